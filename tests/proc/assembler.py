@@ -18,7 +18,7 @@ CSR_NUMBER = {csr.name: csr.number for csr in BY_NUMBER.values()} | {
 EXIT = 93  # Linux's call
 
 # format: first and last immediate, and what it must be a multiple of
-_RANGES = {
+RANGES = {
     "I": (-2048, 2047, 1),
     "S": (-2048, 2047, 1),
     "H": (0, 31, 1),
@@ -29,16 +29,16 @@ _RANGES = {
     "Z": (0, 0xFFF, 1),
     "F": (0, 0xFFF, 1),
 }
-_FIELDS = {"R": "rd rs1 rs2", "I": "rd rs1", "H": "rd rs1", "S": "rs1 rs2", "B": "rs1 rs2"}
-_FIELDS |= {"U": "rd", "J": "rd", "C": "rd rs1", "Z": "rd rs1", "F": "", "N": ""}
+FIELDS = {"R": "rd rs1 rs2", "I": "rd rs1", "H": "rd rs1", "S": "rs1 rs2", "B": "rs1 rs2"}
+FIELDS |= {"U": "rd", "J": "rd", "C": "rd rs1", "Z": "rd rs1", "F": "", "N": ""}
 
 
 def encode(name, rd=0, rs1=0, rs2=0, imm=0):
     """Return the word of an instruction; of the CSR ones, imm is the CSR, rs1 the register or the uimm."""
     instruction = BY_NAME[name]
     for field, number in {"rd": rd, "rs1": rs1, "rs2": rs2}.items():
-        assert 0 <= number <= (31 if field in _FIELDS[instruction.fmt] else 0), (name, field, number)
-    first, last, unit = _RANGES.get(instruction.fmt, (0, 0, 1))
+        assert 0 <= number <= (31 if field in FIELDS[instruction.fmt] else 0), (name, field, number)
+    first, last, unit = RANGES.get(instruction.fmt, (0, 0, 1))
     assert first <= imm <= last and imm % unit == 0, (name, imm)
     word = instruction.match | rd << 7 | rs1 << 15 | rs2 << 20
     if instruction.fmt == "S":
@@ -51,7 +51,7 @@ def encode(name, rd=0, rs1=0, rs2=0, imm=0):
     if instruction.fmt == "J":
         high = (imm >> 20 & 1) << 31 | (imm >> 12 & 0xFF) << 12
         return word | high | (imm >> 11 & 1) << 20 | (imm >> 1 & 0x3FF) << 21
-    return word | (imm & 0xFFF) << 20 if instruction.fmt in _RANGES else word
+    return word | (imm & 0xFFF) << 20 if instruction.fmt in RANGES else word
 
 
 class Assembler:

@@ -3,8 +3,6 @@
 The cost of a piece of program is what each further repetition of it adds to the cycles of the whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """The first difference of two runs of a program: at the functional level and in RTL, or at two stages."""
 
+import itertools
+
 from modexlab.proc.isa.isa import disassemble
 
 ARCHITECTURE = ("reason", "exit_code", "instructions", "output", "trap", "last_trap", "last_pcs")
@@ -25,20 +27,14 @@ def first_difference(expected, found):
 
 
 def _first_commit(expected, found):
-    both = min(len(expected), len(found))
-    # by halves: whole lists are compared much faster than one commit after the other
-    same, differ = 0, both + 1
-    while differ - same > 1:
-        middle = (same + differ) // 2
-        if expected[same:middle] == found[same:middle]:
-            same = middle
-        else:
-            differ = middle
-    want, got = (_shown(run[same]) if same < len(run) else "the end" for run in (expected, found))
-    return f"commit {same}: {want} expected, {got} found"
+    pairs = enumerate(itertools.zip_longest(expected, found))
+    at, (want, got) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
+    return f"commit {at}: {_shown(want)} expected, {_shown(got)} found"
 
 
 def _shown(commit):
+    if commit is None:
+        return "the end"
     text = f"0x{commit.pc:x} {disassemble(commit.inst, commit.pc)} (0x{commit.inst:08x})"
     if commit.addr:
         text += f" at 0x{commit.addr:x}"

@@ -274,19 +274,19 @@ class RandomProgram:
     def junk(self):
         """Instructions that would do harm, where none is executed."""
         for _ in range(self.random.randint(0, 3)):
-            kind = self.random.randrange(6)
-            if kind == 0:
-                self.asm.word(self.random.getrandbits(32))
-            elif kind == 1:
-                self.store()
-            elif kind == 2 and not self.user:
-                self.manager_word()
-            elif kind == 3 and not self.user:
-                self.text("csrrwi zero, xr0, 1")
-            elif kind == 4:
-                self.text(f"jal x{self.written()}, {8 * self.random.randrange(-9, 9)}")
-            else:
-                self.text(f"li x{self.written()}, 5")
+            match self.random.randrange(6):
+                case 0:
+                    self.asm.word(self.random.getrandbits(32))
+                case 1:
+                    self.store()
+                case 2 if not self.user:
+                    self.manager_word()
+                case 3 if not self.user:
+                    self.text("csrrwi zero, xr0, 1")
+                case 4:
+                    self.text(f"jal x{self.written()}, {8 * self.random.randrange(-9, 9)}")
+                case _:
+                    self.text(f"li x{self.written()}, 5")
 
     def jump(self):
         """Forward over something."""
@@ -340,26 +340,26 @@ class RandomProgram:
 
     def csr(self):
         """Registers that give the same at every level."""
-        kind = self.random.randrange(5)
-        if kind == 0:
-            constants = ("misa", "mstatus", "mie", "mip", "mvendorid", "marchid", "mimpid", "mhartid")
-            self.text(f"csrrs x{self.target()}, {self.pick((*constants, 'numcores'))}, zero")
-        elif kind == 1:
-            counter = self.pick(["instret", "minstret", "minstreth"])
-            self.text(f"csrrs x{self.target()}, {counter}, zero")
-        elif kind == 2:
-            name = self.pick(["csrrw", "csrrs", "csrrc"])
-            register = self.pick(["minstret", "minstreth", "misa", "mstatus", "stats_en"])
-            self.text(f"{name} x{self.target()}, {register}, x{self.source()}")
-        elif kind == 3:
-            name = self.pick(["csrrsi", "csrrci"])
-            # bits 1:0 stay 0
-            self.text(f"{name} x{self.target()}, mtvec, {self.random.randrange(4)}")
-        else:
-            name = self.pick(of_group("csr"))
-            register = self.pick(["mscratch", "mepc", "mcause", "mtval"])
-            field = self.random.randrange(32) if name.endswith("i") else f"x{self.source()}"
-            self.text(f"{name} x{self.target()}, {register}, {field}")
+        match self.random.randrange(5):
+            case 0:
+                constants = ("misa", "mstatus", "mie", "mip", "mvendorid", "marchid", "mimpid", "mhartid")
+                self.text(f"csrrs x{self.target()}, {self.pick((*constants, 'numcores'))}, zero")
+            case 1:
+                counter = self.pick(["instret", "minstret", "minstreth"])
+                self.text(f"csrrs x{self.target()}, {counter}, zero")
+            case 2:
+                name = self.pick(["csrrw", "csrrs", "csrrc"])
+                register = self.pick(["minstret", "minstreth", "misa", "mstatus", "stats_en"])
+                self.text(f"{name} x{self.target()}, {register}, x{self.source()}")
+            case 3:
+                name = self.pick(["csrrsi", "csrrci"])
+                # bits 1:0 stay 0
+                self.text(f"{name} x{self.target()}, mtvec, {self.random.randrange(4)}")
+            case _:
+                name = self.pick(of_group("csr"))
+                register = self.pick(["mscratch", "mepc", "mcause", "mtval"])
+                field = self.random.randrange(32) if name.endswith("i") else f"x{self.source()}"
+                self.text(f"{name} x{self.target()}, {register}, {field}")
         return 1
 
     def xcel(self):
@@ -386,25 +386,25 @@ class RandomProgram:
 
     def trap(self):
         """An instruction that the handler skips."""
-        kind = self.random.randrange(8)
-        if kind == 0:
-            illegal = (0, 0xFFFF_FFFF, encode("add") | 0x4000_1000, encode("lw") | 0x3000)
-            self.asm.word(self.pick((*illegal, encode("ecall") | 0x80)))
-        elif kind == 1:
-            self.text(self.pick(["ecall", "ebreak"]))
-        elif kind == 2:
-            name = self.pick([name for name in LOADS if size_of(name) > 1])
-            self.text(f"{name} x{self.target()}, {self.offset(size_of(name)) | 1}(gp)")
-        elif kind == 3:
-            self.text(f"{self.pick(['sh', 'sw'])} x{self.source()}, {self.offset(4) | 1}(gp)")
-        elif kind == 4:
-            self.text(f"{self.pick(BRANCHES)} x{self.source()}, x{self.source()}, 6")
-        elif kind == 5:
-            self.text(f"jal x{self.target()}, 2")
-        elif kind == 6:
-            register = self.pick(["0", "0x7df", "0xc01", "mngr2proc", "numcores"])
-            self.text(f"csrrw x{self.target()}, {register}, x{self.source()}")
-        else:
-            self.text(f"jalr ra, {self.pick([0, 0x1FC, 2])}(zero)")
-            return 6
+        match self.random.randrange(8):
+            case 0:
+                illegal = (0, 0xFFFF_FFFF, encode("add") | 0x4000_1000, encode("lw") | 0x3000)
+                self.asm.word(self.pick((*illegal, encode("ecall") | 0x80)))
+            case 1:
+                self.text(self.pick(["ecall", "ebreak"]))
+            case 2:
+                name = self.pick([name for name in LOADS if size_of(name) > 1])
+                self.text(f"{name} x{self.target()}, {self.offset(size_of(name)) | 1}(gp)")
+            case 3:
+                self.text(f"{self.pick(['sh', 'sw'])} x{self.source()}, {self.offset(4) | 1}(gp)")
+            case 4:
+                self.text(f"{self.pick(BRANCHES)} x{self.source()}, x{self.source()}, 6")
+            case 5:
+                self.text(f"jal x{self.target()}, 2")
+            case 6:
+                register = self.pick(["0", "0x7df", "0xc01", "mngr2proc", "numcores"])
+                self.text(f"csrrw x{self.target()}, {register}, x{self.source()}")
+            case _:
+                self.text(f"jalr ra, {self.pick([0, 0x1FC, 2])}(zero)")
+                return 6
         return 1

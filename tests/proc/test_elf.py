@@ -2,8 +2,6 @@
 into.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import struct

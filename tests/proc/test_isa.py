@@ -8,35 +8,20 @@ import pytest
 from modexlab.proc.isa import csrs, isa
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode, disassemble
 
-from tests.proc.assembler import encode
+from tests.proc.assembler import FIELDS, RANGES, encode
 
 TOOLS = "riscv64-unknown-elf-"
-IMMEDIATES = {  # first, last and unit, from the specification's drawings
-    "I": (-2048, 2047, 1),
-    "S": (-2048, 2047, 1),
-    "H": (0, 31, 1),
-    "B": (-4096, 4094, 2),
-    "U": (0, 0xFFFFF, 1),
-    "J": (-1048576, 1048574, 2),
-    "C": (0, 0xFFF, 1),
-    "Z": (0, 0xFFF, 1),
-}
-FIELDS = {
-    **dict.fromkeys("IHCZ", ("rd", "rs1")),
-    **dict.fromkeys("UJ", ("rd",)),
-    **dict.fromkeys("SB", ("rs1", "rs2")),
-    "R": ("rd", "rs1", "rs2"),
-}
 BY_NAME_CASES = [pytest.param(item, id=item.name) for item in INSTRUCTIONS]
 
 
 def operands(instruction, draw):
-    fields = {name: draw.choice((0, 31, draw.randrange(32))) for name in FIELDS.get(instruction.fmt, ())}
-    if instruction.fmt in IMMEDIATES:
-        first, last, unit = IMMEDIATES[instruction.fmt]
-        fields["imm"] = draw.choice((first, last, draw.randrange(first, last + 1, unit)))
-    elif instruction.fmt == "F":  # the assembler has no name for an empty set
+    fmt = instruction.fmt
+    fields = {name: draw.choice((0, 31, draw.randrange(32))) for name in FIELDS[fmt].split()}
+    if fmt == "F":  # the assembler has no name for an empty set
         fields["imm"] = draw.randrange(1, 16) << 4 | draw.randrange(1, 16)
+    elif fmt in RANGES:
+        first, last, unit = RANGES[fmt]
+        fields["imm"] = draw.choice((first, last, draw.randrange(first, last + 1, unit)))
     return fields
 
 
@@ -73,7 +58,7 @@ def test_what_is_encoded_is_decoded(instruction):
         word = encode(instruction.name, **given)
         assert decode(word) is instruction
         assert isa.imm(word, instruction.fmt) == given.get("imm", 0)
-        for name in FIELDS.get(instruction.fmt, ()):
+        for name in FIELDS[instruction.fmt].split():
             assert getattr(isa, name)(word) == given[name]
 
 
