@@ -29,15 +29,20 @@ RANGES = {
     "Z": (0, 0xFFF, 1),
     "F": (0, 0xFFF, 1),
 }
-FIELDS = {"R": "rd rs1 rs2", "I": "rd rs1", "H": "rd rs1", "S": "rs1 rs2", "B": "rs1 rs2"}
-FIELDS |= {"U": "rd", "J": "rd", "C": "rd rs1", "Z": "rd rs1", "F": "", "N": ""}
+# format: the operands as a programmer writes them
+ORDER = {
+    **{"R": "rd rs1 rs2", "S": "rs2 imm rs1", "B": "rs1 rs2 imm", "F": "", "N": ""},
+    **dict.fromkeys("IH", "rd rs1 imm"),
+    **dict.fromkeys("UJ", "rd imm"),
+    **dict.fromkeys("CZ", "rd imm rs1"),
+}
 
 
 def encode(name, rd=0, rs1=0, rs2=0, imm=0):
     """Return the word of an instruction; of the CSR ones, imm is the CSR, rs1 the register or the uimm."""
     instruction = BY_NAME[name]
     for field, number in {"rd": rd, "rs1": rs1, "rs2": rs2}.items():
-        assert 0 <= number <= (31 if field in FIELDS[instruction.fmt] else 0), (name, field, number)
+        assert 0 <= number <= (31 if field in ORDER[instruction.fmt] else 0), (name, field, number)
     first, last, unit = RANGES.get(instruction.fmt, (0, 0, 1))
     assert first <= imm <= last and imm % unit == 0, (name, imm)
     word = instruction.match | rd << 7 | rs1 << 15 | rs2 << 20
@@ -149,9 +154,7 @@ class Assembler:
             self.la(NUMBER[operands[0]], operands[1])
         else:
             instruction = BY_NAME[name]
-            order = {"R": "rd rs1 rs2", "I": "rd rs1 imm", "H": "rd rs1 imm", "S": "rs2 imm rs1"}
-            order |= {"B": "rs1 rs2 imm", "U": "rd imm", "J": "rd imm", "C": "rd imm rs1", "Z": "rd imm rs1"}
-            fields = order.get(instruction.fmt, "").split()
+            fields = ORDER[instruction.fmt].split()
             if instruction.group in ("load", "jump") and instruction.fmt == "I":
                 fields = ["rd", "imm", "rs1"]
             self.emit(
