@@ -129,10 +129,8 @@ def _library(names: str, compile_: Sequence[str], ours: Sequence[str]) -> Path:
     """The archive of our functions, compiled in this way; many programs share it."""
 
     def make(directory: Path) -> None:
-        with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
-            _gcc(names, [*compile_, "-c", *map(str, LIBRARY)], cwd=Path(own))
-            members = [str(Path(own) / f"{path.stem}.o") for path in LIBRARY]
-            _run(names, [_archiver(), "rc", str(directory / ARCHIVE), *members], cwd=directory)
+        _gcc(names, [*compile_, "-c", *map(str, LIBRARY)], cwd=directory)
+        _run(names, [_archiver(), "rc", ARCHIVE, *(f"{path.stem}.o" for path in LIBRARY)], cwd=directory)
 
     return (
         cache.cached_tree(cache.tree_name("library", cache.key(*ours, *compile_, fingerprint())), make)

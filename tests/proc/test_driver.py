@@ -51,6 +51,7 @@ class Machine(ctypes.Structure):
     )
 
 
+STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
 Words = ctypes.POINTER(ctypes.c_uint32)
 
 
@@ -187,20 +188,8 @@ def host_library(directory, *more):
     (directory / "port.h").write_text(PORT)
     (directory / "all.c").write_text("\n".join(('#include "modexlab.c"', *more)))
     gcc = shutil.which("gcc") or "cc"
-    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O2"]
-    command = [
-        gcc,
-        *strict,
-        "-fPIC",
-        "-shared",
-        "-include",
-        "port.h",
-        f"-I{DRIVER}",
-        "all.c",
-        "-o",
-        "driver.so",
-    ]
-    subprocess.run(command, cwd=directory, check=True)
+    flags = [*STRICT, "-Wconversion", "-O2", *["-fPIC", "-shared", "-include", "port.h"], f"-I{DRIVER}"]
+    subprocess.run([gcc, *flags, "all.c", "-o", "driver.so"], cwd=directory, check=True)
     return directory / "driver.so"
 
 
@@ -241,11 +230,10 @@ def test_every_code_has_its_words(library):
 
 @pytest.mark.parametrize("opt", ["-O0", "-O2", "-Os"])
 def test_bare_metal_wants_nothing_from_outside(tmp_path, opt):
-    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     flags = [flag for flag in FLAGS if not flag.startswith("-std") and "loop" not in flag]
     made = tmp_path / "driver.o"
     subprocess.run(
-        [str(compiler()), *flags, *strict, opt, "-c", str(DRIVER / "modexlab.c"), "-o", str(made)], check=True
+        [str(compiler()), *flags, *STRICT, opt, "-c", str(DRIVER / "modexlab.c"), "-o", str(made)], check=True
     )
     symbols = subprocess.run(["nm", str(made)], capture_output=True, text=True, check=True).stdout
     assert " U " not in symbols and " T modexlab_init" in symbols

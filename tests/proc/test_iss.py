@@ -193,15 +193,6 @@ def test_csr_instructions(number):
     assert execute_at_both_levels("\n".join([*lines, FINISH])).output == expected
 
 
-def test_csrrw_of_the_same_register_swaps():
-    source = f"""
-        li t0, 0x1111; csrrw zero, mscratch, t0; li t0, 0x2222
-        csrrw t0, mscratch, t0; csrrw zero, proc2mngr, t0
-        csrrw zero, mscratch, zero; csrrs a0, mscratch, zero; csrrw zero, proc2mngr, a0; {FINISH}
-    """
-    assert execute_at_both_levels(source).output == [0x1111, 0]
-
-
 @pytest.mark.parametrize(
     ("number", "value", "writable"),
     [

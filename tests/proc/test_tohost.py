@@ -15,7 +15,6 @@ from modexlab.proc.sim import MemoryTiming
 from modexlab.proc.software.compiler import compiler
 from modexlab.proc.software.elf import load_elf
 
-from tests.command_line import Cli
 from tests.paths import DATA
 from tests.proc.examples import simulation
 from tests.proc.formulas import GOLDEN, TAKEN, signed
@@ -210,21 +209,21 @@ def test_traps(tmp_path):
         ("sh a0, 1(sp)", 6, "misaligned store (mcause 6, mtval 0x80003001) at pc 0x{pc:x}"),
     ],
 )
-def test_misaligned_accesses_fail_by_design(text, mcause, said, capsys, tmp_path):
+def test_misaligned_accesses_fail_by_design(text, mcause, said, cli, tmp_path):
     """The community's `ma_data` needs misaligned accesses, which trap here; the report names the trap."""
     program = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path)
     said = said.format(pc=program.symbols["access"])
     for level in ("fl", "rtl"):
         how = ("proc", tmp_path / "test.elf", "--level", level)
-        result = Cli(capsys)(*how)
+        result = cli(*how)
         assert result.code == 1
         assert f"last trap       {said}" in result.out
-        trap = Cli(capsys)(*how, "--json").json()["last_trap"]
+        trap = cli(*how, "--json").json()["last_trap"]
         assert (trap["mcause"], trap["mtval"]) == (mcause, 0x8000_3001)
         assert trap["pc"] == program.symbols["access"]
 
 
-def test_command_line(capsys, tmp_path):
+def test_command_line(cli, tmp_path):
     """`modexlab proc` at both levels: exit 0 if all checks pass, else 1, and it names the check."""
     good, wrong = (
         ["    li gp, 6", f"    li a0, {value}; addi a0, a0, 1", "    li a1, 8; bne a0, a1, fail"]
@@ -233,5 +232,5 @@ def test_command_line(capsys, tmp_path):
     for body, code, exit_code in ((good, 0, 0), (wrong, 1, 6)):
         build(body, tmp_path)
         for level in ("fl", "rtl"):
-            result = Cli(capsys)("proc", tmp_path / "test.elf", "--level", level, "--json")
+            result = cli("proc", tmp_path / "test.elf", "--level", level, "--json")
             assert (result.code, result.json()["exit_code"]) == (code, exit_code)

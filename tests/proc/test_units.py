@@ -18,7 +18,6 @@ from modexlab.proc.core.imm_gen import ImmGen
 from modexlab.proc.core.load_store import LoadAlign, StoreAlign
 from modexlab.proc.core.mul_unit import MulUnit
 from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.register_file import RegisterFile
 from modexlab.proc.isa import csrs, isa
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode
 from modexlab.proc.sim import MemoryTiming
@@ -219,25 +218,6 @@ def test_units_that_cannot_be_made():
     ):
         with refused(message):
             made().elaborate()
-
-
-def test_register_file():
-    """Against a list, with x0; what is written is read in the next cycle."""
-    registers, model, draw = stepped(RegisterFile()), [0] * 32, random.Random(1)
-    for _ in range(1000):
-        addresses = [draw.randrange(32) for _ in range(3)]
-        value, wen = draw.getrandbits(32), draw.randrange(2)
-        for port in range(2):
-            registers.raddr[port] @= addresses[port]
-        evaluate(registers, wen=wen, waddr=addresses[2], wdata=value)
-        assert [int(item) for item in registers.rdata] == [model[at] for at in addresses[:2]]
-        registers.sim_tick()
-        if wen and addresses[2]:
-            model[addresses[2]] = value
-    registers.sim_reset()
-    for at in range(32):
-        registers.raddr[0] @= at
-        assert evaluate(registers, wen=0).rdata[0] == 0
 
 
 # ---- multiplier and divider

@@ -96,7 +96,7 @@
 #define MODEXLAB_EVEN_MODULUS 2 // the modulus is even, and a Montgomery machine needs an odd one
 #define MODEXLAB_BASE_TOO_LARGE 3 // the base is not below the modulus
 #define MODEXLAB_WORD_COUNT 4 // an operand was pushed with the wrong number of words
-#define MODEXLAB_TOO_WIDE 5 // an operand has ones above the width of the machine
+#define MODEXLAB_TOO_WIDE 5 // an operand has ones above its width
 #define MODEXLAB_NO_RESULT 6 // a result word was read, but there is none left
 #define MODEXLAB_WRONG_MODULUS 7 // the machine is made for another modulus
 #define MODEXLAB_BAD_KEY 8 // the numbers of the key do not belong together
@@ -108,7 +108,7 @@
     "the modulus is even, and a Montgomery machine needs an odd one", \
     "the base is not below the modulus", \
     "an operand was pushed with the wrong number of words", \
-    "an operand has ones above the width of the machine", \
+    "an operand has ones above its width", \
     "a result word was read, but there is none left", \
     "the machine is made for another modulus", \
     "the numbers of the key do not belong together", \
