@@ -103,7 +103,11 @@ def _cell(
 
 
 ECP5_REGISTER = {
-    **{"CEMUX": "1 ", "CLKMUX": "CLK ", "GSR": "DISABLED", "LSRMUX": "LSR ", "REGSET": "RESET"},
+    "CEMUX": "1 ",
+    "CLKMUX": "CLK ",
+    "GSR": "DISABLED",
+    "LSRMUX": "LSR ",
+    "REGSET": "RESET",
     "SRMODE": "LSR_OVER_CE",
 }
 ECP5 = Fabric(

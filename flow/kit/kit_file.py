@@ -87,10 +87,7 @@ class Cells(_Part, frozen=True):
 
     def complement(self, kind: str) -> str | None:
         """The cell that is equal but for the complement."""
-        for pair in self.complements:
-            if kind in pair:
-                return pair[1 - pair.index(kind)]
-        return None
+        return next((pair[1 - pair.index(kind)] for pair in self.complements if kind in pair), None)
 
 
 def names_in(value: Any) -> Iterator[str]:

@@ -15,13 +15,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...rtl.sim.toolchain import ToolError
 from ..kit.def_ import Wire
-from ..kit.lef import DBU, Box, Lef, Macro, Polygon, dbu
+from ..kit.lef import DBU, Lef, Macro, Polygon, dbu
 from ..netlist.netlist import PORT
 from . import subprocess_engine
 from .placed import Placed
@@ -111,11 +111,13 @@ def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
         ]
         return db.Region(polygons).merged()
 
-    def moved(box: Box, x: int, y: int) -> Any:
-        return db.Region(db.Box(*map(dbu, box)).moved(x, y))
-
     width, height = dbu(macro.width), dbu(macro.height)
     spacing = dbu(lef.layers[rules.pin_layer].spacing)
+    # of each kind of via its metal on the pins' layer and its cut
+    shapes = {
+        via: [db.Region(db.Box(*map(dbu, lef.vias[via][name]))) for name in (rules.pin_layer, rules.pin_cut)]
+        for via in rules.pin_vias
+    }
     # half the spacing is the neighbour's
     inside = db.Region(db.Box(spacing // 2, 0, width - spacing // 2, height))
     access: dict[str, list[Access]] = {}
@@ -125,27 +127,22 @@ def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
         own = region(pin.shapes)
         others = [shape for other in macro.pins.values() if other is not pin for shape in other.shapes]
         near = region([*macro.obstructions, *others]).sized(spacing - 1)
-        choices: dict[int, list[Access]] = defaultdict(list)
-
-        def rank(x: int, y: int, via: str, own: Any = own, near: Any = near) -> int | None:
-            """0: the via's metal is within the pin; 1: its cut is; 2: its cut touches the pin."""
-            pad, cut = (moved(lef.vias[via][layer], x, y) for layer in (rules.pin_layer, rules.pin_cut))
-            if (pad - own).is_empty():
-                return 0
-            notched = not (pad + own).merged().notch_check(spacing).is_empty()
-            if notched or not (pad & near).is_empty() or not (pad - inside).is_empty():
-                return None
-            if (cut - own).is_empty():
-                return 1
-            return None if (cut & own).is_empty() else 2
-
-        for x in range(grid.x0, width, grid.dx):
-            for y in range(grid.y0, height, grid.dy):
-                for via in rules.pin_vias:
-                    if (found := rank(x, y, via)) is not None:
-                        choices[found].append((x, y, via))
-                        break
-        access[name] = choices[0] + choices[1] or choices[2]
+        within: list[Access] = []  # the via's metal lies within the pin
+        cutting: list[Access] = []  # its cut does
+        touching: list[Access] = []  # its cut touches the pin
+        places = product(range(grid.x0, width, grid.dx), range(grid.y0, height, grid.dy))
+        for x, y in places:
+            for via, both in shapes.items():
+                pad, cut = (shape.moved(x, y) for shape in both)
+                if (pad - own).is_empty():
+                    within.append((x, y, via))
+                    break
+                notched = not (pad + own).merged().notch_check(spacing).is_empty()
+                far = (pad & near).is_empty() and (pad - inside).is_empty()
+                if far and not notched and not (cut & own).is_empty():
+                    (cutting if (cut - own).is_empty() else touching).append((x, y, via))
+                    break
+        access[name] = within + cutting or touching
     return access
 
 

@@ -257,12 +257,17 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
     _complain(sections, done.returncode, subject, spef)
     names = {"setup": "max", "hold": "min", "inside": "inside"} | ({"loaded": "loaded"} if other else {})
     slacks = {check: _ends(sections[f"ends {side}"]) for check, side in names.items()}
-    setup, hold = slacks["setup"], slacks["hold"]
+    setup, hold, highest = slacks["setup"], slacks["hold"], None
+    if setup and (fmax or min(setup.values()) < 0):
+        try:
+            highest = HighestClock(*map(float, sections["fmax"][-1].split()))
+        except (IndexError, TypeError, ValueError):
+            raise _unparsed(" ".join(sections["fmax"]), "a period and its slack") from None
     return Result(
         slacks,
         paths=_paths(sections["paths max"], setup)[:paths],
         hold_paths=_paths(sections["paths min"], hold)[:paths],
-        fmax=_highest(sections["fmax"]) if setup and (fmax or min(setup.values()) < 0) else None,
+        fmax=highest,
         caveats=[line.removeprefix("Warning: ") for line in sections["check"] if MESSAGE.match(line)],
     )
 
@@ -339,15 +344,6 @@ def _ends(lines: list[str]) -> dict[str, float]:
         elif not HEADING.fullmatch(line.rstrip()) and not line.startswith("Warning: "):
             raise _unparsed(line, "a row such as 'reg/D (CELL) 2.97 2.68 0.29 (MET)'")
     return least
-
-
-def _highest(lines: list[str]) -> HighestClock:
-    """Return the shortest period that the search found, and the slack at it."""
-    try:
-        period, slack = map(float, lines[-1].split())
-    except (IndexError, ValueError):
-        raise _unparsed(" ".join(lines), "a period and its slack") from None
-    return HighestClock(period, slack)
 
 
 def _paths(lines: list[str], slacks: Mapping[str, float]) -> list[TimedPath]:

@@ -10,7 +10,6 @@ from ..kit.kit import Kit
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
 from . import nldm, wire_table
-from .report import DIGITS
 from .wire_table import Source, WireTable
 
 NO_WIRES = "no_wires"  # a wire-load model of a library of its own
@@ -48,13 +47,6 @@ class Subject:
         if self.source not in ("none", "model") or self.spef is not None:
             return None
         return NO_WIRES if self.wire_load else self.library.default_wire_load or None
-
-    def with_latency(self) -> Subject:
-        """With the mean delay of the netlist's clock tree as that of the surroundings."""
-        if self.asked.latency_ns or not self.asked.propagated:
-            return self
-        latency = round(self.estimate().clock_latency_ns, DIGITS)
-        return replace(self, asked=replace(self.asked, latency_ns=latency))
 
     def estimate(self, asked: Constraints | None = None) -> nldm.Timing:
         """Analyse by the flow's own engine."""

@@ -93,7 +93,10 @@ def analyze(
             opensta.program()
         except BadInput as error:
             engine, caveats = NLDM, [f"{error}: these times are the flow's own estimate"]
-    subject = subject.with_latency()
+    if asked.propagated and not asked.latency_ns:
+        # the surroundings have a clock tree of the same mean delay
+        latency_ns = round(subject.estimate().clock_latency_ns, DIGITS)
+        subject = replace(subject, asked=replace(asked, latency_ns=latency_ns))
     result = (_by_opensta if engine == OPENSTA else _by_nldm)(subject, paths, fmax)
     owners = hierarchy_file.load(hierarchy).cells if hierarchy else {}
     for path in (*result.paths, *result.hold_paths):
