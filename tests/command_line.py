@@ -1,9 +1,11 @@
 """Calls the command line in this process, as the tests of all commands do."""
 
 import json
+import re
 import shlex
 from dataclasses import dataclass
 
+import pytest
 from modexlab.eval.cli.main import main
 
 ENCRYPT = "--base 1119317562 --exp 65537 --mod 2603398711"
@@ -34,6 +36,12 @@ class Cli:
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 
+    def passes(self, *argv):
+        """The result of a command that succeeds."""
+        result = self(*argv)
+        assert result.code == 0, result
+        return result
+
     def json(self, command):
         """The report of a command that succeeds or finds something, with --json."""
         return self(f"{command} --json").json()
@@ -43,6 +51,22 @@ class Cli:
         result = self(*argv)
         assert result.code == 2, result
         assert result.out == ""
-        assert result.err.startswith("modexlab: error: ")
-        assert result.err.count("\n") == 1
-        return result.err.removeprefix("modexlab: error: ").rstrip("\n")
+        *progress, error = result.err.splitlines()
+        assert error.startswith("modexlab: error: ")
+        assert all(re.search(r": .*\d s", line) for line in progress), "as on a busy machine"
+        return error.removeprefix("modexlab: error: ")
+
+
+def picked(report, names):
+    """Values of a report by these names."""
+    return tuple(report[name] for name in names.split())
+
+
+def refusals(command, messages):
+    """A test: the command refuses each of these arguments with a line that has these words."""
+
+    @pytest.mark.parametrize("argv, message", messages.items())
+    def test(cli, argv, message):
+        assert message in cli.fails(f"{command} {argv}")
+
+    return test

@@ -17,6 +17,7 @@ from modexlab.flow.kit import kit
 
 from tests.command_line import Cli
 from tests.design_tests import concerns
+from tests.harness import forget_content
 
 # a shell's background job ignores Ctrl-C, and so would the programs that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -139,6 +140,4 @@ def forget_patched_code(request):
     """Forget digests of code after a test that patches code: a process keeps them otherwise."""
     yield
     if "monkeypatch" in request.fixturenames:
-        content._methods.cache_clear()
-        content._KNOWN.clear()
-        content._FORMULAS.clear()
+        forget_content()

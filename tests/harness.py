@@ -1,18 +1,21 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
+import json
 import os
-from typing import TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs
+from modexlab.eval.lab import content
 from modexlab.fl.domains import make_domain
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import DefaultPassGroup
 
-T = TypeVar("T")
+# the marks that most tests have
+parametrize, regress = pytest.mark.parametrize, pytest.mark.regress
+module_fixture = pytest.fixture(scope="module")
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 # the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others
 FIRST = {design.family: design for design in reversed(designs())}
@@ -30,7 +33,7 @@ def is_sibling(design):
 
 def regress_if(later, of=""):
     """The marks of a case that may be left to `make regress`; `make check` of the design `of` runs it."""
-    return [pytest.mark.regress(of=of)] if later else []
+    return [regress(of=of)] if later else []
 
 
 def one_now(cases, *now):
@@ -42,12 +45,27 @@ def one_now(cases, *now):
 
 def later(*cases):
     """Cases of several values that are left to `make regress`."""
-    return [pytest.param(*case, marks=pytest.mark.regress) for case in cases]
+    return [pytest.param(*case, marks=regress) for case in cases]
 
 
 def examples(count):
     """`count` Hypothesis examples in `make test`, ten times as many in `make regress`."""
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+
+
+def draws(count):
+    """A property of so many examples."""
+    return settings(max_examples=examples(count))
+
+
+def any_word(nbits):
+    """A number of so many bits at most."""
+    return st.integers(0, (1 << nbits) - 1)
+
+
+def accessed(component, accesses, stage="native", **options):
+    """The answers of an interface, as numbers."""
+    return [tuple(map(int, answer)) for answer in ran(component, accesses, stage, **options).responses]
 
 
 def any_stream(rtl, cl, moduli, factors, request_of, judge):
@@ -59,7 +77,7 @@ def any_stream(rtl, cl, moduli, factors, request_of, judge):
     rate = st.sampled_from([0.0, 0.3, 0.8])
     with simulate(rtl, "native") as hardware, simulate(cl, "python") as twin:
 
-        @settings(max_examples=examples(60))
+        @draws(60)
         @given(st.lists(row, min_size=1, max_size=8), st.booleans(), st.integers(0, 2**31), rate, rate)
         def check(drawn, alike, seed, source, sink):
             used = [drawn[0][0] if alike else row[0] for row in drawn]
@@ -80,6 +98,20 @@ def any_stream(rtl, cl, moduli, factors, request_of, judge):
         check()
 
 
+def code_of(notebook):
+    """The code of a notebook's cells, which are kept without outputs."""
+    cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] for cell in cells)
+    return ["".join(cell["source"]) for cell in cells]
+
+
+def forget_content():
+    """Digests of code are computed anew: a process keeps them otherwise."""
+    content._methods.cache_clear()
+    content._KNOWN.clear()
+    content._FORMULAS.clear()
+
+
 def stepped(component):
     """A component to be driven cycle by cycle, behind its reset."""
     component.elaborate()
@@ -88,12 +120,21 @@ def stepped(component):
     return component
 
 
-def refused(match):
+def evaluated(component, **inputs):
+    """A combinational component with these inputs."""
+    for name, value in inputs.items():
+        port = getattr(component, name)
+        port @= value
+    component.sim_eval_combinational()
+    return component
+
+
+def refused(match=None):
     """A context in which a bad input is reported, by a message that matches."""
     return pytest.raises(BadInput, match=match)
 
 
-def refuses(call, words):
+def refuses(call, *words):
     """A bad input is reported, with these words."""
     with pytest.raises(BadInput) as refused:
         call()
@@ -104,6 +145,13 @@ def ran(component, requests, stage="native", **options):
     """The run of a new simulation, which ends with it."""
     with simulate(component, stage) as sim:
         return sim.run(requests, **options)
+
+
+def ran_alike(make, requests, **options):
+    """The run of a component, which is the same at every stage."""
+    run, *others = (ran(make(), requests, stage, **options) for stage in RTL_STAGES)
+    assert all(other == run for other in others)
+    return run
 
 
 def delays(rows):

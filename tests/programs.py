@@ -5,7 +5,7 @@ import math
 import random
 from dataclasses import dataclass
 
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.fl.mod_exp import operand_status
 from modexlab.fl.program.interpreter import Arithmetic, run
 from modexlab.fl.program.recipe import Recipe
@@ -158,4 +158,4 @@ def operations(machine, count):
 
 def machine_of(name, nbits, **settings):
     """A machine of the catalogue."""
-    return catalogue.find(name).at(nbits, **settings)
+    return find(name).at(nbits, **settings)

@@ -15,6 +15,7 @@ import pytest
 from modexlab.eval.cli import main as command
 from modexlab.rtl.sim import cache, simulate
 
+from tests.harness import module_fixture
 from tests.paths import ROOT
 from tests.rtl.sim.examples import Pass
 from tests.test_house import BELOW, imported_packages
@@ -71,7 +72,7 @@ def test_version(capsys):
 
 
 @pytest.mark.parametrize(
-    ("module", "remedy"),
+    "module, remedy",
     [
         ("pyosys", "pyosys is not installed: run `pip install 'modexlab[flow]'`"),
         ("yaml", "PyYAML is not installed: run `pip install 'modexlab[flow]'`"),
@@ -106,7 +107,7 @@ def test_a_missing_module_of_ours_is_a_bug(monkeypatch):
 # ---- the wheel
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def wheel(tmp_path_factory):
     """Built from a copy of what git has, so that nothing of a build stays in the checkout."""
     directory = tmp_path_factory.mktemp("wheel")
@@ -138,7 +139,7 @@ def test_wheel_has_all_of_the_rooms(wheel):
     assert not any(name.startswith("tests/") for name in names)
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def installed(wheel):
     """An environment with the wheel alone, and the packages that it needs from this one (a test has no
     network).
@@ -155,7 +156,7 @@ def installed(wheel):
     return place
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def builds(installed):
     """A cache of its own, in which only Verilator's parts are compiled already: they are none of the
     wheel's.

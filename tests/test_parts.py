@@ -9,7 +9,7 @@ import pytest
 
 from tests import conftest
 from tests.conftest import PARTS
-from tests.harness import regress_if
+from tests.harness import parametrize, regress_if
 
 
 def left(names, part=None, design=None):
@@ -39,7 +39,7 @@ def test_parts_are_a_partition():
     assert left(names, None) == names
 
 
-@pytest.mark.parametrize("part", [0, PARTS + 1])
+@parametrize("part", [0, PARTS + 1])
 def test_a_part_that_is_none(part):
     with pytest.raises(pytest.UsageError, match=f"--part={part}: give 1 to {PARTS}"):
         left(["a"], part)
@@ -52,8 +52,8 @@ UNIT, WIPE, BUS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("design", "test", "runs"),
+@parametrize(
+    "design, test, runs",
     [
         ("mont", "tests/rtl/test_machines.py::test_table[mont schedule=ladder]", True),
         ("mont", "tests/rtl/test_machines.py::test_all_widths[mont-64]", True),

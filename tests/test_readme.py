@@ -15,7 +15,7 @@ from modexlab.fl import xcel
 from modexlab.proc.software.compiler import compiler
 
 from tests.cli.test_examples import EXAMPLES, marked
-from tests.harness import regress_if
+from tests.harness import parametrize, regress, regress_if
 from tests.paths import ROOT
 
 # the pages of proc and of the flow have tests of their own
@@ -80,9 +80,9 @@ def test_protocol():
     assert quotations()["fl/xcel.py"] == protocol()
 
 
-@pytest.mark.parametrize(
-    ("command", "first"),
-    [pytest.param(*item, marks=[pytest.mark.regress] if item[0] in LONG else []) for item in TABLES.items()],
+@parametrize(
+    "command, first",
+    [pytest.param(*item, marks=[regress] if item[0] in LONG else []) for item in TABLES.items()],
 )
 def test_table(command, first, capsys):
     quoted, present = quotations()[f"modexlab {command}"], table(run(command, capsys), first)
@@ -95,7 +95,7 @@ def later(command):
     return example.values[0] in EXAMPLES or bool(example.marks)
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "command", [pytest.param(command, marks=regress_if(later(command))) for command in COMMAND.findall(TEXT)]
 )
 def test_commands(command, tmp_path, monkeypatch, capsys):
@@ -116,7 +116,7 @@ def test_files_that_are_named_exist():
         assert (ROOT / name).exists(), name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files(page):
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), target

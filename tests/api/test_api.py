@@ -1,6 +1,5 @@
 """modexlab from Python: what its page and its notebook show, and that it takes no time to import."""
 
-import json
 import re
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import modexlab
 import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
 
+from tests.harness import code_of, parametrize, regress
 from tests.paths import ROOT
 
 NOTEBOOK = ROOT / "eval" / "examples" / "pareto.ipynb"
@@ -32,7 +32,7 @@ def test_names():
         modexlab.design("monts")
 
 
-@pytest.mark.regress
+@regress
 def test_measure():
     machine = modexlab.design("mont").at(8, steps_per_stage=4)
     measured = modexlab.measure(machine, "decrypt")
@@ -92,8 +92,8 @@ def test_page(tmp_path, monkeypatch):
     assert names["sweep"].measured and not names["sweep"].failed
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("shapes", [FEW, None], ids=["few", "all"])
+@regress
+@parametrize("shapes", [FEW, None], ids=["few", "all"])
 def test_notebook(shapes, tmp_path, monkeypatch):
     """Its cells one after the other; in `make test` with fewer machines."""
     import matplotlib
@@ -101,12 +101,10 @@ def test_notebook(shapes, tmp_path, monkeypatch):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
     names = {}
-    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
-        if cell["cell_type"] == "code":
-            assert cell["outputs"] == [], "kept without outputs"
-            exec("".join(cell["source"]), names)
-            if shapes is not None and "SHAPES" in names:
-                names["SHAPES"] = shapes
+    for code in code_of(NOTEBOOK):
+        exec(code, names)
+        if shapes is not None and "SHAPES" in names:
+            names["SHAPES"] = shapes
     made = sum(map(len, names["SHAPES"].values()))
     assert 1 <= len(names["best"]) <= made
     assert len({row.measurement for row in names["rows"]}) == made

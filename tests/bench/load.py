@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import signal
 import sqlite3
 import sys
@@ -25,6 +24,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.salvage import verify
@@ -76,7 +76,7 @@ class Load:
     """A sweep to its end, whatever befalls it."""
 
     sweep: SweepProcess
-    draw: random.Random
+    draw: Random
     killed: int = 0  # workers
     stopped: int = 0  # sweeps
 
@@ -178,7 +178,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         directory = given.directory or Path(temporary)
         directory.mkdir(parents=True, exist_ok=True)
-        draw = random.Random(given.seed)
+        draw = Random(given.seed)
         sweep = SweepProcess(directory, space_of(given.stage, given.points))
         load = Load(sweep, draw)
         load.run(given.points, given.kills, given.stops)

@@ -42,8 +42,6 @@ STARTS = 3
 BENCH_CPP = Path(__file__).with_name("bench.cpp")
 TOP = "Bench"
 
-Request = tuple[int, ...]
-
 
 @dataclass(frozen=True)
 class Raced:

@@ -2,19 +2,20 @@
 for can fail.
 """
 
-import random
 import sqlite3
+from random import Random
 
 import pytest
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FORMULA, NATIVE
 
+from tests.harness import parametrize, regress
 from tests.lab.sweep_process import JOBS, SweepProcess, gone
 
 from .load import AXES, Load, judged, space_of
 
 
-@pytest.mark.parametrize("stage", list(AXES))
+@parametrize("stage", list(AXES))
 def test_spaces_have_as_many_points_as_are_asked_for(stage):
     machines = Space.parse(space_of(stage, 1)).size()
     assert [Space.parse(space_of(stage, times * machines)).size() // machines for times in (1, 2, 9)] == [
@@ -24,10 +25,10 @@ def test_spaces_have_as_many_points_as_are_asked_for(stage):
     ]
 
 
-@pytest.mark.regress
+@regress
 def test_workers_and_sweeps_are_killed(tmp_path):
     """Hardware that is built and simulated meanwhile; and then what would be wrong is seen."""
-    points, draw = 160, random.Random(3)
+    points, draw = 160, Random(3)
     sweep = SweepProcess(tmp_path, space_of(NATIVE, points))
     load = Load(sweep, draw)
     load.run(points, kills=6, stops=3)
@@ -48,9 +49,9 @@ def test_workers_and_sweeps_are_killed(tmp_path):
         judged(sweep, draw)
 
 
-@pytest.mark.regress
+@regress
 def test_many_points(tmp_path):
     sweep = SweepProcess(tmp_path, space_of(FORMULA, 4000))
-    load = Load(sweep, random.Random(1))
+    load = Load(sweep, Random(1))
     load.run(4000)
     assert judged(sweep, load.draw, 100)["points"] == 4000

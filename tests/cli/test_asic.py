@@ -30,6 +30,8 @@ from modexlab.flow.graph.figures import Ran
 from modexlab.flow.graph.summary import NOT_TIMED
 from modexlab.flow.kit import kit
 
+from tests.command_line import picked, refusals
+from tests.harness import module_fixture, parametrize, refused, regress
 from tests.paths import ROOT
 
 SMALL = "mont --nbits 8"
@@ -57,7 +59,7 @@ def accumulator(tmp_path):
 # ---- a machine from beginning to end
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def whole():
     """The small machine with its layout."""
     out = io.StringIO()
@@ -86,7 +88,7 @@ def test_tests_ran_on_design_and_netlist(whole):
     rows = len(Chip(design, 8, {}).rows()) + len(system_catalogue.OPERATIONS)
     stages = ("rtl", "gates", "placed gates")
     assert whole["tests"] == {stage: {"passed": rows, "failed": 0} for stage in stages}
-    assert (whole["tests_passed"], whole["tests_failed"]) == (3 * rows, 0)
+    assert picked(whole, "tests_passed tests_failed") == (3 * rows, 0)
     works = Chip(design, 8, {}).energy()
     assert whole["cycles"] == {work.name: design.at(8).cycles(*work.operands) for work in works}
     assert whole["equivalence"]["refuted"] is False
@@ -153,7 +155,7 @@ def test_figures_go_to_the_ledger_and_to_the_data_sheet(whole, cli, tmp_path):
         )
         assert ledger.measurement(1).value("area_um2") == whole["area_um2"]
     made = tmp_path / "package"
-    assert cli(f"verilog --package mont --nbits 8 --interface stream -o {made} {place}").code == 0
+    cli.passes(f"verilog --package mont --nbits 8 --interface stream -o {made} {place}")
     sheet = (made / "doc" / "datasheet.md").read_text()
     assert f"{whole['area_um2']:,.5g} µm²" in sheet and "Clock period | 3 ns" in sheet
     assert "Nothing has been measured" not in sheet
@@ -173,7 +175,7 @@ def test_figures_without_passing_tests_are_refused(whole, cli, tmp_path, monkeyp
     assert Ledger(tmp_path / "ledger.sqlite").rows() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_an_interrupted_run_says_how_it_goes_on(number, cli, monkeypatch):
     def interrupted(*args, **options):
         os.kill(os.getpid(), number)
@@ -186,7 +188,7 @@ def test_an_interrupted_run_says_how_it_goes_on(number, cli, monkeypatch):
     assert "Interrupted: run the same command again; it continues from the steps that are done" in result.err
 
 
-@pytest.mark.parametrize("options", ["--to timing", f"--kit {kit.DEFAULT}", "--skip power"])
+@parametrize("options", ["--to timing", f"--kit {kit.DEFAULT}", "--skip power"])
 def test_partial_runs_do_not_go_to_the_ledger(options, cli, tmp_path):
     said = cli.fails(f"asic mont --nbits 16 {options} --ledger {tmp_path}/ledger.sqlite")
     assert "the figures of this run are not recorded" in said
@@ -194,7 +196,7 @@ def test_partial_runs_do_not_go_to_the_ledger(options, cli, tmp_path):
 
 def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
     """A missed clock: exit code 1, the first line says so, and times are at the period that is met."""
-    assert cli(f"{accumulator} --to rtl").code == 0
+    cli.passes(f"{accumulator} --to rtl")
     command = f"{accumulator} --clock 0.2 --to power"
     result = cli(f"{command} --json")
     assert result.code == 1
@@ -205,7 +207,7 @@ def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
     assert met_ns == pytest.approx(0.2 - report["wns_ns"], abs=1e-5)
     missed = f"0.2 ns is missed by {-report['wns_ns']:.3f} ns: {met_ns:.3f} ns is met; worst path "
     assert mark.startswith(missed) and " to " in mark
-    assert (report["met"], report["comparable"], report["clock_ns"]) == (False, False, 0.2)
+    assert picked(report, "met comparable clock_ns") == (False, False, 0.2)
     assert (
         report["time_ns"]
         == {name: round(count * met_ns, 3) for name, count in report["cycles"].items()}
@@ -223,8 +225,7 @@ def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
 
 
 def test_verilog_with_vectors(cli, accumulator):
-    result = cli(f"{accumulator} --to gate-sim --json")
-    assert result.code == 0, result
+    result = cli.passes(f"{accumulator} --to gate-sim --json")
     report = result.json()
     assert report["tests"]["gates"] == {"passed": 2, "failed": 0}
     assert report["cycles"] == {"add": 1}
@@ -236,19 +237,19 @@ def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
     """RTL has no clock, and that of a netlist without timing is not known to be met: cycles, and no time."""
     for arguments in ("--to rtl-sim", "--skip timing --skip equivalence --skip power"):
         report = cli.json(f"{accumulator} {arguments}")
-        assert (report["cycles"], report["time_ns"], report["met"]) == ({"add": 1}, {}, None)
+        assert picked(report, "cycles time_ns met") == ({"add": 1}, {}, None)
     assert "add             1 cycles\n" in cli(f"{accumulator} {arguments}").out
 
 
-@pytest.mark.parametrize("clock_ns", [pytest.param("4", marks=pytest.mark.regress), "0.1"])
+@parametrize("clock_ns", [pytest.param("4", marks=regress), "0.1"])
 def test_no_time_for_a_layout_that_is_not_timed(clock_ns, cli, accumulator):
     """The verdict before layout says nothing about the netlist whose area is reported."""
     skipped = f"--skip timing-post --skip equivalence --clock {clock_ns}"
     report = cli.json(f"{accumulator} --layout {skipped}")
     assert report["area_um2"] == report["after_layout"]["area_um2"]
     assert report["before_layout"]["met"] is (clock_ns == "4")
-    assert (report["met"], report["met_ns"], report["time_ns"]) == (None, None, {})
-    assert (report["wns_ns"], report["fmax_mhz"], report["worst_path"]) == (None, None, None)
+    assert picked(report, "met met_ns time_ns") == (None, None, {})
+    assert picked(report, "wns_ns fmax_mhz worst_path") == (None, None, None)
     assert report["marks"][0] == NOT_TIMED and not report["comparable"]
     missed = [mark for mark in report["marks"] if mark.startswith("before layout 0.1 ns is missed")]
     assert len(missed) == (clock_ns == "0.1")
@@ -292,28 +293,26 @@ def test_verilog_without_vectors(cli, accumulator, monkeypatch):
 # ---- refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("", "neither a design nor Verilog"),
-        ("mnt", "unknown design 'mnt': did you mean 'mont'?"),
-        (f"{SMALL} --to tming", "unknown step 'tming': did you mean 'timing'?"),
-        (f"{SMALL} --to timing --layout", "--layout with --to timing: this step comes before"),
-        (f"{SMALL} --clock 0", "0 ns is no clock period; give 0.001 to 1000 nanoseconds"),
-        (f"{SMALL} --density 70", "70 is no density; give a share of the rows from 0.1 to 0.95"),
-        (f"{SMALL} --set nix=1", "unknown parameter of mont 'nix'"),
-        (f"{SMALL} --style nix --to synthesis", "unknown style of synthesis 'nix'"),
-        (f"{SMALL} --top x", "--top is for Verilog from elsewhere"),
-        (f"{SMALL} --top no", "--top is for Verilog from elsewhere"),
-        (f"{SMALL} --system --interface xcel", "--interface with --system"),
-        ("mont --nbits 7", "a width of 7 bits is out of range"),
-        ("--verilog nix.v --top x", "there is no file nix.v"),
-        (f"--verilog {__file__}", "--verilog without --top"),
-        (f"mont --verilog {__file__} --top x", "DESIGN with --verilog"),
-    ],
+test_refused = refusals(
+    "asic",
+    {
+        "": "neither a design nor Verilog",
+        "mnt": "unknown design 'mnt': did you mean 'mont'?",
+        f"{SMALL} --to tming": "unknown step 'tming': did you mean 'timing'?",
+        f"{SMALL} --to timing --layout": "--layout with --to timing: this step comes before",
+        f"{SMALL} --clock 0": "0 ns is no clock period; give 0.001 to 1000 nanoseconds",
+        f"{SMALL} --density 70": "70 is no density; give a share of the rows from 0.1 to 0.95",
+        f"{SMALL} --set nix=1": "unknown parameter of mont 'nix'",
+        f"{SMALL} --style nix --to synthesis": "unknown style of synthesis 'nix'",
+        f"{SMALL} --top x": "--top is for Verilog from elsewhere",
+        f"{SMALL} --top no": "--top is for Verilog from elsewhere",
+        f"{SMALL} --system --interface xcel": "--interface with --system",
+        "mont --nbits 7": "a width of 7 bits is out of range",
+        "--verilog nix.v --top x": "there is no file nix.v",
+        f"--verilog {__file__}": "--verilog without --top",
+        f"mont --verilog {__file__} --top x": "DESIGN with --verilog",
+    },
 )
-def test_refused(cli, arguments, message):
-    assert message in cli.fails(f"asic {arguments}")
 
 
 def test_design_that_makes_no_circuit(cli, tmp_path, capsys):
@@ -326,9 +325,7 @@ def test_design_that_makes_no_circuit(cli, tmp_path, capsys):
 # ---- what the flow is given
 
 
-@pytest.mark.parametrize(
-    ("name", "interface"), [("mont", "stream"), ("naive", "xcel"), ("dm-m-000", "stream")]
-)
+@parametrize("name, interface", [("mont", "stream"), ("naive", "xcel"), ("dm-m-000", "stream")])
 def test_exported_workload(name, interface, tmp_path):
     """Refused operands and delays are among the rows, and the design answers all of them as it should."""
     Chip(catalogue.find(name), 16, {}, interface).export(tmp_path)
@@ -340,7 +337,7 @@ def test_exported_workload(name, interface, tmp_path):
     assert report.tests_passed == len(work.rows) + len(system_catalogue.OPERATIONS)
 
 
-@pytest.mark.regress
+@regress
 def test_exported_system(tmp_path):
     """Its cycles are those of `modexlab proc systems`, normalised alike."""
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)
@@ -359,18 +356,16 @@ def workload_of(chip, directory):
     return replace(work, rows=work.rows[:2])
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", '{"rows": []}', json.dumps(VECTORS | {"protocol": "axi"}), '{"ports": 1}']
-)
+@parametrize("text", ["", "[]", '{"rows": []}', json.dumps(VECTORS | {"protocol": "axi"}), '{"ports": 1}'])
 def test_broken_vectors(text, tmp_path):
     path = tmp_path / "vectors.json"
     path.write_text(text)
-    with pytest.raises(BadInput, match=r"is no workload\.json"):
+    with refused(r"is no workload\.json"):
         workload.load(path)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@parametrize(
+    "change, message",
     [
         (
             {"names": VECTORS["names"] | {"istream__val": "in_vld"}},
@@ -403,21 +398,20 @@ def test_vectors_that_are_no_text(cli, accumulator, tmp_path):
 def test_vectors_with_too_few_answers(tmp_path):
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(VECTORS | {"rows": [{"requests": [1, 2], "expected": [3]}]}))
-    with pytest.raises(BadInput, match="row 0 has 2 requests and 1 answers"):
+    with refused("row 0 has 2 requests and 1 answers"):
         workload.load(path)
 
 
 # ---- wide machines
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("command", SHOWN[1:])
+@regress
+@parametrize("command", SHOWN[1:])
 def test_commands_of_the_page(command, cli, tmp_path, monkeypatch):
     """The commands run as printed, with the files that the project ships."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "flow").symlink_to(ROOT / "flow")
-    result = cli(command)
-    assert result.code == 0, result.out
+    cli.passes(command)
 
 
 def test_vectors_of_the_page(tmp_path):
@@ -431,8 +425,8 @@ def test_vectors_of_the_page(tmp_path):
             assert a * b % row.statics["modulus"] == expected
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(("name", "clock_ns"), [("mont", "3.05"), ("mont-001", "3.25"), ("naive-001", "3.1")])
+@regress
+@parametrize("name, clock_ns", [("mont", "3.05"), ("mont-001", "3.25"), ("naive-001", "3.1")])
 def test_32_bit_systems(name, clock_ns, cli):
     """Every system meets this clock after layout. They miss 3 ns: mont by 0.013 ns, naive-001 by 0.072 ns,
     and mont-001, whose resets come before enables, by 0.2 ns.
@@ -517,9 +511,9 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
     assert not Chip(design, 4096, {}).limits and not chip_of(design, 4096, KEYED, "unit").limits
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(
-    ("name", "settings"),
+@regress
+@parametrize(
+    "name, settings",
     [
         ("mont", {"schedule": "fixed-window"}),
         ("mont", {**KEYED, "blind": "both"}),
@@ -538,7 +532,7 @@ def test_machines_with_a_memory_as_gates(name, settings, cli):
     assert 0 < report["energy_nj"]["decrypt"] < report["energy_with_glitches_nj"]["decrypt"]
 
 
-@pytest.mark.regress
+@regress
 def test_energy_of_a_window_of_a_private_operation(cli, monkeypatch):
     """Within a quarter of that of the whole: products are what takes most of it."""
     command = f"asic mont --nbits 16 {told(KEYED)} --to power --json"

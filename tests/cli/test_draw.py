@@ -13,6 +13,8 @@ from modexlab.fl.compression.compression import make_plan
 from modexlab.fl.compression.compression_plan import CELLS
 from modexlab.fl.moduli import parse
 
+from tests.command_line import refusals
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -26,7 +28,7 @@ def marks(text):
 
 
 @pytest.mark.parametrize(
-    ("spec", "operation", "strategy"),
+    "spec, operation, strategy",
     [
         ("2^8-1", "multiply", "best"),
         ("2^8+1", "multiply", "five-full"),
@@ -56,71 +58,64 @@ def dots(found):
 
 def expected_dots(plan):
     """Every bit of every level, the products before folding, and one for each line of the legend."""
-    _, texts = marks(draw(plan))
-    legend = [
-        text
-        for text in texts
-        if re.search(r"^(product|bit of x|correction|passed|sum|carry|weight-4).*: [\d,]+$", text)
-    ]
-    bits = sum(sum(plan.heights(level)) for level in range(len(plan.levels) + 1))
     nbits = plan.operand_nbits
     products = {"multiply": nbits * nbits, "square": nbits * (nbits + 1) // 2, "reduce": nbits}
-    return bits + products[plan.operation] + len(legend)
+    return bits(plan) + products[plan.operation] + len(legend(plan))
+
+
+def bits(plan):
+    """Return how many bits all levels have."""
+    return sum(sum(plan.heights(level)) for level in range(len(plan.levels) + 1))
+
+
+def legend(plan):
+    """Return the kinds of bits in the legend, with their counts."""
+    _, texts = marks(draw(plan))
+    kinds = "product|bit of x|correction|passed|sum|carry|weight-4"
+    return re.findall(rf"^({kinds}).*: ([\d,]+)$", "\n".join(texts), re.MULTILINE)
 
 
 def test_legend_counts_add_up():
     plan = make_plan("multiply", parse("2^8+1"))
-    _, texts = marks(draw(plan))
-    counted = [
-        int(match[1].replace(",", ""))
-        for text in texts
-        if (match := re.search(r"^(?:product|correction|passed|sum|carry|weight-4).*: ([\d,]+)$", text))
-    ]
-    assert sum(counted) == sum(sum(plan.heights(level)) for level in range(len(plan.levels) + 1))
+    counted = [int(count.replace(",", "")) for kind, count in legend(plan) if kind != "bit of x"]
+    assert sum(counted) == bits(plan)
 
 
 def test_file(cli, tmp_path):
     target = tmp_path / "tree.svg"
-    result = cli(f"show --tree --modulus 2^8-1 -o {target}")
-    assert result.code == 0
+    result = cli.passes(f"show --tree --modulus 2^8-1 -o {target}")
     assert result.out == f"{target}: multiply mod 2^8-1, 4 levels, cells: 48 full\n"
     assert target.read_text() == draw(make_plan("multiply", parse("255")))
 
 
 def test_stdout(cli):
-    result = cli(
-        "show --tree --modulus 2^6+21 --strategy full --adder sklansky --operation square",
+    found, _ = marks(
+        cli("show --tree --modulus 2^6+21 --strategy full --adder sklansky --operation square").out
     )
-    assert result.code == 0
-    found, _ = marks(result.out)
     assert found["full"] == make_plan("square", parse("85"), None, "full").count("full")
 
 
 def test_follow(cli):
-    result = cli("show --tree --modulus 2^8+85 --follow 7 3")
-    assert result.code == 0
-    assert result.out.startswith(
+    assert cli("show --tree --modulus 2^8+85 --follow 7 3").out.startswith(
         "a_7 * b_3 has weight 2^10: it goes to column 0 place 7\nlevel 0: from place 7"
     )
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ("", "--tree needs a DESIGN or --modulus SPEC"),
-        ("mont --modulus 2^8-1", "one of them"),
-        ("mont", "the multiplier of mont is no compression tree"),
-        ("no-such", "no-such"),
-        ("--modulus 2^8-4", "makes the modulus 252 even"),
-        ("--modulus 2^400-1", "too large to look at"),
-        ("--modulus 2^8-1 --set a=1", "--set belongs to a DESIGN"),
-        ("--modulus 2^8-1 -o /no/such/place/x.svg", "no such directory"),
-        ("--modulus 2^8-1 --follow 8 8", "give bits 0 to 7"),
-        ("--modulus 2^8-1 --strategy none", "invalid choice"),
-    ],
+test_mistakes = refusals(
+    "show --tree",
+    {
+        "": "--tree needs a DESIGN or --modulus SPEC",
+        "mont --modulus 2^8-1": "one of them",
+        "mont": "the multiplier of mont is no compression tree",
+        "no-such": "no-such",
+        "--modulus 2^8-4": "makes the modulus 252 even",
+        "--modulus 2^400-1": "too large to look at",
+        "--modulus 2^8-1 --set a=1": "--set belongs to a DESIGN",
+        "--modulus 2^8-1 -o /no/such/place/x.svg": "no such directory",
+        "--modulus 2^8-1 --follow 8 8": "give bits 0 to 7",
+        "--modulus 2^8-1 --strategy none": "invalid choice",
+    },
 )
-def test_mistakes(cli, argv, message):
-    assert message in cli.fails(f"show --tree {argv}")
 
 
 # ---- multiples of a modulus
@@ -131,8 +126,7 @@ def value(number):
 
 
 def test_multiples_worked_example(cli):
-    result = cli("show --multiples 0xb5c3 --w 4")
-    assert result.code == 0
+    result = cli.passes("show --multiples 0xb5c3 --w 4")
     lines = result.out.splitlines()
     assert lines[0] == "N = 46531, 16 bits, digits of 4 bits"
     assert any(line.split() == ["low", "end", "5", "2", "7", "60"] for line in lines)
@@ -179,8 +173,7 @@ def test_multiples_key(cli, tmp_path):
             serialization.NoEncryption(),
         )
     )
-    result = cli(f"show --multiples --key {file}")
-    assert result.code == 0
+    result = cli.passes(f"show --multiples --key {file}")
     assert "Warning" not in result.out
     assert "does not prove" in result.out
     assert "hopeless" in result.out
@@ -189,14 +182,18 @@ def test_multiples_key(cli, tmp_path):
     assert report["warning"] == ""
 
 
-def test_multiples_mistakes(cli, tmp_path):
-    assert "give a modulus" in cli.fails("show --multiples")
-    assert "one of N and --key FILE" in cli.fails("show --multiples 15 --key key.pem")
-    assert "is even" in cli.fails("show --multiples 24")
-    assert "modulus 0" in cli.fails("show --multiples 0")
-    assert "all numbers are 0 modulo 1" in cli.fails("show --multiples 1")
-    assert "give 4 to 130" in cli.fails("show --multiples 15 --w 140")
-    assert "is not a number" in cli.fails("show --multiples fifteen")
-    assert "no machine takes more" in cli.fails(f"show --multiples {(1 << 5000) + 1}")
-    assert "is longer than any machine" in cli.fails(f"show --multiples {hex((1 << 5000) + 1)}")
-    assert "key file" in cli.fails(f"show --multiples --key {tmp_path}/none.pem")
+test_multiples_mistakes = refusals(
+    "show --multiples",
+    {
+        "": "give a modulus",
+        "15 --key key.pem": "one of N and --key FILE",
+        "24": "is even",
+        "0": "modulus 0",
+        "1": "all numbers are 0 modulo 1",
+        "15 --w 140": "give 4 to 130",
+        "fifteen": "is not a number",
+        f"{(1 << 5000) + 1}": "no machine takes more",
+        f"{(1 << 5000) + 1:#x}": "is longer than any machine",
+        "--key /nowhere/none.pem": "key file",
+    },
+)

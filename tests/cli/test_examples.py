@@ -13,6 +13,7 @@ from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.fl.rsa_keys import RSAKey
 
+from tests.harness import module_fixture, parametrize, regress
 from tests.paths import DATA, ROOT
 
 from ..command_line import Cli
@@ -58,7 +59,7 @@ def marked(example):
     flow = (
         re.match(r"modexlab (asic|attack|prove .*protocol|prove proc)( |$)", example) and example not in QUICK
     )
-    return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
+    return pytest.param(example, marks=[regress] if whole or flow else [])
 
 
 def arguments(example):
@@ -69,13 +70,13 @@ def arguments(example):
     return shlex.split(command)[1:]
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES))
+@parametrize("example", sorted(EXAMPLES))
 def test_example_is_understood(example):
     """Examples parse, also those that only run in the long regression."""
     assert callable(command_line.parsed(arguments(example)).execute)
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def measured(tmp_path_factory):
     """A ledger with one figure, which stands in row 1."""
     path = tmp_path_factory.mktemp("ledger") / "ledger.sqlite"
@@ -85,7 +86,7 @@ def measured(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("example", [marked(example) for example in sorted(EXAMPLES)])
+@parametrize("example", [marked(example) for example in sorted(EXAMPLES)])
 def test_example(
     example,
     tmp_path,

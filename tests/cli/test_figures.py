@@ -2,27 +2,25 @@
 other tools.
 """
 
-import json
+from unittest.mock import Mock
 
 import pytest
-from modexlab.eval.assurance import crosscheck as second_opinion
+from modexlab.eval.assurance import crosscheck
 from modexlab.flow.check import check, connections, power, shapes, timing
 from modexlab.rtl.sim import ToolError
 
+from tests.command_line import refusals
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("", "give either a DESIGN or --space SPACE"),
-        ("mont --space course", "give either a DESIGN or --space SPACE"),
-        ("monte", "unknown design 'monte'"),
-        ("mont --clock soon", "'soon' is no number; write it as in 2.5"),
-        ("--space paper-002", "no point of this space is at a stage with a netlist"),
-    ],
+test_what_is_refused = refusals(
+    "asic --crosscheck",
+    {
+        "": "give either a DESIGN or --space SPACE",
+        "mont --space course": "give either a DESIGN or --space SPACE",
+        "monte": "unknown design 'monte'",
+        "mont --clock soon": "'soon' is no number; write it as in 2.5",
+        "--space paper-002": "no point of this space is at a stage with a netlist",
+    },
 )
-def test_what_is_refused(arguments, message, cli):
-    result = cli(f"asic --crosscheck {arguments}")
-    assert result.code == 2 and message in result.err and result.err.count("\n") == 1
 
 
 def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
@@ -30,16 +28,11 @@ def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
     space = tmp_path / "one.toml"
     space.write_text('title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = ["flow"]\n')
 
-    def fails(error):
-        def compared(*_):
-            raise error
-
-        monkeypatch.setattr(second_opinion, "compared", compared)
-
-    fails(ToolError("sta ended with code 3"))
+    compared = Mock(side_effect=ToolError("sta ended with code 3"))
+    monkeypatch.setattr(crosscheck, "compared", compared)
     result = cli(f"asic --crosscheck --space {space}")
     assert result.code == 1 and "NOT DONE" in result.out and "sta ended with code 3" in result.out
-    fails(RuntimeError("a bug"))
+    compared.side_effect = RuntimeError("a bug")
     with pytest.raises(RuntimeError, match="a bug"):
         cli(f"asic --crosscheck --space {space}")
 
@@ -49,9 +42,8 @@ def test_a_machine_with_its_layout(cli, tmp_path):
     """Everything agrees or has a known cause, and every check was made; the second time nothing is done
     again.
     """
-    result = cli("asic --crosscheck mont --nbits 8 --layout --json")
-    assert result.code == 0
-    told = json.loads(result.out)
+    result = cli.passes("asic --crosscheck mont --nbits 8 --layout --json")
+    told = result.json()
     (netlist,) = told["netlists"]
     assert told["wrong"] == 0 and netlist["good"]
     checks = {row["check"] for row in netlist["compared"]}
@@ -65,5 +57,5 @@ def test_a_machine_with_its_layout(cli, tmp_path):
         'title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = '
         '["layout"]\n[part.flow]\nclock_period = [3.0]\n'
     )
-    again = cli(f"asic --crosscheck --space {space}")
-    assert again.code == 0 and "mont, 8 bits, layout" in again.out and "agrees" in again.out
+    again = cli.passes(f"asic --crosscheck --space {space}")
+    assert "mont, 8 bits, layout" in again.out and "agrees" in again.out

@@ -5,13 +5,15 @@ refused.
 import pytest
 from modexlab.flow.fpga import fpga_route
 
+from tests.command_line import picked, refusals
+
 ADDER = "module adder(input logic [7:0] a, b, output logic [7:0] s);\n  assign s = a + b;\nendmodule\n"
 SMALL = "asic --fpga naive --nbits 8 --device ecp5 --pnr"
 
 
 def test_small_machine_is_routed_and_kept(cli, monkeypatch):
     report = cli.json(SMALL)
-    assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")
+    assert picked(report, "name nbits top") == ("naive", 8, "naive_8")
     (found,) = report["devices"].values()
     assert found["family"] == "ECP5" and found["fits"]
     assert 150 < found["luts"] < 400 and 100 < found["ffs"] < 250 and found["dsps"] == 2
@@ -26,8 +28,7 @@ def test_small_machine_is_routed_and_kept(cli, monkeypatch):
     assert found["luts"] + pnr["frame"]["luts"] <= used["TRELLIS_COMB"]["used"]
 
     monkeypatch.delattr(fpga_route, "_run")  # the figures of the first time are shown
-    again = cli(SMALL)
-    assert again.code == 0
+    again = cli.passes(SMALL)
     for text in (
         "naive, 8 bits, stream (module naive_8)",
         "ECP5 routed in LFE5U-25F",
@@ -47,17 +48,24 @@ def test_verilog_from_elsewhere(cli, tmp_path):
     assert "MHz" not in cli(f"asic --fpga {files} --device ecp5").out  # nothing is routed
 
 
-def test_mistakes_are_one_line(cli, tmp_path):
-    (tmp_path / "adder.sv").write_text(ADDER)
+test_mistakes_are_one_line = refusals(
+    "asic --fpga",
+    {
+        "": "neither a design nor Verilog",
+        "mont --top x": "--top is for Verilog from elsewhere",
+        f"--verilog {__file__}": "--verilog without --top",
+        f"mont --verilog {__file__} --top adder": "DESIGN with --verilog",
+        "--verilog /nowhere/no.sv --top adder": "there is no file",
+        "mont --device virtex-9": "unknown device 'virtex-9': ",
+        "mont --nbits 5": "out of range",
+    },
+)
+
+
+def test_mistakes_that_a_tool_finds(cli, tmp_path):
+    """Its message may come after lines of progress."""
     there = tmp_path / "adder.sv"
-    assert "neither a design nor Verilog" in cli.fails("asic --fpga")
-    assert "--top is for Verilog from elsewhere" in cli.fails("asic --fpga mont --top x")
-    assert "--verilog without --top" in cli.fails(f"asic --fpga --verilog {there}")
-    assert "DESIGN with --verilog" in cli.fails(f"asic --fpga mont --verilog {there} --top adder")
-    assert "there is no file" in cli.fails(f"asic --fpga --verilog {tmp_path}/no.sv --top adder")
-    assert "unknown device 'virtex-9': " in cli.fails("asic --fpga mont --device virtex-9")
-    assert "out of range" in cli.fails("asic --fpga mont --nbits 5")
-    # what a tool says may come after lines of progress
+    there.write_text(ADDER)
     for arguments, message in (
         (f"--verilog {there} --top other", "'other' is not a valid top-level module"),
         ("mont --nbits 8 --device cyclone-v --pnr", "there is no open tool for it"),

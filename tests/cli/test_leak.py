@@ -6,6 +6,7 @@ import pytest
 from modexlab.eval.assurance.attacks import leakage
 from modexlab.eval.cli.commands import leak
 
+from tests.command_line import picked, refusals
 from tests.paths import DATA
 
 
@@ -18,7 +19,7 @@ def test_leak(cli, tmp_path):
     told = cli(f"attack leakage mont --nbits 8 --traces 2000 --json -o {tmp_path}/curve.png")
     assert told.code == 1
     found = told.json()
-    assert (found["design"], found["nbits"], found["traces"], found["fixed"]) == ("mont", 8, 2000, "exponent")
+    assert picked(found, "design nbits traces fixed") == ("mont", 8, 2000, "exponent")
     assert found["leaks"] is True and found["max_t"] > 4.5 and 0 < found["worst_cycle"] < found["cycles"]
     assert len(found["halves"]) == 2 and not found["time"]["leaks"]
     assert any(item["name"] == "dpath.exponent.now" for item in found["registers_alone"])
@@ -27,17 +28,15 @@ def test_leak(cli, tmp_path):
     again = cli.json("attack leakage mont --nbits 8 --traces 2000")
     kept = [key for key in found if key not in ("seconds", "traces_per_second", "picture")]
     assert [again[key] for key in kept] == [found[key] for key in kept]
-    other = cli(
-        (f"attack leakage mont --nbits 8 --traces 2000 --seed 2 --model weight -o {tmp_path}/c.html"),
-    )
+    other = cli(f"attack leakage mont --nbits 8 --traces 2000 --seed 2 --model weight -o {tmp_path}/c.html")
     assert "verdict         LEAKS: its power tells of the exponent" in other.out
     assert "Hamming weight" in other.out
     assert "vega" in (tmp_path / "c.html").read_text()
 
 
 def test_no_leak_is_exit_code_0(cli):
-    told = cli("attack leakage mont --nbits 16 --traces 40 --blind --set verify=false")
-    assert told.code == 0 and "no leak found" in told.out
+    told = cli.passes("attack leakage mont --nbits 16 --traces 40 --blind --set verify=false")
+    assert "no leak found" in told.out
 
 
 @pytest.mark.parametrize("command", ["leakage", "faults"])
@@ -49,8 +48,7 @@ def test_help_names_the_exit_code(cli, command):
 def test_faults(cli):
     """Bellcore: the command ends with a prime of the key."""
     common = "attack faults mont --nbits 16 --crt --blind"
-    unchecked = "--set verify=false"
-    told = cli(f"{common} {unchecked} --bellcore --json")
+    told = cli(f"{common} --set verify=false --bellcore --json")
     assert told.code == 1
     found = told.json()
     assert found["injected"] == sum(found[key] for key in ("no_effect", "caught", "hang", "wrong_result"))
@@ -60,31 +58,25 @@ def test_faults(cli):
     assert 1 < factor < n and n % factor == 0 and factor * bellcore["other_factor"] == n
     assert (pow(bellcore["faulty_signature"], bellcore["e"], n) - bellcore["message"]) % factor == 0
     assert pow(bellcore["signature"], bellcore["e"], n) == bellcore["message"]
-    checked = cli(f"{common} --samples 400")
-    assert checked.code == 0
+    checked = cli.passes(f"{common} --samples 400")
     assert "the result is checked" in checked.out and "400 of them, drawn" in checked.out
     assert "none of 0 wrong results gives a prime" in checked.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("attack leakage monts", "did you mean 'mont"),
-        ("attack leakage mont-001 --blind", "take one such as mont"),
-        (f"attack leakage mont --key {DATA}/rsa512.pem", "takes no key"),
-        (
-            f"attack leakage mont --crt --nbits 64 --key {DATA}/rsa512.pem",
-            "give --nbits 512",
-        ),
-        (f"attack leakage mont --crt --key {DATA}/rsa512_public.pem", "is public"),
-        ("attack leakage mont -o curve.pdf", "give a file that ends in .png"),
-        ("attack leakage mont --nbits 8 --traces 10", "10 traces are too few"),
-        ("attack leakage mont --model toggles", "without --netlist"),
-        ("attack leakage mont --fixed message --message fixed", "nothing is drawn"),
-        ("attack faults mont --nbits 8 --bellcore", "add --crt"),
-        ("attack faults mont --samples 0", "0 is too few"),
-        ("attack faults mont --exhaustive --samples 5", "not allowed with"),
-    ],
+test_what_is_refused = refusals(
+    "",
+    {
+        "attack leakage monts": "did you mean 'mont",
+        "attack leakage mont-001 --blind": "take one such as mont",
+        f"attack leakage mont --key {DATA}/rsa512.pem": "takes no key",
+        f"attack leakage mont --crt --nbits 64 --key {DATA}/rsa512.pem": "give --nbits 512",
+        f"attack leakage mont --crt --key {DATA}/rsa512_public.pem": "is public",
+        "attack leakage mont -o curve.pdf": "give a file that ends in .png",
+        "attack leakage mont --nbits 8 --traces 10": "10 traces are too few",
+        "attack leakage mont --model toggles": "without --netlist",
+        "attack leakage mont --fixed message --message fixed": "nothing is drawn",
+        "attack faults mont --nbits 8 --bellcore": "add --crt",
+        "attack faults mont --samples 0": "0 is too few",
+        "attack faults mont --exhaustive --samples 5": "not allowed with",
+    },
 )
-def test_what_is_refused(cli, arguments, words):
-    assert words in cli.fails(arguments)

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from modexlab.eval.cli.commands.report import PAGE, chosen
 from modexlab.eval.lab import space
+from modexlab.eval.lab.explore import Failed, Sweep
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FLOW, IMPLEMENTED, LAYOUT
 
-from ..command_line import Cli
+from tests.command_line import refusals
+
 from ..report.examples import counted, write
 
 ONE_POINT = """
@@ -26,11 +28,12 @@ stages = ["formula"]
 """
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys, monkeypatch, tmp_path):
+pytestmark = pytest.mark.usefixtures("ledger")
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
-    return Cli(capsys)
 
 
 @pytest.fixture
@@ -44,8 +47,7 @@ def quick(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("quick")
 def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
-    first = cli("report")
-    assert first.code == 0
+    first = cli.passes("report")
     lines = first.out.splitlines()
     assert lines[0].startswith("measured 2 points in ")
     assert lines[-1] == str(tmp_path / PAGE)
@@ -77,15 +79,13 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, monkeypatch, tmp
     assert result.code == 1, "it failed before, and still stands"
     assert "1 failed (before; --retry tries again)" in result.out
     assert "the tool is gone" in (tmp_path / PAGE).read_text()
-    again = cli("report --retry")
-    assert again.code == 0 and "1 failed" not in again.out
+    again = cli.passes("report --retry")
+    assert "1 failed" not in again.out
     assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
 
 
 @pytest.mark.usefixtures("quick")
 def test_what_fails_now_is_exit_1(cli, monkeypatch):
-    from modexlab.eval.lab.explore import Failed, Sweep
-
     def failing(sweep, *_, **__):
         point = Point("mont", 32, stage="formula")
         sweep.failed[point.key] = Failed(point, "the tool is gone", earlier=False)
@@ -129,8 +129,7 @@ def test_outputs(cli, tmp_path):
 
 
 def test_nothing_was_measured(cli, tmp_path):
-    result = cli("report --no-measure")
-    assert result.code == 0
+    result = cli.passes("report --no-measure")
     assert "has no figures of these; the page says what to run" in result.out
     assert "Nothing has been measured yet" in (tmp_path / PAGE).read_text()
     assert "Nothing has been measured yet" in cli("report --no-measure --text").out
@@ -175,8 +174,6 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same():
 
 @pytest.mark.usefixtures("quick")
 def test_ctrl_c_says_how_to_go_on(cli, monkeypatch, tmp_path):
-    from modexlab.eval.lab.explore import Sweep
-
     def stopped(sweep, *_, **__):
         sweep.interrupted = True
         return sweep
@@ -188,31 +185,24 @@ def test_ctrl_c_says_how_to_go_on(cli, monkeypatch, tmp_path):
     assert not (tmp_path / PAGE).exists()
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ("mnot", "did you mean 'mont'?"),
-        ("proc-niave", "did you mean 'proc-naive'?"),
-        ("-o ''", "--output '': this is not the name of a file"),
-        ("-o /nowhere/report.html", "there is no such directory"),
-        ("--no-measure --cycles", "--cycles with --no-measure: nothing is measured"),
-        ("--no-measure --retry", "--retry with --no-measure"),
-        ("--format svg", "--format without --figures"),
-        ("--figures x --format gif", "invalid choice: 'gif'"),
-        ("--text --json", "--text with --json: give one of them"),
-        ("--markdown ''", "--markdown '': this is no directory"),
-        ("--no-measure --ledger none.sqlite", "there is no such file"),
-    ],
+test_refusals = refusals(
+    "report",
+    {
+        "mnot": "did you mean 'mont'?",
+        "proc-niave": "did you mean 'proc-naive'?",
+        "-o ''": "--output '': this is not the name of a file",
+        "-o /nowhere/report.html": "there is no such directory",
+        "--no-measure --cycles": "--cycles with --no-measure: nothing is measured",
+        "--no-measure --retry": "--retry with --no-measure",
+        "--format svg": "--format without --figures",
+        "--figures x --format gif": "invalid choice: 'gif'",
+        "--text --json": "--text with --json: give one of them",
+        f"--no-measure --figures {__file__}": "this is no directory",
+        "--markdown ''": "--markdown '': this is no directory",
+        "--no-measure --ledger none.sqlite": "there is no such file",
+    },
 )
-def test_refusals(cli, argv, message):
-    assert message in cli.fails(f"report {argv}")
-
-
-def test_a_file_is_no_directory(cli, tmp_path):
-    (tmp_path / "file").write_text("")
-    assert "this is no directory" in cli.fails("report --no-measure --figures file")
 
 
 def test_help(cli):
-    result = cli("report --help")
-    assert "modexlab report --no-measure --markdown course-report" in result.out
+    assert "modexlab report --no-measure --markdown course-report" in cli("report --help").out

@@ -3,7 +3,7 @@
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.designs.widths import width_for
@@ -12,25 +12,20 @@ from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
 
-from tests.harness import FIRST, regress_if
+from tests.command_line import ENCRYPT, picked, refusals
+from tests.harness import FIRST, one_now, parametrize, regress, regress_if
 from tests.paths import DATA
 
-from ..command_line import ENCRYPT
-
 KEY, PUBLIC, VECTORS = (DATA / name for name in ("rsa512.pem", "rsa512_public.pem", "bn_small.txt"))
+TINY = "run mont --base 3 --exp 5 --mod 7"
 
 
 # one design of each multiplier, three of them in `make test`; test_machines.py has them all
-@pytest.mark.parametrize(
+@parametrize(
     "design",
-    [
-        pytest.param(
-            design.name, marks=regress_if(design.name not in ("naive-001", "mont-001", "serial-003"))
-        )
-        for design in FIRST.values()
-    ],
+    one_now((design.name for design in FIRST.values()), "naive-001", "mont-001", "serial-003"),
 )
-@pytest.mark.parametrize(
+@parametrize(
     "workload",
     [
         pytest.param(workload, id=workload.name, marks=regress_if(workload.name != "decrypt"))
@@ -38,29 +33,25 @@ KEY, PUBLIC, VECTORS = (DATA / name for name in ("rsa512.pem", "rsa512_public.pe
     ],
 )
 def test_levels_agree(cli, design, workload):
-    base, exp, mod = workload.on(catalogue.find(design).at(32).modulus).operands
+    base, exp, mod = workload.on(find(design).at(32).modulus).operands
     operands = f"--base {base} --exp {exp} --mod {mod}"
-    fl = cli.json(f"run {design} {operands} --level fl")
-    cl = cli.json(f"run {design} {operands} --level cl")
-    rtl = cli.json(f"run {design} {operands}")
+    fl, cl, rtl = (cli.json(f"run {design} {operands} --level {level}") for level in ("fl", "cl", "rtl"))
     golden = pow(base, exp, mod)
     for report in (fl, cl, rtl):
-        assert report["design"] == design
-        assert report["nbits"] == 32
-        assert report["result"] == report["golden"] == golden
-        assert report["ok"] is True
-    assert (fl["level"], fl["stage"], fl["cycles"]) == ("fl", None, None)
-    assert (cl["level"], cl["stage"]) == ("cl", "python")
-    assert (rtl["level"], rtl["stage"]) == ("rtl", "native")
+        expected = {"design": design, "nbits": 32, "result": golden, "golden": golden, "ok": True}
+        assert report | expected == report
+    assert picked(fl, "level stage cycles") == ("fl", None, None)
+    assert picked(cl, "level stage") == ("cl", "python")
+    assert picked(rtl, "level stage") == ("rtl", "native")
     formula = cli.json(f"run --level formula {design} {operands}")["cycles"]
     assert cl["cycles"] == rtl["cycles"] == formula
 
 
-@pytest.mark.parametrize("stage", ["python", "verilog", "native"])
+@parametrize("stage", ["python", "verilog", "native"])
 def test_stages_agree(cli, stage):
-    report = cli.json(f"run mont --base 3 --exp 5 --mod 7 --stage {stage}")
-    formula = cli.json("run --level formula mont --base 3 --exp 5 --mod 7")
-    assert (report["stage"], report["result"]) == (stage, 5)
+    report = cli.json(f"{TINY} --stage {stage}")
+    formula = cli.json(f"{TINY} --level formula")
+    assert picked(report, "stage result") == (stage, 5)
     assert report["cycles"] == formula["cycles"]
 
 
@@ -73,7 +64,7 @@ def test_text(cli):
     assert "cycles          none" in result.out
 
 
-@pytest.mark.parametrize(("mod", "nbits"), [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
+@parametrize("mod, nbits", [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
 def test_default_width(cli, mod, nbits):
     assert width_for(mod) == nbits
     report = cli.json(f"run mont --base 2 --exp 3 --mod {mod} --level fl")
@@ -83,10 +74,9 @@ def test_default_width(cli, mod, nbits):
 def test_large_numbers_are_hexadecimal_text(cli):
     """Readers that hold numbers as doubles are exact up to 2^53 - 1."""
     below, above = 2**53 - 1, 2**53
-    report = cli.json(f"run naive --base {below} --exp 1 --mod {2**54} --level fl")
-    assert report["result"] == report["golden"] == below
-    report = cli.json(f"run naive --base {above} --exp 1 --mod {2**54} --level fl")
-    assert report["result"] == report["golden"] == hex(above)
+    for base, shown in ((below, below), (above, hex(above))):
+        report = cli.json(f"run naive --base {base} --exp 1 --mod {2**54} --level fl")
+        assert report["result"] == report["golden"] == shown
 
 
 def test_settings(cli):
@@ -97,22 +87,21 @@ def test_settings(cli):
 
 
 def test_exponent_0_and_modulus_1(cli):
-    assert cli.json("run mont --base 5 --exp 0 --mod 7")["result"] == 1
-    assert cli.json("run mont --base 0 --exp 3 --mod 1")["result"] == 0
-    assert cli.json("run mont --base 0 --exp 0 --mod 1")["result"] == 0
+    for base, exp, mod, result in ((5, 0, 7, 1), (0, 3, 1, 0), (0, 0, 1, 0)):
+        assert cli.json(f"run mont --base {base} --exp {exp} --mod {mod}")["result"] == result
 
 
 def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.OK, 4)], 99)])
-    result = cli("run mont --base 3 --exp 5 --mod 7 --level fl --json")
+    result = cli(f"{TINY} --level fl --json")
     assert result.code == 1
     assert result.json() | {"result": 4, "golden": 5, "ok": False} == result.json()
-    assert "DIFFERS" in cli("run mont --base 3 --exp 5 --mod 7 --level fl").out
+    assert "DIFFERS" in cli(f"{TINY} --level fl").out
 
 
 def test_a_status_instead_of_a_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.EVEN_MODULUS, 0)], 1)])
-    result = cli("run mont --base 3 --exp 5 --mod 7 --level fl")
+    result = cli(f"{TINY} --level fl")
     assert result.code == 1
     assert result.err.startswith("modexlab: error: the machine answered status 2: the modulus is even")
 
@@ -120,15 +109,8 @@ def test_a_status_instead_of_a_result_is_exit_1(cli, monkeypatch):
 # ---- behind accelerator registers
 
 
-@pytest.mark.parametrize(
-    ("design", "nbits"),
-    [
-        ("mont", 72),
-        pytest.param("naive-001", 32, marks=pytest.mark.regress),
-        pytest.param("mont", 32, marks=pytest.mark.regress),
-        pytest.param("naive-001", 72, marks=pytest.mark.regress),
-    ],
-)
+@parametrize("design", one_now(("mont", "naive-001"), "mont"))
+@parametrize("nbits", one_now((32, 72), 72))
 def test_registers(cli, design, nbits):
     """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all
     levels.
@@ -148,7 +130,7 @@ def test_registers(cli, design, nbits):
 
 
 def test_registers_in_text(cli):
-    out = cli("run mont --base 3 --exp 5 --mod 7 --interface xcel --level fl").out
+    out = cli(f"{TINY} --interface xcel --level fl").out
     assert "mont, 32 bits (fl, behind registers): " in out
     assert "accesses        6: " in out
 
@@ -178,7 +160,7 @@ def test_encrypt_and_decrypt_with_a_key(cli):
         assert report["result"] == 42
 
 
-@pytest.mark.regress  # in `make test` at the cycle level, in test_run_private.py
+@regress  # in `make test` at the cycle level, in test_run_private.py
 def test_key_on_native_rtl(cli):
     """CRT on a machine without programs: two runs of half the width (the primes of this key have 272 and 240
     bits).
@@ -194,15 +176,14 @@ def test_key_on_native_rtl(cli):
 
 def test_public_key_does_not_decrypt(cli):
     assert "is public" in cli.fails(f"run mont --key {PUBLIC} --decrypt 5")
-    assert cli(f"run mont --key {PUBLIC} --encrypt 5 --level fl").code == 0
+    cli.passes(f"run mont --key {PUBLIC} --encrypt 5 --level fl")
 
 
 # ---- traces and waveforms
 
 
 def test_trace(cli):
-    result = cli("run mont --base 3 --exp 5 --mod 7 --stage python --trace")
-    assert result.code == 0
+    result = cli.passes(f"{TINY} --stage python --trace")
     cycles = int(result.out.rsplit(maxsplit=1)[-1])
     lines = [line for line in result.out.splitlines() if line.partition(":")[0].strip().isdigit()]
     assert len(lines) >= cycles
@@ -218,83 +199,63 @@ def test_the_help_explains_the_trace(cli):
 
 
 def test_trace_goes_to_stderr_beside_json(cli):
-    result = cli("run mont --base 3 --exp 5 --mod 7 --stage python --trace --json")
+    result = cli(f"{TINY} --stage python --trace --json")
     assert result.json()["ok"]
     assert "     0: " in result.err
 
 
-@pytest.mark.parametrize("stage", ["python", "native"])
+@parametrize("stage", ["python", "native"])
 def test_vcd(cli, tmp_path, stage):
     path = tmp_path / "waves.vcd"
-    assert cli(f"run mont --base 3 --exp 5 --mod 7 --stage {stage} --vcd {path}").code == 0
+    cli.passes(f"{TINY} --stage {stage} --vcd {path}")
     assert "$enddefinitions" in path.read_text()
 
 
 # ---- what it refuses
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (f"mnt {ENCRYPT}", "unknown design 'mnt': did you mean 'mont'?"),
-        ("mont --base 3 --exp 5 --mod 8", "modulus 8 is even"),
-        ("mont --base 3 --exp 5 --mod 0", "modulus is 0"),
-        ("mont --base 9 --exp 5 --mod 7", "base 9 is not below the modulus 7"),
-        (
-            f"mont --base 3 --exp {2**40} --mod 7",
-            "does not fit in 32 bits; give --nbits 64 or more",
-        ),
-        (f"mont --base 3 --exp 5 --mod {2**40 + 1} --nbits 32", "does not fit in 32 bits"),
-        (
-            f"mont --base 3 --exp {2**99} --mod {2**40 + 1} --nbits 32",
-            "does not fit in 32 bits; give --nbits 128 or more",
-        ),
-        (
-            f"mont-001 --key {KEY} --decrypt 5 --crt --nbits 64",
-            "does not fit in 64 bits; give --nbits 288 or more",
-        ),
-        (
-            f"mont --key {KEY} --decrypt 5 --crt --nbits 64",
-            "does not fit in 64 bits; give --nbits 512 or more",
-        ),
-        (
-            f"mont --key {KEY} --decrypt 5 --crt --nbits 512 --level fl",
-            "p of the key has 272 bits: this machine of 512 bits takes 256; give --nbits 544 or more",
-        ),
-        ("mont --base 3 --exp 5 --mod 7 --nbits 5000", "5000 bits is out of range"),
-        ("mont --base 3 --exp 5 --mod 7 --nbits 0", "width of 0 bits is out of range"),
-        ("mont --base 3 --exp 5", "no --mod; give --base, --exp and --mod"),
-        ("mont", "no --base, --exp, --mod; give --base, --exp and --mod, or --key"),
-        ("mont --base 3x --exp 5 --mod 7", "'3x' is not a number; write it in decimal"),
-        ("mont --base -3 --exp 5 --mod 7", "-3 is negative"),
-        (f"mont {ENCRYPT} --set nstage=4", "did you mean 'nstages'?"),
-        (f"mont {ENCRYPT} --set nstages", "--set nstages: write PARAM=VALUE"),
-        (f"mont {ENCRYPT} --set nstages=four", "nstages = four is not possible"),
-        (f"mont-001 {ENCRYPT} --set nstages=3", "nstages = 3 does not divide the width of 32 bits"),
-        (f"mont {ENCRYPT} --level gates", "argument --level"),
-        (f"mont {ENCRYPT} --stage spice", "unknown stage 'spice': there are python"),
-        (f"mont {ENCRYPT} --level cl --stage native", "the cycle level runs at stage python"),
-        (f"mont {ENCRYPT} --level fl --stage native", "the functional level has no stage"),
-        (f"mont {ENCRYPT} --level fl --trace", "the functional level has no clock to trace"),
-        (f"mont {ENCRYPT} --vcd /nowhere/x.vcd", "--vcd /nowhere/x.vcd: there is no such directory"),
-        (f"mont {ENCRYPT} --vcd ''", "--vcd '': this is not the name of a file"),
-        (f"mont {ENCRYPT} --encrypt 5", "--encrypt, --decrypt and --crt need a key"),
-        (f"mont {ENCRYPT} --key {KEY} --encrypt 5", "--base, --exp, --mod beside --key"),
-        (f"mont --key {KEY}", "a key needs one of --encrypt M and --decrypt C"),
-        (f"mont --key {KEY} --encrypt 5 --decrypt 5", "a key needs one of"),
-        (
-            f"mont --key {KEY} --encrypt 5 --crt",
-            "are for a private key; add --key FILE and --decrypt C",
-        ),
-        (f"mont-001 --key {KEY} --encrypt 5 --crt", "are for a private key; add --key FILE"),
-        (f"mont --key {KEY} --encrypt {2**512}", "is not in 0..n-1"),
-        ("mont --key /nowhere.pem --encrypt 5", "key file /nowhere.pem: No such file"),
-        (f"mont --key {VECTORS} --encrypt 5", "bn_small.txt"),
-        (f"mont --key {PUBLIC} --decrypt 5 --crt", "public"),
-    ],
+test_refusals = refusals(
+    "run",
+    {
+        f"mnt {ENCRYPT}": "unknown design 'mnt': did you mean 'mont'?",
+        "mont --base 3 --exp 5 --mod 8": "modulus 8 is even",
+        "mont --base 3 --exp 5 --mod 0": "modulus is 0",
+        "mont --base 9 --exp 5 --mod 7": "base 9 is not below the modulus 7",
+        f"mont --base 3 --exp {2**40} --mod 7": "does not fit in 32 bits; give --nbits 64 or more",
+        f"mont --base 3 --exp 5 --mod {2**40 + 1} --nbits 32": "does not fit in 32 bits",
+        f"mont --base 3 --exp {2**99} --mod {2**40 + 1} --nbits 32": "32 bits; give --nbits 128 or more",
+        f"mont-001 --key {KEY} --decrypt 5 --crt --nbits 64": "not fit in 64 bits; give --nbits 288 or more",
+        f"mont --key {KEY} --decrypt 5 --crt --nbits 64": "does not fit in 64 bits; give --nbits 512 or more",
+        f"mont --key {KEY} --decrypt 5 --crt --nbits 512 --level fl": "this machine of 512 bits takes 256",
+        "mont --base 3 --exp 5 --mod 7 --nbits 5000": "5000 bits is out of range",
+        "mont --base 3 --exp 5 --mod 7 --nbits 0": "width of 0 bits is out of range",
+        "mont --base 3 --exp 5": "no --mod; give --base, --exp and --mod",
+        "mont": "no --base, --exp, --mod; give --base, --exp and --mod, or --key",
+        "mont --base 3x --exp 5 --mod 7": "'3x' is not a number; write it in decimal",
+        "mont --base -3 --exp 5 --mod 7": "-3 is negative",
+        f"mont {ENCRYPT} --set nstage=4": "did you mean 'nstages'?",
+        f"mont {ENCRYPT} --set nstages": "--set nstages: write PARAM=VALUE",
+        f"mont {ENCRYPT} --set nstages=four": "nstages = four is not possible",
+        f"mont-001 {ENCRYPT} --set nstages=3": "nstages = 3 does not divide the width of 32 bits",
+        f"mont {ENCRYPT} --level gates": "argument --level",
+        f"mont {ENCRYPT} --stage spice": "unknown stage 'spice': there are python",
+        f"mont {ENCRYPT} --level cl --stage native": "the cycle level runs at stage python",
+        f"mont {ENCRYPT} --level fl --stage native": "the functional level has no stage",
+        f"mont {ENCRYPT} --level fl --trace": "the functional level has no clock to trace",
+        f"mont {ENCRYPT} --vcd /nowhere/x.vcd": "--vcd /nowhere/x.vcd: there is no such directory",
+        f"mont {ENCRYPT} --vcd ''": "--vcd '': this is not the name of a file",
+        f"mont {ENCRYPT} --encrypt 5": "--encrypt, --decrypt and --crt need a key",
+        f"mont {ENCRYPT} --key {KEY} --encrypt 5": "--base, --exp, --mod beside --key",
+        f"mont --key {KEY}": "a key needs one of --encrypt M and --decrypt C",
+        f"mont --key {KEY} --encrypt 5 --decrypt 5": "a key needs one of",
+        f"mont --key {KEY} --encrypt 5 --crt": "are for a private key; add --key FILE and --decrypt C",
+        f"mont-001 --key {KEY} --encrypt 5 --crt": "are for a private key; add --key FILE",
+        f"mont --key {KEY} --encrypt {2**512}": "is not in 0..n-1",
+        "mont --key /nowhere.pem --encrypt 5": "key file /nowhere.pem: No such file",
+        f"mont --key {VECTORS} --encrypt 5": "bn_small.txt",
+        f"mont --key {PUBLIC} --decrypt 5 --crt": "public",
+    },
 )
-def test_refusals(cli, argv, message):
-    assert message in cli.fails(f"run {argv}")
 
 
 def test_corrupt_key(cli, tmp_path):

@@ -6,12 +6,13 @@ import json
 import re
 
 import pytest
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import MEANING, Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
-from tests.harness import regress_if
+from tests.command_line import picked, refusals
+from tests.harness import parametrize, regress, regress_if
 from tests.paths import DATA
 
 PEM = DATA / "rsa512.pem"
@@ -43,7 +44,7 @@ def test_a_key_of_openssl_natively(cli):
     report = cli.json(f"run mont --key {PEM} --decrypt {CIPHER} --crt --blind")
     assert report["ok"] is True and int(report["result"], 16) == pow(CIPHER, key.d, key.n)
     assert report["nbits"] == 544
-    assert (report["stage"], report["status"], report["status_name"]) == ("native", 0, "OK")
+    assert picked(report, "stage status status_name") == ("native", 0, "OK")
     assert report["cycles"] == report["formula"]
     chosen = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True, "fit": "modulus"}
     assert report["params"].items() >= chosen.items()
@@ -54,8 +55,8 @@ WAYS = ("--verify", "--crt", "--crt --blind", "--blind exponent")
 DESIGNS = ("naive", "ssmm", "mont", "ssmm-ct")
 
 
-@pytest.mark.parametrize(
-    ("design", "how"),
+@parametrize(
+    "design, how",
     [
         # each design and each way once, the others in `make regress`
         pytest.param(design, how, marks=regress_if(DESIGNS.index(design) != WAYS.index(how)))
@@ -118,12 +119,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "how",
-    ["--crt", pytest.param("--crt --blind", marks=pytest.mark.regress)],
+    ["--crt", pytest.param("--crt --blind", marks=regress)],
     ids=["crt", "crt and blinding"],
 )
-@pytest.mark.parametrize(("changed", "status"), WRONG.values(), ids=WRONG)
+@parametrize("changed, status", WRONG.values(), ids=WRONG)
 def test_a_wrong_key_is_found_by_the_machine(cli, tmp_path, changed, status, how):
     path = written(tmp_path, **changed)
     run = f"run mont --key {path} --decrypt {CIPHER} {how} --seed 1"
@@ -132,7 +133,7 @@ def test_a_wrong_key_is_found_by_the_machine(cli, tmp_path, changed, status, how
         result = cli(f"{run} --unchecked --level {level} --json")
         report = result.json()
         assert (result.code, report["ok"], report["result"]) == (1, False, None)
-        assert (report["status"], report["status_name"]) == (int(status), status.name)
+        assert picked(report, "status status_name") == (int(status), status.name)
         assert report["meaning"] == MEANING[status]
     result = cli(f"{run} --unchecked --level fl")
     assert result.code == 1
@@ -156,43 +157,27 @@ def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
 def test_twins_make_two_runs_of_half_the_width(cli):
     key = RSAKey.load(PEM)
     report = cli.json(f"run mont-001 --key {PEM} --decrypt {CIPHER} --crt --level cl")
-    assert (report["operation"], report["nbits"]) == ("decrypt by CRT", 288)
+    assert picked(report, "operation nbits") == ("decrypt by CRT", 288)
     assert len(report["cycles_of_parts"]) == 2 and report["cycles"] == sum(report["cycles_of_parts"])
     assert int(report["result"], 16) == pow(CIPHER, key.d, key.n)
-    assert "program" not in report and not catalogue.find("mont-001").programmed
+    assert "program" not in report and not find("mont-001").programmed
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (
-            f"mont --key {PUBLIC} --decrypt 5 --crt",
-            f"the key in {PUBLIC} is public: give the private key",
-        ),
-        (f"mont --key {PEM} --crt", "are for a private key; add --key FILE and --decrypt C"),
-        (
-            f"mont --key {PEM} --encrypt 5 --blind",
-            "are for a private key; add --key FILE and --decrypt C",
-        ),
-        ("mont --decrypt 5 --verify", "are for a private key; add --key FILE and --decrypt C"),
-        ("mont --base 3 --exp 5 --mod 7 --crt", "are for a private key"),
-        (
-            f"mont-001 --key {PEM} --decrypt 5 --blind",
-            "mont-001 has a control of its own and no program",
-        ),
-        (f"mont-001 --key {PEM} --decrypt 5 --verify", "it can neither blind nor check"),
-        (f"mont --key {PEM} --decrypt 5 --blind half", "argument --blind"),
-        (f"mont --key {PEM} --decrypt 5 --crt --base 3", "--base beside --key"),
-        (f"mont --key {PEM} --decrypt {2**512} --crt", "is not in 0..n-1"),
-        (
-            f"mont --key {PEM} --decrypt 5 --crt --nbits 544 --set schedule=left-to-right",
-            "shows the exponent; give fixed-window, always or ladder",
-        ),
-        (
-            f"mont --key {PEM} --decrypt 5 --verify --set schedule=ladder --set window=2",
-            "window = 2 with schedule = ladder, which has none",
-        ),
-    ],
+OURS = f"mont --key {PEM} --decrypt 5"
+test_refusals = refusals(
+    "run",
+    {
+        f"mont --key {PUBLIC} --decrypt 5 --crt": f"the key in {PUBLIC} is public: give the private key",
+        f"mont --key {PEM} --crt": "are for a private key; add --key FILE and --decrypt C",
+        f"mont --key {PEM} --encrypt 5 --blind": "are for a private key; add --key FILE and --decrypt C",
+        "mont --decrypt 5 --verify": "are for a private key; add --key FILE and --decrypt C",
+        "mont --base 3 --exp 5 --mod 7 --crt": "are for a private key",
+        f"mont-001 --key {PEM} --decrypt 5 --blind": "mont-001 has a control of its own and no program",
+        f"mont-001 --key {PEM} --decrypt 5 --verify": "it can neither blind nor check",
+        f"{OURS} --blind half": "argument --blind",
+        f"{OURS} --crt --base 3": "--base beside --key",
+        f"mont --key {PEM} --decrypt {2**512} --crt": "is not in 0..n-1",
+        f"{OURS} --crt --nbits 544 --set schedule=left-to-right": "shows the exponent; give fixed-window",
+        f"{OURS} --verify --set schedule=ladder --set window=2": "window = 2 with schedule = ladder, which",
+    },
 )
-def test_refusals(cli, argv, message):
-    assert message in cli.fails(f"run {argv}")

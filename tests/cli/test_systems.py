@@ -14,6 +14,8 @@ from modexlab.eval.designs.system_catalogue import (
 )
 from modexlab.proc.software import kernels
 
+from tests.command_line import picked, refusals
+from tests.harness import parametrize, regress
 from tests.proc.assembler import encode, of_words
 
 KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
@@ -28,17 +30,16 @@ def check(rows):
     for row in rows:
         assert row.keys() >= KEYS
         assert row["ok"] is True
-        assert (row["level"], row["note"]) == ("rtl", "")
+        assert picked(row, "level note") == ("rtl", "")
         assert row["normalised"] == row["cycles"] - row["dummy"] > 0
         assert sum(row["where"].values()) == row["cycles"]
         assert row["cpi"] == round(row["cycles"] / row["instructions"], 4)
 
 
-@pytest.mark.regress  # in make test the README has this table
+@regress  # in make test the README has this table
 def test_the_papers_table(cli):
     names = " ".join(name for name in PUBLISHED if name != "procxcel-naive")
-    result = cli(f"proc systems {names} --json")
-    assert result.code == 0
+    result = cli.passes(f"proc systems {names} --json")
     rows = result.json()
     assert [(row["system"], row["operation"]) for row in rows] == [
         (name, operation) for name in names for operation in ("encrypt", "decrypt")
@@ -75,12 +76,10 @@ def test_text_and_progress(cli, tmp_path):
     result = cli(f"proc systems --system proc-naive --output {path}")
     lines = result.out.splitlines()
     assert lines[0].split()[:4] == ["system", "operation", "bits", "result"]
-    assert [line.split()[:4] for line in lines[2:4]] == [
-        ["proc-naive", "encrypt", "32", "ok"],
-        ["proc-naive", "decrypt", "32", "ok"],
-    ]
+    for operation, line in zip(("encrypt", "decrypt"), lines[2:4], strict=True):
+        words = line.split()
+        assert [*words[:4], words[-1]] == ["proc-naive", operation, "32", "ok", "native"]
     assert lines[2].split()[6] == "3523"
-    assert all(line.split()[-1] == "native" for line in lines[2:4])
     assert "paper 001, Table 1" in result.out
     assert all(len(line) <= 120 for line in lines)
     assert "[1/2] proc-naive, 32 bits, encrypt: " in result.err
@@ -115,11 +114,10 @@ def test_loosely_coupled(cli, tmp_path):
     assert sleeps["where"]["sleep"] > sleeps["work"] / 2
 
 
-@pytest.mark.regress
+@regress
 def test_wider_operands(cli):
     """Nothing is published for them; the rows say which stage they are from."""
-    result = cli("proc systems --nbits 64 96 --system proc-montgomery-ct --json")
-    rows = result.json()
+    rows = cli.json("proc systems --nbits 64 96 --system proc-montgomery-ct")
     check(rows)
     assert [row["nbits"] for row in rows] == [64, 64, 96, 96]
     assert all(row["published"] is row["ratio"] is row["speedup"] is None for row in rows)
@@ -154,8 +152,8 @@ def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
     assert cycles[0] == cycles[1]
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
+@parametrize(
+    "words, why",
     [
         ((encode("addi", rd=10, imm=3), encode("ecall")), "the program ended with exit code 3"),
         ((encode("ecall"),), "its stats window has no cycles"),
@@ -171,15 +169,6 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
     result = cli("proc systems --system proc-naive --operation enc")
     assert (result.code, result.out) == (1, "")
     assert f"error: the dummy of 32 bits, encrypt, by which all is normalised: {why}" in result.err
-
-
-@pytest.mark.regress
-def test_accelerators_of_other_widths(cli):
-    rows = cli.json("proc systems --nbits 64 --system procxcel-mont --operation enc")
-    check(rows)
-    assert [(row["system"], row["operation"], row["nbits"]) for row in rows] == [
-        ("procxcel-mont", "encrypt", 64)
-    ]
 
 
 def test_stages_agree(cli):
@@ -205,12 +194,9 @@ def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
 
 
 def test_a_machine_for_one_modulus_is_made_for_it(cli):
-    argv = "proc systems --system procxcel-dm-m-000 --operation enc --stage python"
-    rows = cli.json(argv)
-    check(rows)
-    assert "modulus 2603398711 does not divide 2^32 - 1" in cli.fails(
-        "proc systems --system procxcel-dm-pm-000 --operation enc --stage python --json",
-    )
+    argv = "proc systems --system procxcel-dm-{}-000 --operation enc --stage python"
+    check(cli.json(argv.format("m")))
+    assert "modulus 2603398711 does not divide 2^32 - 1" in cli.fails(argv.format("pm"))
 
 
 def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
@@ -226,10 +212,8 @@ def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
 def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
     argv = "proc systems --system proc-naive --operation enc"
-    result = cli(f"{argv} --json")
-    assert result.code == 1
-    assert result.json()[0]["ok"] is False
-    result = cli(f"{argv}")
+    assert cli.json(argv)[0]["ok"] is False
+    result = cli(argv)
     assert result.code == 1
     assert "WRONG" in result.out and "WRONG" in result.err
 
@@ -241,12 +225,8 @@ def test_operands_go_together():
         assert encrypt.golden == decrypt.base
         assert (decrypt.golden == encrypt.base) is (nbits != 32), "the paper's d is of another key"
     encrypt, decrypt = workloads(32)
-    assert (encrypt.mod, decrypt.exp, encrypt.base, decrypt.base) == (
-        2603398711,
-        0x3A48D459,
-        5745,
-        1460365373,
-    )
+    operands = (encrypt.mod, decrypt.exp, encrypt.base, decrypt.base)
+    assert operands == (2603398711, 0x3A48D459, 5745, 1460365373)
 
 
 def test_names():
@@ -260,39 +240,35 @@ def test_help_has_the_widths(cli):
     assert "width in bits (even, 16 to 4096;" in " ".join(cli("proc systems --help").out.split())
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ("--system proc-niave", "unknown system 'proc-niave': did you mean 'proc-naive'?"),
-        ("--system proc-dummy", "unknown system 'proc-dummy'"),
-        ("--system procxcel-mnt", "did you mean 'procxcel-mont'?"),
-        ("--operation sign", "argument --operation: invalid choice: 'sign'"),
-        ("--nbits 8", "an RSA key of 8 bits is not possible; give an even number, 16 to 4096"),
-        ("--nbits 65", "an RSA key of 65 bits is not possible; give an even number, 16 to 4096"),
-        ("--nbits 4098", "an RSA key of 4098 bits is not possible"),
-        ("--stage spice", "unknown stage 'spice'"),
-        ("--output ''", "--output '': this is not the name of a file"),
-        ("--output /nowhere/x", "there is no such directory"),
-    ],
+test_refusals = refusals(
+    "proc systems",
+    {
+        "--system proc-niave": "unknown system 'proc-niave': did you mean 'proc-naive'?",
+        "--system proc-dummy": "unknown system 'proc-dummy'",
+        "--system procxcel-mnt": "did you mean 'procxcel-mont'?",
+        "--operation sign": "argument --operation: invalid choice: 'sign'",
+        "--nbits 8": "an RSA key of 8 bits is not possible; give an even number, 16 to 4096",
+        "--nbits 65": "an RSA key of 65 bits is not possible; give an even number, 16 to 4096",
+        "--nbits 4098": "an RSA key of 4098 bits is not possible",
+        "--stage spice": "unknown stage 'spice'",
+        "--output ''": "--output '': this is not the name of a file",
+        "--output /nowhere/x": "there is no such directory",
+    },
 )
-def test_refusals(cli, argv, message):
-    assert message in cli.fails(f"proc systems {argv}")
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("nbits", [32, 64, 128, 256])
+@regress
+@parametrize("nbits", [32, 64, 128, 256])
 def test_all_default_systems(cli, nbits):
     rows = cli.json(f"proc systems --nbits {nbits}")
     assert len(rows) == 2 * len(DEFAULT_SYSTEMS)
     check(rows)
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("nbits", [512, 1024])
+@regress
+@parametrize("nbits", [512, 1024])
 def test_long_software_and_our_accelerator(cli, nbits):
-    rows = cli(
-        f"proc systems --nbits {nbits} --system proc-naive proc-montgomery procxcel-mont --json",
-    ).json()
+    rows = cli.json(f"proc systems --nbits {nbits} --system proc-naive proc-montgomery procxcel-mont")
     check(rows)
     normalised = {name: row["normalised"] for name, row in by_name(rows).items()}
     for operation in ("encrypt", "decrypt"):

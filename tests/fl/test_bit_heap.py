@@ -7,8 +7,7 @@ import itertools
 import random
 from operator import add
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.compression.bit_heap import (
     CARRY_DELAYS,
@@ -20,7 +19,7 @@ from modexlab.fl.compression.bit_heap import (
 from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.fl.multipliers.scaled_heap import ROWS, step_heap, step_rows
 
-from tests.harness import examples, refused
+from tests.harness import draws, parametrize, refused
 
 
 def check_structure(plan):
@@ -68,7 +67,7 @@ LINES = st.lists(
 
 
 @given(lines=LINES, seed=st.integers(0, 2**32))
-@settings(max_examples=examples(100))
+@draws(100)
 def test_any_rows(lines, seed):
     """The pair has the sum of the rows: as it is if the heap has place for it, else modulo its width."""
     rng = random.Random(seed)
@@ -88,9 +87,9 @@ def test_any_rows(lines, seed):
             assert first + second == total
 
 
-@pytest.mark.parametrize("delay", [0, 1])
-@pytest.mark.parametrize("rows", ROWS)
-@pytest.mark.parametrize(("nbits", "w"), [(8, 4), (13, 6), (32, 34), (64, 16), (128, 66)])
+@parametrize("delay", [0, 1])
+@parametrize("rows", ROWS)
+@parametrize("nbits, w", [(8, 4), (13, 6), (32, 34), (64, 16), (128, 66)])
 def test_step(nbits, w, rows, delay):
     """The rows of a step that are right give the sum of its products, for words that are as large as
     can be.
@@ -134,7 +133,7 @@ def by_columns(lines, columns):
     return nfull, nhalf, max(map(max, filter(None, heap[:columns])))
 
 
-@pytest.mark.parametrize(("nbits", "w"), [(32, 16), (64, 34), (128, 66), (256, 66), (1024, 66)])
+@parametrize("nbits, w", [(32, 16), (64, 34), (128, 66), (256, 66), (1024, 66)])
 def test_costs_as_much_as_by_columns(nbits, w):
     """As many full adders within 1 %, as early within 3 %; half adders are a few percent of them at the ends
     of the rows.

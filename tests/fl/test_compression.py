@@ -5,7 +5,7 @@ Python integers.
 import itertools
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
 from modexlab.fl.compression.compression_follow import follow
@@ -15,7 +15,7 @@ from modexlab.fl.moduli import SHAPES, Modulus, classify, parse
 from modexlab.fl.multipliers.folding import fold
 
 from tests.fl.compression_oracle import evaluate, family, faults, final_rows
-from tests.harness import examples, one_now, refused
+from tests.harness import any_word, draws, one_now, parametrize, refused
 
 ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
 SMALL = ["2^4", "2^4-1", "2^4+1", "2^4-3", "2^4-5", "2^4+3", "2^4+5", "2^4+9"]  # 4 or 5 bits
@@ -30,8 +30,8 @@ def golden(plan, a, b):
 # ---- moduli
 
 
-@pytest.mark.parametrize(
-    ("text", "modulus"),
+@parametrize(
+    "text, modulus",
     [
         ("2^8", Modulus("2^n", 8, 0)),
         ("2^8-1", Modulus("2^n-1", 8, 1)),
@@ -60,8 +60,8 @@ def test_every_odd_modulus_and_power_of_two_has_a_shape(value):
             classify(value)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@parametrize(
+    "make, message",
     [
         (lambda: parse("2^8-4"), "makes the modulus 252 even: .* nearest are 3 and 5"),
         (lambda: parse("2^8-127"), "give an odd k from 3 to 125, the nearest is 125"),
@@ -90,7 +90,7 @@ def test_family_is_table_4():
     assert str(family(8)[0]) == "2^8+85"
 
 
-@pytest.mark.parametrize("n", [4, 30, 126, 1022])
+@parametrize("n", [4, 30, 126, 1022])
 def test_family_is_no_key(n):
     """The family's moduli have known factors: they are a benchmark of multipliers, and no RSA key can have
     one.
@@ -134,8 +134,8 @@ def test_folding_keeps_the_value(half, more):
 # ---- prefix networks
 
 
-@pytest.mark.parametrize("adder", [adder for adder in ADDERS if adder != CARRY_PROPAGATE])
-@pytest.mark.parametrize("nbits", [1, 2, 3, 5, 8, 13, 32, 33, 128])
+@parametrize("adder", [adder for adder in ADDERS if adder != CARRY_PROPAGATE])
+@parametrize("nbits", [1, 2, 3, 5, 8, 13, 32, 33, 128])
 def test_prefix_networks_span_all_bits(adder, nbits):
     """Every node joins two spans that touch, and in the end all reach down to bit 0."""
     lowest = list(range(nbits))
@@ -152,26 +152,28 @@ def test_prefix_networks_span_all_bits(adder, nbits):
 # ---- plans
 
 
-@pytest.mark.parametrize("strategy", ALL_STRATEGIES)
-@pytest.mark.parametrize("spec", SMALL)
+@parametrize("strategy", ALL_STRATEGIES)
+@parametrize("spec", SMALL)
 def test_every_product_of_small_words(spec, strategy):
     plan = make_plan("multiply", parse(spec), None, strategy)
     assert faults(plan) == []
+    check_all_products(plan)
+
+
+def check_all_products(plan):
     for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
         assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("spec", one_now(SIX_BITS, "2^5+11"))
+@parametrize("spec", one_now(SIX_BITS, "2^5+11"))
 def test_every_product_of_six_bits(spec):
-    plan = make_plan("multiply", parse(spec))
-    for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
-        assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
+    check_all_products(make_plan("multiply", parse(spec)))
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("operation", ["square", "reduce"])
-@pytest.mark.parametrize("spec", [*SMALL, *SIX_BITS])
+@parametrize("operation", ["square", "reduce"])
+@parametrize("spec", [*SMALL, *SIX_BITS])
 def test_every_square_and_every_residue(spec, operation):
     for strategy in ALL_STRATEGIES:
         plan = make_plan(operation, parse(spec), None, strategy)
@@ -182,7 +184,7 @@ def test_every_square_and_every_residue(spec, operation):
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("most", one_now([70, 300], 70))
+@parametrize("most", one_now([70, 300], 70))
 def test_every_small_modulus(most):
     """All shapes at all small widths, also words longer than a residue; the corner operands of each."""
     for value in range(3, most):
@@ -203,7 +205,7 @@ SHAPED = st.builds(
 )
 
 
-@settings(max_examples=examples(60), deadline=None)
+@draws(60)
 @given(SHAPED, st.sampled_from(OPERATIONS), st.sampled_from(ALL_STRATEGIES), st.data())
 def test_any_tree(shaped, operation, strategy, data):
     """Hypothesis: any shape, width, k, operation, strategy and operands."""
@@ -217,7 +219,7 @@ def test_any_tree(shaped, operation, strategy, data):
         k = int(shape != "2^n")
     plan = make_plan(operation, Modulus(shape, n, k), None, strategy)
     assert faults(plan) == []
-    word = st.integers(0, (1 << plan.operand_nbits) - 1)
+    word = any_word(plan.operand_nbits)
     for _ in range(4):
         a, b = data.draw(word), data.draw(word)
         assert evaluate(plan, a, b) == golden(plan, a, b)
@@ -265,7 +267,7 @@ def test_strategies_use_their_cells():
     }
 
 
-@pytest.mark.parametrize("spec", ["2^16-1", "2^16+1", "2^16", "2^16-5", "2^16+85"])
+@parametrize("spec", ["2^16-1", "2^16+1", "2^16", "2^16-5", "2^16+85"])
 def test_best_is_the_best_of_three(spec):
     best = make_plan("multiply", parse(spec))
     costs = {name: make_plan("multiply", parse(spec), None, name).cost for name in STRATEGIES}
@@ -302,8 +304,8 @@ def test_following_a_bit():
         follow(plan, 9, 9)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@parametrize(
+    "arguments, message",
     [
         (("divide", parse("2^8-1")), "unknown operation 'divide'"),
         (("multiply", parse("2^8-1"), None, "fulll"), "unknown strategy 'fulll': did you mean 'full'"),

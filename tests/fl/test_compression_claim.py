@@ -16,7 +16,7 @@ from modexlab.fl.cost import GATES, Cost
 from modexlab.fl.moduli import parse
 
 from tests.fl.compression_oracle import evaluate, family, faults
-from tests.harness import one_now
+from tests.harness import one_now, parametrize, regress
 
 TABLE_5 = (4, 6, 8, 10)
 TABLE_7 = (30, 62, 126, 254, 510, 1022)  # pseudo-moduli of the paper's RSA lengths, 32 to 1024 bits
@@ -41,8 +41,8 @@ def cell_gates(plan):
     return sum(GATES[kind] * plan.count(kind) for kind in CELLS)
 
 
-@pytest.mark.parametrize("strategy", ALL_STRATEGIES)
-@pytest.mark.parametrize("n", TABLE_5 + TABLE_7[:4])
+@parametrize("strategy", ALL_STRATEGIES)
+@parametrize("n", TABLE_5 + TABLE_7[:4])
 def test_pseudo_modulus_is_cheaper(n, strategy):
     """PM < M at every size of Table 5 and beyond, whatever the cells: levels, cells, gates, depth, final
     adders.
@@ -78,7 +78,7 @@ def test_table_5_is_reproduced_in_order():
         assert pseudo_moduli == sorted(pseudo_moduli, key=lambda cost: cost.delay)
 
 
-@pytest.mark.parametrize("n", [10, 12, 16, 32])
+@parametrize("n", [10, 12, 16, 32])
 def test_shapes_rank_as_in_figures_13_and_14(n):
     """2^n is cheapest, then 2^n - 1 and 2^n + 1, then the others; among these, area grows with the ones of k,
     and the slowest is one of the two with most ones.
@@ -102,7 +102,7 @@ def test_shapes_rank_as_in_figures_13_and_14(n):
         assert three_and_five < twenty_one < eighty_five
 
 
-@pytest.mark.parametrize("n", [8, 16, 32])
+@parametrize("n", [8, 16, 32])
 def test_ones_of_k_cost(n):
     """Section 2.2.1.4: each carry out of 2^n + k comes back as many bits as |2^(n+1)|_m has ones."""
     for k in (3, 5, 21, 85):
@@ -112,7 +112,7 @@ def test_ones_of_k_cost(n):
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("n", [*TABLE_5, *one_now(TABLE_7, *TABLE_7[:4])])
+@parametrize("n", [*TABLE_5, *one_now(TABLE_7, *TABLE_7[:4])])
 def test_reduction_operators(n):
     """Section 5.1: the residue of a word twice as long is cheaper modulo the pseudo-modulus, too, although
     that is longer.
@@ -124,7 +124,7 @@ def test_reduction_operators(n):
     assert costs[1].area < costs[0].area
 
 
-@pytest.mark.regress
+@regress
 @pytest.mark.usefixtures("untraced")
 def test_large_plans():
     """Trees of 128 and 1024 bits in less than 4 GiB, whatever the shape; also in detail."""
@@ -138,8 +138,8 @@ def test_large_plans():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4 << 20  # KiB
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("n", TABLE_7[4:])
-@pytest.mark.parametrize("strategy", ALL_STRATEGIES)
+@regress
+@parametrize("n", TABLE_7[4:])
+@parametrize("strategy", ALL_STRATEGIES)
 def test_pseudo_modulus_is_cheaper_up_to_1024_bits(n, strategy):
     test_pseudo_modulus_is_cheaper(n, strategy)

@@ -3,26 +3,26 @@
 Oracles: pow, and rsa.core.encrypt_int of the `rsa` package.
 """
 
+from contextlib import nullcontext
+
 import pytest
 import rsa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.domains import DOMAINS, Identity, MontgomeryDomain
-from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp, operand_status
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import MEANING, Status
 
-from tests.harness import examples, refused, refuses
+from tests.harness import any_word, draws, parametrize, refused, refuses
 
 PAPER_N = 27277 * 95443  # paper 001, Figure 1
-PAPER_004 = {  # section I of paper 004
-    "m": 291173165596690131543379395216261834371,
-    "e": 78624383815806095082831236375207684303,
-    "d": 232543530691965449749356023879307323711,
-    "b": 179441695220040973036856247560209845703,
-    "r": 212957456342734650649396939600336433714,
-}
+# section I of paper 004: modulus, exponents, a base, and the result of its encryption
+M = 291173165596690131543379395216261834371
+E = 78624383815806095082831236375207684303
+D = 232543530691965449749356023879307323711
+BASE = 179441695220040973036856247560209845703
+RESULT = 212957456342734650649396939600336433714
 
 CORNERS = [
     pytest.param(base, exp, mod, id=name)
@@ -45,8 +45,8 @@ CORNERS = [
         ("paper-001-decryption", 1460365373, 977851481, PAPER_N),
         ("largest-32-bit-modulus", 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF),
         ("power-of-two-exponent", 3, 1 << 31, 0xFFFFFFFB),
-        ("paper-004-encryption", PAPER_004["b"], PAPER_004["e"], PAPER_004["m"]),
-        ("paper-004-decryption", PAPER_004["r"], PAPER_004["d"], PAPER_004["m"]),
+        ("paper-004-encryption", BASE, E, M),
+        ("paper-004-decryption", RESULT, D, M),
         ("4096-bit-modulus", (1 << 4096) - 2, 65537, (1 << 4096) - 1),
     )
 ]
@@ -55,40 +55,40 @@ CORNERS = [
 ANY_MODULUS = [name for name in DOMAINS if name != "pseudo"]  # that one needs a divisor of 2^nbits - 1
 
 
-@pytest.mark.parametrize("domain", ANY_MODULUS)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("base, exp, mod", CORNERS)
+@parametrize("domain", ANY_MODULUS)
+@parametrize("schedule", SCHEDULES)
+@parametrize("base, exp, mod", CORNERS)
 def test_mod_exp_corner(base, exp, mod, schedule, domain):
     assert mod_exp(base, exp, mod, domain=domain, schedule=schedule) == pow(base, exp, mod)
 
 
 def test_published_results():
     assert mod_exp(5745, 65537, PAPER_N, domain="montgomery") == 1460365373
-    assert mod_exp(PAPER_004["b"], PAPER_004["e"], PAPER_004["m"], domain="montgomery") == PAPER_004["r"]
-    assert mod_exp(PAPER_004["r"], PAPER_004["d"], PAPER_004["m"], schedule="ladder") == PAPER_004["b"]
+    assert mod_exp(BASE, E, M, domain="montgomery") == RESULT
+    assert mod_exp(RESULT, D, M, schedule="ladder") == BASE
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(max_examples=examples(80))
+@parametrize("schedule", SCHEDULES)
+@draws(80)
 @given(data=st.data(), width=st.sampled_from((1, 2, 8, 32, 64, 256)), spare=st.integers(0, 40))
 def test_mod_exp(schedule, data, width, spare):
     """Over both domains, in a machine that is `spare` bits wider than the modulus."""
-    n = 2 * data.draw(st.integers(0, (1 << width - 1) - 1)) + 1
+    n = 2 * data.draw(any_word(width - 1)) + 1
     base = data.draw(st.integers(0, n - 1))
-    exp = data.draw(st.integers(0, (1 << width) - 1))
+    exp = data.draw(any_word(width))
     golden = rsa.core.encrypt_int(base, exp, n)
     for domain in ANY_MODULUS:
         assert mod_exp(base, exp, n, domain=domain, schedule=schedule, nbits=width + spare) == golden
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(max_examples=examples(80))
+@parametrize("schedule", SCHEDULES)
+@draws(80)
 @given(nbits=st.integers(2, 64), data=st.data())
 def test_pseudo_modulus(schedule, nbits, data):
     """Modulo 2^nbits - 1 all the way, and once modulo its divisor at the end (paper 000, equation 21)."""
     divisors = [c for c in (1, 3, 5, 7, 15, 17, 31, 127, 255) if ((1 << nbits) - 1) % c == 0]
     n = ((1 << nbits) - 1) // data.draw(st.sampled_from(divisors))
-    base, exp = data.draw(st.integers(0, max(0, n - 1))), data.draw(st.integers(0, (1 << nbits) - 1))
+    base, exp = data.draw(st.integers(0, max(0, n - 1))), data.draw(any_word(nbits))
     assert mod_exp(base, exp, n, domain="pseudo", schedule=schedule, nbits=nbits) == pow(base, exp, n)
 
 
@@ -97,15 +97,15 @@ def test_pseudo_modulus_that_is_none():
         mod_exp(3, 5, 7, domain="pseudo", nbits=8)
 
 
-@settings(max_examples=examples(80))
+@draws(80)
 @given(st.integers(0, 1 << 70), st.integers(0, 1 << 40), st.integers(1, 1 << 64))
 def test_identity_takes_every_modulus_and_every_base(base, exp, n):
     assert mod_exp(base, exp, n) == pow(base, exp, n)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(max_examples=examples(50))
-@given(data=st.data(), exp=st.integers(0, 0xFFFFFFFF))
+@parametrize("schedule", SCHEDULES)
+@draws(50)
+@given(data=st.data(), exp=any_word(32))
 def test_trace_with_conversions(schedule, data, exp):
     """Every operand is a constant or was produced earlier; every product is one; the last is the result."""
     n = 2 * data.draw(st.integers(0, 0x7FFFFFFF)) + 1
@@ -211,30 +211,27 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("call, words", REFUSED.values(), ids=REFUSED)
+@parametrize("call, words", REFUSED.values(), ids=REFUSED)
 def test_bad_input_is_refused(call, words):
-    refuses(call, words)
+    refuses(call, *words)
 
 
 def test_nothing_is_recorded_for_bad_input():
     trace = []
-    with pytest.raises(BadInput):
+    with refused("65537"):
         mod_exp(3, 65537, 7, domain="montgomery", schedule="ladder", exp_nbits=16, trace=trace)
     assert trace == []
 
 
-@pytest.mark.parametrize("domain", [Identity, MontgomeryDomain])
-@pytest.mark.parametrize("mod", range(9))
-@pytest.mark.parametrize("base", range(9))
+@parametrize("domain", [Identity, MontgomeryDomain])
+@parametrize("mod", range(9))
+@parametrize("base", range(9))
 def test_status_and_bad_input_are_one(base, mod, domain):
     """The functional level refuses exactly the operands that the hardware answers with a status."""
     name = {Identity: "identity", MontgomeryDomain: "montgomery"}[domain]
     status = operand_status(base, mod, odd_only=domain.odd_only, reduced_only=domain.reduced_only)
-    if status == Status.OK:
+    with nullcontext() if status == Status.OK else refused():
         assert mod_exp(base, 3, mod, domain=name) == base**3 % mod
-    else:
-        with pytest.raises(BadInput):
-            mod_exp(base, 3, mod, domain=name)
 
 
 def test_the_status_looks_at_the_modulus_first():

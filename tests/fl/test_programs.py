@@ -6,11 +6,10 @@ compared by their factors.
 """
 
 import itertools
-import random
 import re
+from random import Random
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.program.builder import program_of
 from modexlab.fl.program.interpreter import Arithmetic, run
@@ -32,7 +31,7 @@ from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
-from tests.harness import examples, one_now, refused
+from tests.harness import any_word, draws, one_now, parametrize, refused
 from tests.programs import (
     DOMAINS,
     PROTECTIONS,
@@ -62,7 +61,7 @@ def golden(recipe, base, exp, mod):
     return Status.OK, pow(base, exp, mod)
 
 
-@pytest.mark.parametrize("recipe", PLAIN, ids=label)
+@parametrize("recipe", PLAIN, ids=label)
 def test_corners(recipe):
     """The table of exponentiations: exponents 0, 1, all ones, one bit; bases 0, 1, n - 1, above n; moduli 0,
     1, 3, even, the largest.
@@ -73,14 +72,14 @@ def test_corners(recipe):
         assert outcome == golden(recipe, *row.request), row
 
 
-@pytest.mark.parametrize("nbits", WIDTHS)
+@parametrize("nbits", WIDTHS)
 def test_any_exponentiation(nbits):
     """Hypothesis: any operands, legal or not, of any of these programs."""
     recipes = plain_recipes(nbits)
     programs = [program_of(recipe) for recipe in recipes]
-    words = st.integers(0, (1 << nbits) - 1)
+    words = any_word(nbits)
 
-    @settings(max_examples=examples(200))
+    @draws(200)
     @given(st.integers(0, len(recipes) - 1), words, words, words, st.booleans())
     def check(at, base, exp, mod, legal):
         if legal:
@@ -102,13 +101,13 @@ KEYED = [
 ]
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("nbits", one_now((16, 32, 64), 16))
+@parametrize("domain", DOMAINS)
+@parametrize("nbits", one_now((16, 32, 64), 16))
 def test_private_operations(domain, nbits):
     """Every combination of CRT, blinding and check, every schedule that may have a secret exponent, both ways
     to fit.
     """
-    rng = random.Random(f"{domain} {nbits}")
+    rng = Random(f"{domain} {nbits}")
     for schedule, fits, protection in itertools.product(SECRET, (False, True), PROTECTIONS):
         recipe = recipe_of(nbits, domain, schedule, fits=fits, **protection)
         program = program_of(recipe)
@@ -118,13 +117,13 @@ def test_private_operations(domain, nbits):
             assert computed(recipe, program, fields) == (0, pow(message, key.d, key.n)), (recipe, fields)
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@parametrize("domain", DOMAINS)
 def test_any_private_operation(domain):
     """Hypothesis: any key, message, and random numbers."""
     recipes = [recipe for recipe in KEYED if recipe.domain == domain]
     programs = [program_of(recipe) for recipe in recipes]
 
-    @settings(max_examples=examples(25))
+    @draws(25)
     @given(st.integers(0, len(recipes) - 1), st.integers(1, 500), st.randoms(use_true_random=False))
     def check(at, seed, rng):
         recipe, key = recipes[at], seeded_key(recipes[at].nbits, seed)
@@ -137,7 +136,7 @@ def test_any_private_operation(domain):
 
 def answered(recipe, **wrong):
     """Return a program's answers to a few messages under a key some of whose numbers are wrong."""
-    rng = random.Random(1)
+    rng = Random(1)
     key = seeded_key(recipe.nbits, 3)
     program = program_of(recipe)
     return [
@@ -149,21 +148,18 @@ def answered(recipe, **wrong):
 BY_CRT = [recipe for recipe in KEYED if recipe.nbits == 32 and recipe.crt]
 
 
-@pytest.mark.parametrize("recipe", BY_CRT[::5], ids=label)
+@parametrize("recipe", BY_CRT[::5], ids=label)
 def test_primes_that_are_not_of_the_modulus(recipe):
     """qinv that is not that of q, or p and q that do not make n: BAD_KEY, with a check of the result and
     without.
     """
     key, other = seeded_key(recipe.nbits, 3), seeded_key(recipe.nbits, 4)
-    right = key.crt()
-    assert answered(recipe, qinv=right.qinv ^ 1) == [(Status.BAD_KEY, 0)] * 3
-    assert answered(recipe, qinv=0) == [(Status.BAD_KEY, 0)] * 3
-    p = other.crt().p
-    assert answered(recipe, p=p, qinv=pow(right.q, -1, p)) == [(Status.BAD_KEY, 0)] * 3
-    assert answered(recipe, n=other.n) == [(Status.BAD_KEY, 0)] * 3
+    right, p = key.crt(), other.crt().p
+    wrong = {"qinv": right.qinv ^ 1}, {"qinv": 0}, {"p": p, "qinv": pow(right.q, -1, p)}, {"n": other.n}
+    assert all(answered(recipe, **numbers) == [(Status.BAD_KEY, 0)] * 3 for numbers in wrong)
 
 
-@pytest.mark.parametrize("recipe", [item for item in KEYED if item.nbits == 32][::7], ids=label)
+@parametrize("recipe", [item for item in KEYED if item.nbits == 32][::7], ids=label)
 def test_exponents_that_are_not_of_the_key(recipe):
     """A private exponent that is wrong: FAULT where the result is checked; where it is not, a wrong
     result.
@@ -180,8 +176,8 @@ def test_exponents_that_are_not_of_the_key(recipe):
 # ---- the products are those of the schedule
 
 
-@pytest.mark.parametrize("exp", [0, 1, 2, 0xB5, 0xFF, 0x80, 0xA53C, 0xFFFF, 0x8001, 0x6DB])
-@pytest.mark.parametrize("name", SCHEDULES)
+@parametrize("exp", [0, 1, 2, 0xB5, 0xFF, 0x80, 0xA53C, 0xFFFF, 0x8001, 0x6DB])
+@parametrize("name", SCHEDULES)
 def test_products_are_those_of_the_plan(name, exp):
     """As many, in the same order, with the same factors: squarings are squarings. (The doubling unit takes
     numbers into the domain.)
@@ -217,7 +213,7 @@ def test_products_are_those_of_the_plan(name, exp):
 # ---- text and checks of programs
 
 
-@pytest.mark.parametrize("recipe", [*PLAIN[::7], *KEYED[::11]], ids=label)
+@parametrize("recipe", [*PLAIN[::7], *KEYED[::11]], ids=label)
 def test_listing_has_a_line_a_word(recipe):
     """Numbered from 0, with where each word goes that does not go to the next."""
     program = program_of(recipe)
@@ -245,24 +241,19 @@ def test_two_reads_of_the_memory_in_a_word_are_refused():
     assemble([START, Word(actions=(Fetch("r", "m"), Keep("n", "r"))), END], slots=("m", "n"))
 
 
-@pytest.mark.parametrize("read", [Fetch("b", "m"), SetModulus("m")])
+@parametrize("read", [Fetch("b", "m"), SetModulus("m")])
 def test_a_slot_that_is_read_too_early_is_refused(read):
     """In the word after its store, straight on or behind a loop; with a word between, or a product, it is
     there.
     """
-    keep, look = Word(actions=(Keep("m", "r"),)), Word(actions=(read,))
+    keep, look, square = Word(actions=(Keep("m", "r"),)), Word(actions=(read,)), (Product("r", "r", "r"),)
     too_early = r"word 1, .*: m is read in the next word, before it is there; put a word between"
-    with refused(too_early):
-        assemble([START, keep, look, END], slots=("m",))
-    loop = Loop((Word((Product("r", "r", "r"),)),), right=True)
-    with refused(too_early):
-        assemble([START, keep, loop, look, END], slots=("m",))
-    with refused(too_early):
-        assemble(
-            [START, keep, Loop((Word((Product("r", "r", "r"),), (read,)),), right=True), END], slots=("m",)
-        )
-    assemble([START, keep, Word(actions=(Move("r", "0"),)), look, END], slots=("m",))
-    assemble([START, Word((Product("r", "r", "r"),), keep.actions), look, END], slots=("m",))
+    loop, looking = (Loop((Word(square, actions),), right=True) for actions in ((), (read,)))
+    for words in ((keep, look), (keep, loop, look), (keep, looking)):
+        with refused(too_early):
+            assemble([START, *words, END], slots=("m",))
+    for words in ((keep, Word(actions=(Move("r", "0"),)), look), (Word(square, keep.actions), look)):
+        assemble([START, *words, END], slots=("m",))
 
 
 def test_what_verify_promises():
@@ -280,7 +271,7 @@ def test_what_verify_promises():
             assert {Move("r", "0"), Move("b", "1")} <= set(program.words[program.failure].actions)
 
 
-@pytest.mark.parametrize("schedule", ["left-to-right", "sliding-window"])
+@parametrize("schedule", ["left-to-right", "sliding-window"])
 def test_schedules_that_show_a_private_exponent_are_refused(schedule):
     """In every program with a key; those from the right are only where there is no CRT and no blinded
     exponent.

@@ -10,13 +10,12 @@ from functools import partial
 from operator import add
 from statistics import fmean
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.multipliers.montgomery import Montgomery
 from modexlab.fl.program.schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
 
-from tests.harness import examples, refused, refuses
+from tests.harness import any_word, draws, parametrize, refused, refuses
 
 PAPER_N = 27277 * 95443  # paper 001, Figure 1
 FULL_SCAN = [name for name, schedule in SCHEDULES.items() if schedule.full_scan]
@@ -63,38 +62,24 @@ def count(plan):
     return len(plan.steps), len(ops) - squares, squares
 
 
-# the textbooks: name -> function of the exponent and its options to (steps, products, squares)
+# the textbooks: functions of the exponent and its options to (steps, products, squares)
 
 
-def textbook_right_to_left_2(exp):
-    return exp.bit_length(), f"{exp:b}".count("1"), exp.bit_length()
-
-
-def textbook_right_to_left_1(exp):
-    _, products, squares = textbook_right_to_left_2(exp)
+def one_by_one(products, squares):
     return products + squares, products, squares
 
 
 def textbook_left_to_right(exp):
-    if exp == 0:
-        return 0, 0, 0
-    products, squares = f"{exp:b}".count("1") - 1, exp.bit_length() - 1
-    return products + squares, products, squares
+    return one_by_one(exp.bit_count() - 1, exp.bit_length() - 1) if exp else (0, 0, 0)
 
 
-def textbook_always(exp, nbits=None):
-    nbits = exp.bit_length() if nbits is None else nbits
-    return 2 * nbits, nbits, nbits
-
-
-def textbook_ladder(exp, nbits=None):
-    nbits = exp.bit_length() if nbits is None else nbits
-    return nbits, nbits, nbits
+def scanned(exp, nbits):
+    return exp.bit_length() if nbits is None else nbits
 
 
 def textbook_fixed_window(exp, nbits=None, k=None):
     """HAC 14.82 but for the highest digit: a table of 2^k - 2, then k squares and a product a digit."""
-    nbits = exp.bit_length() if nbits is None else nbits
+    nbits = scanned(exp, nbits)
     if nbits == 0:
         return 0, 0, 0
     k = k or best_fixed_window(nbits)
@@ -110,16 +95,15 @@ def textbook_sliding_window(exp, k=None):
     k = k or best_sliding_window(exp.bit_length())
     windows = re.findall(rf"1(?:[01]{{0,{k - 2}}}1)?" if k > 1 else "1", f"{exp:b}")
     products = len(windows) - 1 + (2 ** (k - 1) - 1)
-    squares = exp.bit_length() - len(windows[0]) + (k > 1)
-    return products + squares, products, squares
+    return one_by_one(products, exp.bit_length() - len(windows[0]) + (k > 1))
 
 
 TEXTBOOK = {
-    "right-to-left-2": textbook_right_to_left_2,
-    "right-to-left-1": textbook_right_to_left_1,
+    "right-to-left-2": lambda exp: (exp.bit_length(), exp.bit_count(), exp.bit_length()),
+    "right-to-left-1": lambda exp: one_by_one(exp.bit_count(), exp.bit_length()),
     "left-to-right": textbook_left_to_right,
-    "always": textbook_always,
-    "ladder": textbook_ladder,
+    "always": lambda exp, nbits=None: one_by_one(*[scanned(exp, nbits)] * 2),
+    "ladder": lambda exp, nbits=None: (scanned(exp, nbits),) * 3,
     "fixed-window": textbook_fixed_window,
     "sliding-window": textbook_sliding_window,
 }
@@ -152,8 +136,8 @@ def test_the_schedules_of_the_issue_are_there():
 # values
 
 
-@pytest.mark.parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
-@pytest.mark.parametrize("name", SCHEDULES)
+@parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
+@parametrize("name", SCHEDULES)
 def test_power_corner(name, exp):
     for n in (1, 2, 3, 15, 256, PAPER_N, 0xFFFFFFFF, (1 << 128) - 1):
         product = partial(mul_mod, n)
@@ -161,8 +145,8 @@ def test_power_corner(name, exp):
             assert SCHEDULES[name](base % n, exp, product, 1 % n) == pow(base, exp, n), (base, n)
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=examples(80))
+@parametrize("name", SCHEDULES)
+@draws(80)
 @given(data=st.data(), exp=exponents, n=st.integers(1, 1 << 128))
 def test_power(name, data, exp, n):
     base = data.draw(st.integers(0, n - 1))
@@ -173,11 +157,11 @@ def test_power(name, data, exp, n):
     assert replay(trace, SCHEDULES[name].plan(exp, **chosen), base, 1 % n, partial(mul_mod, n)) == value
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=examples(80))
+@parametrize("name", SCHEDULES)
+@draws(80)
 @given(data=st.data(), exp=exponents, nbits=st.sampled_from((1, 8, 32, 128)))
 def test_power_over_montgomery_products(name, data, exp, nbits):
-    n = 2 * data.draw(st.integers(0, (1 << nbits - 1) - 1)) + 1
+    n = 2 * data.draw(any_word(nbits - 1)) + 1
     base = data.draw(st.integers(0, n - 1))
     chosen = options(data.draw, name, exp)
     mont = Montgomery(n, nbits)
@@ -190,15 +174,15 @@ def test_power_over_montgomery_products(name, data, exp, nbits):
     assert replay(trace, plan, residue, one, lambda a, b: a * b * r_inverse % n) == value
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=examples(80))
+@parametrize("name", SCHEDULES)
+@draws(80)
 @given(data=st.data(), exp=st.integers(0, 1 << 300), base=st.integers(0, 1 << 64))
 def test_any_abstract_product_will_do(name, data, exp, base):
     """Over addition, whose one is 0, a power is a multiple: this tests nothing but the order of products."""
     assert SCHEDULES[name](base, exp, add, 0, **options(data.draw, name, exp)) == base * exp
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@parametrize("name", SCHEDULES)
 def test_4096_bits(name):
     n = (1 << 4096) - 1
     exp = int("1b", 16) << 4088 | 0xC0FFEE
@@ -208,21 +192,21 @@ def test_4096_bits(name):
 # counts
 
 
-@pytest.mark.parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
-@pytest.mark.parametrize("name", SCHEDULES)
+@parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
+@parametrize("name", SCHEDULES)
 def test_count_corner(name, exp):
     assert count(SCHEDULES[name].plan(exp)) == TEXTBOOK[name](exp)
 
 
-@pytest.mark.parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8])
-@pytest.mark.parametrize("name", WINDOWED)
+@parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
+@parametrize("k", [1, 2, 3, 4, 5, 8])
+@parametrize("name", WINDOWED)
 def test_count_corner_of_each_window(name, k, exp):
     assert count(SCHEDULES[name].plan(exp, k=k)) == TEXTBOOK[name](exp, k=k)
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=examples(80))
+@parametrize("name", SCHEDULES)
+@draws(80)
 @given(data=st.data(), exp=st.one_of(exponents, st.integers(0, 1 << 4096)))
 def test_count(name, data, exp):
     chosen = options(data.draw, name, exp)
@@ -232,7 +216,7 @@ def test_count(name, data, exp):
     assert max(map(len, plan.steps), default=0) <= SCHEDULES[name].multipliers
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "name, exp, nproducts",
     [
         ("right-to-left-2", 65537, 17 + 2),  # paper 001, section 2.1.3: 17 squares, and two ones
@@ -246,7 +230,7 @@ def test_count_of_the_papers_exponents(name, exp, nproducts):
     assert SCHEDULES[name].plan(exp).nproducts == nproducts
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "nbits, known",
     [(32, 49), (128, 174), (256, 334), (512, 645), (1024, 1257), (2048, 2452), (4096, 4808)],
 )
@@ -320,7 +304,7 @@ TRACES = {  # schedule, options, base, exponent, modulus, result; products by ha
 }
 
 
-@pytest.mark.parametrize(("case", "steps"), TRACES.items())
+@parametrize("case, steps", TRACES.items())
 def test_trace_by_hand(case, steps):
     name, options, base, exp, n, result = case
     trace = []
@@ -335,7 +319,7 @@ def test_a_trace_is_appended_to():
     assert trace == 2 * [(("r", "r", "b", 1, 3, 3),), (("b", "b", "b", 3, 3, 2),)]
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@parametrize("name", SCHEDULES)
 def test_which_schedules_are_steady_and_regular(name):
     """As the loop is written, and as the plans of all exponents of six bits count it."""
     plans = [SCHEDULES[name].plan(exp) for exp in range(32, 64)]
@@ -343,30 +327,30 @@ def test_which_schedules_are_steady_and_regular(name):
     assert SCHEDULES[name].regular == (len({plan.nproducts for plan in plans}) == 1)
 
 
-@pytest.mark.parametrize("name", FULL_SCAN)
-@settings(max_examples=examples(80))
+@parametrize("name", FULL_SCAN)
+@draws(80)
 @given(data=st.data(), nbits=st.integers(1, 64))
 def test_a_full_scan_hides_the_exponent(name, data, nbits):
     """All exponents of a length make the same number of products in the same number of steps."""
-    one, other = (data.draw(st.integers(0, (1 << nbits) - 1)) for _ in range(2))
+    one, other = (data.draw(any_word(nbits)) for _ in range(2))
     shapes = [[len(ops) for ops in SCHEDULES[name].plan(exp, nbits=nbits).steps] for exp in (one, other)]
     assert shapes[0] == shapes[1]
 
 
-@settings(max_examples=examples(80))
+@draws(80)
 @given(exponents)
 def test_one_multiplier_makes_the_same_products_in_the_same_order(exp):
     two, one = (SCHEDULES[name].plan(exp) for name in ("right-to-left-2", "right-to-left-1"))
     assert [op for ops in two.steps for op in ops] == [op for ops in one.steps for op in ops]
 
 
-@pytest.mark.parametrize("nbits", [1, 2, 17, 32, 128, 256, 512, 1024, 2048, 4096])
+@parametrize("nbits", [1, 2, 17, 32, 128, 256, 512, 1024, 2048, 4096])
 def test_the_best_fixed_window_is_the_best(nbits):
     counts = {k: SCHEDULES["fixed-window"].plan(1, nbits=nbits, k=k).nproducts for k in range(1, 10)}
     assert counts[best_fixed_window(nbits)] == min(counts.values())
 
 
-@pytest.mark.parametrize("nbits", [1, 2, 17, 32, 128, 512, 1024, 4096])
+@parametrize("nbits", [1, 2, 17, 32, 128, 512, 1024, 4096])
 def test_the_best_sliding_window_is_the_best_on_average(nbits):
     """To within one product: the formula behind it ignores how the first and the last window fall."""
     draw = random.Random(nbits)
@@ -378,26 +362,26 @@ def test_the_best_sliding_window_is_the_best_on_average(nbits):
 # bad input
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@parametrize("name", SCHEDULES)
 def test_a_negative_exponent_is_refused(name):
     with refused(r"exponent -5: give 0 or more"):
         SCHEDULES[name].plan(-5)
 
 
-@pytest.mark.parametrize("name", FULL_SCAN)
+@parametrize("name", FULL_SCAN)
 def test_an_exponent_longer_than_the_scan_is_refused(name):
     with refused(r"exponent 256 .* 8 bits .* at least 9"):
         SCHEDULES[name](3, 256, add, 0, nbits=8)
 
 
-@pytest.mark.parametrize("k", [0, -1, MAX_WINDOW + 1])
-@pytest.mark.parametrize("name", WINDOWED)
+@parametrize("k", [0, -1, MAX_WINDOW + 1])
+@parametrize("name", WINDOWED)
 def test_a_window_out_of_range_is_refused(name, k):
     with refused(rf"window of {k} bits: give 1 to {MAX_WINDOW}"):
         SCHEDULES[name].plan(65537, k=k)
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "name, chosen, words",
     [
         ("right-to-left-2", {"nbits": 32}, ("no option nbits = 32", "always, ladder, fixed-window")),
@@ -406,4 +390,4 @@ def test_a_window_out_of_range_is_refused(name, k):
     ],
 )
 def test_an_option_that_a_schedule_does_not_have_is_refused(name, chosen, words):
-    refuses(lambda: SCHEDULES[name].plan(65537, **chosen), (repr(name), *words))
+    refuses(lambda: SCHEDULES[name].plan(65537, **chosen), repr(name), *words)

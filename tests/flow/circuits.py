@@ -4,7 +4,6 @@ JSON.
 
 import json
 import re
-from dataclasses import dataclass, field
 
 from modexlab.flow.gates.engine import Engine, GateTables
 from modexlab.flow.kit import kit
@@ -17,15 +16,18 @@ from modexlab.flow.timing import nldm
 BUS_BIT = re.compile(r"(\w+)\[(\d+)\]")
 
 
-@dataclass
 class Circuit:
-    """Ports by direction and width, cells by (name, kind, pins); a net is "a[3]" if `a` is a port with
-    several bits.
+    """Ports such as "clk a:8", a width behind a colon; cells by (name, kind, pins); a net is "a[3]" if `a` is
+    a port with several bits.
     """
 
-    name: str
-    ports: dict[str, tuple[str, int]]
-    cells: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    def __init__(self, name, inputs, outputs=""):
+        self.name, self.cells = name, []
+        self.ports = {
+            port: (direction, int(width or 1))
+            for direction, ports in (("input", inputs), ("output", outputs))
+            for port, _, width in (word.partition(":") for word in ports.split())
+        }
 
     def add(self, name, kind, **pins):
         self.cells.append((name, kind, pins))
@@ -82,10 +84,15 @@ class Circuit:
         netlist.write_text(self.verilog)
         return netlist
 
+    def read(self, directory):
+        """The netlist, by these files."""
+        self.write(directory)
+        return read(directory / "netlist.json", kit.find().library)
+
 
 def flop_to_flop():
     """Two flip-flops with an inverter between."""
-    circuit = Circuit("flop_to_flop", {"clk": ("input", 1), "d": ("input", 1), "q": ("output", 1)})
+    circuit = Circuit("flop_to_flop", "clk d", "q")
     circuit.add("first", "DFF_X1", D="d", CK="clk", Q="a")
     circuit.add("gate", "INV_X1", A="a", ZN="b")
     circuit.add("second", "DFF_X1", D="b", CK="clk", Q="q")
@@ -96,9 +103,7 @@ def adder(width=8):
     """Registers, a ripple of full adders of which the first carry is tied low, registers; names as a flat
     hierarchy has them.
     """
-    circuit = Circuit(
-        "adder", {"clk": ("input", 1), "a": ("input", width), "b": ("input", width), "sum": ("output", width)}
-    )
+    circuit = Circuit("adder", f"clk a:{width} b:{width}", f"sum:{width}")
     circuit.add("tie", "LOGIC0_X1", Z="dp.carry[0]")
     for bit in range(width):
         circuit.add(f"dp.a_reg[{bit}]", "DFF_X1", D=f"a[{bit}]", CK="clk", Q=f"dp.a[{bit}]")
@@ -109,13 +114,8 @@ def adder(width=8):
     return circuit
 
 
-def tree():
-    """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a
-    reset.
-    """
-    ports = dict.fromkeys(("clk", "rst_n"), ("input", 1)) | {"x": ("input", 8), "y": ("output", 4)}
-    circuit = Circuit("tree", ports | {"z": ("output", 1)})
-    x = [f"x[{bit}]" for bit in range(8)]
+def add_gates(circuit, x):
+    """Gates of many kinds between eight nets and the net $n6."""
     circuit.add("g/0", "NAND2_X1", A1=x[0], A2=x[1], ZN="n0")
     circuit.add("g/1", "NOR3_X1", A1="n0", A2=x[2], A3=x[3], ZN="n1")
     circuit.add("g/2", "XOR2_X1", A="n1", B=x[4], Z="n2")
@@ -123,6 +123,15 @@ def tree():
     circuit.add("g/4", "MUX2_X1", A="n2", B="n3", S=x[6], Z="n4")
     circuit.add("g/5", "OAI221_X1", A="n4", B1="n3", B2="n1", C1="n2", C2=x[7], ZN="n5")
     circuit.add("g/6", "BUF_X8", A="n5", Z="$n6")
+
+
+def tree():
+    """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a
+    reset.
+    """
+    circuit = Circuit("tree", "clk rst_n x:8", "y:4 z")
+    x = [f"x[{bit}]" for bit in range(8)]
+    add_gates(circuit, x)
     for bit in range(4):
         circuit.add(f"g/x{bit}", "XNOR2_X1", A="$n6", B=x[bit], ZN=f"m{bit}")
         circuit.add(f"g/o{bit}", "OR2_X2", A1=f"m{bit}", A2="n4", ZN=f"y[{bit}]")
@@ -135,9 +144,7 @@ def tree():
 
 def gated():
     """A clock tree of two levels with a clock gate; a shift register that crosses it."""
-    circuit = Circuit(
-        "gated", {"clk": ("input", 1), "en": ("input", 1), "d": ("input", 1), "q": ("output", 1)}
-    )
+    circuit = Circuit("gated", "clk en d", "q")
     circuit.add("ct.root", "CLKBUF_X3", A="clk", Z="ct")
     circuit.add("ct.leaf0", "CLKBUF_X1", A="ct", Z="ck0")
     circuit.add("ct.leaf1", "CLKBUF_X2", A="ct", Z="ck1")

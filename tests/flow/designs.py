@@ -52,6 +52,14 @@ def proof(design, directory=None, **options):
     return check_equivalence(design / "design.sv", directory / "netlist.json", TOP, directory, **options)
 
 
+def refutation(design, directory, module):
+    """The comparison of a design with a netlist that is not its own, which it finds."""
+    write_top(directory, module)
+    report = proof(design, directory)
+    assert report.refuted and not report.equivalent
+    return report
+
+
 def sizing_slack(directory, clock_ns):
     """The worst slack with the wires of sizing, by the analysis that knows nothing of sizing."""
     library, read = kit.find().library, netlist_of(directory)

@@ -2,16 +2,18 @@
 of real netlists.
 """
 
-import random
+from random import Random
 
 import pytest
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.unit_chip import chip
 from modexlab.eval.lab.asic_run import run_asic, targets
 from modexlab.flow.graph import fmax, summary_text
 from modexlab.flow.graph.runner import FlowError, Outcome
 from modexlab.flow.source import VerilogFiles
 from modexlab.flow.timing.clock_search import GRID_NS, MOST_TRIALS, RELATIVE, ClockSearch, Trial
+
+from tests.harness import parametrize, regress
 
 from ..command_line import Cli
 
@@ -39,15 +41,15 @@ def run(search, design):
     return search.trials
 
 
-@pytest.mark.parametrize("near", [False, True])
-@pytest.mark.parametrize("start_ns", [1.0, 3.0, 7.3])
+@parametrize("near", [False, True])
+@parametrize("start_ns", [1.0, 3.0, 7.3])
 def test_finds_the_shortest_period(start_ns, near):
     """For designs whose netlists all reach the same period: the first on the grid above it, or two percent
     more.
     """
     counts = []
     for seed in range(200):
-        generator = random.Random(f"{seed} {start_ns}")
+        generator = Random(f"{seed} {start_ns}")
         period = start_ns * generator.uniform(0.93, 1.07) if near else generator.uniform(0.12, 12)
         search = ClockSearch(start_ns, near=near)
         trials = run(search, made_up(lambda _, period=period: period, generator))
@@ -62,7 +64,7 @@ def test_from_a_period_that_is_nearly_the_answer():
     """One more trial confirms the answer; far from it, steps grow until it is passed."""
     for period, most in ((1.68, 2), (1.63, 4), (1.78, 3), (1.2, 7)):
         search = ClockSearch(1.7, near=True)
-        trials = run(search, made_up(lambda _, period=period: period, random.Random(1)))
+        trials = run(search, made_up(lambda _, period=period: period, Random(1)))
         assert len(trials) <= most, (period, trials)
         assert search.best is not None and period <= search.best.clock_ns < period + GRID_NS
 
@@ -80,7 +82,7 @@ def test_it_begins_with_the_very_clock_that_is_known():
 def test_netlists_that_differ_from_clock_to_clock():
     """Netlists reach periods within three percent of each other, and so does the result."""
     for seed in range(200):
-        generator = random.Random(seed)
+        generator = Random(seed)
         period = generator.uniform(0.3, 9)
         search = ClockSearch(3.0)
         run(search, made_up(lambda _, g=generator, p=period: p * g.uniform(1, 1.03), generator))
@@ -146,10 +148,10 @@ def test_a_trial_without_timing_ends_the_search():
         fmax.judged(Outcome(failed={"timing": "OpenSTA stopped (1)"}), 2.5)
 
 
-@pytest.mark.regress
+@regress
 def test_the_highest_clock_of_a_multiplier(capsys):
     """It is met, the next shorter one that was tried is not, and the flow at that clock is the same run."""
-    made = chip(catalogue.find("mont"), 8, {}, "unit")
+    made = chip(find("mont"), 8, {}, "unit")
     parameters = {"clock_period": 3.0, "fmax": True}
     outcome, found = run_asic(targets(layout=False), made, parameters, lambda _: None)
     assert found.period_ns == found.clock_ns == found.before_layout.period_ns and not found.marks

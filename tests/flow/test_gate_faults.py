@@ -8,7 +8,7 @@ import pytest
 from modexlab.eval.assurance.attacks.fault_campaign import Part
 from modexlab.eval.assurance.attacks.leakage import TOGGLES, assess, compared
 from modexlab.eval.assurance.attacks.net_campaign import NetCampaign
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.flow.gates.engine import GateTables
 from modexlab.flow.gates.faults import FaultyNetlist, NetFault, Stuck
 from modexlab.flow.gates.gates import netlist_of
@@ -17,16 +17,17 @@ from modexlab.flow.kit import kit
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, Faulted
 from modexlab.rtl.sim.protocol import UnexpectedResponse
 
+from tests.harness import module_fixture
 from tests.programs import EVERYTHING, machine_of
 
 LIBRARY = kit.find().library
-MACHINE = catalogue.find("mont").at(8)
+MACHINE = find("mont").at(8)
 REQUEST = MACHINE.carried(77, 0x8D, 0xB3)
 GOLDEN = (0, pow(77, 0x8D, 0xB3))
 MOST = 40
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def faulty():
     netlist, ports = netlist_of(MACHINE.rtl())
     return FaultyNetlist(GateTables(netlist, LIBRARY), ports)

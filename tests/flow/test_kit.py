@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.cli.main import main
-from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit
 
 from tests.flow.kits import cell_name, second_kit
+from tests.harness import parametrize, refused, regress
 
 FLOW = Path(kit.__file__).parents[1]
 FEWER = (
@@ -45,8 +45,8 @@ def test_no_source_of_the_flow_names_a_cell_or_layer():
     assert not found
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
+@parametrize(
+    "old, new, message",
     [
         (
             'inverter = "INV_X1"',
@@ -85,7 +85,7 @@ def test_a_file_that_does_not_fit_is_refused_with_its_key(tmp_path, old, new, me
     text = kit.DEFAULT.read_text()
     assert old in text
     (tmp_path / "kit.toml").write_text(text.replace(old, new, 1))
-    with pytest.raises(BadInput, match=message) as refusal:
+    with refused(message) as refusal:
         found = kit.find(tmp_path / "kit.toml")
         assert found.library and found.geometry
     assert "\n" not in str(refusal.value)
@@ -93,7 +93,7 @@ def test_a_file_that_does_not_fit_is_refused_with_its_key(tmp_path, old, new, me
 
 def test_names_of_kits():
     assert kit.named("freepdk45") is None
-    with pytest.raises(BadInput, match=r"there is no kit sky130: give freepdk45, or a kit\.toml"):
+    with refused(r"there is no kit sky130: give freepdk45, or a kit\.toml"):
         kit.named("sky130")
 
 
@@ -109,9 +109,9 @@ def test_a_library_without_its_kit_has_no_roles():
     from modexlab.flow.kit import lef, liberty
 
     files = kit.find()
-    with pytest.raises(BadInput, match="was read without its kit"):
+    with refused("was read without its kit"):
         _ = liberty.load(files.lib).roles
-    with pytest.raises(BadInput, match="was read without its kit"):
+    with refused("was read without its kit"):
         _ = lef.read_lef(files.tech_lef, files.lef).kit
 
 
@@ -128,7 +128,7 @@ def kinds(report):
     return json.loads((Path(report["products"]["synthesis"]) / "area.json").read_text())["kinds"]
 
 
-@pytest.mark.regress  # what comes next has other names, too
+@regress  # what comes next has other names, too
 def test_other_names_make_the_same_chip(tmp_path, capsys):
     first = summary(capsys)
     second = summary(capsys, "--kit", str(second_kit(tmp_path / "second")))
@@ -138,7 +138,7 @@ def test_other_names_make_the_same_chip(tmp_path, capsys):
     assert first["products"]["synthesis"] != second["products"]["synthesis"]
 
 
-@pytest.mark.regress
+@regress
 def test_fewer_cells_make_another_chip_that_is_right(tmp_path, capsys):
     first, fewer = summary(capsys), summary(capsys, "--kit", str(second_kit(tmp_path / "fewer", FEWER)))
     assert (
@@ -157,7 +157,7 @@ def test_fewer_cells_make_another_chip_that_is_right(tmp_path, capsys):
     assert "names no full and half adder" in capsys.readouterr().err
 
 
-@pytest.mark.regress
+@regress
 def test_other_names_make_the_same_layout(tmp_path, capsys):
     first = summary(capsys, "--layout")
     second = summary(capsys, "--layout", "--kit", str(second_kit(tmp_path / "second")))

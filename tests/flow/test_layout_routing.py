@@ -13,9 +13,9 @@ from modexlab.flow.layout.placement import PortPin
 from modexlab.rtl.sim.toolchain import ToolError
 
 from tests.flow.circuits import fan_out
+from tests.harness import module_fixture
 
 SIDE, SQUARES = 100, 8  # of a grid by hand
-Corners = list[tuple[int, int]]
 
 
 def ways(wires, across=1, along=1, share=100):
@@ -167,7 +167,7 @@ def test_wires_keep_away_from_a_port_that_nobody_reads():
     assert not near()
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def grid():
     return detailed.Grid(star().placement, kit.find().geometry)
 

@@ -21,7 +21,8 @@ from modexlab.flow.timing import nldm
 from modexlab.flow.timing.tables import Tables
 from modexlab.rtl.sim.translation.translate import translate
 
-from tests.flow.designs import TOP, loaded, proof, synthesized, top_of, write_top
+from tests.flow.designs import TOP, loaded, proof, refutation, synthesized, top_of
+from tests.harness import module_fixture, parametrize, regress
 
 WIDTH = 6
 
@@ -64,7 +65,7 @@ endmodule
 """
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def made(tmp_path_factory):
     """The design, synthesised and sized as if it were a wide one."""
     out = tmp_path_factory.mktemp("named")
@@ -106,11 +107,11 @@ def test_netlist_is_proved_cell_by_cell(made):
     assert "cell by cell" in report.method
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "pin"),
+@parametrize(
+    "one, other, pin",
     [
         ("then.adder1", "then.adder2", "A"),
-        pytest.param("g1.select1", "g1.select2", "A2", marks=pytest.mark.regress),
+        pytest.param("g1.select1", "g1.select2", "A2", marks=regress),
     ],
 )
 def test_an_input_on_another_net_is_refuted(made, tmp_path, one, other, pin):
@@ -118,9 +119,7 @@ def test_an_input_on_another_net_is_refuted(made, tmp_path, one, other, pin):
     first, second = (module["cells"][name]["connections"] for name in (one, other))
     assert first[pin] != second[pin]
     first[pin], second[pin] = second[pin], first[pin]
-    write_top(tmp_path, module)
-    report = proof(made, tmp_path)
-    assert report.refuted and not report.equivalent
+    refutation(made, tmp_path, module)
 
 
 def test_few_of_them_are_left_to_the_mapper(tmp_path, monkeypatch):
@@ -201,7 +200,7 @@ def test_worst_of_tables_is_the_greatest_at_each_point(library):
     assert np.allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.regress
+@regress
 def test_a_unit_of_a_wide_digit_meets_two_nanoseconds_and_is_proved(tmp_path):
     text = translate(find("heap").at(128, digit_nbits=66).multiplier(), TOP)
     synthesized(tmp_path, text, clock_ns=2.0)

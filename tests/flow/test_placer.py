@@ -3,16 +3,16 @@
 import copy
 import dataclasses
 import math
-import random
 from collections import Counter
+from random import Random
 
-import pytest
-from modexlab.fl.errors import BadInput
 from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import placer, wires
 from modexlab.flow.layout.placer import Floorplan, Port
+
+from tests.harness import module_fixture, parametrize, refused
 
 SIDE = 20  # cells of the mesh, up and across
 KINDS = "NAND2_X1", "NAND2_X2", "NAND2_X4"
@@ -20,14 +20,14 @@ BETTER_THAN_RANDOM = 6  # a legal placement in any order has so many times the w
 SPOT = 8  # rows: side of the squares that are not to be too full
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def lef():
     return kit.find().geometry
 
 
 def mesh(lef, density=0.6):
     """Each cell drives its right and upper neighbour, ports drive the left column; in no order."""
-    draw = random.Random(3)
+    draw = Random(3)
     number = list(range(SIDE * SIDE))
     draw.shuffle(number)
     kinds = [draw.choice(KINDS) for _ in number]
@@ -55,12 +55,12 @@ def mesh(lef, density=0.6):
     return Floorplan(density, die, core, site, kinds, nets, ports)
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def floor(lef):
     return mesh(lef)
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def cells(floor, lef):
     return placer.run(floor, lef)[0]
 
@@ -106,7 +106,7 @@ def in_any_order(floor, lef):
     rows = range(y0, y1, row)
     ends = dict.fromkeys(rows, x0)
     order = list(enumerate(floor.cells))
-    random.Random(1).shuffle(order)
+    Random(1).shuffle(order)
     cells = [(0, 0, "")] * len(order)
     for name, kind in order:
         y = min(rows, key=ends.__getitem__)
@@ -146,7 +146,7 @@ def test_cells_lie_where_their_ports_are(floor, cells):
     assert sum(x for x, *_ in last) / SIDE > x0 + (x1 - x0) / 2
 
 
-@pytest.mark.parametrize("density", [0.3, 0.9])
+@parametrize("density", [0.3, 0.9])
 def test_no_spot_is_too_full(lef, density):
     floor = mesh(lef, density)
     cells = placer.run(floor, lef)[0]
@@ -165,7 +165,7 @@ def test_what_finds_no_row_is_refused(lef):
     floor = mesh(lef)
     x0, y0, x1, y1 = floor.core
     half = (y0 + y1) // 2 // dbu(lef.row_height) * dbu(lef.row_height)
-    with pytest.raises(BadInput, match=r"of 400 cells find no row .* lower density"):
+    with refused(r"of 400 cells find no row .* lower density"):
         placer.run(dataclasses.replace(floor, core=(x0, y0, x1, half)), lef)
 
 

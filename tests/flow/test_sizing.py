@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-from modexlab.fl.errors import BadInput
 from modexlab.flow import product
 from modexlab.flow.synth import synthesis
 from modexlab.flow.synth.sizing import sizing
@@ -13,14 +12,14 @@ from modexlab.flow.synth.sizing.report import Sizing
 from modexlab.flow.timing.wire_table import NetWire
 
 from tests.flow.designs import loaded, netlist_of, proof, sizing_slack, synthesized, unit_text
-from tests.harness import one_now
+from tests.harness import module_fixture, one_now, parametrize, refused
 
 TIGHT_NS = 0.95  # what the unit below misses as it comes from abc
 
 EFFORT = sizing.Effort(rounds=1, batches=6, recoveries=3)
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def unit(tmp_path_factory):
     """Paper 001's MontMulRem, 8 bits, not sized by abc; for a fast clock in `sized`, a slow one in `slow`."""
     out = tmp_path_factory.mktemp("unit")
@@ -59,7 +58,7 @@ def test_gates_become_full_adders_where_there_is_slack(unit):
     assert loaded(unit / "sized", "area.json")["kinds"].get("FA_X1", 0) < kinds["FA_X1"]
 
 
-@pytest.mark.parametrize("which", one_now(["sized", "slow"], "sized"))
+@parametrize("which", one_now(["sized", "slow"], "sized"))
 def test_sized_unit_is_its_design(unit, which):
     report = proof(unit, unit / which)
     assert report.equivalent and not report.refuted, report.summary
@@ -103,5 +102,5 @@ def test_only_alike_cells_are_of_a_family(library):
 
 
 def test_a_missing_hierarchy_is_refused(unit, tmp_path):
-    with pytest.raises(BadInput, match="hierarchy"):
+    with refused("hierarchy"):
         sizing.size(shutil.copy(unit / "netlist.json", tmp_path), tmp_path, clock_ns=3.0)

@@ -4,7 +4,6 @@ import json
 import shutil
 
 import pytest
-from modexlab.fl.errors import BadInput
 from modexlab.flow import product
 from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.synth import tiles
@@ -14,6 +13,7 @@ from modexlab.flow.synth.synthesis import SynthesisReport, synthesize
 from modexlab.flow.synth.tiles import Tiles
 
 from tests.flow.designs import TOP, loaded, proof, sizing_slack, synthesized, top_of, write_top
+from tests.harness import module_fixture, parametrize, refused, regress
 
 COUNT = 5
 TIGHT_NS = 0.62
@@ -56,7 +56,7 @@ endmodule
 """
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def made(tmp_path_factory):
     """The netlist of it, of tiles, in `sized` for a clock that it misses at first."""
     out = tmp_path_factory.mktemp("tiles")
@@ -91,7 +91,7 @@ def test_every_instance_has_the_same_cells(made):
     assert "mixer" in {module_area.module for module_area in area.by_module}
 
 
-@pytest.mark.parametrize("which", [pytest.param(".", marks=pytest.mark.regress), "sized"])
+@parametrize("which", [pytest.param(".", marks=regress), "sized"])
 def test_the_whole_is_the_design_by_parts_and_flat(made, which):
     by_parts = proof(made, made / which, tiles_json=made / which / Tiles.FILE)
     assert by_parts.equivalent
@@ -136,10 +136,10 @@ def other_nets(module, tiled, prefix):
             cell["connections"] = {pin: [{a: b, b: a}.get(bit, bit)] for pin, (bit,) in pins}
 
 
-@pytest.mark.parametrize(
-    ("damage", "where"),
+@parametrize(
+    "damage, where",
     [
-        pytest.param(another_cell, "row[3].pe.", marks=pytest.mark.regress),
+        pytest.param(another_cell, "row[3].pe.", marks=regress),
         (another_cell, "row["),
         (other_nets, "row[1].pe"),
     ],
@@ -160,11 +160,11 @@ def test_tiles_of_another_design_are_refused(made, tmp_path):
     shutil.copy(made / "netlist.json", tmp_path)
     text = (made / Tiles.FILE).read_text().replace("row[4].pe", "row[7].pe")
     (tmp_path / Tiles.FILE).write_text(text)
-    with pytest.raises(BadInput, match="run the step synthesis again"):
+    with refused("run the step synthesis again"):
         proof(made, tmp_path, tiles_json=tmp_path / Tiles.FILE)
 
 
-@pytest.mark.regress
+@regress
 def test_a_small_design_has_none(made, tmp_path, monkeypatch):
     monkeypatch.setattr(tiles, "LEAST_SAVED", 10_000)
     synthesize(made / "design.sv", TOP, tmp_path)

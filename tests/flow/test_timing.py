@@ -14,7 +14,6 @@ from modexlab.flow import product
 from modexlab.flow.graph import graph, step
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.liberty import Table
-from modexlab.flow.netlist import netlist
 from modexlab.flow.timing import nldm, opensta, timing
 from modexlab.flow.timing.report import TimingReport, histogram
 from modexlab.flow.timing.tables import Tables
@@ -23,6 +22,7 @@ from modexlab.rtl.sim.toolchain import ToolError
 from pytest import approx
 
 from tests.flow.circuits import Circuit, adder, arc_delays, flop_to_flop, gated, tree
+from tests.harness import parametrize, refused
 
 CIRCUITS = (adder, tree, gated)
 SAME_NS = 2e-6  # both round to 1e-6
@@ -32,10 +32,9 @@ CLOSE = 0.005  # OpenSTA shapes the waves behind a resistance, the estimate does
 def wires(circuit, directory, res_ohm, seed=1):
     """Wires of up to 6 fF on every net."""
     pick = random.Random(seed)
-    nets = netlist.read(directory / "netlist.json", kit.find().library).nets
     table = {
         net: {"cap_ff": pick.uniform(0.5, 6), "res_ohm": pick.uniform(0, res_ohm), "source": "placement"}
-        for net in nets
+        for net in circuit.read(directory).nets
     }
     path = directory / "wires.json"
     path.write_text(json.dumps(table))
@@ -95,20 +94,20 @@ def test_a_path_by_hand(tmp_path):
         assert (path.start, path.end) == ("first/CK", "second/D")
         assert path.slack_ns == report.wns_ns == approx(slack, abs=SAME_NS)
         _, at_q, at_a, at_zn, at_d = path.points
-        assert (at_q.cell, at_q.type, at_q.pin, at_q.net, at_q.edge) == ("first", "DFF_X1", "Q", "a", "rise")
+        assert [(at.cell, at.pin, at.edge) for at in path.points[1:]] == [
+            *(("first", "Q", "rise"), ("gate", "A", "rise"), ("gate", "ZN", "fall"), ("second", "D", "fall"))
+        ]
+        assert (at_q.type, at_q.net, at_zn.net, at_d.type) == ("DFF_X1", "a", "b", "DFF_X1")
         figures = (at_q.slew_ns, at_q.load_ff, at_q.delay_ns, at_q.arrival_ns)
         assert figures == approx((slew_a, load_a, to_q, to_q), abs=SAME_NS)
-        assert (at_a.cell, at_a.pin, at_a.delay_ns, at_a.load_ff) == ("gate", "A", 0, None)
-        assert (at_zn.edge, at_zn.net) == ("fall", "b")
-        assert (at_d.cell, at_d.type, at_d.pin) == ("second", "DFF_X1", "D")
+        assert (at_a.delay_ns, at_a.load_ff) == (0, None)
         assert (at_zn.delay_ns, at_d.slew_ns) == approx((inverter, slew_b), abs=SAME_NS)
 
 
-@pytest.mark.parametrize("make", CIRCUITS)
-@pytest.mark.parametrize(("res_ohm", "propagated"), [(None, False), (0.0, True), (200.0, True)])
+@parametrize("make", CIRCUITS)
+@parametrize("res_ohm, propagated", [(None, False), (0.0, True), (200.0, True)])
 def test_engines_agree(make, res_ohm, propagated, tmp_path):
     circuit = make()
-    circuit.write(tmp_path)
     found = None if res_ohm is None else wires(circuit, tmp_path, res_ohm)
     settings = {"fmax": True, "paths": 50, "clock_slew_ns": 0.04}
     sta, own = both(circuit, tmp_path, wires=found, propagated=propagated, **settings)
@@ -147,7 +146,7 @@ def test_slack_is_reported_with_both_wire_models(tmp_path, library):
     routed = analyze(adder(), tmp_path, wires=wires(adder(), tmp_path, 10.0))
     assert routed.wns_by_model_ns == {}
     for name in ("5K", "no_wires"):
-        with pytest.raises(BadInput, match=rf"unknown wire-load model '{name}'.*5K_hvratio"):
+        with refused(rf"unknown wire-load model '{name}'.*5K_hvratio"):
             analyze(adder(), tmp_path, wire_load=name)
 
 
@@ -183,7 +182,7 @@ def test_report(tmp_path):
     assert not analyze(circuit, tmp_path, clock_ns=best / 1.001).met
 
 
-@pytest.mark.parametrize("engine", timing.ENGINES)
+@parametrize("engine", timing.ENGINES)
 def test_hold_at_inputs_is_told_and_not_judged(engine, tmp_path):
     report = analyze(flop_to_flop(), tmp_path, input_hold_ns=0.0, engine=engine)
     assert report.hold_wns_ns < 0 < report.hold_inside_wns_ns
@@ -224,7 +223,7 @@ def test_constants_make_no_paths(tmp_path, library):
 
 
 def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path):
-    circuit = Circuit("comb", {"a": ("input", 2), "y": ("output", 1)})
+    circuit = Circuit("comb", "a:2", "y")
     circuit.add("g", "XOR2_X1", A="a[0]", B="a[1]", Z="y")
     sta, own = both(circuit, tmp_path, clock_port=None)
     assert own.wns_ns == approx(sta.wns_ns, abs=SAME_NS)
@@ -252,8 +251,7 @@ def test_tables_looked_up_together(library):
 
 
 def test_slews_loads_and_delays_for_other_estimators(tmp_path, library):
-    tree().write(tmp_path)
-    circuit = netlist.read(tmp_path / "netlist.json", library)
+    circuit = tree().read(tmp_path)
     result = nldm.analyze(circuit, library, library.constraints(1.0))
     net, pin = circuit.net("$n6"), library.cells["XNOR2_X1"].pins["A"]
     assert result.loads_ff[net].mean() == approx(4 * (pin.cap_fall_ff + pin.cap_rise_ff) / 2)
@@ -271,14 +269,11 @@ def test_slews_loads_and_delays_for_other_estimators(tmp_path, library):
 
 
 def test_combinational_loop_is_refused(tmp_path, library):
-    circuit = Circuit("loop", {"a": ("input", 1), "y": ("output", 1)})
+    circuit = Circuit("loop", "a", "y")
     circuit.add("u", "NAND2_X1", A1="a", A2="y", ZN="n")
     circuit.add("v", "INV_X1", A="n", ZN="y")
-    circuit.write(tmp_path)
-    with pytest.raises(BadInput, match="combinational loop"):
-        nldm.analyze(
-            netlist.read(tmp_path / "netlist.json", library), library, library.constraints(1.0, None)
-        )
+    with refused("combinational loop"):
+        nldm.analyze(circuit.read(tmp_path), library, library.constraints(1.0, None))
 
 
 # -- what cannot be answered
@@ -290,7 +285,7 @@ def test_without_opensta_the_estimate_answers(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     report = analyze(adder(), tmp_path)
     assert report.engine == "nldm" and "apt-get install opensta" in report.caveats[0]
-    with pytest.raises(BadInput, match="OpenSTA is missing: run `apt-get install opensta`"):
+    with refused("OpenSTA is missing: run `apt-get install opensta`"):
         analyze(adder(), tmp_path, engine="opensta")
 
 
@@ -420,14 +415,14 @@ def test_no_verdict_on_what_is_not_judged(tmp_path):
     assert own.verdict == "no verdict on 3 ns: 1 registers are not checked"
     sta = analyze(circuit, tmp_path, clock_ns=0.2)
     assert sta.met is False and analyze(circuit, tmp_path, clock_ns=sta.met_ns).met
-    constant = Circuit("constant", {"clk": ("input", 1), "q": ("output", 1)})
+    constant = Circuit("constant", "clk", "q")
     constant.add("tie", "LOGIC0_X1", Z="q")
     for report in both(constant, tmp_path):
         assert (report.met, report.met_ns, report.verdict) == (None, None, "no path that a clock measures")
 
 
-@pytest.mark.parametrize("engine", timing.ENGINES)
-@pytest.mark.parametrize("clock_port", ["clk", None])
+@parametrize("engine", timing.ENGINES)
+@parametrize("clock_port", ["clk", None])
 def test_no_verdict_on_registers_without_the_clock(clock_port, engine, tmp_path):
     """A register on another clock is in no path that is judged: that is a caveat and no verdict."""
     circuit = flop_to_flop()
@@ -441,7 +436,7 @@ def test_no_verdict_on_registers_without_the_clock(clock_port, engine, tmp_path)
         assert caveat == "1 registers are not checked, as the clock does not reach them: second"
 
 
-@pytest.mark.parametrize("engine", timing.ENGINES)
+@parametrize("engine", timing.ENGINES)
 def test_registers_behind_clock_gates_are_judged(engine, tmp_path):
     report = analyze(gated(), tmp_path, clock_ns=3.0, engine=engine)
     assert report.met and "not checked" not in " ".join(report.caveats)
@@ -449,7 +444,7 @@ def test_registers_behind_clock_gates_are_judged(engine, tmp_path):
 
 def test_checks_whose_condition_is_never_true(tmp_path):
     """A scan flip-flop whose scan is tied off has no check at its scan input, in either engine."""
-    circuit = Circuit("scan", dict.fromkeys(("clk", "d", "si"), ("input", 1)) | {"q": ("output", 1)})
+    circuit = Circuit("scan", "clk d si", "q")
     circuit.add("tie", "LOGIC0_X1", Z="se")
     circuit.add("flop", "SDFF_X1", D="d", SI="si", SE="se", CK="clk", Q="q")
     sta, own = both(circuit, tmp_path, paths=9)
@@ -461,51 +456,42 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
     netlist_v = circuit.write(tmp_path)
     good = netlist_v.read_text()
 
-    def refused(reason, text=good, **options):
+    def check(reason, text=good, **options):
         netlist_v.write_text(text)
         (tmp_path / "timing.json").unlink(missing_ok=True)
-        with pytest.raises(BadInput, match=reason) as refusal:
+        with refused(reason) as refusal:
             timing.analyze(netlist_v, "flop_to_flop", tmp_path, **{"clock_ns": 1.0} | options)
         assert "\n" not in str(refusal.value)
         assert not (tmp_path / "timing.json").exists()
 
-    refused("is not mapped to the library: .*INV_X9", good.replace("INV_X1", "INV_X9"))
-    refused("cannot link the module flop_to_flop", good.replace("module flop_to_flop", "module other"))
-    refused("cannot link the module flop_to_flop", good[:-20])
-    refused("unknown clock port 'clock'", clock_port="clock")
+    check("is not mapped to the library: .*INV_X9", good.replace("INV_X1", "INV_X9"))
+    check("cannot link the module flop_to_flop", good.replace("module flop_to_flop", "module other"))
+    check("cannot link the module flop_to_flop", good[:-20])
+    check("unknown clock port 'clock'", clock_port="clock")
     (tmp_path / "a{b.v").write_text(good)
-    with pytest.raises(BadInput, match="with a brace"):
-        timing.analyze(
-            tmp_path / "a{b.v",
-            "flop_to_flop",
-            tmp_path,
-            clock_ns=1.0,
-            netlist_json=netlist_v.with_suffix(".json"),
-        )
-    (tmp_path / "other.spef").write_text('*SPEF "x"\n*D_NET nowhere 1.0\n*END\n')
-    refused("other.spef does not fit", spef=tmp_path / "other.spef")
-    refused("wires or a wire-load model", spef=tmp_path / "other.spef", wire_load="1K_hvratio_1_1")
-    table = tmp_path / "wires.json"
-    for text, reason, options in (
-        ('{"nowhere": {"cap_ff": 1, "source": "routing"}}', "nowhere, which is no net", {}),
-        ('{"a": {"cap_ff": -1, "source": "routing"}}', "is no wires.json", {}),
-        (
-            '{"a": {"cap_ff": 1, "source": "routing"}}',
-            "wires or a wire-load model",
-            {"wire_load": "1K_hvratio_1_1"},
-        ),
+    with refused("with a brace"):
+        names = {"netlist_json": netlist_v.with_suffix(".json")}
+        timing.analyze(tmp_path / "a{b.v", "flop_to_flop", tmp_path, clock_ns=1.0, **names)
+    spef, table, model = tmp_path / "other.spef", tmp_path / "wires.json", {"wire_load": "1K_hvratio_1_1"}
+    spef.write_text('*SPEF "x"\n*D_NET nowhere 1.0\n*END\n')
+    check("other.spef does not fit", spef=spef)
+    check("wires or a wire-load model", spef=spef, **model)
+    for net, cap_ff, reason, options in (
+        ("nowhere", 1, "nowhere, which is no net", {}),
+        ("a", -1, "is no wires.json", {}),
+        ("a", 1, "wires or a wire-load model", model),
     ):
-        table.write_text(text)
-        refused(reason, wires=table, **options)
+        table.write_text(json.dumps({net: {"cap_ff": cap_ff, "source": "routing"}}))
+        check(reason, wires=table, **options)
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "options", [{"clock_ns": 0.0}, {"clock_ns": float("inf")}, {"clock_slew_ns": -1}, {"engine": "sta"}]
 )
 def test_constraints_that_make_no_sense_are_refused(options, tmp_path):
     with pytest.raises(BadInput):
         analyze(flop_to_flop(), tmp_path, **options)
-    with pytest.raises(BadInput, match=r"nowhere\.v cannot be read"):
+    with refused(r"nowhere\.v cannot be read"):
         timing.analyze(tmp_path / "nowhere.v", "top", tmp_path, clock_ns=1.0)
 
 

@@ -6,7 +6,6 @@ import copy
 
 import pytest
 from modexlab.eval.designs.catalogue import find
-from modexlab.fl.errors import BadInput
 from modexlab.flow.netlist.document import cell_bits
 from modexlab.flow.prove import equivalence, word_proof
 from modexlab.flow.prove.word_proof import NotShownError, show
@@ -18,7 +17,7 @@ from modexlab.flow.synth.squaring import make_squarers
 from modexlab.rtl.sim.translation.translate import translate
 
 from tests.flow.designs import TOP, loaded, proof, synthesized
-from tests.harness import one_now
+from tests.harness import module_fixture, one_now, parametrize, refused, regress
 
 
 def source(bits):
@@ -75,7 +74,7 @@ def coarse(out, text):
     return loaded(out, "coarse.json")
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def stages(tmp_path_factory):
     out = tmp_path_factory.mktemp("product")
     return Stages(coarse(out, source(16)))
@@ -103,7 +102,7 @@ def test_nothing_is_shown_without_the_pairs(stages):
         show(stages[2], stages[3], [stages.chains[0][:-1]], stages.zeros)
 
 
-@pytest.mark.parametrize("stage", one_now([1, 3], 3))
+@parametrize("stage", one_now([1, 3], 3))
 def test_no_new_cell_may_be_another(stages, stage):
     """Each cell that a rewriting made, with two of its bits exchanged or of another kind, is found."""
     before, after = stages[stage - 1], stages[stage]
@@ -168,7 +167,7 @@ def test_squares(tmp_path):
 
 def test_silence_of_abc_is_no_answer(tmp_path, monkeypatch):
     """An abc that ends without a word has compared nothing; one that was cut short is undecided."""
-    with pytest.raises(BadInput, match="abc compared nothing: no message"):
+    with refused("abc compared nothing: no message"):
         equivalence._asked("quit", tmp_path, 1)
     monkeypatch.setattr(equivalence, "run_abc", lambda *_: ("", False))
     assert equivalence._asked("quit", tmp_path, 1) == "undecided"
@@ -200,7 +199,7 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
     assert report.refuted and not report.equivalent and "chain" not in report.summary
 
 
-@pytest.mark.regress
+@regress
 def test_netlist_that_was_made_without_the_rewriting(tmp_path):
     """Its sums are those of the design, not those of the chain."""
     synthesized(tmp_path, unit(), hold_form=True)

@@ -15,6 +15,8 @@ from modexlab.eval.lab.stages import STAGES
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim.toolchain import ToolError
 
+from tests.harness import parametrize, refused
+
 
 @dataclass(frozen=True)
 class Square(Task):
@@ -54,7 +56,7 @@ def campaign(numbers, ledger, scheduler=None):
     return results, reused, steps
 
 
-@pytest.mark.parametrize("scheduler", [None, Local(2)])
+@parametrize("scheduler", [None, Local(2)])
 def test_nothing_is_done_twice(scheduler, ledger):
     assert campaign(range(3), ledger, scheduler)[:2] == ({0: [0], 1: [1], 2: [4]}, set())
     results, reused, steps = campaign([1, 3, 2], ledger, scheduler)
@@ -63,9 +65,9 @@ def test_nothing_is_done_twice(scheduler, ledger):
     assert campaign([1, 2], ledger)[1] == {2}
 
 
-@pytest.mark.parametrize("scheduler", [None, Local(1)])
-@pytest.mark.parametrize(
-    ("number", "error", "words"),
+@parametrize("scheduler", [None, Local(1)])
+@parametrize(
+    "number, error, words",
     [(13, BadInput, "13 brings bad luck; give 14"), (17, NoMeasurement, "the tool failed")],
 )
 def test_an_error_ends_it_and_keeps_what_is_done(number, error, words, scheduler, ledger):
@@ -86,7 +88,7 @@ def test_results_go_to_another_ledger_and_are_checked(ledger, tmp_path):
     assert join(other, ledger).noted == 2 and campaign([1, 2], other)[1] == {1, 2}
     with other.writing() as connection:
         connection.execute("UPDATE result SET result = '[5]' WHERE key = 'square 2'")
-    with pytest.raises(BadInput, match="result 2 is not what was written; `modexlab ledger salvage"):
+    with refused("result 2 is not what was written; `modexlab ledger salvage"):
         campaign([2], other)
 
 

@@ -4,9 +4,7 @@ Figures of ours are made up here, but for those of paper 003, which are formulas
 is what is tested.
 """
 
-import json
 import os
-import re
 import signal
 
 import pytest
@@ -25,7 +23,9 @@ from modexlab.eval.lab.explore import Sweep
 from modexlab.eval.lab.metrics import Figure, Measurement, figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
-from modexlab.fl.errors import BadInput
+
+from tests.command_line import picked, refusals
+from tests.harness import parametrize, refused, regress
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
@@ -80,7 +80,7 @@ def bench(ledger):
 # ---- what is compared
 
 
-@pytest.mark.parametrize("number", published.NUMBERS)
+@parametrize("number", published.NUMBERS)
 def test_every_figure_is_compared_or_left_out_with_a_reason(number, ledger):
     """And what is wanted of ours can be made."""
     figures = list(published.paper(number).figures())
@@ -115,34 +115,24 @@ def test_bases(ledger):
 
 def test_reasons(ledger):
     left_out = {
-        (out.figure.paper, out.figure.table, out.figure.row, out.figure.column): out.reason
+        " | ".join((out.figure.paper, out.figure.table, out.figure.row, out.figure.column)): out.reason
         for number in published.NUMBERS
         for out in compare(published.paper(number).figures(), ledger)
         if isinstance(out, LeftOut)
     }
     for cell, reason in {
-        ("001", "1", "Encryption (cycles)", "Proc (Naive)"): "holds the call as well",
-        (
-            "001",
-            "1",
-            "Encryption - Speedup from ProcNaive",
-            "ProcXcel (Naive)",
-        ): "a ratio of figures of this paper",
-        ("001", "3", "Encryption - Power (mW)", "Proc (Naive)"): "a mean over a window",
-        ("000", "7", "32", "DM (M)"): "extrapolated",
-        ("000", "7", "16", "MM (M)"): "the base of the ratios",
-        ("000", "9", "16", "CM (M)"): "a product of two figures",
-        ("000", "10", "16", "CM (M)"): "times of another technology",
-        (
-            "002",
-            "4",
-            "Proposed architecture, Artix-7",
-            "Freq. (MHz)",
-        ): "no machine of its own to hold it against",
-        ("003", "17.3", "32, Write", "FF/LUT slices: FF"): "one stage of three",
-        ("003", "17.3", "32, Write", "Tristate buffers"): "one stage of three",
-        ("004", "1", "256, Algo 2", "F (MHz)"): "the paper gives no number",
-        ("004", "1", "64, Algo 2", "DSPs"): "our copy has no such cell",
+        "001 | 1 | Encryption (cycles) | Proc (Naive)": "holds the call as well",
+        "001 | 1 | Encryption - Speedup from ProcNaive | ProcXcel (Naive)": "ratio of figures of this paper",
+        "001 | 3 | Encryption - Power (mW) | Proc (Naive)": "a mean over a window",
+        "000 | 7 | 32 | DM (M)": "extrapolated",
+        "000 | 7 | 16 | MM (M)": "the base of the ratios",
+        "000 | 9 | 16 | CM (M)": "a product of two figures",
+        "000 | 10 | 16 | CM (M)": "times of another technology",
+        "002 | 4 | Proposed architecture, Artix-7 | Freq. (MHz)": "no machine of its own to hold it against",
+        "003 | 17.3 | 32, Write | FF/LUT slices: FF": "one stage of three",
+        "003 | 17.3 | 32, Write | Tristate buffers": "one stage of three",
+        "004 | 1 | 256, Algo 2 | F (MHz)": "the paper gives no number",
+        "004 | 1 | 64, Algo 2 | DSPs": "our copy has no such cell",
     }.items():
         assert reason in left_out[cell], cell
 
@@ -162,9 +152,7 @@ def test_cycles_compare_directly(bench):
     assert second.verdict == "twin equal: same work"
 
 
-@pytest.mark.parametrize(
-    ("value", "said"), [(4199, "equal"), (3870, "fewer"), (4000, "equal"), (4300, "more")]
-)
+@parametrize("value, said", [(4199, "equal"), (3870, "fewer"), (4000, "equal"), (4300, "more")])
 def test_one_key_stands_for_a_mean(bench, value, said):
     """4076 cycles: a key may be off by 5 %, where the same operands would give the same cycles within 2 %."""
     bench.cycles(value, "ssmm-004", 64, "decrypt")
@@ -180,21 +168,18 @@ def test_only_the_same_work_counts(bench):
     bench.cycles(4, settings={"nstages": 2})
     bench.cycles(5, "procxcel-mont-001")
     assert bench.encryption().twin.row is None
-    (system,) = bench.found(
-        "001", "1", column="ProcXcel (Montgomery)", operation="encrypt", window="normalised"
-    )
-    assert system.twin.value == 5
+    machine = {"column": "ProcXcel (Montgomery)", "operation": "encrypt", "window": "normalised"}
+    assert [system.twin.value for system in bench.found("001", "1", **machine)] == [5]
 
 
 def test_the_stage_that_says_most(bench):
     """Hardware before its formula; the newest of a stage."""
     for value, stage in ((2, "native"), (1, "native"), (3, "formula"), (4, "cl")):
         bench.cycles(value, stage=stage)
-    first = bench.encryption()
-    assert first.twin.value == 1
+    assert bench.encryption().twin.value == 1
 
 
-@pytest.mark.parametrize(("stage", "said"), [("formula", "by formula"), ("cl", "by the cycle-level model")])
+@parametrize("stage, said", [("formula", "by formula"), ("cl", "by the cycle-level model")])
 def test_what_no_hardware_has_done(bench, stage, said):
     """A formula is said to be one, and the machine itself is still to be measured."""
     bench.cycles(162, stage=stage)
@@ -205,8 +190,7 @@ def test_what_no_hardware_has_done(bench, stage, said):
         "mont, 32 bits, encrypt, native",
     ]
     bench.cycles(162)
-    first = bench.encryption()
-    assert first.verdict == "twin equal: same work"
+    assert bench.encryption().verdict == "twin equal: same work"
 
 
 def test_the_present_sources_go_first(bench, monkeypatch):
@@ -266,10 +250,8 @@ def test_energy_is_known_between_bounds(bench):
         (5.0, 9.0, "twin more, also without glitches"),
     ):
         point = Point("procxcel-mont-001", 32, stage="flow", flow=FLOW)
-        figures = [figure("energy_nj", lower, "decrypt")]
-        if upper is not None:
-            figures.append(figure("energy_with_glitches_nj", upper, "decrypt"))
-        bench.record(point, *figures)
+        bounds = {"energy_nj": lower, "energy_with_glitches_nj": upper}
+        bench.record(point, *(figure(name, value, "decrypt") for name, value in bounds.items() if value))
         energy = bench.found("001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
         assert energy.ratio(energy.twin) == pytest.approx(lower / 4.46)
         assert energy.verdict == f"{said}: same cells, other tools; before layout"
@@ -340,7 +322,7 @@ def test_resources_of_the_same_family(bench):
     point = Point("ssmm-004", 64, stage="fpga", flow=CYCLONE)
     bench.record(point, figure("alm", 282), figure("ff", 874))
     alm, ff = (bench.found("004", "1", row="64, Algo 6", column=name)[0] for name in ("ALMs", "Regs"))
-    assert (alm.ratio(alm.twin), ff.ratio(ff.twin)) == (0.5, 1)
+    assert alm.ratio(alm.twin) == 0.5 and ff.ratio(ff.twin) == 1
     assert alm.verdict == "twin fewer: same FPGA family, counted before packing"
     other = Point("mmmul-004", 64, stage="fpga", flow={"device": "artix-7"})
     bench.record(other, figure("ff", 1112))
@@ -351,11 +333,8 @@ def test_corrected_figures_are_compared(bench):
     """Not those that are printed: two of 003's counts are exchanged."""
     bench.cycles(332440, "mmmul-004", 1024, stage="formula")
     comparison = bench.found("003", "17.4", row="64", column="N_CK")[0]
-    assert (comparison.figure.value, comparison.value, comparison.ratio(comparison.ours)) == (
-        176016,
-        332440,
-        1,
-    )
+    values = comparison.figure.value, comparison.value, comparison.ratio(comparison.ours)
+    assert values == (176016, 332440, 1)
     assert comparison.verdict == "equal: same work; by formula"
 
 
@@ -391,8 +370,7 @@ def test_measures_what_is_missing(cli, ledger):
     """The formulas of paper 003's machines, computed once; slow points are announced."""
     message = cli.fails("compare paper-003")
     assert message.endswith("; add --measure") and str(ledger.path) in message
-    result = cli("compare paper-003 --measure")
-    assert result.code == 0
+    result = cli.passes("compare paper-003 --measure")
     assert result.err.startswith("compare: 11 points, ") and str(ledger.path) in result.err
     lines = result.out.splitlines()
     title, head = lines[2:4]
@@ -417,27 +395,20 @@ def test_measures_what_is_missing(cli, ledger):
 
 def test_json_traces_every_figure(cli, bench):
     number = bench.cycles(20539, "mmmul-004", 1024, stage="formula")
-    report = cli("compare 003 --json").json()
+    report = cli.json("compare 003")
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
-    comparison = next(item for item in report if (item["row"], item["column"]) == ("64", "N_CK"))
-    assert (comparison["published"], comparison["printed"], comparison["corrected"]) == (
-        332440,
-        "176016",
-        True,
-    )
-    assert comparison["erratum"].startswith("Exchanged") and comparison["source"].startswith(
-        "paper 003, section 17.3"
-    )
+    comparison = next(item for item in report if picked(item, "row column") == ("64", "N_CK"))
+    figures = {"published": 332440, "printed": "176016", "corrected": True}
+    assert comparison | figures == comparison and comparison["erratum"].startswith("Exchanged")
+    assert comparison["source"].startswith("paper 003, section 17.3")
     ours = comparison["ours"]
-    assert (ours["name"], ours["value"], ours["rows"], ours["missing"]) == ("mmmul-004", 20539, [number], 0)
-    assert ours["commands"] == [
-        "modexlab run mmmul-004 --level formula --nbits 1024 --workload encrypt --json"
-    ]
-    other = next(item for item in report if item["column"] == "N_CK" and item["ours"]["name"] == "heap")
-    assert other["ours"]["value"] is other["ours"]["ratio"] is None and other["ours"]["missing"] == 1
-    assert other["ours"]["commands"] == [
-        "modexlab run heap --level formula --nbits 1024 --workload encrypt --json"
-    ]
+    command = "modexlab run {} --level formula --nbits 1024 --workload encrypt --json".format
+    expected = {"name": "mmmul-004", "value": 20539, "rows": [number], "missing": 0}
+    assert ours | expected | {"commands": [command("mmmul-004")]} == ours
+    other = next(
+        item["ours"] for item in report if item["column"] == "N_CK" and item["ours"]["name"] == "heap"
+    )
+    assert other | {"value": None, "ratio": None, "missing": 1, "commands": [command("heap")]} == other
     assert all(item["reason"] for item in report if not item["compared"])
 
 
@@ -451,7 +422,7 @@ def test_text_of_what_is_not_measured_and_stale(cli, bench, monkeypatch):
     out = cli("compare paper-001 --table RTL").out
     assert "162 mont-001! " in out and "- mont " in out and "twin equal: same work; stale" in out
     assert "!, stale: measured with other sources or tools than the present ones; --measure" in out
-    report = cli("compare paper-001 --table RTL --json").json()
+    report = cli.json("compare paper-001 --table RTL")
     sides = [item["twin"] for item in report if item["compared"]]
     assert {(side["value"], side["stale"]) for side in sides} == {(162, True), (None, False)}
     bench.chip(figure("alm", 100), name="mm-m-000", stage="fpga", flow=CYCLONE)
@@ -485,18 +456,14 @@ def test_markdown(cli, bench):
     assert lines[0].startswith("## Paper 001: ")
     head = lines.index("| machine | bits | figure | published | twin | x | ours | x | verdict |")
     assert lines[head + 1] == "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
-    assert (
-        "| MontModExp | 32 | cycles encrypt | 162 | 162 mont-001 | 1 | - mont | - | twin equal: same work |"
-        in lines
-    )
+    row = "| MontModExp | 32 | cycles encrypt | 162 | 162 mont-001 | 1 | - mont | - | twin equal: same work |"
+    assert row in lines
 
 
 def test_all_papers_and_widths(cli, bench):
     bench.cycles(162)
-    report = cli("compare --json").json()
-    assert {item["paper"] for item in report} == set(published.NUMBERS)
-    narrow = cli("compare all --nbits 32 --nbits 64 --json").json()
-    assert {item["nbits"] for item in narrow} == {32, 64}
+    assert {item["paper"] for item in cli.json("compare")} == set(published.NUMBERS)
+    assert {item["nbits"] for item in cli.json("compare all --nbits 32 --nbits 64")} == {32, 64}
 
 
 def test_a_point_that_fails(cli, ledger, monkeypatch):
@@ -519,7 +486,8 @@ def test_a_point_that_fails(cli, ledger, monkeypatch):
     again = cli("compare paper-003 --measure")
     assert again.code == 1 and "1 of 1 points could not be measured" in again.err
     assert "--retry tries them again" in again.err
-    assert cli("compare paper-003 --measure --retry").code == 0 and ledger.failures() == []
+    cli.passes("compare paper-003 --measure --retry")
+    assert ledger.failures() == []
 
 
 def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
@@ -536,47 +504,45 @@ def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
     assert "interrupted: 1 of 11 points are in the ledger; the same command goes on from there" in result.err
     first = ledger.rows()
     monkeypatch.setattr(Sweep, "_take", real)
-    assert cli("compare paper-003 --measure").code == 0
+    cli.passes("compare paper-003 --measure")
     assert ledger.rows(history=True)[: len(first)] == first and len(ledger.rows()) == 11
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ("paper-005", "unknown paper 'paper-005': did you mean 'paper-0"),
-        ("paper-001 --table 9", "unknown table of paper 001 '9'"),
-        ("--table 1", r"--table 1 of which paper\? name one"),
-        ("paper-001 --nbits 33", "no figure of --nbits 33; the widths there are 32"),
-        ("paper-001 --full", "--full without --measure: nothing is measured; add --measure"),
-        ("paper-001 --retry", "--retry without --measure: nothing is measured; add --measure"),
-        ("paper-001 --jobs 2", "--jobs without --measure: nothing is measured; add --measure"),
-        ("paper-001 --json --markdown", "--json with --markdown: give one of them"),
-        ("paper-001 --ledger nix.sqlite", "there is no such file"),
-        ("all --nbits 32", r"yet \(.*\); add --measure"),
-    ],
+test_refused = pytest.mark.usefixtures("ledger")(
+    refusals(
+        "compare",
+        {
+            "paper-005": "unknown paper 'paper-005': did you mean 'paper-0",
+            "paper-001 --table 9": "unknown table of paper 001 '9'",
+            "--table 1": "--table 1 of which paper? name one",
+            "paper-001 --nbits 33": "no figure of --nbits 33; the widths there are 32",
+            "paper-001 --full": "--full without --measure: nothing is measured; add --measure",
+            "paper-001 --retry": "--retry without --measure: nothing is measured; add --measure",
+            "paper-001 --jobs 2": "--jobs without --measure: nothing is measured; add --measure",
+            "paper-001 --json --markdown": "--json with --markdown: give one of them",
+            "paper-001 --ledger nix.sqlite": "there is no such file",
+            "all --nbits 32": "; add --measure",
+        },
+    )
 )
-def test_refused(cli, ledger, argv, message):
-    assert re.search(message, cli.fails(f"compare {argv}"))
 
 
-@pytest.mark.regress
+@regress
 def test_paper_001_measured(cli, ledger):
     """Twins take the cycles that the paper's own RTL takes."""
-    report = cli("compare paper-001 --table RTL --measure --json").json()
-    twins = [item["twin"]["ratio"] for item in report if item["compared"]]
-    assert twins == [1] * 6
-    assert json.dumps(report)
+    report = cli.json("compare paper-001 --table RTL --measure")
+    assert [item["twin"]["ratio"] for item in report if item["compared"]] == [1] * 6
 
 
 def test_products_of_paper_002(cli, ledger):
     """From product to product: the twin's cycles are those of the prose, at its three widths."""
-    assert cli("compare paper-002 --table text --measure").code == 0
-    report = cli("compare paper-002 --table text --json").json()
+    cli.passes("compare paper-002 --table text --measure")
+    report = cli.json("compare paper-002 --table text")
     twins = {
         item["nbits"]: (item["published"], item["twin"]["value"])
         for item in report
         if item["compared"] and item["metric"] == "cycles"
     }
     assert twins == {512: (98, 98), 1024: (194, 194), 2048: (386, 386)}
-    with pytest.raises(BadInput, match="workload product is counted by formula"):
+    with refused("workload product is counted by formula"):
         Point("systolic-002", 64, workload="product").check()

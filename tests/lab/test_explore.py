@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter, deque
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -30,6 +31,9 @@ from modexlab.eval.lab.schedulers import Scheduler
 from modexlab.eval.lab.stages import STAGES
 from modexlab.eval.lab.task import attempt
 from modexlab.eval.progress import duration
+
+from tests.command_line import picked, refusals
+from tests.harness import parametrize
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
@@ -148,6 +152,10 @@ class Explore:
     def fails(self, text, options=""):
         return self.cli.fails(self._command(text, options))
 
+    def measured(self):
+        """The keys of all points with rows."""
+        return {key_in(row.key) for row in self.ledger.rows()}
+
 
 @pytest.fixture
 def explore(cli, tmp_path, monkeypatch):
@@ -167,14 +175,11 @@ def test_fronts_are_those_of_the_figures(explore):
     """Against all points compared with all; encryption and decryption each have their own."""
     report = explore(FLOWS)
     points = points_of(FLOWS)
-    assert report["points"] == {
-        **{"total": len(points), "measured": len(points), "reused": 0, "failed": 0, "dropped": 0},
-        **{"impossible": 8, "left_out": 4},
-    }
-    assert [front["work"] for front in report["fronts"]] == [
-        "32 bits, decrypt, flow",
-        "32 bits, encrypt, flow",
-    ]
+    none = dict.fromkeys(("reused", "failed", "dropped"), 0)
+    all_of_them = dict.fromkeys(("total", "measured"), len(points))
+    assert report["points"] == {**all_of_them, **none, "impossible": 8, "left_out": 4}
+    works = [front["work"] for front in report["fronts"]]
+    assert works == ["32 bits, decrypt, flow", "32 bits, encrypt, flow"]
     for front in report["fronts"]:
         values = {
             point.key: (good(point).value("time_ns", front["operation"]), good(point).value("area_um2"))
@@ -205,11 +210,15 @@ def test_the_report_for_people(explore):
     title, head = result.out.splitlines()[:2]
     assert title == "2 fronts, least time_ns and least area_um2"
     assert head.split() == ["work", "design", "parameters", "clock_period", "time_ns", "area_um2", "row"]
-    assert "32 bits, decrypt, flow  mont    " in result.out and "  steps_per_stage=16      " in result.out
-    assert "Impossible (8):" in result.out
-    assert "Left out by constraints:" in result.out
-    assert "     4  nstages * steps_per_stage <= 16" in result.out
-    assert f"12 points: 12 measured in 0 s\nThe ledger is {explore.ledger.path} (" in result.out
+    for words in (
+        "32 bits, decrypt, flow  mont    ",
+        "  steps_per_stage=16      ",
+        "Impossible (8):",
+        "Left out by constraints:",
+        "     4  nstages * steps_per_stage <= 16",
+        f"12 points: 12 measured in 0 s\nThe ledger is {explore.ledger.path} (",
+    ):
+        assert words in result.out
     assert result.err.startswith(f"space: 12 points, this process; the ledger is {explore.ledger.path}\n")
 
 
@@ -218,11 +227,8 @@ def test_many_fronts_are_one_table(explore):
     out = explore.text(FORMULAS.replace("[16, 32]", "[16, 24, 32]")).out
     assert out.startswith("6 fronts, least cycles\nwork")
     rows = [line.split() for line in out.splitlines()[3:9]]
-    assert [row[:4] for row in rows[:2]] == [
-        ["16", "bits,", "decrypt,", "formula"],
-        ["16", "bits,", "encrypt,", "formula"],
-    ]
-    assert [row[4:6] for row in rows] == [["mont", "4"]] * 6
+    assert [row[:3] for row in rows[:2]] == [["16", "bits,", work] for work in ("decrypt,", "encrypt,")]
+    assert [row[3:6] for row in rows] == [["formula", "mont", "4"]] * 6
 
 
 def test_a_stage_that_lacks_objectives(explore):
@@ -355,21 +361,15 @@ def test_the_same_command_goes_on(explore):
     explore(FLOWS)
     again = explore(FLOWS)
     assert explore.begun == []
-    assert (again["points"]["measured"], again["points"]["reused"], again["points"]["failed"]) == (0, 8, 4)
+    assert picked(again["points"], "measured reused failed") == (0, 8, 4)
     assert all(failure["earlier"] for failure in again["failures"])
     explore.work = good
     retried = explore(FLOWS, "--retry")
     assert len(explore.begun) == 4
     assert {point.resolved["nstages"] for point in explore.begun} == {2}
-    assert (retried["points"]["measured"], retried["points"]["reused"], retried["points"]["failed"]) == (
-        4,
-        8,
-        0,
-    )
+    assert picked(retried["points"], "measured reused failed") == (4, 8, 0)
     assert explore.ledger.failures() == []
-    text = explore.text(FLOWS).out
-    assert "12 were in the ledger" in text
-    assert explore.begun == []
+    assert "12 were in the ledger" in explore.text(FLOWS).out and explore.begun == []
 
 
 def test_failures_for_people(explore):
@@ -427,8 +427,7 @@ def test_what_no_other_point_can_survive_ends_the_sweep(explore):
         "/cache: No space left on device; 2 results of this run are in the ledger, and the same command goes "
         "on from there"
     )
-    assert len({row.key for row in explore.ledger.rows()}) == 2
-    assert explore.ledger.failures() == []
+    assert len(explore.measured()) == 2 and explore.ledger.failures() == []
     assert explore.scheduler.closed
 
 
@@ -441,18 +440,16 @@ def test_a_full_disk_loses_nothing(explore, monkeypatch):
         connection.execute("PRAGMA max_page_count = 40")
         return connection
 
-    text = LARGE.replace("{from = 1.0, to = 4.0, step = 0.25}", "[3.0]").replace(
-        '["double", "square"]', '["double"]'
-    )
-    text = text.replace(', "koc", "carry-save"', "")
+    text = LARGE.replace("{from = 1.0, to = 4.0, step = 0.25}", "[3.0]")
+    for left_out in (', "square"', ', "koc", "carry-save"'):
+        text = text.replace(left_out, "")
     with monkeypatch.context() as patch:
         patch.setattr(ledger_module.Ledger, "_connect", small)
         message = explore.fails(text, "--json")
     assert f"the ledger {explore.ledger.path} cannot be written: the disk is full; make room" in message
     assert "the same command goes on from there" in message
-    there = [key_in(row.key) for row in explore.ledger.rows(metric="area_um2")]
-    assert 5 < len(there) < len(points_of(text))
-    assert len(set(there)) == len(there)
+    there = keys_in_order(explore.ledger)
+    assert 5 < len(set(there)) == len(there) < len(points_of(text))
     report = explore(text)
     assert report["points"]["reused"] == len(there)
     assert {point.key for point in explore.begun}.isdisjoint(there)
@@ -474,7 +471,7 @@ def pressing_ctrl_c(after, times=1, told=signal.SIGINT):
     return work
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+@parametrize("told", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_writes_down_what_has_ended(explore, told):
     """As does what `timeout` sends."""
     explore.work = pressing_ctrl_c(5, told=told)
@@ -482,7 +479,7 @@ def test_ctrl_c_writes_down_what_has_ended(explore, told):
     result = explore.text(FLOWS, "--jobs 3")
     assert result.code == 130
     assert signal.getsignal(told) is before
-    assert len({row.key for row in explore.ledger.rows()}) == 5
+    assert len(explore.measured()) == 5
     assert "Interrupted: 5 of 12 points are in the ledger, and 2 under way are not." in result.out
     assert f"To go on: modexlab sweep {explore.path} --ledger {explore.ledger.path} --jobs 3\n" in result.out
     assert explore.scheduler.closed
@@ -497,7 +494,7 @@ def test_ctrl_c_twice_does_not_wait(explore):
     explore.work = pressing_ctrl_c(5, times=2)
     result = explore.text(FLOWS)
     assert result.code == 130
-    assert len({row.key for row in explore.ledger.rows()}) == 4
+    assert len(explore.measured()) == 4
     assert explore.scheduler.closed
 
 
@@ -516,7 +513,7 @@ def keys_in_order(ledger):
     return [key_in(row.key) for row in ledger.rows(metric="area_um2", history=True)]
 
 
-@pytest.mark.parametrize("method", ["random", "nsga2"])
+@parametrize("method", ["random", "nsga2"])
 def test_a_search_that_is_interrupted_walks_the_same_way(method, explore, tmp_path, monkeypatch):
     """As if it had not been: the same points, each measured once."""
     options = f"--method {method} --points 48 --seed 7"
@@ -545,9 +542,8 @@ def test_a_search_hears_of_failures(explore):
 
     explore.work = work
     report = explore(LARGE, "--method nsga2 --points 40")
-    assert report["points"]["failed"] > 0
-    assert report["points"]["measured"] + report["points"]["failed"] == 40
-    assert report["points"]["impossible"] > 0
+    measured, failed, impossible = picked(report["points"], "measured failed impossible")
+    assert failed and impossible and measured + failed == 40
     assert "does not divide" in report["impossible"][0]["reason"]
 
 
@@ -597,7 +593,7 @@ def test_dry_run_of_a_search(explore):
 
 
 def test_ready_made_spaces(cli):
-    listed = cli("sweep --list --json").json()
+    listed = cli.json("sweep --list")
     assert {item["name"] for item in listed} >= {"course", "paper-000", "paper-001", "paper-004", "widths"}
     assert all(item["points"] > 0 and item["title"] for item in listed)
     out = cli("sweep --list").out
@@ -616,38 +612,21 @@ def test_a_bad_space(explore):
         assert explore.fails(FLOWS.replace(*change)).startswith("the space is empty")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            "--points 5",
-            "--points 5: --method exhaustive measures all points; drop it, or give --method random",
-        ),
-        ("--seed 5", "--seed 5: --method exhaustive measures all points"),
-        ("--method nsga", "argument --method: invalid choice: 'nsga'"),
-        ("--method random --points 0", "0 is too few; give a number from 1 up"),
-        (
-            "--jobs 2 --scheduler tcp://h:1",
-            "--scheduler tcp://h:1 and --jobs 2: points are measured in one",
-        ),
-        (
-            "--slurm 2 --pbs 3",
-            "--slurm 2 and --pbs 3: points are measured in one place; drop one of them",
-        ),
-        ("--option memory=8GB", "--option memory=8GB: it is for jobs of a queue; add --slurm N"),
-    ],
+test_refused = refusals(
+    "sweep",
+    {
+        "course --points 5": "--points 5: --method exhaustive measures all points; drop it, or give --method",
+        "course --seed 5": "--seed 5: --method exhaustive measures all points",
+        "course --method nsga": "argument --method: invalid choice: 'nsga'",
+        "course --method random --points 0": "0 is too few; give a number from 1 up",
+        "course --jobs 2 --scheduler tcp://h:1": "tcp://h:1 and --jobs 2: points are measured in one",
+        "course --slurm 2 --pbs 3": "--slurm 2 and --pbs 3: points are measured in one place; drop one",
+        "course --option memory=8GB": "--option memory=8GB: it is for jobs of a queue; add --slurm N",
+        "": "no space; give a file (SPACE.toml), or a name of `modexlab show spaces",
+        "curse": "unknown space 'curse': did you mean 'course'?",
+        "/nowhere/no.toml": "/nowhere/no.toml cannot be read: No such file",
+    },
 )
-def test_bad_options(options, message, explore):
-    explore.work = None
-    assert message in explore.fails(FLOWS, options)
-
-
-def test_no_space_and_unknown_ones(cli, tmp_path):
-    assert cli.fails("sweep").startswith(
-        "no space; give a file (SPACE.toml), or a name of `modexlab show spaces"
-    )
-    assert "unknown space 'curse': did you mean 'course'?" in cli.fails("sweep curse")
-    assert f"{tmp_path}/no.toml cannot be read: No such file" in cli.fails("sweep", tmp_path / "no.toml")
 
 
 def test_a_ledger_from_a_newer_version(explore):
@@ -655,13 +634,10 @@ def test_a_ledger_from_a_newer_version(explore):
     explore.work = None
     explore.ledger.fail(points_of(FLOWS)[0], "so that there is one", 0.0)
     explore.ledger.close()
-    connection = sqlite3.connect(explore.ledger.path)
-    connection.execute("PRAGMA user_version = 999")
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(explore.ledger.path)) as connection:
+        connection.execute("PRAGMA user_version = 999")
     error = explore.fails(FLOWS)
-    assert str(explore.ledger.path) in error
-    assert "999" in error
+    assert str(explore.ledger.path) in error and "999" in error
 
 
 def test_a_ledger_that_cannot_be(explore, tmp_path):
@@ -681,9 +657,8 @@ def test_real_points_in_real_workers(cli, tmp_path):
     """Cycles are those of the formulas; a second run begins nothing."""
     path, ledger = tmp_path / "machines.toml", tmp_path / "ledger.sqlite"
     path.write_text(FORMULAS)
-    command = f"sweep {path} --ledger {ledger} --jobs 2 --json"
-    report = cli(command).json()
-    assert report["points"]["measured"] == 12
+    command = f"sweep {path} --ledger {ledger} --jobs 2"
+    report = cli.json(command)
     assert len(report["fronts"]) == 4
     for row in Ledger(ledger).rows():
         point = Point.from_json(row.point)
@@ -692,8 +667,8 @@ def test_real_points_in_real_workers(cli, tmp_path):
         assert row.operation == point.workload
     best = {front["work"]: front["points"][0]["subject"] for front in report["fronts"]}
     assert best["32 bits, encrypt, formula"] == "mont"
-    again = cli(command).json()
-    assert (again["points"]["measured"], again["points"]["reused"]) == (0, 12)
+    again = cli.json(command)
+    assert picked(report["points"], "measured") == picked(again["points"], "reused") == (12,)
     assert [front["points"] for front in again["fronts"]] == [front["points"] for front in report["fronts"]]
 
 
@@ -732,26 +707,22 @@ def test_estimates_learn():
     assert seconds("flow", "heap", 128, True) == seconds("flow", "ssmm", 128, True) == 400.0
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (5399, "90 min"), (9000, "2.5 h")]
-)
+@parametrize("seconds, words", [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (5399, "90 min"), (9000, "2.5 h")])
 def test_durations(seconds, words):
     assert duration(seconds) == words
 
 
 def test_what_works_are_called():
     """And that machines for one modulus do not compete with those for any."""
-    mont = Point("mont", 32, interface="xcel")
-    assert str(Work.of(mont, "encrypt")) == "32 bits, encrypt, native, xcel"
-    fixed = Point("cm-m-000", 32, stage="formula")
-    assert str(Work.of(fixed, "decrypt")) == "32 bits, decrypt, formula, modulus 0x55555555 alone"
-    fpga = Point("mont", 32, stage="fpga", flow={"device": "ecp5"})
-    assert str(Work.of(fpga, "")) == "32 bits, fpga, ecp5"
+    for point, operation, name in (
+        (Point("mont", 32, interface="xcel"), "encrypt", "encrypt, native, xcel"),
+        (Point("cm-m-000", 32, stage="formula"), "decrypt", "decrypt, formula, modulus 0x55555555 alone"),
+        (Point("mont", 32, stage="fpga", flow={"device": "ecp5"}), "", "fpga, ecp5"),
+    ):
+        assert str(Work.of(point, operation)) == f"32 bits, {name}"
 
 
-@pytest.mark.parametrize(
-    "example", [line.strip() for line in explore_command.EXAMPLES.splitlines() if line.strip()]
-)
+@parametrize("example", [line.strip() for line in explore_command.EXAMPLES.splitlines() if line.strip()])
 def test_examples_are_understood(example):
     """Examples are parsed only: running them takes minutes, or a cluster; similar ones run above."""
     explore_command._check(cli_module.parsed(shlex.split(example)[1:]))

@@ -8,7 +8,7 @@ import pytest
 from modexlab.eval.assurance.attacks import fault_campaign
 from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
 from modexlab.eval.cli.main import main
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
 
@@ -80,7 +80,7 @@ def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
             raise KeyboardInterrupt
         return models(model, requests, faults, *more)
 
-    machine, ledger = catalogue.find("mont").at(8), Ledger(tmp_path / "ledger.sqlite")
+    machine, ledger = find("mont").at(8), Ledger(tmp_path / "ledger.sqlite")
     monkeypatch.setattr(fault_campaign.Faulted, "campaign", counted)
     first = FaultCampaign(machine)
     with pytest.raises(KeyboardInterrupt):
@@ -114,6 +114,6 @@ def test_every_flip_flop_in_every_cycle():
 @pytest.mark.regress
 def test_a_machine_of_its_own_control():
     """It has no check, and no CRT either."""
-    made = FaultCampaign(catalogue.find("mont-001").at(16), 2)
+    made = FaultCampaign(find("mont-001").at(16), 2)
     made.run(made.faults(500, False))
     assert made.counts[Effect.WRONG] > 50 and made.bellcore() is None

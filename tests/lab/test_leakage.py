@@ -1,11 +1,10 @@
 """Leakage: what is counted is what the registers do, what leaks is found, and what is blinded passes."""
 
 import itertools
-import json
 import math
-import random
 import statistics
 from dataclasses import replace
+from random import Random
 
 import pytest
 from modexlab.eval.assurance.attacks import leakage
@@ -21,15 +20,15 @@ from modexlab.eval.assurance.attacks.welch import (
     point_of,
     welch,
 )
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.errors import NoMeasurement
-from modexlab.fl.errors import BadInput
 from modexlab.fl.program.ir import Fetch, Scan
 from modexlab.fl.program.phases import Part, parts
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim.campaigns.leak import IGNORED, NKINDS, Watched
 from pymtl3 import DefaultPassGroup
 
+from tests.harness import code_of, parametrize, refused, regress
 from tests.paths import ROOT
 from tests.programs import machine_of
 
@@ -57,7 +56,7 @@ def register(top, path):
 
 def test_moments_are_those_of_pymtl3s_own_simulator():
     """Bits that change, and bits that are 1: of each register in each cycle of an operation after another."""
-    machine = catalogue.find("mont").at(8)
+    machine = find("mont").at(8)
     first, second = machine.carried(77, 0x8D, 0xB3), machine.carried(101, 0xF1, 0xB3)
     model = Watched(machine.rtl())
     top = machine.rtl()
@@ -99,7 +98,7 @@ def moments_of(values):
 
 
 def test_welch():
-    draw = random.Random(1)
+    draw = Random(1)
     one, other = ([draw.randrange(100) for _ in range(count)] for count in (30, 50))
     error = math.sqrt(statistics.variance(one) / 30 + statistics.variance(other) / 50)
     expected = (statistics.mean(one) - statistics.mean(other)) / error
@@ -116,7 +115,7 @@ def test_welch():
 
 
 def test_secrets_are_alike_in_what_is_public():
-    key, draw = seeded_key(32), random.Random(1)
+    key, draw = seeded_key(32), Random(1)
     phi = (key.p - 1) * (key.q - 1)
     drawn = [drawn_key(key, draw) for _ in range(20)]
     assert len({rsakey.d for rsakey in drawn}) > 15
@@ -124,8 +123,8 @@ def test_secrets_are_alike_in_what_is_public():
     assert len({(rsakey.d or 0) % (phi & -phi) for rsakey in drawn}) == 1
 
 
-@pytest.mark.parametrize("crt", [False, True])
-@pytest.mark.parametrize("name", ["mont", "naive", "ssmm", "heap"])
+@parametrize("crt", [False, True])
+@parametrize("name", ["mont", "naive", "ssmm", "heap"])
 def test_parts(name, crt):
     """A secret exponent is fetched where it is blinded, and its digits are looked at in what is judged."""
     program = machine_of(name, 32, **BLINDED, crt=crt, verify=True).programmed.program
@@ -146,7 +145,7 @@ def test_what_leaks_is_found():
     """An exponent that nothing hides, and with it the registers that it is in; in a time that it does not
     change.
     """
-    found = assessed(catalogue.find("mont").at(8), 2000)
+    found = assessed(find("mont").at(8), 2000)
     assert found.leaks and found.power_leaks and not found.time_leaks
     assert found.curve[found.worst].leaks and found.judged(found.worst)
     assert "dpath.exponent.now" in [finding.name for finding in found.alone()]
@@ -156,14 +155,14 @@ def test_what_leaks_is_found():
 
 
 def test_time_that_depends_on_the_exponent_leaks():
-    found = assessed(catalogue.find("mont").at(8, schedule="left-to-right"), 200)
+    found = assessed(find("mont").at(8, schedule="left-to-right"), 200)
     assert found.leaks and found.time_leaks
     assert len(found.cycles_of[FIXED]) == 1 < len(found.cycles_of[RANDOM])
 
 
 def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not():
     """The multiplier is as slow as its operands are long: the classes agree in their distribution."""
-    found = assessed(catalogue.find("ssmm").at(8, schedule="ladder"), 200)
+    found = assessed(find("ssmm").at(8, schedule="ladder"), 200)
     means = [statistics.mean(found.lengths[kind_of(which, 0)]) for which in (FIXED, RANDOM)]
     assert abs(means[0] - means[1]) < 5
     assert found.time_leaks and len(found.told_apart) > 1
@@ -171,8 +170,8 @@ def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not():
 
 def test_time_that_depends_on_the_message_alone_is_no_leak():
     """Cycles that vary alike with every exponent: judged by the operations that share a message."""
-    found = assessed(catalogue.find("mont").at(8), 40)
-    draw = random.Random(1)
+    found = assessed(find("mont").at(8), 40)
+    draw = Random(1)
     lengths = [[draw.choice((10, 11, 30)) for _ in range(200)] for _ in range(NKINDS)]
     public = replace(found, lengths=lengths, shared=[[10] * 4, [30] * 4, [11] * 4])
     assert not public.time_leaks
@@ -193,23 +192,23 @@ def test_what_is_blinded_passes():
     assert by_part[Part.COMPUTE.value].cycles > 100 and not by_part[Part.COMPUTE.value].over
 
 
-@pytest.mark.regress
+@regress
 def test_without_its_blinding_it_leaks():
     assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "message"}), 2000).leaks
     assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "exponent"}), 2000, secret="message").leaks
     assert not assessed(machine_of("mont", 16, **BLINDED), 2000, secret="message").leaks
 
 
-@pytest.mark.regress
+@regress
 def test_constant_time_is_not_enough():
     """A ladder takes the same time for all exponents; its power tells them all the same."""
-    found = assessed(catalogue.find("mont-ct").at(16), 2000)
+    found = assessed(find("mont-ct").at(16), 2000)
     assert found.power_leaks and not found.time_leaks
-    assert assessed(catalogue.find("mont-ct").at(16), 2000, message="fixed").power_leaks
-    assert assessed(catalogue.find("mont-001").at(16), 1000).power_leaks
+    assert assessed(find("mont-ct").at(16), 2000, message="fixed").power_leaks
+    assert assessed(find("mont-001").at(16), 1000).power_leaks
 
 
-@pytest.mark.regress
+@regress
 def test_a_secret_that_is_left_behind_is_found(monkeypatch):
     """Regression: the exponent stayed in s next to its blinded form until the first entry of the table."""
     machine = machine_of("mont", 32, **BLINDED, crt=True, verify=True, fit="modulus")
@@ -224,12 +223,12 @@ def test_a_secret_that_is_left_behind_is_found(monkeypatch):
 def test_nothing_is_measured_on_a_wrong_machine(monkeypatch):
     monkeypatch.setattr(leakage, "pow", lambda *_: 0, raising=False)
     with pytest.raises(NoMeasurement, match="nothing is measured on a wrong one"):
-        assessed(catalogue.find("mont").at(8), 400)
+        assessed(find("mont").at(8), 400)
 
 
 def test_long_operations_are_told_by_module(monkeypatch):
     """The same of the whole machine."""
-    machine = catalogue.find("mont").at(8)
+    machine = find("mont").at(8)
     fine = assessed(machine, 400)
     monkeypatch.setattr(leakage, "MOST_POINTS", 100)
     coarse = assessed(machine, 400)
@@ -238,14 +237,14 @@ def test_long_operations_are_told_by_module(monkeypatch):
 
 
 def test_what_is_refused():
-    machine = catalogue.find("mont").at(8)
-    with pytest.raises(BadInput, match="39 traces are too few"):
+    machine = find("mont").at(8)
+    with refused("39 traces are too few"):
         assessed(machine, 39)
-    with pytest.raises(BadInput, match="nothing is drawn"):
+    with refused("nothing is drawn"):
         compared(machine, "message", "fixed")
 
 
-@pytest.mark.regress
+@regress
 def test_notebook(tmp_path, monkeypatch):
     """Its cells one after the other: every attack finds the exponent, but for the one on the machine that
     blinds.
@@ -255,10 +254,7 @@ def test_notebook(tmp_path, monkeypatch):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
     names = {}
-    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
-        if cell["cell_type"] == "code":
-            assert cell["outputs"] == [], "kept without outputs"
-            exec("".join(cell["source"]), names)
+    exec("\n".join(code_of(NOTEBOOK)), names)
     d = names["d"]
     assert names["ones_found"] == d.bit_count()
     assert names["d_by_spa"] == names["d_by_cpa"] == names["d_by_ladder"] == d != names["d_blinded"]

@@ -17,10 +17,10 @@ from modexlab.eval.lab.metrics import figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import FORMULA, NETLIST
 
+from tests.command_line import refusals
+from tests.harness import module_fixture
 from tests.lab.test_ledger import WHOLE, put
 from tests.paths import ROOT
-
-Measured = tuple[str, float, str]  # the point, its cycles, when
 
 
 def taking(cycles):
@@ -157,7 +157,7 @@ def test_commands(make, cli):
         assert different.code == 1
         assert different.out.splitlines()[-1] == "1 of 1 figures differ; 1 figures are in the second alone"
         assert "+1.00%" in different.out
-        assert cli(f"ledger diff {one} --ledger {two} --tolerance 0.01").code == 0
+        cli.passes(f"ledger diff {one} --ledger {two} --tolerance 0.01")
         report = cli(f"ledger diff {one} {two} --json").json()
         assert report["differences"][0]["before"] == 100 and report["only_after"] == 1
         merged = cli(f"ledger merge {two} --ledger {one}")
@@ -166,7 +166,7 @@ def test_commands(make, cli):
             "1 have other figures than one of the same key, which stays\n"
         )
         assert cli(f"ledger merge {two} --ledger {one} --json").json()[0]["there"] == 2
-        assert cli("ledger diff", one, two).code == 0
+        cli.passes("ledger diff", one, two)
 
 
 def test_reference_results(cli, tmp_path):
@@ -176,7 +176,7 @@ def test_reference_results(cli, tmp_path):
         with Ledger(file.with_suffix(".sqlite")) as ledger:
             for nbits, value in figures.items():
                 ledger.record(Point("mont", nbits), taking(value))
-        assert cli(f"ledger export {file} --format reference --ledger {ledger.path}").code == 0
+        cli.passes(f"ledger export {file} --format reference --ledger {ledger.path}")
         assert cli("ledger diff", file, ledger.path).out == "0 of 2 figures differ\n"
     first, again, moved = files
     assert first.read_text() == again.read_text() and len(first.read_text().splitlines()) == 2
@@ -188,19 +188,17 @@ def test_reference_results(cli, tmp_path):
     assert refused.code == 2 and f"{first}, line 1: not a reference result" in refused.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("merge", "merge which ledger? give a file, as in `modexlab ledger merge other.sqlite`"),
-        ("diff", "diff which ledger?"),
-        ("merge nix.sqlite", "nix.sqlite: there is no such file; give a ledger"),
-        ("diff a b c", "diff c: it takes at most 2 arguments; drop it"),
-        ("diff a --tolerance 2", "2 is no share; give 0 to 1, as in 0.005"),
-        ("list --tolerance 0.1", "--tolerance with list: it is an option of diff; drop it"),
-    ],
+test_refused = refusals(
+    "ledger",
+    {
+        "merge": "merge which ledger? give a file, as in `modexlab ledger merge other.sqlite`",
+        "diff": "diff which ledger?",
+        "merge nix.sqlite": "nix.sqlite: there is no such file; give a ledger",
+        "diff a b c": "diff c: it takes at most 2 arguments; drop it",
+        "diff a --tolerance 2": "2 is no share; give 0 to 1, as in 0.005",
+        "list --tolerance 0.1": "--tolerance with list: it is an option of diff; drop it",
+    },
 )
-def test_refused(arguments, message, cli):
-    assert message in cli.fails(f"ledger {arguments}")
 
 
 def test_a_ledger_is_not_merged_into_itself(make, cli):
@@ -214,7 +212,7 @@ BASELINE = ROOT / "eval" / "results" / "baseline.jsonl"
 QUICK_NBITS = 32
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def baseline():
     return Reference(BASELINE).rows()
 

@@ -1,9 +1,8 @@
 """A ledger that was cut off, or in which bits have changed: what is whole is found, and nothing else."""
 
-import random
 import shutil
-import sqlite3
 from dataclasses import astuple, replace
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -15,7 +14,9 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.fl.errors import BadInput
 
-from .test_ledger import WHOLE, point, put
+from tests.harness import parametrize, refused, regress
+
+from .test_ledger import WHOLE, point, put, sql
 
 SETTINGS = {"nstages": 1, "schedule": "ladder"}  # of verdicts
 COUNT, NOTES = 60, 3  # measurements; failures, and as many verdicts
@@ -73,41 +74,41 @@ def check(path, into):
     return len(found)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
+@parametrize("share", [0.3, 0.7, 0.95])
 def test_cut_off(content, share, tmp_path):
-    path = tmp_path / "cut.sqlite"
-    path.write_bytes(content[: int(share * len(content))])
+    path, cut = tmp_path / "cut.sqlite", content[: int(share * len(content))]
+    path.write_bytes(cut)
     assert not verify(path).whole
     count = check(path, tmp_path / "new.sqlite")
     assert 0 < count < COUNT if share > 0.5 else count < COUNT
-    assert path.read_bytes() == content[: int(share * len(content))]
+    assert path.read_bytes() == cut
 
 
 def test_a_figure_in_which_a_bit_has_changed(content, tmp_path):
     """SQLite sees nothing; the digest does."""
     path = tmp_path / "changed.sqlite"
     path.write_bytes(content)
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE figure SET value = value + 1 WHERE measurement = 5 AND id % 2 = 0")
-    connection.commit()
-    connection.close()
+    sql(path, "UPDATE figure SET value = value + 1 WHERE measurement = 5 AND id % 2 = 0")
     found = verify(path)
     assert found.sound and found.damaged == (5,) and not found.whole
-    assert check(path, tmp_path / "new.sqlite") == COUNT - 1
+    new = tmp_path / "new.sqlite"
+    with Ledger(path) as source, Ledger(new) as into, refused("measurement 5 is not what was written"):
+        join(into, source)  # where it would get a digest of its own, and pass for whole
+    assert check(path, tmp_path / "salvaged.sqlite") == COUNT - 1
 
 
 def test_a_note_in_which_a_bit_has_changed(content, tmp_path):
     """A damaged note does not count; all others are copied, and copied again they are there once."""
     path, new = tmp_path / "changed.sqlite", tmp_path / "new.sqlite"
     path.write_bytes(content)
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE verdict SET verdict = 'qroved' WHERE id = 2")
-    connection.execute("UPDATE failure SET message = 'mo room' WHERE id = 3")
-    connection.commit()
-    connection.close()
+    sql(
+        path,
+        "UPDATE verdict SET verdict = 'qroved' WHERE id = 2",
+        "UPDATE failure SET message = 'mo room' WHERE id = 3",
+    )
     found = verify(path)
     assert found.damaged_notes == ("failure 3", "verdict 2") and found.sound and not found.whole
-    with Ledger(path) as source, Ledger(new) as into, pytest.raises(BadInput, match="verdict 2 is not"):
+    with Ledger(path) as source, Ledger(new) as into, refused("verdict 2 is not"):
         join(into, source)
     assert check(path, new) == COUNT
     with Ledger(new) as ledger:
@@ -142,9 +143,7 @@ def test_a_ledger_that_is_written_meanwhile(tmp_path, monkeypatch):
         def copied(source, target):
             copyfile(source, target)
             put(ledger, source.name)
-            writer = sqlite3.connect(path, timeout=0.1)
-            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            writer.close()
+            sql(path, "PRAGMA wal_checkpoint(TRUNCATE)", timeout=0.1)
 
         monkeypatch.setattr(shutil, "copyfile", copied)
         found = verify(path)
@@ -174,10 +173,9 @@ def test_by_command(content, tmp_path, cli, monkeypatch):
     path.write_bytes(cut)
     verified = cli("ledger verify")
     assert verified.code == 1 and "the file is damaged" in verified.out
-    salvaged = cli("ledger salvage")
     kept = tmp_path / "ledger.sqlite.damaged-1"
-    assert salvaged.code == 0 and kept.read_bytes() == cut and str(kept) in salvaged.out
-    assert cli("ledger verify").code == 0
+    assert str(kept) in cli.passes("ledger salvage").out and kept.read_bytes() == cut
+    cli.passes("ledger verify")
     with Ledger() as ledger:
         assert 0 < len(figures(ledger)) < COUNT
 
@@ -191,21 +189,6 @@ def test_whole_seconds_are_no_damage(tmp_path):
         ledger.keep("task", 1, 3)
         ledger.forget(["task"])
     assert verify(tmp_path / "ledger.sqlite").whole
-
-
-def test_what_is_damaged_is_not_joined(tmp_path):
-    """It would get a digest of its own there, and pass for whole."""
-    path = tmp_path / "ledger.sqlite"
-    with Ledger(path) as ledger:
-        put(ledger, "k")
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE figure SET value = value + 1")
-    with (
-        Ledger(path) as source,
-        Ledger(tmp_path / "into.sqlite") as into,
-        pytest.raises(BadInput, match="measurement 1 is not what was written"),
-    ):
-        join(into, source)
 
 
 # ---- flipped bits, as commands see them
@@ -277,7 +260,7 @@ def run(monkeypatch, cli, directory, content, damaged):
 
 def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
     """Each read of a ledger returns what was written, or raises BadInput with the file."""
-    path, generator = tmp_path / "ledger.sqlite", random.Random(27)
+    path, generator = tmp_path / "ledger.sqlite", Random(27)
 
     def answers(content):
         found = []
@@ -326,9 +309,9 @@ def test_every_command_names_the_damage_and_the_remedy(real, tmp_path, monkeypat
     assert result("ledger verify").code == 1
 
 
-@pytest.mark.regress
+@regress
 def test_no_command_ends_in_a_traceback(real, tmp_path, monkeypatch, cli):
-    generator = random.Random(28)
+    generator = Random(28)
     for _ in range(FLIPS):
         damaged = flipped(real, generator.randrange(len(real)), generator.randrange(8))
         result = run(monkeypatch, cli, tmp_path, real, damaged)
@@ -341,15 +324,15 @@ def test_salvage_writes_to_the_file_that_it_is_given(real, tmp_path, monkeypatch
     monkeypatch.setenv("MODEXLAB_LEDGER", str(mine))
     mine.write_bytes(real)
     damaged.write_bytes(flipped(real, real.index(b'"subject": "mont"') + 3, 0))
-    assert cli("ledger salvage", damaged).code == 0
+    cli.passes("ledger salvage", damaged)
     assert mine.read_bytes() == real
     assert (tmp_path / "damaged.sqlite.damaged-1").exists() and verify(damaged).intact == 2
     other = tmp_path / "other.sqlite"
-    assert cli(f"ledger salvage {damaged} --ledger {other}").code == 0
+    cli.passes(f"ledger salvage {damaged} --ledger {other}")
     assert verify(other).intact == 2 and verify(damaged).intact == 2 and mine.read_bytes() == real
 
 
-@pytest.mark.parametrize("action", ["verify", "list", "salvage", "merge"])
+@parametrize("action", ["verify", "list", "salvage", "merge"])
 def test_devices_are_no_ledgers(action, monkeypatch, cli):
     """To read one might never end."""
     monkeypatch.setenv("MODEXLAB_LEDGER", "/dev/zero")

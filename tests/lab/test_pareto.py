@@ -1,9 +1,7 @@
 """Pareto fronts, against their definition."""
 
-import os
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.lab.metrics import figure
 from modexlab.eval.lab.pareto import (
@@ -14,9 +12,9 @@ from modexlab.eval.lab.pareto import (
     goals_of,
     to_minimise,
 )
-from modexlab.fl.errors import BadInput
 
-FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+from tests.harness import draws, parametrize, refused
+
 SIDE = 6  # of the grid
 
 
@@ -27,8 +25,8 @@ def vectors(parts):
 anything = st.integers(1, 4).flatmap(vectors)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
+@parametrize(
+    "one, other, expected",
     [
         pytest.param((1, 2), (2, 3), True, id="better-in-both"),
         pytest.param((1, 3), (2, 3), True, id="better-in-one"),
@@ -42,7 +40,7 @@ def test_dominates(one, other, expected):
     assert dominates(one, other) is expected
 
 
-@settings(max_examples=60 * FACTOR)
+@draws(60)
 @given(anything)
 def test_the_front_is_what_nothing_dominates(points):
     """By the definition, with everything compared with everything; equal points all stay."""
@@ -72,7 +70,7 @@ def test_a_point_says_whether_it_is_on_the_front():
 def test_goals():
     goals = goals_of({"time_ns": "min", "fmax_mhz": "max"})
     assert to_minimise((12.5, 400), goals) == (12.5, -400)
-    with pytest.raises(BadInput, match=r'objective time_ns = \'less\' .*give "min" or "max"'):
+    with refused(r'objective time_ns = \'less\' .*give "min" or "max"'):
         goals_of({"time_ns": "less"})
 
 

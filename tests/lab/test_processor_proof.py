@@ -2,7 +2,6 @@
 kind that it is for.
 """
 
-import pytest
 from modexlab.eval.assurance.proof.processor import units
 from modexlab.eval.assurance.proof.processor.instructions import EFFECTS, RESULTS
 from modexlab.eval.assurance.proof.processor.processor_checks import BENCHES, processor_checks
@@ -11,7 +10,7 @@ from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.iss.semantics import VALUES
 
-from tests.harness import one_now
+from tests.harness import one_now, parametrize, regress
 
 from .test_proof import changed
 
@@ -69,7 +68,7 @@ def test_each_instruction_is_asked_for():
     }
 
 
-@pytest.mark.parametrize("name", one_now(DEFECTS, "reg"))
+@parametrize("name", one_now(DEFECTS, "reg"))
 def test_a_defect_is_refuted(name):
     check = CHECKS[name]
     text, top = check.source()
@@ -82,7 +81,7 @@ def test_each_kind_of_check_has_a_defect():
     assert DEFECTS.keys() >= {*BENCHES, *(unit.name for unit in units.UNITS)}
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("name", CHECKS)
+@regress
+@parametrize("name", CHECKS)
 def test_proved(name):
     assert CHECKS[name].run(SECONDS, lambda *_: None).verdict == PROVED

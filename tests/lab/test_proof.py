@@ -23,9 +23,8 @@ from modexlab.eval.assurance.proof.stream_checks import (
 )
 from modexlab.eval.assurance.proof.unit_checks import LATENCY, unit_checks
 from modexlab.eval.assurance.proof.unit_contracts import CONTRACTS
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.lab.verdicts import PROC, Subject
-from modexlab.fl.errors import BadInput
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.assertions import decide, spent
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
@@ -42,6 +41,7 @@ from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
 from modexlab.rtl.units.square_of_r import SquareOfR
 
 from tests.flow.circuits import Circuit
+from tests.harness import later, module_fixture, parametrize, refused, regress, regress_if
 
 SECONDS = 60.0  # CPU time of a check
 # a recorded proof may have taken nearly SECONDS where it was made; another machine may be a quarter as fast
@@ -94,24 +94,20 @@ def handshakes_of(design, cycles=8):
 
 def elaborated(name, nbits=8):
     """The hardware of a design."""
-    hardware = catalogue.find(name).at(nbits).rtl()
+    hardware = find(name).at(nbits).rtl()
     hardware.elaborate()
     return hardware
-
-
-def in_regress(*cases):
-    return [pytest.param(*case, marks=pytest.mark.regress) for case in cases]
 
 
 def marked(makes, quick):
     """A mechanism once in `make test`."""
     return [
-        pytest.param(make, id=type(make()).__name__, marks=[pytest.mark.regress] if at >= quick else [])
+        pytest.param(make, id=type(make()).__name__, marks=regress_if(at >= quick))
         for at, make in enumerate(makes)
     ]
 
 
-@pytest.mark.parametrize("make", marked(UNITS, 2))
+@parametrize("make", marked(UNITS, 2))
 def test_contract_and_a_mutant(make):
     """It holds; with an operator changed it does not, and inputs say so."""
     check = of(make())
@@ -144,7 +140,7 @@ STREAMS = [
 ]
 
 
-@pytest.mark.parametrize("make", marked(STREAMS, 1))
+@parametrize("make", marked(STREAMS, 1))
 def test_stream(make):
     assert run(of(make(), "handshakes")) == PROVED
     assert run(of(make(), "answers")) == PROVED
@@ -206,17 +202,17 @@ def kept(design):
     return [handshakes_of(design), verdict_of(alone, 2), verdict_of(steady, 2)]
 
 
-@pytest.mark.parametrize(("ready", "verdict"), [*in_regress(("", PROVED)), ("&& !dead", REFUTED)])
+@parametrize("ready, verdict", [*later(("", PROVED)), ("&& !dead", REFUTED)])
 def test_who_is_never_ready_again_breaks_its_promise(ready, verdict):
     assert kept(planted(ready=ready)) == [verdict, PROVED, PROVED]
 
 
-@pytest.mark.parametrize(
-    ("cycles", "ready", "expected"),
+@parametrize(
+    "cycles, ready, expected",
     [
         (8, "", True),
         (8, "&& !dead", False),
-        *in_regress((2, "", True), (1, "", False), (8, "|| at == 1", False)),
+        *later((2, "", True), (1, "", False), (8, "|| at == 1", False)),
     ],
 )
 def test_one_request_after_the_other(cycles, ready, expected):
@@ -225,7 +221,7 @@ def test_one_request_after_the_other(cycles, ready, expected):
     assert (one_at_a_time(planted(ready=ready), cycles) is not None) == expected
 
 
-@pytest.mark.regress
+@regress
 def test_what_is_not_one_request_after_the_other():
     """The unit does what no answer is for, or twice."""
     counting = "count <= count + 1; value <= value + 1; if (count == 3) at <= 2;"
@@ -272,15 +268,15 @@ endmodule
 DONE = "4: if (ostream__rdy) at <= 0;"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
+@parametrize(
+    "old, new",
     [
         pytest.param(DONE, DONE, id="right"),
         pytest.param(
             DONE, "4: if (ostream__rdy) at <= istream__val ? 5 : 0;", id="dead where a request waits"
         ),
         *(
-            pytest.param(old, new, id=name, marks=pytest.mark.regress)
+            pytest.param(old, new, id=name, marks=regress)
             for old, new, name in (
                 (DONE, "4: if (ostream__rdy) at <= istream__val ? 2 : 0;", "does not take what it answers"),
                 (DONE, "4: if (ostream__rdy | istream__val) at <= 0;", "an answer is lost"),
@@ -324,7 +320,7 @@ def test_an_answer_that_comes_because_nobody_takes_it():
     assert one_at_a_time(early) is None
 
 
-@pytest.mark.regress
+@regress
 def test_a_static_port_may_change_while_a_request_is_looked_at():
     mode = (("mode", Message(4)),)
     taken = "1: begin value <= istream__msg; at <= "
@@ -338,7 +334,7 @@ def test_a_static_port_may_change_while_a_request_is_looked_at():
     assert handshakes_of(dead, 5) == REFUTED
 
 
-@pytest.mark.regress
+@regress
 def test_readiness_shows_a_secret_while_nobody_asks():
     """And one that is looked at and goes away again shows it by its time: what is proved says that requests
     stay.
@@ -358,7 +354,7 @@ def test_readiness_shows_a_secret_while_nobody_asks():
     assert outcome.verdict == PROVED and outcome.how.endswith(OF_SUCH_AS_STAY)
 
 
-@pytest.mark.regress
+@regress
 def test_a_name_is_no_pattern():
     """g[0].r begins with what a reset leaves; g0.r does not."""
     text = (
@@ -377,7 +373,7 @@ def decided_from(text, register):
     return decide(bench, SECONDS, 7, initial={"unit.at": 0, f"unit.{register}": 0}).verdict
 
 
-@pytest.mark.regress
+@regress
 def test_what_an_answer_must_not_come_of():
     """Whether somebody waits for an answer when a request is taken; a register that moves is allowed where
     nobody sees it.
@@ -400,7 +396,7 @@ def test_answers_of_two_in_any_two_states():
     assert found(planted(taken="^ {4{ostream__rdy}}")) == found(planted("value + free")) == REFUTED
 
 
-@pytest.mark.regress
+@regress
 def test_handshakes_of_a_mutant():
     """An answer that does not wait, and a unit that forgets what it computes."""
     check = of(ModDouble(4, 4, 2), "handshakes")
@@ -429,21 +425,21 @@ def test_conditions_are_those_of_both_languages():
     assert verdict_of(text) == PROVED
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def units():
     """A check of each class of units, of a design that has it, by default or by a setting."""
     return {name: check for name, (_, check) in first_of_each_class(8).items()}
 
 
-@pytest.mark.regress
+@regress
 def test_each_unit_has_a_contract(units):
     """And each contract a unit."""
     assert units.keys() == classes()
     assert [name for name, check in units.items() if not check.says] == []
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("name", sorted(classes()))
+@regress
+@parametrize("name", sorted(classes()))
 def test_a_mutant_of_each_unit(name, units):
     """The unit is proved, and one of its mutants is killed."""
     assert run(units[name]) == PROVED
@@ -489,11 +485,10 @@ def test_a_unit_that_ignores_its_modulus_is_refuted():
 def test_units_are_those_of_the_design():
     names = {check.name.split()[0] for check in unit_checks(elaborated("mont"))}
     assert names == {"ModDouble", "CondSub", "MontMulRem", "AddRedTextbook"}
-    with pytest.raises(
-        BadInput,
-        match="give one of units, protocol, axi4lite, time, refusal, zeroise, netlist, placed, ModDouble",
+    with refused(
+        "give one of units, protocol, axi4lite, time, refusal, zeroise, netlist, placed, ModDouble",
     ):
-        checks(catalogue.find("mont").at(8), ["AddRedKoc"])
+        checks(find("mont").at(8), ["AddRedKoc"])
 
 
 # designs whose products are computed by the machine itself; systolic-002 contains the array, not SystolicMont
@@ -511,7 +506,7 @@ NO_PRODUCT_UNIT = {
 def test_each_promised_latency_is_asked_or_reported():
     """A unit answers in exactly the promised cycles, or an undecided check says why none is asked."""
     reported = {}
-    for design in catalogue.designs():
+    for design in designs():
         machine = design.at(16)
         unit = machine.build.unit
         if unit.timing.fixed is None:
@@ -545,17 +540,17 @@ def test_columns_without_a_bit_hold_ones(heap_check):
     assert heap_check.run(SECONDS, lambda *_: None, other).verdict == REFUTED
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("name", ["protocol", "time schedule=fixed-window", "time", "time schedule=ladder"])
+@regress
+@parametrize("name", ["protocol", "time schedule=fixed-window", "time", "time schedule=ladder"])
 def test_machine(name):
     """mont of 8 bits keeps its handshakes, and takes as long for all exponents of a length."""
-    (check,) = [check for check in checks(catalogue.find("mont").at(8)) if check.name == name]
+    (check,) = [check for check in checks(find("mont").at(8)) if check.name == name]
     assert run(check) == PROVED
 
 
 def test_a_machine_whose_time_depends_on_the_exponent():
     """It multiplies for ones alone."""
-    machine = catalogue.find("mont").at(8, schedule="left-to-right")
+    machine = find("mont").at(8, schedule="left-to-right")
     outcome = outcome_of(checks(machine, ["time"])[0])
     assert outcome.verdict == REFUTED
     first, second = outcome.counterexample
@@ -584,12 +579,12 @@ endmodule
 HIGHEST = "istream__msg[2] ? 3 : istream__msg[1] ? 2 : istream__msg[0]"
 
 
-@pytest.mark.parametrize(
-    ("cycles", "lengths", "same"),
+@parametrize(
+    "cycles, lengths, same",
     [
         ("istream__msg[2:0]", False, False),
         (HIGHEST, True, True),
-        *in_regress(("4", False, True), ("istream__msg[5:3]", False, True), (HIGHEST, False, False)),
+        *later(("4", False, True), ("istream__msg[5:3]", False, True), (HIGHEST, False, False)),
     ],
 )
 def test_two_copies_of_which_the_secret_differs(cycles, lengths, same):
@@ -628,13 +623,13 @@ endmodule
 """
 
 
-@pytest.mark.parametrize(
-    ("joined", "ready", "expected"),
+@parametrize(
+    "joined, ready, expected",
     [
         ("val), .reset(reset", "", True),
         ("val), .reset(1'b0", "", False),
         ("val & msg[0]), .reset(reset", "", False),
-        *in_regress(("val), .reset(reset", "&& !dead", False)),
+        *later(("val), .reset(reset", "&& !dead", False)),
     ],
 )
 def test_units_in_a_row(joined, ready, expected):
@@ -649,27 +644,21 @@ def test_where_a_proof_begins_is_where_a_reset_ends():
     """A unit that is dead when it is asked in its first cycle: no state behind a reset is one from which it
     is unrolled.
     """
-    text = PLANTED.replace("reg dead;", "reg dead; reg x;").replace("at == 0 READY", "at == 0 && !x && !dead")
-    text = (
-        text.replace("READY", "&& !x && !dead")
-        .replace("dead <= 1;", "")
-        .replace("TAKEN", "")
-        .replace("ANSWER", "value")
-    )
+    text = PLANTED.replace("reg dead;", "reg dead; reg x;").replace("dead <= 1;", "")
     text = text.replace("free <= free + 1;", "free <= free + 1; if (!reset) x <= 0; else x <= istream__val;")
     text = text.replace("at <= 0; dead <= 0; end", "at <= 0; dead <= 0; end else if (x) dead <= 1;", 1)
-    design = benches.Stream(text, "planted", Ports(Message(4), Message(4), ()))
+    design = planted(ready="&& !x && !dead", text=text)
     assert one_at_a_time(design, 8) is None
     assert handshakes_of(design) == REFUTED
 
 
-@pytest.mark.parametrize(
-    ("name", "nbits"),
-    [("mont-ct", 8), *in_regress(("heap", 8), ("heap", 32))],
+@parametrize(
+    "name, nbits",
+    [("mont-ct", 8), *later(("heap", 8), ("heap", 32))],
 )
 def test_a_machine_by_what_its_handshakes_hang_on(name, nbits):
     """Handshakes and time of machines, of heap also at 32 bits in seconds: the datapath is not examined."""
-    machine = catalogue.find(name).at(nbits)
+    machine = find(name).at(nbits)
     asked = [check for check in checks(machine, ["time", "protocol"]) if check.name in ("time", "protocol")]
     found = [outcome_of(check) for check in asked]
     assert [outcome.verdict for outcome in found] == [PROVED, PROVED]
@@ -678,7 +667,7 @@ def test_a_machine_by_what_its_handshakes_hang_on(name, nbits):
 
 def test_placed_netlist(tmp_path):
     """As the files have it; with two outputs exchanged it is another one."""
-    circuit = Circuit("top", {"a": ("input", 2), "x": ("output", 1), "y": ("output", 1)})
+    circuit = Circuit("top", "a:2", "x y")
     circuit.add("both", "AND2_X1", A1="a[0]", A2="a[1]", ZN="x")
     circuit.add("one", "INV_X1", A="a[0]", ZN="y")
     before, after = tmp_path / "netlist.json", tmp_path / "netlist_placed.json"
@@ -715,8 +704,8 @@ endmodule
 CHECKED = "Verification of invariant with 5 clauses was successful.\n"
 
 
-@pytest.mark.parametrize(
-    ("log", "verdict"),
+@parametrize(
+    "log, verdict",
     [
         (CHECKED + "Property proved.  Time = 0.02 sec\n", PROVED),
         ("Property proved.  Time = 0.02 sec\n", UNDECIDED),
@@ -724,7 +713,7 @@ CHECKED = "Verification of invariant with 5 clauses was successful.\n"
         ("Output 0 of miter was asserted in frame 3.", REFUTED),
     ],
 )
-@pytest.mark.parametrize("ended", [True, False])
+@parametrize("ended", [True, False])
 def test_what_the_output_of_abc_says(log, verdict, ended, monkeypatch):
     """Also where it ran out of time; an invariant must have been checked."""
     monkeypatch.setattr(assertions, "run_abc", lambda *_: (log, ended))
@@ -736,7 +725,7 @@ def test_an_invariant_is_checked():
 
 
 def test_nothing_to_prove():
-    with pytest.raises(BadInput, match="nothing to prove"):
+    with refused("nothing to prove"):
         decide("module proof(input clk, output x); assign x = clk; endmodule", 5)
 
 
@@ -750,26 +739,26 @@ def test_mutants_are_of_the_module_alone():
     ]
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("name", ["mont", "mont-ct", "ssmm-ct", "mm-m-000", "heap"])
+@regress
+@parametrize("name", ["mont", "mont-ct", "ssmm-ct", "mm-m-000", "heap"])
 def test_all_of_a_machine(name):
     """No check of a machine with 8 bits finds a counterexample."""
-    found = [check for check in checks(catalogue.find(name).at(8)) if check.kind != NETLIST]
+    found = [check for check in checks(find(name).at(8)) if check.kind != NETLIST]
     assert not [item.name for item in found if run(item) == REFUTED]
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("name", [design.name for design in catalogue.designs()])
+@regress
+@parametrize("name", [design.name for design in designs()])
 def test_checks_of_units_are_in_the_reference(name):
     known = reference.recorded()
-    assert all((name, 8, check.name) in known for check in checks(catalogue.find(name).at(8), ["units"]))
+    assert all((name, 8, check.name) in known for check in checks(find(name).at(8), ["units"]))
 
 
 SAMPLES = 20  # each is a test, which `--part` puts into one part of the long regression
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("sample", range(SAMPLES))
+@regress
+@parametrize("sample", range(SAMPLES))
 def test_what_was_proved_is_proved(sample):
     """Each recorded proof is in one sample; a run takes some of a sample, in limited CPU time."""
     known = reference.recorded()
@@ -778,7 +767,7 @@ def test_what_was_proved_is_proved(sample):
     drawn, began, verdicts = keys[sample::SAMPLES], spent(), []
     random.shuffle(drawn)
     for name, nbits, check_name in drawn:
-        machine = catalogue.find(name).at(nbits)
+        machine = find(name).at(nbits)
         check = {check.name: check for check in checks(machine)}[check_name]
         proof = Proof(check, check.run(RECHECK_SECONDS, lambda *_: None))
         verdicts.append(proof.of(Subject.of(machine)))
@@ -787,8 +776,8 @@ def test_what_was_proved_is_proved(sample):
     assert not reference.lost(verdicts)
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("nbits", [32, 64])
-@pytest.mark.parametrize("make", [AddRedTextbook, AddRedKoc, AddRedCarrySave], ids=lambda make: make.__name__)
+@regress
+@parametrize("nbits", [32, 64])
+@parametrize("make", [AddRedTextbook, AddRedKoc, AddRedCarrySave], ids=lambda make: make.__name__)
 def test_wide_steps(make, nbits):
     assert run(of(make(nbits))) == PROVED

@@ -5,10 +5,8 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from modexlab.cl.timing import MontMulRemTiming
@@ -17,7 +15,7 @@ from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.machine_checks import stream
 from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.assurance.proof.unit_checks import unit_checks
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import AXI4LITE
 from modexlab.eval.designs.machine import _planned
 from modexlab.eval.designs.multipliers import mont_mul_rem
@@ -32,11 +30,12 @@ from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units import shift_sub
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 
+from tests.harness import parametrize, regress
+
 from .test_proof import changed
 
 SECONDS = 60.0  # CPU seconds of a check
 GOES_AROUND = "s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)"
-Planting = Callable[[str, str, str], ModuleType]
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def run(check):
 
 def found(kind, name="mont", nbits=8, **settings):
     """The outcome of the check of this kind, of a machine."""
-    return run(checks(catalogue.find(name).at(nbits, **settings), [kind])[0])
+    return run(checks(find(name).at(nbits, **settings), [kind])[0])
 
 
 @pytest.fixture
@@ -105,7 +104,7 @@ def test_a_product_that_is_too_fast(hasty):
 
 def test_time_of_a_machine_with_such_a_unit(hasty):
     """Disproved by two operations, and no longer undecided."""
-    machine = catalogue.find("mont").at(8, steps_per_stage=2, nstages=1)
+    machine = find("mont").at(8, steps_per_stage=2, nstages=1)
     time = checks(machine, ["time"])[0]
     assert time.says == "as many cycles for all bases and all exponents of a length"
     outcome = run(time)
@@ -123,7 +122,7 @@ def test_a_unit_without_reset(plant, monkeypatch):
         load,
     )
     monkeypatch.setattr(shift_sub, "SerialCtrl", changed.SerialCtrl)
-    machine = catalogue.find("ssmm").at(8)
+    machine = find("ssmm").at(8)
     for check in checks(machine, ["protocol", "ShiftSub"]):
         if "answers" not in check.name:
             outcome = run(check)
@@ -132,7 +131,7 @@ def test_a_unit_without_reset(plant, monkeypatch):
 
 def zeroised(*change):
     """The check of mont behind AXI4-Lite, with a change of its slave."""
-    machine = catalogue.find("mont").at(8)
+    machine = find("mont").at(8)
     slave = machine.exported(AXI4LITE)
     slave.elaborate()
     return guards.zeroise(machine, SECONDS, changed(translate(slave), *change)).verdict
@@ -142,13 +141,13 @@ KEPT = "if (reset | zeroise) begin\n        words", "if (reset) begin\n        w
 DELIVERED = "answered = ~dropped & ~wiping", "answered = ~wiping"
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "change",
     [
         pytest.param(KEPT, id="operands kept"),
         pytest.param(DELIVERED, id="answer delivered"),
         *(
-            pytest.param((old, new), id=name, marks=pytest.mark.regress)
+            pytest.param((old, new), id=name, marks=regress)
             for name, old, new in (
                 (
                     "result kept",
@@ -165,7 +164,7 @@ def test_zeroise_that_leaves_something(change):
     assert zeroised(change) == REFUTED
 
 
-@pytest.mark.regress
+@regress
 def test_zeroise():
     assert zeroised() == PROVED
 
@@ -179,10 +178,10 @@ def test_a_base_that_is_the_modulus(plant, monkeypatch):
     assert wrong["base"] == wrong["mod"] and wrong["status"] == 0
 
 
-@pytest.mark.regress
+@regress
 def test_refusals():
     """Proved; a comparison that is wrong for one modulus alone, which no corner shows, is disproved."""
-    machine = catalogue.find("mont").at(8)
+    machine = find("mont").at(8)
     design = stream(machine)
     assert guards.refusal(machine, design, SECONDS).verdict == PROVED
     old = "too_large = base >= mod"
@@ -190,13 +189,13 @@ def test_refusals():
     assert guards.refusal(machine, replace(design, verilog=text), SECONDS).verdict == REFUTED
 
 
-@pytest.mark.parametrize(
-    ("name", "settings"),
+@parametrize(
+    "name, settings",
     [
         ("naive", {"verify": True}),
         ("naive", {"crt": True, "verify": False}),
         ("naive", {"crt": True, "verify": True}),
-        pytest.param("mont", {"crt": True, "verify": False}, marks=pytest.mark.regress),
+        pytest.param("mont", {"crt": True, "verify": False}, marks=regress),
     ],
 )
 def test_refusals_with_a_key(name, settings, monkeypatch):
@@ -209,7 +208,7 @@ def test_refusals_with_a_key(name, settings, monkeypatch):
 
 def test_an_even_prime_with_another_status(plant):
     changed = plant("modexlab.rtl.machines.program_exp", "s.in_status @= BAD_KEY", "s.in_status @= 6")
-    machine = catalogue.find("naive").at(16, schedule="fixed-window", crt=True, verify=False)
+    machine = find("naive").at(16, schedule="fixed-window", crt=True, verify=False)
     rtl = machine.build.rtl
     assert isinstance(rtl, functools.partial)
     hardware = functools.partial(changed.ProgramExp, *rtl.args, **rtl.keywords)
@@ -219,7 +218,7 @@ def test_an_even_prime_with_another_status(plant):
 
 def test_a_bad_base_whose_result_is_released(monkeypatch):
     """The promise of a checked result, with hardware that checks none."""
-    unchecked = catalogue.find("naive").at(16, schedule="fixed-window", blind="message", verify=False)
+    unchecked = find("naive").at(16, schedule="fixed-window", blind="message", verify=False)
     promises = replace(unchecked.promises, reduced_only=True, checked=True)
     monkeypatch.setitem(vars(unchecked), "promises", promises)
     wrong = guards.wrong_corner(unchecked)
@@ -235,22 +234,22 @@ def test_a_memory_that_is_not_wiped(plant, monkeypatch):
     assert outcome.verdict == REFUTED and "dpath.memory.words" in outcome.how
 
 
-@pytest.mark.regress
+@regress
 def test_wiping():
     """Proved; a memory that keeps one value alone, which no operation shows, is disproved."""
-    machine = catalogue.find("mont").at(8, schedule="fixed-window")
+    machine = find("mont").at(8, schedule="fixed-window")
     design = stream(machine)
     assert guards.wipe(machine, design, SECONDS).verdict == PROVED
     text = design.verilog.replace("if (write) begin", "if (write && !(words[write_at] == 8'd77)) begin")
     assert text != design.verilog
     assert guards.wipe(machine, replace(design, verilog=text), SECONDS).verdict == REFUTED
-    assert not [check for check in checks(catalogue.find("mont").at(8)) if check.name == "wipe"]
+    assert not [check for check in checks(find("mont").at(8)) if check.name == "wipe"]
 
 
-@pytest.mark.regress
+@regress
 def test_guards_of_a_private_operation():
     """The memory has the numbers of a key, and the result is checked."""
-    design = catalogue.find("mont")
+    design = find("mont")
     settings = private_settings(design, 16, {"verify": True}, crt=False, blind="no")
     for check in checks(design.at(16, **settings), ["wipe", "zeroise"]):
         assert run(check).verdict == PROVED, check.name

@@ -35,6 +35,7 @@ from modexlab.eval.lab.schedulers import (
 from modexlab.eval.lab.task import Task, attempt
 from modexlab.fl.errors import BadInput
 
+from tests.harness import module_fixture, parametrize, refused, regress
 from tests.paths import ROOT
 
 from ..command_line import Cli
@@ -119,8 +120,8 @@ def wait_until(condition):
 # ---- one point
 
 
-@pytest.mark.parametrize(
-    ("error", "message", "fatal"),
+@parametrize(
+    "error, message, fatal",
     [
         pytest.param(BadInput("give another"), "give another", False, id="bad-input"),
         pytest.param(BadInput("x: No space left on device"), "x: No space", True, id="full-cache"),
@@ -242,7 +243,7 @@ def test_workers_end_with_their_parent(place):
 
 
 # `make test` has one test with it, because workers of xdist would each start a cluster
-@pytest.fixture(scope="module")
+@module_fixture
 def cluster():
     import dask
     from distributed import LocalCluster
@@ -257,7 +258,7 @@ def cluster():
         yield local_cluster
 
 
-@pytest.mark.regress
+@regress
 def test_the_workers_of_a_cluster(cluster):
     with connect(cluster.scheduler_address) as there:
         assert (there.workers, there.slots) == (2, 4)
@@ -266,7 +267,7 @@ def test_the_workers_of_a_cluster(cluster):
     assert len({outcome.result for outcome in outcomes} - {os.getpid()}) == 2, "both processes"
 
 
-@pytest.mark.regress
+@regress
 def test_a_worker_of_the_cluster_is_killed(cluster):
     """Every point comes, and comes once; the killed worker's are measured elsewhere."""
     with connect(cluster.scheduler_address) as there:
@@ -291,7 +292,7 @@ stages = ["formula"]
 """
 
 
-@pytest.mark.regress
+@regress
 def test_a_sweep_on_a_cluster_that_loses_a_worker(cluster, tmp_path, capsys):
     """The whole command: every point is in the ledger once."""
     path, ledger = tmp_path / "machines.toml", Ledger(tmp_path / "ledger.sqlite")
@@ -333,9 +334,9 @@ def impatient(monkeypatch):
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("address", ["host", "tcp://127.0.0.1", "http://127.0.0.1:8786"])
+@parametrize("address", ["host", "tcp://127.0.0.1", "http://127.0.0.1:8786"])
 def test_what_is_no_address(address):
-    with pytest.raises(BadInput, match=f"--scheduler {address}: .*give an address such as tcp://host:8786"):
+    with refused(f"--scheduler {address}: .*give an address such as tcp://host:8786"):
         connect(address)
 
 
@@ -344,22 +345,22 @@ def test_something_else_listens_there():
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.0 400 Bad\r\n" * 40)).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(BadInput, match=f"--scheduler {address}: .*dask scheduler"):
+        with refused(f"--scheduler {address}: .*dask scheduler"):
             connect(address)
 
 
-@pytest.mark.regress
+@regress
 def test_a_worker_is_no_scheduler(cluster):
     address = next(iter(cluster.workers.values())).worker_address
-    with pytest.raises(BadInput, match=f"--scheduler {address}: this is .*dask scheduler"):
+    with refused(f"--scheduler {address}: this is .*dask scheduler"):
         connect(address)
 
 
 # ---- queues
 
 
-@pytest.mark.parametrize(
-    ("kind", "lines"),
+@parametrize(
+    "kind, lines",
     [
         pytest.param(
             "slurm",
@@ -388,8 +389,8 @@ def test_the_jobs_of_a_queue(kind, lines, monkeypatch):
     assert "--nworkers 2 " in worker
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
+@parametrize(
+    "option, message",
     [
         ("quue=long", "--option quue=long: SLURMCluster has no such option; there are cores, memory"),
         ("queue", "--option queue: give it as NAME=VALUE, as in --option memory=8GB"),
@@ -403,14 +404,14 @@ def test_an_option_that_is_none(option, message):
     assert str(refusal.value).startswith(message)
 
 
-@pytest.mark.parametrize(("kind", "command"), [("slurm", "sbatch"), ("lsf", "bsub"), ("pbs", "qsub")])
+@parametrize("kind, command", [("slurm", "sbatch"), ("lsf", "bsub"), ("pbs", "qsub")])
 def test_no_queue_here(kind, command, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(BadInput, match=rf"--{kind} 4: there is no {command} here; run this where jobs"):
+    with refused(rf"--{kind} 4: there is no {command} here; run this where jobs"):
         start_queue(kind, 4, [])
 
 
-@pytest.mark.regress
+@regress
 def test_jobs_come_to_us(tmp_path, monkeypatch):
     """With an sbatch that starts the job at once, here."""
     sbatch = tmp_path / "sbatch"

@@ -1,13 +1,14 @@
 """Order of measurements: all points, a random choice, and a search that learns from results."""
 
 import re
+from collections import Counter
 
-import pytest
 from modexlab.eval.lab import search
 from modexlab.eval.lab.explore import Work
 from modexlab.eval.lab.search import Exhaustive, Judged, Nsga2, Random, Several, by_work, make_search
 from modexlab.eval.lab.space import Space
-from modexlab.fl.errors import BadInput
+
+from tests.harness import parametrize, refused
 
 # many are impossible: a pipeline must divide the width
 PIPELINES = """
@@ -69,7 +70,11 @@ def cost(point):
     return cycles, area
 
 
-def walk(one, judge, backwards=False):
+def unjudged(_):
+    return Judged(None)
+
+
+def walk(one, judge=unjudged, backwards=False):
     """Return all proposals of a search, with the results that it received."""
     found = []
     while batch := one.ask():
@@ -95,31 +100,31 @@ def test_exhaustive_hands_out_all_points_in_order():
     one = make_search(Space.parse(FEW), "exhaustive", 0, 0)
     assert isinstance(one, Exhaustive)
     assert one.count == len(points) == 6
-    assert [point for point, _ in walk(one, lambda _: Judged(None))] == points
+    assert [point for point, _ in walk(one)] == points
 
 
 def test_too_many_for_exhaustive(monkeypatch):
     monkeypatch.setattr(search, "MOST_POINTS", 5)
     message = "the space has up to 8 points, and --method exhaustive measures at most 5; give --method nsga2"
-    with pytest.raises(BadInput, match=message):
+    with refused(message):
         make_search(Space.parse(FEW.replace("[1, 2]", "[1, 2, 4]")), "exhaustive", 0, 0)
 
 
 def test_unknown_method():
-    with pytest.raises(BadInput, match=r"unknown method 'nsga': did you mean 'nsga2'\?"):
+    with refused(r"unknown method 'nsga': did you mean 'nsga2'\?"):
         make_search(Space.parse(FEW), "nsga", 10, 0)
 
 
 # ---- random
 
 
-@pytest.mark.parametrize("text", [FEW, PIPELINES], ids=["counted", "drawn"])
+@parametrize("text", [FEW, PIPELINES], ids=["counted", "drawn"])
 def test_random_by_seed(text, monkeypatch):
     """The same seed, the same points; none twice."""
     monkeypatch.setattr(search, "ENUMERABLE", 100)
 
     def drawn(seed):
-        return keys(walk(Random(Space.parse(text), 5, seed), lambda _: Judged(None)))
+        return keys(walk(Random(Space.parse(text), 5, seed)))
 
     assert len(set(drawn(1))) == 5
     assert drawn(1) == drawn(1)
@@ -130,8 +135,7 @@ def test_random_of_a_small_space_ends_with_it():
     points = {point.key for point in Space.parse(FEW).points()}
     one = Random(Space.parse(FEW), 100, 1)
     assert one.count == len(points)
-    found = keys(walk(one, lambda _: Judged(None)))
-    assert sorted(found) == sorted(points)
+    assert sorted(keys(walk(one))) == sorted(points)
 
 
 def test_random_remembers_what_cannot_be():
@@ -142,12 +146,10 @@ def test_random_remembers_what_cannot_be():
     assert all("nstages=" in what for what in one.refused)
 
 
-@pytest.mark.parametrize("method", ["random", "nsga2"])
+@parametrize("method", ["random", "nsga2"])
 def test_no_point_to_be_found(method):
     text = PIPELINES.replace("objectives", 'constraints = ["nbits < 64"]\nobjectives', 1)
-    with pytest.raises(
-        BadInput, match=r'none can be measured: constraint "nbits < 64" refuses \d+; \d+ are imp'
-    ):
+    with refused(r'none can be measured: constraint "nbits < 64" refuses \d+; \d+ are imp'):
         make_search(Space.parse(text), method, 3, 1).ask()
 
 
@@ -156,12 +158,9 @@ def test_no_point_to_be_found(method):
 
 def test_a_search_repeats_itself():
     """By seed and results alone: in whichever order the results have come."""
-    first = searched(Nsga2, 60, 1)
-    again = searched(Nsga2, 60, 1, backwards=True)
-    other = searched(Nsga2, 60, 2)
-    assert keys(first) == keys(again)
-    assert len(set(keys(first))) == 60
-    assert keys(first) != keys(other)
+    first = keys(searched(Nsga2, 60, 1))
+    assert len(set(first)) == 60
+    assert first == keys(searched(Nsga2, 60, 1, backwards=True)) != keys(searched(Nsga2, 60, 2))
 
 
 def test_a_search_finds_more_than_chance():
@@ -176,10 +175,8 @@ def test_a_search_finds_more_than_chance():
                 below = size
         return area
 
-    wins = 0
     for seed in range(3):
-        wins += volume(searched(Nsga2, 200, seed)) > volume(searched(Random, 200, seed))
-    assert wins == 3
+        assert volume(searched(Nsga2, 200, seed)) > volume(searched(Random, 200, seed))
 
 
 def test_a_search_ends_with_its_space(monkeypatch):
@@ -200,13 +197,10 @@ def test_failed_points_have_no_children():
     found = walk(one, fail_ladders)
     ladders = [point.resolved["schedule"] == "ladder" for point, _ in found]
     half = len(ladders) // 2
-    assert sum(ladders[:half]) > 0
-    assert sum(ladders[half:]) < sum(ladders[:half])
-    assert sum(ladders[half:]) < 0.1 * half
-    states = {trial.state.name for trial in one._study.trials}
-    assert states == {"COMPLETE", "FAIL"}
-    complete = sum(trial.state.name == "COMPLETE" for trial in one._study.trials)
-    assert complete >= 240 - sum(ladders), "no value was made up for them"
+    assert sum(ladders[half:]) < min(sum(ladders[:half]), 0.1 * half)
+    states = Counter(trial.state.name for trial in one._study.trials)
+    assert states.keys() == {"COMPLETE", "FAIL"}
+    assert states["COMPLETE"] >= 240 - sum(ladders), "no value was made up for them"
 
 
 def test_points_that_break_a_constraint_lose():
@@ -245,7 +239,6 @@ def test_a_search_for_each_kind_of_work():
     """Together they are the whole space, and each is one kind: width, operation, stage, interface, own
     modulus or not.
     """
-    whole = {point.key for point in Space.parse(WORKS).points()}
     spaces = by_work(Space.parse(WORKS))
     together = []
     for space in spaces:
@@ -263,6 +256,7 @@ def test_a_search_for_each_kind_of_work():
         }
         assert len(works) == 1, works
         together += [point.key for point in points]
+    whole = {point.key for point in Space.parse(WORKS).points()}
     assert sorted(together) == sorted(whole), "every point is in one of them"
     assert len(spaces) == 2 * 3 * 3, "2 widths; stream, own modulus, system; encrypt, decrypt, flow"
 

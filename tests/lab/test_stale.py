@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from modexlab.cl import timing
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab import content, keys
+from modexlab.eval.lab import keys
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point
@@ -21,6 +21,7 @@ from modexlab.rtl.sim.translation import translated
 from modexlab.rtl.sim.translation.translated import Digests
 from modexlab.rtl.units import add_red
 
+from tests.harness import forget_content
 from tests.paths import ROOT
 
 POINTS = {
@@ -40,9 +41,7 @@ def forget():
     """Compute digests anew, as another process does."""
     for function in (sources.digest, keys.sources_of):
         function.cache_clear()
-    content._methods.cache_clear()
-    content._KNOWN.clear()
-    content._FORMULAS.clear()
+    forget_content()
 
 
 @pytest.fixture(name="stale", scope="module")
@@ -144,7 +143,7 @@ def test_rows_of_older_versions_are_stale(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "same"),
+    "text, same",
     [
         ("// other header\nmodule a ;\n\n\n  wire   b; // c\nendmodule\n", True),
         ("module a ;\n  wire b;/* two\nlines */\nendmodule", True),

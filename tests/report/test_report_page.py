@@ -16,6 +16,8 @@ from modexlab.eval.lab import pareto
 from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.sections import gather
 
+from tests.harness import module_fixture
+
 from .examples import HOSTILE, MANY_CYCLES, write, write_many
 
 DATA = "all => all.map(each => each.__data__.datum)"  # what Vega has drawn them from
@@ -72,7 +74,7 @@ class Opened:
         self.page.context.close()
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def browser():
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -80,12 +82,12 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def content(tmp_path_factory):
     return gather(write(tmp_path_factory.mktemp("report") / "ledger.sqlite"))
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def path(content):
     path = content.path.with_name("report.html")
     path.write_text(page_of(content), encoding="utf-8")

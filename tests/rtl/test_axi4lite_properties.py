@@ -2,14 +2,13 @@
 keeps the rules.
 """
 
-import pytest
 from modexlab.eval.assurance.proof.bus_check import decide
 from modexlab.fl.axi4lite import ADDRESS_NBITS
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.interfaces.axi4lite_channels import Axi4LiteChannels
 from modexlab.rtl.sim import translate
 
-from tests.harness import one_now
+from tests.harness import one_now, parametrize
 
 SECONDS = 120.0
 
@@ -24,12 +23,12 @@ DEFECTS = {  # of the hardware: text as it stands, and in its place; which no te
 }
 
 
-@pytest.mark.parametrize("nbits", one_now((ADDRESS_NBITS, 2 * ADDRESS_NBITS), ADDRESS_NBITS))
+@parametrize("nbits", one_now((ADDRESS_NBITS, 2 * ADDRESS_NBITS), ADDRESS_NBITS))
 def test_the_channels_keep_the_rules(nbits):
     assert decide(translate(Axi4LiteChannels(nbits)), nbits, SECONDS).verdict == PROVED
 
 
-@pytest.mark.parametrize("defect", one_now(DEFECTS, "an answer is dropped", "never ready"))
+@parametrize("defect", one_now(DEFECTS, "an answer is dropped", "never ready"))
 def test_a_defect_is_found(defect):
     """Each rule can be broken: the proof is no formality."""
     text, (before, after) = translate(Axi4LiteChannels()), DEFECTS[defect]

@@ -2,13 +2,12 @@
 with more blocks too.
 """
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from random import Random
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.cl.mont_mul_rem import MontMulRemCL
@@ -28,10 +27,10 @@ from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import examples, ran, stamps
+from tests.harness import RTL_STAGES, draws, parametrize, ran, regress, stamps
 
 # machines with `fit=modulus` in tests/rtl/test_program_exp.py hold the mechanism in `make test`
-pytestmark = pytest.mark.regress
+pytestmark = regress
 
 WIDTHS = (8, 16, 24, 40)
 
@@ -52,15 +51,15 @@ class Case:
 
     name: str
     nbits: int
-    rtl: Callable[..., Component]
-    cl: Callable[..., Component]
+    rtl: type[Component]
+    cl: type[Component]
     timing: UnitTiming
-    least: Callable[[int], int]  # blocks for a modulus of so many bits, said another way than the timing does
-    cycles: Callable[[int], int]  # of so many blocks, likewise
-    operands: Callable[[int, int, random.Random], tuple[list[int], list[int]]]  # corners and more
-    check: Callable[[int, Row], bool]
+    least: Callable  # blocks for a modulus of so many bits, said another way than the timing does
+    cycles: Callable  # of so many blocks, likewise
+    operands: Callable  # of a modulus, blocks and a generator: corners and more
+    check: Callable  # an answer to a row
     odd: bool = True
-    modulus: Callable[[int], int] = int  # what the port takes
+    modulus: Callable = int  # what the port takes
 
     @property
     def most(self):
@@ -201,7 +200,7 @@ CASES = {
         heap(40, 16, loads=2),
     )
 }
-EVERY = pytest.mark.parametrize("name", CASES)
+EVERY = parametrize("name", CASES)
 ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "heap 24 6")
 
 
@@ -217,7 +216,7 @@ def moduli(case, rng):
 
 def rows_of(case):
     """All corners of operands for the blocks that each modulus needs; a few for more blocks."""
-    rng = random.Random(case.name)
+    rng = Random(case.name)
     rows = []
     for mod in moduli(case, rng):
         least = case.least(mod.bit_length())
@@ -258,23 +257,16 @@ def test_products_and_cycles(name):
             )
 
 
-@pytest.mark.parametrize("name", ONE_EACH)
+@parametrize("name", ONE_EACH)
 def test_every_level_and_stage(name):
     """The stamps of CL and of RTL at every stage are the same, with stalls and without."""
     case = CASES[name]
-    rows = random.Random(name).sample(rows_of(case), 60)
-    rows = [
-        row for row in rows for _ in range(2)
-    ]  # so that some follow one another without a change of statics
+    # twice each, so that some follow one another without a change of statics
+    rows = [row for row in Random(name).sample(rows_of(case), 60) for _ in range(2)]
     for stall in (None, Stall(seed=5, source=0.3, sink=0.4)):
-        runs = []
-        for unit, stage in (
-            (case.cl, "python"),
-            (case.rtl, "python"),
-            (case.rtl, "verilog"),
-            (case.rtl, "native"),
-        ):
-            runs.append(ran(unit(fits=True), requests(rows), stage, statics=statics(case, rows), stall=stall))
+        how = {"statics": statics(case, rows), "stall": stall}
+        runs = [ran(case.cl(fits=True), requests(rows), "python", **how)]
+        runs += [ran(case.rtl(fits=True), requests(rows), stage, **how) for stage in RTL_STAGES]
         for row, answer in zip(rows, runs[0].responses, strict=True):
             assert case.check(answer, row), row
         for run in runs[1:]:
@@ -282,11 +274,11 @@ def test_every_level_and_stage(name):
             assert stamps(run) == stamps(runs[0])
 
 
-@pytest.mark.parametrize("name", ONE_EACH)
+@parametrize("name", ONE_EACH)
 def test_all_blocks_are_the_unit_as_it_was(name):
     """With all blocks a fitted unit gives what the one of one width gives, when that gives it."""
     case = CASES[name]
-    rng = random.Random(name)
+    rng = Random(name)
     rows = [
         Row(operands[0][-1], operands[1][-1], mod, case.most)
         for mod in moduli(case, rng)
@@ -296,19 +288,18 @@ def test_all_blocks_are_the_unit_as_it_was(name):
     stall = Stall(seed=9, source=0.2, sink=0.2)
     with simulate(case.rtl(fits=True), "native") as fitted, simulate(case.rtl(), "native") as plain:
         a = fitted.run(requests(rows), statics=both, stall=stall)
-        b = plain.run(
-            requests(rows), statics=[{"modulus": static["modulus"]} for static in both], stall=stall
-        )
+        alone = [{"modulus": static["modulus"]} for static in both]
+        b = plain.run(requests(rows), statics=alone, stall=stall)
     assert (a.responses, stamps(a)) == (b.responses, stamps(b))
 
 
-@pytest.mark.parametrize("name", ONE_EACH)
+@parametrize("name", ONE_EACH)
 def test_any_product(name):
     """Hypothesis: any operands below any modulus, any number of blocks that is enough."""
     case = CASES[name]
     with simulate(case.rtl(fits=True), "native") as sim:
 
-        @settings(max_examples=examples(100))
+        @draws(100)
         @given(
             st.integers(1, case.nbits).flatmap(
                 lambda length: st.integers(1 << (length - 1), (1 << length) - 1)
@@ -328,12 +319,12 @@ def test_any_product(name):
         check()
 
 
-@pytest.mark.parametrize(
-    ("nbits", "bits", "block"), [(16, 1, 16), (64, 1, 16), (48, 2, 16), (12, 3, 6), (40, 8, 8), (16, 16, 16)]
+@parametrize(
+    "nbits, bits, block", [(16, 1, 16), (64, 1, 16), (48, 2, 16), (12, 3, 6), (40, 8, 8), (16, 16, 16)]
 )
 def test_divider(nbits, bits, block):
     """DivRem alone: quotient and remainder of a dividend of the lowest blocks, division by 0 included."""
-    rng = random.Random(f"{nbits} {bits}")
+    rng = Random(f"{nbits} {bits}")
     dbits = nbits // 2
     rows = []
     for nblocks in range(1, nbits // block + 1):
@@ -390,13 +381,13 @@ class Counted(Component):
         s.ostream.msg //= s.count.nblocks
 
 
-@pytest.mark.parametrize(
-    ("nbits", "block"),
+@parametrize(
+    "nbits, block",
     [(8, 8), (16, 8), (24, 8), (40, 8), (8, 1), (13, 1), (42, 16), (10, 8), (42, 5), (72, 8)],
 )
 def test_block_count(nbits, block):
     """Every length, the highest one alone and with others below it, at two stages; and 0."""
-    rng = random.Random(f"{nbits} {block}")
+    rng = Random(f"{nbits} {block}")
     values = [0]
     for length in range(1, nbits + 1):
         top = 1 << (length - 1)
@@ -420,8 +411,8 @@ def test_block_counts_are_those_of_the_timing():
         assert case.timing.blocks_of(0) >= 1
 
 
-@pytest.mark.parametrize(
-    ("nbits", "least", "block"),
+@parametrize(
+    "nbits, least, block",
     [(8, 1, 8), (24, 2, 8), (40, 8, 8), (12, 1, 4), (13, 1, 1), (24, 3, 3), (64, 16, 16), (20, 4, 4)],
 )
 def test_block_rule(nbits, least, block):
@@ -438,12 +429,8 @@ def test_timing():
         assert case.timing.product_cycles(case.most) == case.cycles(case.most)
     for design in designs():
         timing = design.at(16).timing
-        assert (timing.fits, timing.block_nbits, timing.blocks_of(0), timing.blocks_of(0xFFFF)) == (
-            False,
-            0,
-            1,
-            1,
-        )
+        blocks = timing.block_nbits, timing.blocks_of(0), timing.blocks_of(0xFFFF)
+        assert (timing.fits, *blocks) == (False, 0, 1, 1)
         assert timing.product_cycles(1) == timing.fixed
     assert MontMulRemTiming(64, 8, 2, True).fixed == 8
     assert MontMulRemTiming(64, 8, 1, True, fits=True).latency(0, 0, 1 << 40) == 6

@@ -2,13 +2,11 @@
 machine on drawn operands.
 """
 
-import random
+from random import Random
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from modexlab.eval.designs import catalogue
-from modexlab.fl.errors import BadInput
+from modexlab.eval.designs.catalogue import find
 from modexlab.fl.multipliers.row_fold import FoldShape, aligned, fold, remainder, residues
 from modexlab.rtl.machines.fold_exp import FoldExp
 from modexlab.rtl.sim import Stall, simulate
@@ -18,9 +16,19 @@ from modexlab.rtl.units.fold.product_pair import ProductPair
 from modexlab.rtl.units.fold.row_fold import RowFold
 from modexlab.rtl.units.fold.split_adder import AdderBack, AdderFront
 
-from tests.harness import check_powers, examples, one_now, stepped
+from tests.harness import (
+    any_word,
+    check_powers,
+    draws,
+    evaluated,
+    examples,
+    one_now,
+    parametrize,
+    refused,
+    stepped,
+)
 
-DESIGN, CONSTANT_TIME = catalogue.find("fold"), catalogue.find("fold-ct")
+DESIGN, CONSTANT_TIME = find("fold"), find("fold-ct")
 
 
 @st.composite
@@ -34,7 +42,7 @@ def moduli(draw, nbits):
 # ---- the mathematics
 
 
-@settings(max_examples=examples(300))
+@draws(300)
 @given(st.data())
 def test_folds_stay_below_their_bound(data):
     """Hypothesis: any pair of words of a product folds to its residue, below the bound, whose products fold
@@ -57,7 +65,7 @@ def test_folds_stay_below_their_bound(data):
         assert remainder(shape, modulus, folded) == product % modulus
 
 
-@pytest.mark.parametrize("nbits", [8, 16, 32, 33, 64])
+@parametrize("nbits", [8, 16, 32, 33, 64])
 def test_the_largest_fold_of_all(nbits):
     """Rows of the largest residues, all taken: below the bound, and the columns are as few as it allows."""
     shape = FoldShape(nbits)
@@ -70,13 +78,13 @@ def test_the_largest_fold_of_all(nbits):
 
 
 def test_what_a_shape_refuses():
-    with pytest.raises(BadInput, match="8 bits or more"):
+    with refused("8 bits or more"):
         FoldShape(7)
-    with pytest.raises(BadInput, match="give 1 to 4"):
+    with refused("give 1 to 4"):
         FoldShape(8, 5)
-    with pytest.raises(BadInput, match="modulus 256"):
+    with refused("modulus 256"):
         aligned(FoldShape(8), 256)
-    with pytest.raises(BadInput, match="at most 128, or take a design such as mont"):
+    with refused("at most 128, or take a design such as mont"):
         DESIGN.at(256)
 
 
@@ -85,7 +93,7 @@ def test_what_a_shape_refuses():
 
 def test_units():
     """Each of them on drawn words of 9 bits, against plain arithmetic."""
-    nbits, rng = 9, random.Random(9)
+    nbits, rng = 9, Random(9)
     shape = FoldShape(nbits)
     wide = (1 << shape.product_nbits) - 1
     product, folding = stepped(ProductPair(nbits)), stepped(RowFold(shape))
@@ -94,56 +102,36 @@ def test_units():
     backs = [stepped(AdderBack(nbits, levels)) for levels in range(4)]
     for _ in range(30):
         x, y, mod = rng.getrandbits(nbits), rng.getrandbits(nbits), rng.randrange(1, 1 << nbits)
-        product.x @= x
-        product.y @= y
-        product.sim_eval_combinational()
+        evaluated(product, x=x, y=y)
         assert int(~product.sum) + int(~product.carry) == x * y
 
         s, c = rng.getrandbits(shape.product_nbits - 1), rng.getrandbits(shape.product_nbits - 1)
         table = [rng.getrandbits(nbits) for _ in range(shape.residues)]
-        folding.sum @= s ^ wide
-        folding.carry @= c ^ wide
         for port, residue in zip(folding.residue, table, strict=True):
             port @= residue
-        folding.sim_eval_combinational()
+        evaluated(folding, sum=s ^ wide, carry=c ^ wide)
         assert int(~folding.next_sum) + int(~folding.next_carry) == fold(shape, table, s, c)
 
-        steps.x @= x % mod
-        steps.digit @= y & 3
-        steps.modulus @= mod
-        steps.thrice @= 3 * mod
-        steps.sim_eval_combinational()
+        evaluated(steps, x=x % mod, digit=y & 3, modulus=mod, thrice=3 * mod)
         assert int(steps.out) == (4 * (x % mod) + (y & 3)) % mod
 
         zeros = nbits - mod.bit_length()
-        aligner.number @= mod
-        aligner.back @= 0
-        aligner.sim_eval_combinational()
+        evaluated(aligner, number=mod, back=0)
         assert (int(aligner.zeros), int(aligner.out)) == (zeros, mod << zeros)
-        aligner.value @= mod << zeros
-        aligner.shift @= zeros
-        aligner.back @= 1
-        aligner.sim_eval_combinational()
-        assert int(aligner.out) == mod
+        assert int(evaluated(aligner, value=mod << zeros, shift=zeros, back=1).out) == mod
 
         for front, back in zip(fronts, backs, strict=True):
-            front.sum @= ~product.x
-            front.carry @= ~product.y
-            front.sim_eval_combinational()
-            back.p @= front.p
-            back.g @= front.g
-            back.q @= front.q
-            back.sim_eval_combinational()
-            assert int(back.out) == (x + y) % (1 << nbits)
+            evaluated(front, sum=~product.x, carry=~product.y)
+            assert int(evaluated(back, p=front.p, g=front.g, q=front.q).out) == (x + y) % (1 << nbits)
 
 
 # ---- the machine
 
 
-@pytest.mark.parametrize("nbits", one_now((16, 9, 31, 32, 33, 47, 64), 16))
+@parametrize("nbits", one_now((16, 9, 31, 32, 33, 47, 64), 16))
 def test_drawn_operands(nbits):
     """Any modulus, even ones too, any base and exponent: the power, in the cycles of the formula."""
-    rng = random.Random(nbits)
+    rng = Random(nbits)
     top = (1 << nbits) - 1
     corners = (1, 2, 3, top, top - 1, 1 << nbits - 1)
     operands = [
@@ -164,12 +152,12 @@ def test_drawn_operands(nbits):
     assert check_powers(machine, operands).latencies == cycles
 
 
-@settings(max_examples=examples(50))
+@draws(50)
 @given(st.data())
 def test_functional_level_of_any_width(data):
     """Hypothesis: FL, which folds as the machine does, and the formula of all exponents of a length."""
     nbits = data.draw(st.integers(8, 64))
-    base, exp = (data.draw(st.integers(0, (1 << nbits) - 1)) for _ in range(2))
+    base, exp = (data.draw(any_word(nbits)) for _ in range(2))
     mod = data.draw(moduli(nbits))
     machine = DESIGN.at(nbits)
     assert machine.fl(base, exp, mod) == (0, pow(base, exp, mod))
@@ -181,7 +169,7 @@ def test_constant_time():
     """fold-ct: as many cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0
     is answered at once.
     """
-    nbits, rng = 8, random.Random(4)
+    nbits, rng = 8, Random(4)
     machine = CONSTANT_TIME.at(nbits)
     operands = [(0, 0, 1), (255, 0, 255), (1, 1, 2), (7, 255, 128), (200, 128, 3), (3, 129, 254)]
     operands += [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(100)]
@@ -193,10 +181,10 @@ def test_constant_time():
     assert machine.cycles(2, 3, 0) == 1
 
 
-@pytest.mark.parametrize("residues_per_cycle", one_now((1, 3, 4), 1))
+@parametrize("residues_per_cycle", one_now((1, 3, 4), 1))
 def test_other_chains(residues_per_cycle):
     """Fewer or more residues a cycle: other cycles, the same results."""
-    rng = random.Random(residues_per_cycle)
+    rng = Random(residues_per_cycle)
     machine = DESIGN.at(8, residues_per_cycle=residues_per_cycle)
     operands = [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(200)]
     cycles = [machine.cycles(*operand) for operand in operands]

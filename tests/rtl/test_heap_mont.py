@@ -2,16 +2,16 @@
 and ways to add up.
 """
 
-import random
+from random import Random
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
 from cryptography.hazmat.primitives.hashes import SHA256
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab.comparison import cores
 from modexlab.fl.compression.bit_heap import Line, plan_heap
 from modexlab.fl.rsa_keys import RSAKey, numbers_of
@@ -22,11 +22,9 @@ from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
 from pymtl3 import Component, Wire, mk_bits, update
 
-from tests.harness import any_stream, examples, ran, regress_if, stamps, stepped
+from tests.harness import any_stream, any_word, draws, parametrize, ran, regress, regress_if, stamps, stepped
 from tests.tables import scaled
 from tests.tables.scaled import check_product, constants, run_products
-
-How = dict[str, object]  # settings of a unit beside its widths
 
 
 def timing(nbits, w, how):
@@ -57,7 +55,7 @@ UNITS = [
 ]
 
 
-@pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
+@parametrize("nbits, w, how", UNITS)
 def test_table_at_every_level_and_stage(nbits, w, how):
     """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
     delay = delay_of(how)
@@ -70,7 +68,7 @@ def test_table_at_every_level_and_stage(nbits, w, how):
             assert stamps(run) == expected, stage
 
 
-@pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
+@parametrize("nbits, w, how", UNITS)
 def test_formula(nbits, w, how):
     """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none
     knows its operands.
@@ -91,8 +89,8 @@ def test_formula(nbits, w, how):
             assert run.done[2] - run.done[1] == apart
 
 
-@pytest.mark.parametrize(
-    ("nbits", "w", "how"),
+@parametrize(
+    "nbits, w, how",
     [
         case(16, 4, later=False, streams=2, adds=2),
         case(16, 4, quotient_delay=1, loads=2),
@@ -117,42 +115,33 @@ def test_any_stream(nbits, w, how):
     any_stream(
         HeapMont(nbits, w, **how),
         HeapMontCL(nbits, w, **how),
-        st.integers(0, 2**nbits - 1).map(lambda n: n | 1),
+        any_word(nbits).map(lambda n: n | 1),
         st.integers(0),
         request_of,
         lambda n, factors, answer: check_product(answer, *factors, n, length(n), w, delay),
     )
 
 
-@pytest.mark.parametrize(
-    ("nbits", "w", "how", "count"),
-    [
-        pytest.param(
-            nbits,
-            w,
-            how,
-            count,
-            id=f"{nbits}-{w}" + "".join(f"-{v}" for v in how.values()),
-            marks=pytest.mark.regress,
-        )
-        for nbits, w, how, count in (
-            (32, 18, {}, 100_000),
-            (64, 34, {}, 100_000),
-            (128, 66, {}, 100_000),
-            (128, 130, {"streams": 2}, 100_000),
-            (256, 66, {}, 100_000),
-            (256, 66, {"streams": 2, "adds": 2}, 100_000),
-            (512, 66, {}, 100_000),
-            (512, 66, {"quotient_delay": 1, "adds": 2}, 100_000),
-            (1024, 70, {}, 100_000),
-            (1024, 66, {"quotient_delay": 1, "adds": 2, "streams": 2}, 10_000),
-            (1024, 130, {}, 10_000),
-            (1024, 16, {}, 10_000),
-            (2048, 70, {}, 100_000),
-            (4096, 66, {}, 5_000),
-        )
-    ],
+WIDE = (
+    (32, 18, {}, 100_000),
+    (64, 34, {}, 100_000),
+    (128, 66, {}, 100_000),
+    (128, 130, {"streams": 2}, 100_000),
+    (256, 66, {}, 100_000),
+    (256, 66, {"streams": 2, "adds": 2}, 100_000),
+    (512, 66, {}, 100_000),
+    (512, 66, {"quotient_delay": 1, "adds": 2}, 100_000),
+    (1024, 70, {}, 100_000),
+    (1024, 66, {"quotient_delay": 1, "adds": 2, "streams": 2}, 10_000),
+    (1024, 130, {}, 10_000),
+    (1024, 16, {}, 10_000),
+    (2048, 70, {}, 100_000),
+    (4096, 66, {}, 5_000),
 )
+
+
+@regress
+@parametrize("nbits, w, how, count", WIDE)
 def test_wide(nbits, w, how, count):
     """The corners, then many random products, natively; each answer is compared with integers, each latency
     with the formula.
@@ -160,7 +149,7 @@ def test_wide(nbits, w, how, count):
     delay = delay_of(how)
     unit = timing(nbits, w, how)
     ndigits = 1 + delay - (-(nbits + 2) // w)
-    rng = random.Random(f"{nbits} {w}")
+    rng = Random(f"{nbits} {w}")
     r = 1 << w * ndigits
     rows = scaled.table(nbits, w, count=3, quotient_delay=delay)
     run_products(HeapMont(nbits, w, **how), rows, nbits, w, "native", delay=delay)
@@ -183,23 +172,16 @@ def test_the_catalogue_is_among_the_wide_ones():
     """At each width of the table of cores the digit that the catalogue takes has 10^5 products in `make
     regress`.
     """
-    (mark,) = (item for item in test_wide.pytestmark if item.name == "parametrize")
-    many = {
-        (nbits, w)
-        for nbits, w, how, count in (case.values for case in mark.args[1])
-        if not how and count >= 1e5
-    }
-    own = {(nbits, catalogue.find("heap").at(nbits).parameters["digit_nbits"]) for nbits in cores.widths()}
+    many = {(nbits, w) for nbits, w, how, count in WIDE if not how and count >= 1e5}
+    own = {(nbits, find("heap").at(nbits).parameters["digit_nbits"]) for nbits in cores.widths()}
     assert own <= many
 
 
 # ---- a whole private operation
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(
-    ("nbits", "options"), [(1024, {}), (1024, {"crt": True}), (2048, {"crt": True}), (2048, {})]
-)
+@regress
+@parametrize("nbits, options", [(1024, {}), (1024, {"crt": True}), (2048, {"crt": True}), (2048, {})])
 def test_a_private_operation_is_that_of_openssl(nbits, options):
     """Natively: the machine of the catalogue makes OpenSSL's PKCS#1 v1.5 signature, in as many cycles as the
     formula says.
@@ -207,7 +189,7 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
     other = openssl_rsa.generate_private_key(65537, nbits)
     signature = int.from_bytes(other.sign(b"modexlab", padding.PKCS1v15(), SHA256()), "big")
     key = RSAKey(**numbers_of(other))
-    machine = catalogue.find("heap").at(nbits, **options)
+    machine = find("heap").at(nbits, **options)
     if machine.keyed:
         machine = machine.with_key(key)
     padded = pow(signature, key.e, key.n)
@@ -219,12 +201,8 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
 # ---- the heap alone
 
 LINES = [
-    Line(0.0, 0, 9),
-    Line(0.3, 2, 7),
-    Line(0.0, 3, 9),
-    Line(0.1, 0, 4),
-    Line(0.5, 5, 10),
-    Line(0.2, 1, 9),
+    Line(late / 10, low, high)
+    for late, low, high in ((0, 0, 9), (3, 2, 7), (0, 3, 9), (1, 0, 4), (5, 5, 10), (2, 1, 9))
 ]
 
 
@@ -257,7 +235,7 @@ class HeapOfWord(Component):
 
 def test_heap():
     """The pair is the sum of the rows."""
-    rng = random.Random(4)
+    rng = Random(4)
     counts = [line.hi - line.lo for line in LINES]
     rows = [
         [rng.choice([0, (1 << count) - 1, rng.getrandbits(count)]) for count in counts] for _ in range(60)
@@ -268,7 +246,7 @@ def test_heap():
         assert answer == sum(value << line.lo for value, line in zip(values, LINES, strict=True))
 
 
-@settings(max_examples=examples(10), deadline=None)
+@draws(10)
 @given(st.data())
 def test_heap_of_any_rows(data):
     """Hypothesis: the pair of any plan is the sum of its rows."""
@@ -277,7 +255,7 @@ def test_heap_of_any_rows(data):
     heap = stepped(BitHeap(plan_heap(lines, 30)))
     total = 0
     for port, line in zip(heap.row, lines, strict=True):
-        value = data.draw(st.integers(0, (1 << line.hi - line.lo) - 1)) << line.lo
+        value = data.draw(any_word(line.hi - line.lo)) << line.lo
         port @= 2**30 - 1 - value
         total += value
     heap.sim_eval_combinational()

@@ -3,18 +3,16 @@ vectors.
 """
 
 import itertools
-import random
+from random import Random
 
-import pytest
 import rsa
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding as reference
 from cryptography.hazmat.primitives.asymmetric import rsa as reference_rsa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.cl.pkcs1 import Pkcs1UnpadCL, unpad_cycles
 from modexlab.eval.exchange.vectors import encoding
-from modexlab.fl.errors import BadInput
 from modexlab.fl.pkcs1 import Kind, Opened, Padded, longest, nbytes_of, pad, unpad
 from modexlab.fl.random_bytes import (
     WINDOW,
@@ -30,7 +28,7 @@ from modexlab.rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
 from modexlab.rtl.units.padding.random_health import RandomHealth
 from pymtl3 import Component, Wire, update, update_ff
 
-from tests.harness import examples, ran, stamps, stepped
+from tests.harness import any_word, draws, parametrize, ran, refused, stamps, stepped
 
 NBITS = 128
 NBYTES = NBITS // 8
@@ -82,7 +80,7 @@ def pad_rows(nbytes, count=24):
     """{sign, length, message}: no bytes, one, the most, too many; messages of 0, of ones, with bytes above
     their length.
     """
-    rng = random.Random(nbytes)
+    rng = Random(nbytes)
     most = longest(nbytes)
     ones = (1 << 8 * nbytes) - 1
     rows = [
@@ -108,7 +106,7 @@ def pad_cycles(length, waits=0):
     return 1 if length > LONGEST else NBYTES + 1 + waits
 
 
-@pytest.mark.parametrize("pause", [0, 3])
+@parametrize("pause", [0, 3])
 def test_padding_at_every_stage(pause):
     """Encodings and stamps are the same; without pauses the formula holds, the bytes of 0 among the waits."""
     rows = pad_rows(NBYTES) * 3
@@ -149,7 +147,7 @@ def test_without_random_bytes_there_is_no_encryption():
     assert pad(Kind.ENCRYPT, 3, 7, NBYTES, iter((1, 2))) == (Padded.NO_RANDOM, 0)
 
 
-@pytest.mark.parametrize("dead", range(0, 2 * (NBYTES - 3 - 2) + 2))
+@parametrize("dead", range(0, 2 * (NBYTES - 3 - 2) + 2))
 def test_a_source_that_fails_in_the_middle(dead):
     """With any byte, the last one of the padding among them: from then on there is no encoding."""
     rows = [(0, 2, 0x1234)] * 3
@@ -167,7 +165,7 @@ def test_a_source_that_fails_in_the_middle(dead):
 
 def unpad_rows(nbytes):
     """{sign, em}: good encodings, and each thing wrong that can be, alone."""
-    rng = random.Random(nbytes)
+    rng = Random(nbytes)
     source = lfsr_not_random(nbytes + 1)
     rows = []
     for sign, length in itertools.product((0, 1), (0, 1, 3, longest(nbytes) - 1, longest(nbytes))):
@@ -200,7 +198,7 @@ def judged(sign, em, nbytes):
     return Opened(False, 0, 0) if found is None else Opened(True, len(found), int.from_bytes(found, "big"))
 
 
-@pytest.mark.parametrize("implicit", [False, True])
+@parametrize("implicit", [False, True])
 def test_unpadding_at_every_level_and_stage(implicit):
     """One answer for all that is wrong, in the same cycles as a good one."""
     rows = unpad_rows(NBYTES)
@@ -222,14 +220,14 @@ def test_unpadding_at_every_level_and_stage(implicit):
         assert set(run.latencies) == {unpad_cycles(NBYTES)}
 
 
-@settings(max_examples=examples(60), deadline=None)
+@draws(60)
 @given(st.data())
 def test_any_key_and_message(data):
     """FL over widths; what is padded comes back, what is changed in its frame does not."""
     nbytes = data.draw(st.integers(12, 512))
     kind = data.draw(st.sampled_from(Kind))
     length = data.draw(st.integers(0, longest(nbytes)))
-    message = data.draw(st.integers(0, (1 << 8 * length) - 1))
+    message = data.draw(any_word(8 * length))
     seed = data.draw(st.integers(1, (1 << 32) - 1))
     status, em = pad(kind, length, message, nbytes, lfsr_not_random(seed))
     assert status is Padded.OK and unpad(kind, em, nbytes) == (True, length, message)
@@ -264,9 +262,9 @@ def test_signatures_as_cryptography_has_them():
     assert pow(em, d, n).to_bytes(128, "big") == theirs
 
 
-@pytest.mark.parametrize("nbits", [8, 64, 88, 100, 1025])
+@parametrize("nbits", [8, 64, 88, 100, 1025])
 def test_keys_without_room_are_refused(nbits):
-    with pytest.raises(BadInput, match="multiple of 8 from 96"):
+    with refused("multiple of 8 from 96"):
         nbytes_of(nbits)
 
 
@@ -285,7 +283,7 @@ def test_cutoffs():
 
 
 def streams():
-    rng = random.Random(9)
+    rng = Random(9)
     yield "good", [rng.randrange(256) for _ in range(4 * WINDOW)]
     yield "stuck", [*range(100), *([7] * 6), *range(50)]
     yield "three in a row are chance", [*range(100), 7, 7, 7, *range(50)]
@@ -301,8 +299,8 @@ def fails_at(sent, place):
     return in_a_row == [sent[place]] * 4 or window.count(window[0]) == 13
 
 
-@pytest.mark.parametrize(("name", "sent"), list(streams()))
-@pytest.mark.parametrize("startup", [0, 16])
+@parametrize("name, sent", list(streams()))
+@parametrize("startup", [0, 16])
 def test_health(name, sent, startup):
     """The stream ends behind the byte that fails."""
     fails = [place for place in range(len(sent)) if fails_at(sent, place)]
@@ -310,7 +308,7 @@ def test_health(name, sent, startup):
     last = fails[0] if fails else len(sent) - 1
     unit = stepped(RandomHealth(8, startup))
     passed = []
-    rng = random.Random(startup)
+    rng = Random(startup)
     queue = list(sent)
     for _ in range(3 * len(sent)):
         unit.istream.val @= int(bool(queue) and rng.random() < 0.8)

@@ -7,8 +7,8 @@ widths that follow the modulus, forwarding, windows and protections; `make regre
 
 import dataclasses
 import itertools
-import random
 import re
+from random import Random
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -19,7 +19,16 @@ from modexlab.rtl.machines.microcode import Microcode
 from modexlab.rtl.sim import Stall
 from pymtl3 import Component, Interface
 
-from tests.harness import check_native, ran, regress_if, run_mod_exps, run_native, stamps
+from tests.harness import (
+    check_native,
+    parametrize,
+    ran,
+    regress,
+    regress_if,
+    run_mod_exps,
+    run_native,
+    stamps,
+)
 from tests.paths import ROOT
 from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, machine_of, operations
 from tests.tables import mod_exp
@@ -120,15 +129,13 @@ def compare(machine, count):
     return rows
 
 
-@pytest.mark.parametrize(("name", "nbits", "how"), [*AT_ONCE, *ALL, *HEAP, *MORE])
+@parametrize("name, nbits, how", [*AT_ONCE, *ALL, *HEAP, *MORE])
 def test_private_operations(name, nbits, how):
     """Several keys, with requests that are refused between: RTL = CL = rule = formula = `pow`."""
     compare(machine_of(name, nbits, **how), 4)
 
 
-@pytest.mark.parametrize(
-    ("nbits", "asked", "taken"), [(2048, 4, 3), (2048, 1, 1), (512, 5, 4), (32, 16, 2)], ids=str
-)
+@parametrize("nbits, asked, taken", [(2048, 4, 3), (2048, 1, 1), (512, 5, 4), (32, 16, 2)], ids=str)
 def test_doublings_that_are_worth_while(nbits, asked, taken):
     """The fewest doublings that reach R^2 first are chosen; more may take longer."""
     machines = [machine_of("heap", nbits, doublings_per_cycle=index) for index in range(1, asked + 1)]
@@ -137,9 +144,9 @@ def test_doublings_that_are_worth_while(nbits, asked, taken):
     assert cycles == sorted(cycles, reverse=True) and cycles.index(cycles[-1]) == taken - 1
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("nbits", [18, 34, 64])
-@pytest.mark.parametrize("name", [*OF_DOMAIN.values(), "heap"])
+@regress
+@parametrize("nbits", [18, 34, 64])
+@parametrize("name", [*OF_DOMAIN.values(), "heap"])
 def test_other_widths(name, nbits):
     """Widths that are no power of two, and one at which random factors have their full length."""
     fit = {"fit": "modulus" if nbits == 64 else "machine"} if name != "heap" else {}
@@ -147,8 +154,8 @@ def test_other_widths(name, nbits):
     compare(machine_of(name, nbits, **fit, **shape, **EVERYTHING), 3)
 
 
-@pytest.mark.parametrize(
-    ("name", "nbits", "how"),
+@parametrize(
+    "name, nbits, how",
     [
         AT_ONCE[0],
         case("heap", **EVERYTHING),
@@ -164,8 +171,8 @@ def test_stages_agree(name, nbits, how):
     assert runs[0] == runs[1] == runs[2]
 
 
-@pytest.mark.parametrize(
-    ("name", "nbits", "how"),
+@parametrize(
+    "name, nbits, how",
     [*AT_ONCE[:2], *(case(name, fit="modulus", **EVERYTHING) for name in ("naive", "ssmm-ct"))],
 )
 def test_wrong_keys(name, nbits, how):
@@ -245,7 +252,7 @@ PLAIN += [
 PLAIN += [case("ssmm-ct", nbits=32, schedule=schedule, fit="modulus") for schedule in ("always", "ladder")]
 
 
-@pytest.mark.parametrize(("name", "nbits", "how"), [*PLAIN_AT_ONCE, *PLAIN])
+@parametrize("name, nbits, how", [*PLAIN_AT_ONCE, *PLAIN])
 def test_table(name, nbits, how):
     """The table of exponentiations, with its delays and with stalls: RTL = CL = formula = `pow`."""
     machine = machine_of(name, nbits, **how)
@@ -289,20 +296,20 @@ def secrets(machine, rng):
     return drawn
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(("name", "how"), CONSTANT)
+@regress
+@parametrize("name, how", CONSTANT)
 def test_constant_time_by_the_rule(name, how):
     """The rule by words gives the same cycles whatever is secret."""
     machine = machine_of(name, 16, **how)
-    rng = random.Random(1)
+    rng = Random(1)
     programmed = machine.programmed
     timing = programmed.timing
     cycles = {timing.cycles(secrets(machine, rng), None) for _ in range(DRAWS // len(CONSTANT))}
     assert len(cycles) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "how"),
+@parametrize(
+    "name, how",
     [
         pytest.param(name, how, id=f"{name} {at}", marks=regress_if(at not in (0, 3)))
         for at, (name, how) in enumerate(CONSTANT)
@@ -313,7 +320,7 @@ def test_constant_time(name, how):
     primes are a key's.
     """
     machine = machine_of(name, 16, **how)
-    rng = random.Random(2)
+    rng = Random(2)
     requests = []
     if machine.keyed and (how.get("crt") or how.get("verify")):
         key = machine.key
@@ -333,7 +340,7 @@ def test_constant_time(name, how):
 def test_a_schedule_that_shows_its_exponent_is_found_out():
     """The checks above can fail."""
     machine = machine_of("naive", 16, schedule="right-to-left-1")
-    rng = random.Random(1)
+    rng = Random(1)
     assert len({machine.programmed.timing.cycles(secrets(machine, rng), None) for _ in range(50)}) > 1
 
 
@@ -343,7 +350,7 @@ def test_all_protections_are_there():
     assert len(ALL) == len(OF_DOMAIN) * len(SECRET) * 2 * len(PROTECTIONS)
 
 
-@pytest.mark.parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
+@parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
 def test_exported_rom_has_the_microinstructions(how):
     """The concatenation of each word has its bits, and the assembly is that of the listing."""
     program, _, shape = machine_of("mont", 16, **how).rtl()._dsl.args

@@ -5,14 +5,12 @@ good. Without the check the same faults let wrong results out. A machine may han
 is counted. `pytest -s` prints the numbers.
 """
 
-import random
 from collections import Counter
 from dataclasses import dataclass
+from random import Random
 
-import pytest
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.machine import Machine
-from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate, translate
 from modexlab.rtl.sim.campaigns.faults import (
@@ -24,7 +22,7 @@ from modexlab.rtl.sim.campaigns.faults import (
 )
 from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, prepare
 
-from tests.harness import one_now
+from tests.harness import one_now, parametrize, refused, regress
 from tests.programs import EVERYTHING, machine_of
 
 RESIDUES = ("dpath.r.now", "dpath.b.now", "dpath.s.now", "dpath.mod", "dpath.memory.words")
@@ -40,7 +38,7 @@ class Attacked:
 
     def __post_init__(self):
         key = self.machine.key
-        self.rng = random.Random(self.seed)
+        self.rng = Random(self.seed)
         messages = [self.rng.randrange(2, key.n - 1) for _ in range(7)]
         self.requests = [self.machine.carried(message, key.d, key.n) for message in messages]
         self.golden = [(int(Status.OK), pow(message, key.d, key.n)) for message in messages]
@@ -135,7 +133,7 @@ def test_jumps_behind_the_check():
     target.withstands("jumps", faults_of(pc, lambda _: range(target.cycles - 60, target.cycles)))
 
 
-@pytest.mark.parametrize("nbits", one_now((16, 64), 16))
+@parametrize("nbits", one_now((16, 64), 16))
 def test_without_the_check_wrong_results_leave(nbits):
     """The same faults are found out: in residues, in what units answer, in the program."""
     target = attacked("mont", nbits, **UNCHECKED)
@@ -147,7 +145,7 @@ def test_without_the_check_wrong_results_leave(nbits):
         assert target.attack(f"{what} without a check", faults)[Effect.WRONG] > len(faults) // 50
 
 
-@pytest.mark.regress
+@regress
 def test_64_bits():
     """Every bit of every residue several times, every bit of the program, every bit of every answer when it
     comes.
@@ -185,8 +183,8 @@ DESIGNS += [
 ]
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(("name", "nbits", "how"), DESIGNS)
+@regress
+@parametrize("name, nbits, how", DESIGNS)
 def test_every_domain(name, nbits, how):
     """Every bit of the program, and registers in every few cycles: the counter of the program, too."""
     target = attacked(name, nbits, **how)
@@ -215,7 +213,7 @@ def test_what_can_flip():
     }
     assert {answer.path for answer in model.answers} == {"units__0__ostream__msg", "setup__ostream__msg"}
     assert model.site("dpath.r.now").kind is Kind.REGISTER
-    with pytest.raises(BadInput, match=r"no register, table or answer 'dpath\.q'"):
+    with refused(r"no register, table or answer 'dpath\.q'"):
         model.site("dpath.q")
 
 
@@ -228,7 +226,7 @@ def test_a_model_without_faults_is_the_machine():
             assert target.model.run(request, MOST_CYCLES) == (made.responses[0], made.done[0])
 
 
-@pytest.mark.parametrize("name", ["systolic", pytest.param("mont-001", marks=pytest.mark.regress)])
+@parametrize("name", one_now(("systolic", "mont-001"), "systolic"))
 def test_other_machines(name):
     """Any machine of the catalogue: without a check wrong results leave, and some machines hang."""
     machine = machine_of(name, 16)
@@ -236,7 +234,7 @@ def test_other_machines(name):
     request = machine.carried(0x1234, 0x5A3, mod)
     expected = (int(Status.OK), pow(0x1234, 0x5A3, mod))
     model = Faulted(machine.rtl())
-    rng = random.Random(1)
+    rng = Random(1)
     cycles = machine.cycles(0x1234, 0x5A3, mod)
     faults = [
         Fault(site, rng.randrange(site.nbits), rng.randrange(cycles))
@@ -248,8 +246,8 @@ def test_other_machines(name):
     assert counts[Effect.NONE] and counts[Effect.WRONG] and sum(counts.values()) == len(faults)
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("design", catalogue.designs(), ids=lambda design: design.name)
+@regress
+@parametrize("design", designs(), ids=lambda design: design.name)
 def test_registers_of_all_designs(design):
     """Every name that a clocked block writes is found declared, once."""
     verilog, modules = prepare(translate(design.at(16).rtl()))

@@ -2,16 +2,15 @@
 
 import random
 
-import pytest
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.residue_memory import ResidueMemory
 from modexlab.rtl.units.shielded_memory import ShieldedMemory
 
-from tests.harness import stepped
+from tests.harness import parametrize, stepped
 from tests.programs import machine_of
 
 
-@pytest.mark.parametrize("depth", [1, 5, 8])
+@parametrize("depth", [1, 5, 8])
 def test_reads_and_writes_as_the_plain_one(depth):
     """A word is read from the cycle after its write; a memory that is not read shows 0."""
     draw = random.Random(depth)
@@ -34,5 +33,5 @@ def test_reads_and_writes_as_the_plain_one(depth):
 
 def test_machines_that_blind_an_exponent_have_it():
     for blind, shielded in (("no", False), ("message", False), ("exponent", True), ("both", True)):
-        text = translate(machine_of("mont", 16, schedule="fixed-window", blind=blind).rtl())
+        text = translate(machine_of("mont", 8, schedule="fixed-window", blind=blind).rtl())
         assert ("module ShieldedMemory" in text, "module ResidueMemory" in text) == (shielded, not shielded)

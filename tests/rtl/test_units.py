@@ -7,14 +7,12 @@ of which a sample is taken for each family. Values and cycles must be equal at a
 
 import itertools
 import random
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.control import PROTECTIONS
-from modexlab.eval.designs.machine import Design
 from modexlab.fl.errors import BadInput
 from modexlab.fl.param import Count
 from modexlab.rtl.sim import Stall, simulate
@@ -22,10 +20,12 @@ from modexlab.rtl.sim import Stall, simulate
 from tests.harness import (
     WIDTHS,
     any_stream,
+    any_word,
     check_fl_products,
-    examples,
+    draws,
     is_sibling,
     one_now,
+    parametrize,
     regress_if,
     residue,
     run_products,
@@ -35,8 +35,7 @@ from tests.tables import products
 from tests.tables.rows import ProductRow
 
 SHAPES_A_FAMILY = 4  # beside those that the designs have; all but the first in `make regress`
-PLAIN = [design for design in catalogue.designs() if design.plain_unit]  # the others have tests of their own
-Unit = tuple[Design, dict[str, Any]]
+PLAIN = [design for design in designs() if design.plain_unit]  # the others have tests of their own
 
 
 def candidates(param):
@@ -114,8 +113,8 @@ def kinds(also_shapes):
     return own + one_now(others, *(kind for kind in others if kind in FEW and also_shapes))
 
 
-KINDS = pytest.mark.parametrize("kind", kinds(also_shapes=True))
-AS_THEY_ARE = pytest.mark.parametrize("kind", kinds(also_shapes=False))
+KINDS = parametrize("kind", kinds(also_shapes=True))
+AS_THEY_ARE = parametrize("kind", kinds(also_shapes=False))
 
 
 @KINDS
@@ -156,8 +155,8 @@ FAMILIES = {
 }  # ours, if there is one
 
 
-@pytest.mark.parametrize(
-    ("family", "nbits"),
+@parametrize(
+    "family, nbits",
     [
         # what width takes is the same for all
         pytest.param(family, nbits, marks=regress_if(family != "MontMulRem" or nbits not in (16, 4096)))
@@ -176,7 +175,7 @@ def test_all_widths(family, nbits):
         assert stamps(twin) == stamps(native)
 
 
-OPERANDS = st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.integers(1, 2**32 - 1))
+OPERANDS = st.tuples(any_word(32), any_word(32), st.integers(1, 2**32 - 1))
 
 
 @AS_THEY_ARE
@@ -185,7 +184,7 @@ def test_any_product(kind):
     design, how = UNITS[kind]
     with simulate(design.at(32, **how).multiplier(), "native") as sim:
 
-        @settings(max_examples=examples(150))
+        @draws(150)
         @given(st.lists(OPERANDS, min_size=1, max_size=40))
         def check(drawn):
             moduli = [mod | design.odd_only for _, _, mod in drawn]
@@ -213,7 +212,7 @@ def test_any_stream(kind):
         machine.multiplier(),
         machine.multiplier_cl(),
         st.integers(1, 255).map(lambda n: n | design.odd_only),
-        st.integers(0, 255),
+        any_word(8),
         lambda n, a, b: (factors(design, a, b, n), {"modulus": n}),
         judge,
     )

@@ -1,9 +1,9 @@
 """The accelerator protocol: the same programs at FL, over CL machines and in RTL at every stage."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
@@ -11,16 +11,16 @@ from modexlab.fl.xcel import GIVEN, GO, MASK, XcelFL
 from modexlab.rtl.interfaces.xcel import Xcel
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import examples, later, one_now, ran, regress_if, stamps
+from tests.harness import any_word, draws, later, one_now, parametrize, ran, regress_if, stamps
 from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 from tests.tables.xcel import programs
 
-DESIGN = catalogue.find("mont")
+DESIGN = find("mont")
 
 
 def golden(nbits, accesses, name="mont"):
     """The answers at the functional level."""
-    machine = catalogue.find(name).at(nbits)
+    machine = find(name).at(nbits)
     xcel = XcelFL(machine.shape, lambda *operands: machine.fl(*operands))
     answers = []
     for write, addr, data in accesses:
@@ -36,7 +36,7 @@ def run(component, nbits, stage, stall=None, name="mont"):
     """All programs through a component; the stamps of each."""
     result = []
     with simulate(component, stage) as simulation:
-        for program in programs(nbits, catalogue.find(name).at(nbits).given_of):
+        for program in programs(nbits, find(name).at(nbits).given_of):
             done = simulation.run(program.accesses, stall=stall)
             assert done.responses == golden(nbits, program.accesses, name), (program.name, stage)
             result.append(stamps(done))
@@ -52,8 +52,8 @@ def test_golden_is_not_the_adapter():
     assert (xcel.read(4), xcel.read(0), xcel.read(4)) == (0, 0, 6)
 
 
-@pytest.mark.parametrize("nbits", one_now((8, 32, 40, 64), 40))
-@pytest.mark.parametrize("stall", [None, Stall(seed=2, source=0.3, sink=0.3)], ids=["", "stalled"])
+@parametrize("nbits", one_now((8, 32, 40, 64), 40))
+@parametrize("stall", [None, Stall(seed=2, source=0.3, sink=0.3)], ids=["", "stalled"])
 def test_levels_and_stages(nbits, stall):
     """CL machine and RTL machine behind the adapter, in every stamp."""
     expected = run(Xcel(exponentiation(nbits), DESIGN.at(nbits).cl), nbits, "python", stall)
@@ -63,13 +63,13 @@ def test_levels_and_stages(nbits, stall):
             assert run(DESIGN.at(nbits).wrapped(XCEL), nbits, stage, stall) == expected, stage
 
 
-@pytest.mark.parametrize("nbits", one_now((256, 1000, 2048), 256))
+@parametrize("nbits", one_now((256, 1000, 2048), 256))
 def test_long_operands(nbits):
     """Operands of many words, natively."""
     run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native")
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "design",
     [
         pytest.param(
@@ -77,7 +77,7 @@ def test_long_operands(nbits):
             id=design.name,
             marks=regress_if(design.name not in ("serial-003", "dm-m-000"), of=design.name),
         )
-        for design in catalogue.designs()
+        for design in designs()
     ],
 )
 def test_every_machine_is_an_accelerator(design):
@@ -85,16 +85,14 @@ def test_every_machine_is_an_accelerator(design):
     run(design.at(16).wrapped(XCEL), 16, "native", name=design.name)
 
 
-ACCESS = st.tuples(
-    st.integers(0, 1), st.sampled_from([0, 0, 1, 2, 3, 3, 4, 5, 17]), st.integers(0, 2**32 - 1)
-)
+ACCESS = st.tuples(st.integers(0, 1), st.sampled_from([0, 0, 1, 2, 3, 3, 4, 5, 17]), any_word(32))
 
 
 def test_any_program():
     """Hypothesis: any accesses in any order are answered, as the functional level answers them: no hang."""
     with simulate(DESIGN.at(40).wrapped(XCEL), "native") as simulation:
 
-        @settings(max_examples=examples(500))
+        @draws(500)
         @given(st.lists(ACCESS, min_size=1, max_size=40))
         def check(accesses):
             assert simulation.run(accesses, max_cycles=50_000).responses == golden(40, accesses)
@@ -102,8 +100,8 @@ def test_any_program():
         check()
 
 
-@pytest.mark.parametrize(
-    ("name", "nbits", "settings"),
+@parametrize(
+    "name, nbits, settings",
     [
         ("mont", 16, EIGHT),
         *later(("mont", 40, EIGHT), ("mont-ct", 72, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR)),
@@ -113,7 +111,7 @@ def test_a_private_key_is_pushed(name, nbits, settings):
     """All its numbers; the machine takes as long as without registers, and finds what does not belong
     together; TOO_WIDE beside a field.
     """
-    machine = catalogue.find(name).at(nbits, **settings)
+    machine = find(name).at(nbits, **settings)
     bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
     requests = [good(machine), bad, good(machine, 5)]
     expected = [(Status.OK, result(machine)), machine.programmed.fl(bad), (Status.OK, result(machine, 5))]

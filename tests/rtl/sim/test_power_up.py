@@ -3,13 +3,13 @@ design.
 """
 
 import pytest
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import designs
 from modexlab.rtl.sim import SimulationTimeout, Stall, simulate
 
-from tests.harness import regress_if
+from tests.harness import parametrize, regress_if
 from tests.rtl.sim.examples import AddMod
 
-DESIGNS = catalogue.designs()
+DESIGNS = designs()
 NBITS = 8
 SEEDS = (1, 2, 3)
 
@@ -36,7 +36,7 @@ def test_reset_reaches_a_design_whatever_the_seed():
             assert sim.run(sent, statics=statics) == expected, seed
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "design",
     [
         pytest.param(

@@ -20,7 +20,7 @@ from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import lint, translate
 
-from tests.harness import one_now, regress_if
+from tests.harness import one_now, parametrize, regress_if
 from tests.paths import ROOT
 
 NO_UNIQUE = "Case unique/unique0 qualities are ignored."  # Icarus simulates a unique case as a plain one
@@ -97,7 +97,7 @@ SHOWN = (
 )
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "name",
     [
         *(

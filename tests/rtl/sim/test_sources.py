@@ -43,7 +43,7 @@ def _forget():
 
 
 @pytest.mark.parametrize(
-    ("changed", "counts"),
+    "changed, counts",
     [
         ("high/top.py", True),
         ("high/late.py", True),  # imported inside a function

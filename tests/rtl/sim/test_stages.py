@@ -1,9 +1,8 @@
 """The stages agree: equal responses and equal cycle stamps, whatever the delays and stalls."""
 
-import random
+from random import Random
 
 import pytest
-from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import (
     BrokenPromise,
     Run,
@@ -15,7 +14,7 @@ from modexlab.rtl.sim import (
     translate,
 )
 
-from tests.harness import RTL_STAGES, one_now, ran
+from tests.harness import RTL_STAGES, one_now, parametrize, ran_alike, refused, regress
 from tests.rtl.sim.examples import (
     AddMod,
     Chain,
@@ -35,7 +34,7 @@ DRIVERS = one_now(RTL_STAGES, "python", "native")  # stage verilog has the drive
 
 def add_mods(nbits, count):
     """Requests, settings of the static port, and what to expect."""
-    rng = random.Random(nbits)
+    rng = Random(nbits)
     moduli = [rng.getrandbits(nbits) | 1 << (nbits - 1) for _ in range(3)]
     statics = [{"modulus": rng.choice(moduli)} for _ in range(count)]
     requests = [(rng.randrange(static["modulus"]), rng.randrange(static["modulus"])) for static in statics]
@@ -43,10 +42,10 @@ def add_mods(nbits, count):
     return requests, statics, expected
 
 
-@pytest.mark.parametrize("nbits", one_now([8, 32, 33, 64, WIDE], 8, 33))
+@parametrize("nbits", one_now([8, 32, 33, 64, WIDE], 8, 33))
 def test_stages_agree(nbits):
     requests, statics, expected = add_mods(nbits, 40)
-    rng = random.Random(2)
+    rng = Random(2)
     delays = {
         "source_delays": [rng.choice((0, 0, 1, 5)) for _ in requests],
         "sink_delays": [rng.choice((0, 0, 1, 4)) for _ in requests],
@@ -57,32 +56,23 @@ def test_stages_agree(nbits):
         {"stall": Stall(7, source=0.3, sink=0.6)},
         {**delays, "stall": Stall(8, 0.5, 0.5)},
     ):
-        runs = {}
-        for stage in RTL_STAGES:
-            runs[stage] = ran(AddMod(nbits), requests, stage, statics=statics, **options)
-        assert runs["python"].responses == expected
-        assert runs["verilog"] == runs["python"]
-        assert runs["native"] == runs["python"]
+        assert ran_alike(lambda: AddMod(nbits), requests, statics=statics, **options).responses == expected
 
 
-@pytest.mark.parametrize("length", one_now([1, 2, 3, 5], 5))
+@parametrize("length", one_now([1, 2, 3, 5], 5))
 def test_arrays_loops_and_lists_of_components(length):
     requests = [(i, 255 - i) for i in range(20)]
-    runs = [simulate(Chain(8, length), stage).run(requests, stall=Stall(1, 0.2, 0.2)) for stage in RTL_STAGES]
-    assert runs[0].responses == [(a + sum(range(length)), b) for a, b in requests]
-    assert runs[1] == runs[0]
-    assert runs[2] == runs[0]
+    run = ran_alike(lambda: Chain(8, length), requests, stall=Stall(1, 0.2, 0.2))
+    assert run.responses == [(a + sum(range(length)), b) for a, b in requests]
 
 
 def test_latency_that_depends_on_the_operand():
-    requests = [1, 3, 0xFF, 0x8000, 0xFFFF]
-    for stage in RTL_STAGES:
-        run = simulate(CountOnes(16), stage).run(requests)
-        assert run.responses == [1, 2, 8, 1, 16]
-        assert run.latencies == [2, 3, 9, 2, 17]
+    run = ran_alike(lambda: CountOnes(16), [1, 3, 0xFF, 0x8000, 0xFFFF])
+    assert run.responses == [1, 2, 8, 1, 16]
+    assert run.latencies == [2, 3, 9, 2, 17]
 
 
-@pytest.mark.parametrize("stage", DRIVERS)
+@parametrize("stage", DRIVERS)
 def test_protocol_cycle_by_cycle(stage):
     sim = simulate(Pass(8), stage)
     # combinational, nothing in the way: one message in each cycle
@@ -99,7 +89,7 @@ def test_protocol_cycle_by_cycle(stage):
     assert sim.run([]).cycles == 0
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@parametrize("stage", RTL_STAGES)
 def test_statics_change_only_between_operations(stage):
     sim = simulate(AddMod(8), stage)
     requests = [(200, 100)] * 4
@@ -113,20 +103,18 @@ def test_statics_change_only_between_operations(stage):
     assert sim.run([(1, 2)]).responses == [3]
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@parametrize("stage", RTL_STAGES)
 def test_hang_is_reported(stage):
     sim = simulate(CountOnes(16), stage)
-    with pytest.raises(
-        SimulationTimeout,
-        match=rf"transaction 1 of 3 accepted, but not answered after 50 cycles at stage {stage}",
-    ):
+    told = f"transaction 1 of 3 accepted, but not answered after 50 cycles at stage {stage}"
+    with pytest.raises(SimulationTimeout, match=told):
         sim.run([1, 0, 3], max_cycles=50)
     with pytest.raises(SimulationTimeout, match="transaction 1 of 2 not accepted after 4 cycles"):
         sim.run([1, 1], max_cycles=4, source_delays=[0, 9])
     assert sim.run([1, 3]).responses == [1, 2]  # the next run starts with a reset
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@parametrize("stage", RTL_STAGES)
 def test_hang_without_a_limit(stage, monkeypatch):
     monkeypatch.setitem(protocol.HANG_CYCLES, stage, 100)
     with pytest.raises(SimulationTimeout, match=r"after 103 cycles .* no handshake for 100 cycles"):
@@ -138,13 +126,13 @@ def test_hang_limit_leaves_room_for_the_widest_machines():
     assert protocol.hang_cycles("python") < protocol.hang_cycles("native")
 
 
-@pytest.mark.parametrize("stage", DRIVERS)
-@pytest.mark.parametrize(
-    ("nbits", "drops", "message"),
+@parametrize("stage", DRIVERS)
+@parametrize(
+    "nbits, drops, message",
     [
         (8, True, "val fell in cycle 2"),
-        pytest.param(8, False, "the message changed in cycle 2", marks=pytest.mark.regress),
-        pytest.param(70, True, "val fell in cycle 2", marks=pytest.mark.regress),
+        pytest.param(8, False, "the message changed in cycle 2", marks=regress),
+        pytest.param(70, True, "val fell in cycle 2", marks=regress),
         (70, False, "the message changed in cycle 2"),
     ],
 )
@@ -158,26 +146,28 @@ def test_refused_response_that_does_not_stay(stage, drops, message, nbits):
     assert sim.run([5, 6]).responses == [5, 6]
 
 
-@pytest.mark.parametrize("stage", DRIVERS)
-@pytest.mark.parametrize("gap", one_now([0, 2], 2))
+@parametrize("stage", DRIVERS)
+@parametrize("gap", one_now([0, 2], 2))
 def test_response_after_the_last(stage, gap):
     sim = simulate(Stutter(8, gap), stage)
     for _ in range(2):
-        with pytest.raises(
-            UnexpectedResponse, match=f"response 1 in cycle {2 + gap} at stage {stage} answers no request"
-        ):
+        with unasked(1, 2 + gap, stage):
             sim.run([5])
 
 
-@pytest.mark.parametrize("stage", DRIVERS)
+@parametrize("stage", DRIVERS)
 def test_response_without_request(stage):
-    with pytest.raises(
-        UnexpectedResponse, match=f"response 0 in cycle 0 at stage {stage} answers no request"
-    ):
+    with unasked(0, 0, stage):
         simulate(Chatter(8), stage).run([1])
 
 
-@pytest.mark.parametrize("stage", one_now(["verilog", "native"], "native"))
+def unasked(number, cycle, stage):
+    """A response that answers no request is reported."""
+    told = f"response {number} in cycle {cycle} at stage {stage} answers no request"
+    return pytest.raises(UnexpectedResponse, match=told)
+
+
+@parametrize("stage", one_now(["verilog", "native"], "native"))
 def test_designs_of_one_name_do_not_mix(stage):
     one, two = simulate(mk_twin(1), stage), simulate(mk_twin(2), stage)
     assert one.run([10, 20]).responses == [11, 21]
@@ -194,18 +184,13 @@ def test_two_simulations_of_one_design_do_not_mix():
 
 
 def test_progress_of_a_long_run():
-    seen = []
-    count = 600_000
-    simulate(Pass(8)).run(
-        [0] * count, source_delays=9, progress=lambda done, total: seen.append((done, total))
-    )
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert {total for _, total in seen} <= {count}
-    seen.clear()
-    simulate(CountOnes(512), "python").run(
-        [2**512 - 1] * 20, progress=lambda done, total: seen.append((done, total))
-    )
-    assert {total for _, total in seen} <= {20}
+    for sim, requests in (
+        (simulate(Pass(8)), [0] * 600_000),
+        (simulate(CountOnes(512), "python"), [2**512 - 1] * 20),
+    ):
+        seen = []
+        sim.run(requests, source_delays=9, progress=lambda *told, seen=seen: seen.append(told))
+        assert seen == sorted(seen) and {total for _, total in seen} <= {len(requests)}
 
 
 def test_power_up_seed_shows_a_missing_reset():
@@ -216,7 +201,7 @@ def test_power_up_seed_shows_a_missing_reset():
     assert simulate(NoReset(64), power_up_seed=1).run([0]).responses[0] == found[1]
     requests, statics, expected = add_mods(8, 40)
     assert simulate(AddMod(8), power_up_seed=3).run(requests, statics=statics).responses == expected
-    with pytest.raises(BadInput, match="stage python starts all registers with 0"):
+    with refused("stage python starts all registers with 0"):
         simulate(NoReset(64), "python", power_up_seed=1)
 
 
@@ -231,8 +216,8 @@ def test_stalls_have_the_given_probability_and_seed():
     assert sim.run(messages, stall=Stall(1, sink=0.5)) == sink
 
 
-@pytest.mark.parametrize(
-    ("requests", "options", "message"),
+@parametrize(
+    "requests, options, message",
     [
         ([(1, 256)], {}, r"b of request 0 is 0x100, which does not fit into 8 bits"),
         ([(-1, 2)], {}, r"a of request 0 is -0x1, which does not fit"),
@@ -252,7 +237,7 @@ def test_stalls_have_the_given_probability_and_seed():
     ],
 )
 def test_bad_arguments(requests, options, message):
-    with pytest.raises(BadInput, match=message):
+    with refused(message):
         simulate(AddMod(8), "python").run(requests, **options)
 
 
@@ -261,18 +246,16 @@ def test_a_component_is_simulated_once():
     translate(component)
     assert simulate(component).run([(1, 2)]).responses == [3]
     for stage in RTL_STAGES:
-        with pytest.raises(
-            BadInput, match="this AddMod has been simulated: make a new one for each simulation"
-        ):
+        with refused("this AddMod has been simulated: make a new one for each simulation"):
             simulate(component, stage)
 
 
 def test_bad_simulations():
-    with pytest.raises(BadInput, match=r"unknown stage 'gate': .* there are python, verilog, native"):
+    with refused(r"unknown stage 'gate': .* there are python, verilog, native"):
         simulate(AddMod(8), "gate")
-    with pytest.raises(BadInput, match="NoStreams cannot be driven: it needs the streams `istream`"):
+    with refused("NoStreams cannot be driven: it needs the streams `istream`"):
         simulate(NoStreams())
-    with pytest.raises(BadInput, match=r"the stall probability of the sink must be in \[0, 1\), not 1"):
+    with refused(r"the stall probability of the sink must be in \[0, 1\), not 1"):
         Stall(1, sink=1)
-    with pytest.raises(BadInput, match=r"no static port named x .there is: none"):
+    with refused(r"no static port named x .there is: none"):
         simulate(Pass(8), "python").run([1], statics={"x": 1})

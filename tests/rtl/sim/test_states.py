@@ -5,14 +5,14 @@ entered.
 import re
 
 import pytest
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.catalogue import find
 from modexlab.fl.program.builder import program_of
 from modexlab.rtl.machines.sequencer import Sequencer
 from modexlab.rtl.sim import lint, simulate, translate
 from modexlab.rtl.states import STATES, states
 from pymtl3 import Component, InPort, OutPort, Wire, mk_bits, update, update_ff
 
-from tests.harness import regress_if
+from tests.harness import parametrize, regress_if
 from tests.tables import mod_exp
 
 CASES = [
@@ -49,8 +49,8 @@ def with_programs(top):
         yield from with_programs(child)
 
 
-@pytest.mark.parametrize(
-    ("name", "how"),
+@parametrize(
+    "name, how",
     [
         pytest.param(
             *case,
@@ -62,7 +62,7 @@ def with_programs(top):
 )
 def test_control_enters_its_states_and_no_other(name, how):
     """The states that have names, and the words of the program where a sequencer executes one."""
-    machine = catalogue.find(name).at(8, **how)
+    machine = find(name).at(8, **how)
     top = machine.rtl()
     with simulate(top, "python", trace=lambda *_: look()) as sim:
         controls = list(with_states(top))
@@ -159,7 +159,7 @@ def test_state_that_cannot_be_is_not_written():
 
 
 def test_machine_has_no_states_as_numbers():
-    text = translate(catalogue.find("ssmm-ct").at(8).rtl())
+    text = translate(find("ssmm-ct").at(8).rtl())
     (names,) = re.findall(r"module SerialCtrl \(\n.*?typedef enum logic \[1:0\] \{(.*?)\}", text, re.DOTALL)
     assert re.findall(r"(\w+) =", names) == ["IDLE", "STEP", "DONE"]
     assert not re.search(r"\bst (==|<=) \d", text)

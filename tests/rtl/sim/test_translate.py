@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from modexlab.eval.designs import catalogue
-from modexlab.fl.errors import BadInput
+from modexlab.eval.designs.catalogue import find
 from modexlab.flow.netlist import yosys
 from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import ToolError, lint, simulate, translate
@@ -15,7 +14,7 @@ from modexlab.rtl.sim.translation.unused_bits import silence
 from modexlab.rtl.units.cond_sub import CondSub
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, connect, update
 
-from tests.harness import RTL_STAGES, one_now
+from tests.harness import one_now, parametrize, ran_alike, refused
 from tests.paths import ROOT
 from tests.rtl.sim.examples import (
     Add,
@@ -110,8 +109,8 @@ EXAMPLES = {
     "chain": lambda: Chain(16, 4),
     "count_ones": lambda: CountOnes(16),
     "twin": lambda: mk_twin(1),
-    "outer": lambda: Outer(),
-    "mixed": lambda: Mixed(),
+    "outer": Outer,
+    "mixed": Mixed,
 }
 
 
@@ -119,19 +118,14 @@ def modules(verilog):
     return re.findall(r"^module (\w+) #?\($", verilog, re.MULTILINE)[::-1]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@parametrize("name", EXAMPLES)
 def test_clean_under_lint_and_free_of_noise(name):
     verilog = translate(EXAMPLES[name]())
     lint(verilog)
-    assert str(ROOT) not in verilog
-    assert "PyMTL Component" not in verilog
-    assert "@update" not in verilog
-    assert "__const__" not in verilog
-    assert "__tmpvar__" not in verilog
+    for noise in (str(ROOT), "PyMTL Component", "@update", "__const__", "__tmpvar__"):
+        assert noise not in verilog
     assert not re.search(r"[ \t]$|\n\n\n", verilog, re.MULTILINE)
-    for module in modules(verilog):
-        assert "__" not in module
-        assert len(module) < 64
+    assert all("__" not in module and len(module) < 64 for module in modules(verilog))
     assert len(set(modules(verilog))) == len(modules(verilog))
 
 
@@ -170,13 +164,13 @@ def test_modules_that_differ_by_numbers_are_one():
     assert verilog.count("  Add #(.K(SCALE)) leaf (") == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "nbits"),
+@parametrize(
+    "name, nbits",
     [("mont", 16), ("heap", 16), ("fold", 16), ("fold", 32), ("systolic", 16), ("ssmm", 16)],
 )
 def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
     """Modules of one class differ in more than numbers."""
-    verilog = translate(catalogue.find(name).at(nbits).rtl())
+    verilog = translate(find(name).at(nbits).rtl())
     assert len({*modules(verilog)}) == len(modules(verilog))
     bodies = re.findall(r"^module (\w+?)(?:_\d+)* #?\(\n(.*?)^endmodule", verilog, re.DOTALL | re.MULTILINE)
     assert len({(kind, re.sub(r"\d+", "#", body)) for kind, body in bodies}) == len(bodies)
@@ -195,29 +189,27 @@ def test_parameters_stand_above_each_module():
 def test_combinational_modules_have_no_clock():
     verilog = translate(AddMod(32))
     top, adder = verilog.split("endmodule")[:2]
-    assert "clk" not in adder
-    assert "reset" not in adder
-    assert "adder__clk" not in top
+    assert "clk" not in adder and "reset" not in adder and "adder__clk" not in top
     assert "input  logic clk," in top
     # the top keeps both, whatever it does
     assert "input  logic clk," in translate(Pass(8))
 
 
 def test_comments_say_all_parameters_in_words():
-    verilog = translate(catalogue.find("mont").at(32).rtl())
+    verilog = translate(find("mont").at(32).rtl())
     assert all(len(line) <= 100 for line in verilog.splitlines())
     comment = re.search(r"((?:^//.*\n)+)module MontMulRem \($", verilog, re.MULTILINE)[1]
     assert comment.startswith("// MontMulRem: ")
     assert comment.endswith(
         "\n// nbits 32, steps per stage 8, nstages 1, add red textbook, not pipelined, gated\n"
     )
-    modulus = str(catalogue.find("dm-m-000").at(128).modulus)
-    verilog = translate(catalogue.find("dm-m-000").at(128).rtl())
+    modulus = str(find("dm-m-000").at(128).modulus)
+    verilog = translate(find("dm-m-000").at(128).rtl())
     assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of it suffice
 
 
 def test_ports_in_the_order_of_a_reader():
-    verilog = translate(catalogue.find("mont").at(32).rtl())
+    verilog = translate(find("mont").at(32).rtl())
     ports = {
         module: re.findall(r"^  (?:in|out)put .*?(\w+),?$", text, re.MULTILINE)
         for module, text in re.findall(r"^module (\w+) \(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
@@ -230,7 +222,7 @@ def test_ports_in_the_order_of_a_reader():
 
 
 def test_two_designs_in_one_project():
-    mont, naive = catalogue.find("mont"), catalogue.find("naive")
+    mont, naive = find("mont"), find("naive")
     unique = [
         translate(design.at(nbits).rtl(), f"{design.name}_{nbits}", unique=True)
         for design, nbits in ((mont, 8), (mont, 16), (naive, 8))
@@ -245,7 +237,7 @@ def test_two_designs_in_one_project():
 
 def test_names_of_a_project_stay_short():
     tops = ["long" * 12 + end for end in ("a", "b")]
-    texts = [translate(catalogue.find("mont").at(8).rtl(), top, unique=True) for top in tops]
+    texts = [translate(find("mont").at(8).rtl(), top, unique=True) for top in tops]
     assert all(len(name) < 64 and "__" not in name for text in texts for name in modules(text))
     assert not set(modules(texts[0])) & set(modules(texts[1]))
     for text in texts:
@@ -292,12 +284,10 @@ def test_short_names_mean_the_same():
     assert verilog.count("localparam logic [7:0] ODD = 8'd85;") == 1
     assert "begin : block_high\n" in verilog
     assert "assign low = (istream__msg < LIMIT_at_low) ? istream__msg : ODD;" in verilog
-    runs = [simulate(Mixed(), stage).run(range(256)) for stage in RTL_STAGES]
-    assert runs[1] == runs[0]
-    assert runs[2] == runs[0]
+    ran_alike(Mixed, range(256))
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@parametrize("count", [1, 2])
 def test_loops_are_written_as_a_reader_would(count):
     verilog = translate(Loops(count))
     lint(verilog.replace("idle;", "idle = 8'd0;"))  # only its loop without turns drives it
@@ -309,30 +299,26 @@ def test_loops_are_written_as_a_reader_would(count):
     assert "else\n" not in verilog
     assert "if (!(istream__msg[0])) begin" in verilog
     assert "istream__msg[1])" not in verilog
-    runs = [simulate(Loops(count), stage).run(range(256)) for stage in RTL_STAGES]
-    assert runs[1] == runs[0]
-    assert runs[2] == runs[0]
+    ran_alike(lambda: Loops(count), range(256))
 
 
 # just below and at powers of two
-@pytest.mark.parametrize("nbits", one_now((14, 15, 16, 30, 31, 32, 62, 63, 64), 16))
+@parametrize("nbits", one_now((14, 15, 16, 30, 31, 32, 62, 63, 64), 16))
 def test_arithmetic_on_constants_is_done_before_translation(nbits):
     verilog = translate(Positions(nbits))
     lint(verilog)
     assert f"istream__msg[{nbits + 1}]" in verilog
     assert not re.search(r"\[[^\]]*[-+]", verilog)
     ones = [1 << i for i in range(nbits + 2)]
-    for stage in RTL_STAGES:
-        assert simulate(Positions(nbits), stage).run(ones).responses == [*ones[1:], 1]
+    assert ran_alike(lambda: Positions(nbits), ones).responses == [*ones[1:], 1]
 
 
-@pytest.mark.parametrize("nbits", one_now((15, 16, 31, 32, 63, 64), 64))
+@parametrize("nbits", one_now((15, 16, 31, 32, 63, 64), 64))
 def test_constants_have_the_width_of_their_context(nbits):
     lint(translate(Distance(nbits)))
     requests = [0, 1, nbits - 1, 1 << (nbits - 1), (1 << nbits) - 1]
-    expected = [nbits + 1, nbits + 1, nbits, nbits + 2, nbits + 2]
-    for stage in RTL_STAGES:
-        assert simulate(Distance(nbits), stage).run(requests).responses == expected
+    run = ran_alike(lambda: Distance(nbits), requests)
+    assert run.responses == [nbits + 1, nbits + 1, nbits, nbits + 2, nbits + 2]
 
 
 def test_same_text_in_every_process():
@@ -351,9 +337,7 @@ def test_same_text_in_every_process():
 
 
 def test_reserved_word_is_named():
-    with pytest.raises(
-        BadInput, match="ReservedWord has an attribute named 'final', which is a reserved word"
-    ):
+    with refused("ReservedWord has an attribute named 'final', which is a reserved word"):
         translate(ReservedWord())
 
 
@@ -375,10 +359,10 @@ class TwoReductions(Component):
                 connect(inner, getattr(s, f"{name}_{port}"))
 
 
-def test_merged_modules_mean_the_same_to_yosys(tmp_path, monkeypatch):
+def test_merged_modules_mean_the_same_to_yosys(tmp_path, request):
     """A parameter is signed, and so is a cast of one, where the number that it replaces is not."""
     (tmp_path / "merged.sv").write_text(translate(TwoReductions(), "merged", unique=True))
-    monkeypatch.setattr("modexlab.rtl.sim.translation.translate.merged", lambda text, _: text)
+    request.getfixturevalue("unmerged")
     (tmp_path / "apart.sv").write_text(translate(TwoReductions(), "apart", unique=True))
     assert "parameter int NBITS" in (tmp_path / "merged.sv").read_text()
     script = (

@@ -7,14 +7,14 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import simulate, toolchain
 
-from tests.harness import RTL_STAGES, one_now
+from tests.harness import RTL_STAGES, one_now, parametrize, refused
 from tests.rtl.sim.examples import AddMod, Pass
 
 REQUESTS, STATICS, EXPECTED = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}, [49, 3, 2]
 MODELS = one_now(RTL_STAGES, "python", "native")  # stages verilog and native write waveforms by the same code
 
 
-@pytest.mark.parametrize("stage", MODELS)
+@parametrize("stage", MODELS)
 def test_vcd(stage, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("first.vcd", "second.vcd"):
@@ -46,42 +46,40 @@ def test_fst(tmp_path):
             assert sim.run(REQUESTS, statics=STATICS).responses == EXPECTED
         assert path.stat().st_size > 100
     else:
-        with pytest.raises(BadInput, match=r"run `apt-get install liblz4-dev zlib1g-dev`, or write a .vcd"):
+        with refused(r"run `apt-get install liblz4-dev zlib1g-dev`, or write a .vcd"):
             simulate(AddMod(8), vcd=path)
         assert not path.exists()
 
 
 def test_headers_that_are_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(toolchain, "has_headers", lambda *_: False)
-    with pytest.raises(BadInput, match="run `apt-get install liblz4-dev zlib1g-dev`"):
+    with refused("run `apt-get install liblz4-dev zlib1g-dev`"):
         simulate(AddMod(11), vcd=tmp_path / "waves.fst")  # of a width that is not in the cache
 
 
 def test_waveform_files_that_cannot_be(tmp_path):
-    with pytest.raises(BadInput, match=r"waves.fst: stage python writes .vcd$"):
+    with refused(r"waves.fst: stage python writes .vcd$"):
         simulate(AddMod(8), "python", vcd=tmp_path / "waves.fst")
-    with pytest.raises(BadInput, match=r"waves: stage native writes .vcd or .fst$"):
+    with refused(r"waves: stage native writes .vcd or .fst$"):
         simulate(AddMod(8), vcd=tmp_path / "waves")
-    with pytest.raises(BadInput, match=r"nowhere/waves.vcd: there is no directory .*nowhere$"):
+    with refused(r"nowhere/waves.vcd: there is no directory .*nowhere$"):
         simulate(AddMod(8), vcd=tmp_path / "nowhere" / "waves.vcd")
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@parametrize("stage", RTL_STAGES)
 def test_waveform_file_that_cannot_be_written(stage, tmp_path):
     directory = tmp_path / "directory.vcd"
     directory.mkdir()
     dangling = tmp_path / "dangling.vcd"
     dangling.symlink_to(tmp_path / "nowhere" / "waves.vcd")
     for path, reason in ((directory, "Is a directory"), (dangling, "No such file or directory")):
-        with pytest.raises(
-            BadInput, match=rf"{path.name}: cannot be written \({reason}\); give another file"
-        ):
+        with refused(rf"{path.name}: cannot be written \({reason}\); give another file"):
             simulate(Pass(8), stage, vcd=path)
 
 
 def test_waveform_file_that_the_model_cannot_open(tmp_path, monkeypatch):
     monkeypatch.setattr("modexlab.rtl.sim.base._check_writable", lambda path: None)
-    with pytest.raises(BadInput, match=r"directory.vcd: cannot be written; give another file"):
+    with refused(r"directory.vcd: cannot be written; give another file"):
         (tmp_path / "directory.vcd").mkdir()
         simulate(Pass(8), vcd=tmp_path / "directory.vcd")
 
@@ -95,7 +93,7 @@ def test_line_traces():
     # the component's own line at stage python, its streams at stage verilog
     assert [text for _, text in lines["python"]] == [f"AddMod full={full}" for full in "0111111"]
     assert lines["verilog"][0][1].split() == ["c8:64", ">", "."]
-    with pytest.raises(BadInput, match="stage native has no line trace: take stage python or verilog"):
+    with refused("stage native has no line trace: take stage python or verilog"):
         simulate(AddMod(8), trace=print)
 
 
@@ -105,7 +103,7 @@ def test_line_trace_of_a_component_without_one():
     assert [text.split() for text in seen] == [["#", ">", "#"], ["11", ">", "11"]]
 
 
-@pytest.mark.parametrize("stage", MODELS)
+@parametrize("stage", MODELS)
 def test_a_full_disk_ends_a_run_with_a_reason(stage, tmp_path):
     """Stages `native` and `verilog` did not end: Verilator's handler of a failed write flushes the file
     again.

@@ -9,20 +9,17 @@ from pymtl3 import Bits, concat, mk_bits, mk_bitstruct, sext, trunc, zext
 from pymtl3.datatypes import PythonBits
 from pymtl3.version import __version__
 
-from tests.harness import RTL_STAGES, one_now, ran
+from tests.harness import one_now, parametrize, ran_alike
 from tests.rtl.sim.examples import AddMod
 
 SOURCE = Path(PythonBits.__file__).read_bytes()
 
 
-@pytest.mark.parametrize("nbits", [1023, 1024, 2050, 4100, 8256, wide.MAX_NBITS])
+@parametrize("nbits", [1023, 1024, 2050, 4100, 8256, wide.MAX_NBITS])
 def test_arithmetic(nbits):
     top = (1 << nbits) - 1
     ones = mk_bits(nbits)(top)
-    assert int(ones + 1) == 0
-    assert int(ones * ones) == 1
-    assert int(~ones) == 0
-    assert int(ones << 1) == top - 1
+    assert (int(ones + 1), int(ones * ones), int(~ones), int(ones << 1)) == (0, 1, 0, top - 1)
     assert int(ones[nbits - 8 : nbits]) == 0xFF
     assert int(trunc(ones, 1)) == 1
     assert int(concat(ones[0:8], ones[8:nbits])) == top
@@ -37,20 +34,18 @@ def test_arithmetic(nbits):
 
 
 def test_checks_are_those_of_pymtl3():
-    with pytest.raises(
-        ValueError, match=f"Only support 1 <= nbits <= {wide.MAX_NBITS}, not {wide.MAX_NBITS + 1}"
+    for message, arguments in (
+        (
+            f"Only support 1 <= nbits <= {wide.MAX_NBITS}, not {wide.MAX_NBITS + 1}",
+            (wide.MAX_NBITS + 1,),
+        ),
+        ("not 0", (0,)),
+        (r"Value 0x10 is too wide for Bits4!\n.Bits4 only accepts -0x8 <= value <= 0xf", (4, 16)),
+        ("Bits8 object on RHS is too wide to be used to construct Bits4", (4, Bits(8, 1))),
+        ("Bits2 object on RHS is too narrow to be used to construct Bits4", (4, Bits(2, 1))),
     ):
-        Bits(wide.MAX_NBITS + 1)
-    with pytest.raises(ValueError, match="not 0"):
-        Bits(0)
-    with pytest.raises(
-        ValueError, match=r"Value 0x10 is too wide for Bits4!\n.Bits4 only accepts -0x8 <= value <= 0xf"
-    ):
-        Bits(4, 16)
-    with pytest.raises(ValueError, match="Bits8 object on RHS is too wide to be used to construct Bits4"):
-        Bits(4, Bits(8, 1))
-    with pytest.raises(ValueError, match="Bits2 object on RHS is too narrow to be used to construct Bits4"):
-        Bits(4, Bits(2, 1))
+        with pytest.raises(ValueError, match=message):
+            Bits(*arguments)
     with pytest.raises(ValueError, match="too wide"):
         mk_bits(2050)(0).__imatmul__(1 << 2050)
     assert Bits(4, 16, trunc_int=True) == 0
@@ -67,28 +62,23 @@ def test_bitstruct_of_three_operands():
     assert Request.from_bits(packed) == request
 
 
-@pytest.mark.parametrize("nbits", one_now([2050, 4100], 2050))
+@parametrize("nbits", one_now([2050, 4100], 2050))
 def test_simulation_and_translation(nbits):
     modulus = (1 << nbits) - 3
     requests = [(modulus - 1, modulus - 2), (5, 6)]
     lint(translate(AddMod(nbits)))
-    for stage in RTL_STAGES:
-        assert ran(AddMod(nbits), requests, stage, statics={"modulus": modulus}).responses == [
-            modulus - 3,
-            11,
-        ]
+    run = ran_alike(lambda: AddMod(nbits), requests, statics={"modulus": modulus})
+    assert run.responses == [modulus - 3, 11]
 
 
 def test_another_pymtl3_is_refused():
     wide.check_pin(__version__, SOURCE)
-    with pytest.raises(
-        RuntimeError, match=r"Bits of PyMTL3 3.1.17, but found 3.2.0: install pymtl3==3.1.17, or revise"
+    for version, source, message in (
+        ("3.2.0", SOURCE, r"Bits of PyMTL3 3.1.17, but found 3.2.0: install pymtl3==3.1.17, or revise"),
+        (__version__, SOURCE + b"\n", r"PythonBits.py is not that of the 3.1.17 release .sha256 .*: inst"),
     ):
-        wide.check_pin("3.2.0", SOURCE)
-    with pytest.raises(
-        RuntimeError, match=r"PythonBits.py is not that of the 3.1.17 release .sha256 .*: install"
-    ):
-        wide.check_pin(__version__, SOURCE + b"\n")
+        with pytest.raises(RuntimeError, match=message):
+            wide.check_pin(version, source)
 
 
 def test_bits_from_elsewhere_are_refused(monkeypatch):
