@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...fl.errors import BadInput, unknown
-from ...rtl.sim.nativemodel import fields
+from ...rtl.sim.nativemodel import declare_functions, fields
 from ..kit.functions import parse
 from ..kit.liberty import Cell, Library
 from ..netlist.netlist import Instance, Netlist
@@ -271,31 +271,25 @@ def _ramp_ticks(timing: Timing, slew_share: float) -> np.ndarray:
     return np.ascontiguousarray(np.maximum(np.rint(ways), 1), np.int32)
 
 
-def declare(lib: ctypes.CDLL, name: str, result: type | None, *arguments: type) -> None:
-    function = getattr(lib, name)
-    function.restype, function.argtypes = result, arguments
-
-
 @functools.cache
 def prepared(path: Path) -> ctypes.CDLL:
     """The library with the types of the engine's functions."""
     lib = ctypes.CDLL(str(path))
     pointer, net, count = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint64
-    types: dict[str, tuple[Any, ...]] = {  # the result, then the arguments
-        "gates_new": (pointer, pointer, ctypes.c_uint32),
-        "gates_delete": (None, pointer),
-        "gates_loop": (net, pointer),
-        "gates_set": (None, pointer, net, net),
-        "gates_settle": (None, pointer),
-        "gates_clock": (None, pointer, net),
-        "gates_get": (net, pointer, net),
-        "gates_edges": (count, pointer),
-        "gates_window": (None, pointer, count, count, net, net, count),
-        "gates_counts": (None, pointer, pointer),
-        "gates_follow": (None, pointer, pointer, pointer, net, pointer, count),
-    }
-    for name, (result, *arguments) in types.items():
-        declare(lib, name, result, *arguments)
+    declare_functions(
+        lib,
+        gates_new=(pointer, ctypes.c_uint32),
+        gates_delete=(None,),
+        gates_loop=(net,),
+        gates_set=(None, net, net),
+        gates_settle=(None,),
+        gates_clock=(None, net),
+        gates_get=(net, net),
+        gates_edges=(count,),
+        gates_window=(None, count, count, net, net, count),
+        gates_counts=(None, pointer),
+        gates_follow=(None, pointer, pointer, net, pointer, count),
+    )
     return lib
 
 

@@ -27,7 +27,7 @@ from ...rtl.sim import cache, sources
 from ...rtl.sim.base import Options
 from ...rtl.sim.harness import Harness, harness
 from ...rtl.sim.native import DRIVER, NativeSimulation
-from ...rtl.sim.nativemodel import NativeModel
+from ...rtl.sim.nativemodel import NativeModel, declare_functions
 from ...rtl.sim.nativemodel import load as load_library
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation.translate import top_name
@@ -38,7 +38,7 @@ from ..netlist.netlist import Netlist
 from ..netlist.netlist import read as read_netlist
 from ..synth import synthesis
 from . import gate_harness
-from .engine import Engine, GateTables, declare, prepared
+from .engine import Engine, GateTables, prepared
 
 STAGE = "gates"
 PRODUCTS = ("netlist.json", "hierarchy.json")  # of synthesis
@@ -65,8 +65,8 @@ class GateModel(NativeModel):
         self.lib = load_library(path)
         lib = prepared(path)
         self._tables = tables
-        declare(lib, "gates_use", None, ctypes.c_void_p, ctypes.c_void_p)
-        declare(lib, "gates_last", ctypes.c_void_p)
+        declare_functions(lib, gates_use=(None, ctypes.c_void_p))
+        lib.gates_last.restype = ctypes.c_void_p
         lib.gates_use(ctypes.byref(tables.c), self._nets.ctypes.data)
         seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
         self._handle = self.lib.sim_new(None, seed)

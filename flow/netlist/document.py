@@ -4,6 +4,7 @@ It is Yosys' own format (`write_json`), with more keys than are named here; none
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -122,6 +123,23 @@ def port_bits(module: Module, direction: str) -> Iterator[Bit]:
     for port in module["ports"].values():
         if port["direction"] == direction:
             yield from port["bits"]
+
+
+def operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
+    """A and B of an operator, as wide as Y; yosys takes a sign only where both have one."""
+    pins, parameters, width = cell["connections"], cell["parameters"], len(cell["connections"]["Y"])
+    signed = all(int(parameters.get(f"{pin}_SIGNED", "0"), 2) for pin in "AB")
+    a, b = (tuple((pins[pin] + [pins[pin][-1] if signed else "0"] * width)[:width]) for pin in "AB")
+    return a, b
+
+
+def readers(module: Module) -> dict[Bit, set[str]]:
+    """{net: the cells that read it, and "" for a port}."""
+    found = defaultdict(set, {bit: {""} for bit in port_bits(module, "output")})
+    for name, cell in module["cells"].items():
+        for bit in cell_bits(cell, "input"):
+            found[bit].add(name)
+    return found
 
 
 def fresh_nets(module: Module) -> Iterator[int]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from ..netlist.document import Bit, Cell, Module, cell_bits, port_bits
+from ..netlist.document import Bit, Cell, Module, cell_bits, operands, port_bits, readers
 from ..netlist.order import in_order
 from ..synth.carry_save import Step
 
@@ -183,7 +183,7 @@ class _Proof:
         if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
             raise NotShownError(f"the end of a chain, {step.sum}")
         pair = sorted([step.total, step.carry], key=str)
-        if sorted(_operands(cell), key=str) != pair:
+        if sorted(operands(cell), key=str) != pair:
             raise NotShownError(f"the sum {name} at the end of a chain")
         self.shown.update(step.sum)
 
@@ -272,7 +272,7 @@ class _Proof:
         if cell["type"] in BITWISE:
             bits = (_function("a choice", cell, place) for place in range(len(cell["connections"]["Y"])))
             return sum(((1 << place) * bit for place, bit in enumerate(bits)), Polynomial())
-        a, b = map(self._value, _operands(cell))
+        a, b = map(self._value, operands(cell))
         if cell["type"] == "$mul":
             return a * b
         if cell["type"] not in ARITHMETIC:
@@ -318,9 +318,8 @@ class _Proof:
             if nets.intersection(_written(cell)) - self.shown:
                 raise NotShownError(f"what {name} drives")
         driven = set(self.of_after)
-        read = {bit for cell in self.after["cells"].values() for bit in _read(cell)}
+        read = {bit for bit in readers(self.after) if isinstance(bit, int)}
         driven.update(port_bits(self.after, "input"))
-        read.update(bit for bit in port_bits(self.after, "output") if isinstance(bit, int))
         if lost := read - driven:
             raise NotShownError(f"{min(map(str, lost))}, which nothing drives any more")
 
@@ -336,7 +335,7 @@ def _steps(
         cell = before["cells"].get(drivers.get(step.sum[0], ""))
         if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
             raise NotShownError(f"{step.sum}, which was no sum")
-        added = list(_operands(cell))
+        added = list(operands(cell))
         if previous is not None:
             halves = [word for word in added if _starts(word, previous.sum[1:])]
             if not halves:
@@ -370,14 +369,6 @@ def _written(cell: Cell) -> Iterator[int]:
 
 def _read(cell: Cell) -> Iterator[int]:
     return (bit for bit in cell_bits(cell, "input") if isinstance(bit, int))
-
-
-def _operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
-    """A and B as wide as Y; yosys takes a sign only where both have one."""
-    pins, width = cell["connections"], len(cell["connections"]["Y"])
-    signed = all(int(cell["parameters"].get(f"{pin}_SIGNED", "0"), 2) for pin in "AB")
-    a, b = (tuple((pins[pin] + [pins[pin][-1] if signed else "0"] * width)[:width]) for pin in "AB")
-    return a, b
 
 
 def _function(name: str, cell: Cell, place: int) -> Polynomial:

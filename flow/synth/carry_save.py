@@ -21,12 +21,12 @@ shows step by step that nothing has changed; there the additions at the end are 
 Works on yosys' JSON of a design after sharing.py, in place.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..netlist.document import Bit, Document, Module, cell_bits, port_bits
+from ..netlist.document import Bit, Document, Module, readers
 from .sharing import Words, drivers, extended, operand_orders
 
 LEAST_STEPS = 3
@@ -55,7 +55,7 @@ def narrow(design: Document) -> None:
     """
     for module in design["modules"].values():
         words = Words(module)
-        while _narrow(words, _readers(module)):
+        while _narrow(words, readers(module)):
             pass
 
 
@@ -71,7 +71,7 @@ class _Chains(Words):
         super().__init__(module)
         self.prefix = prefix
         self.drivers = drivers(self.cells)
-        self.readers = _readers(module)
+        self.readers = readers(module)
 
     def rewrite(self) -> Iterator[list[Step]]:
         self.bounds: dict[str, int] = {}
@@ -228,17 +228,6 @@ def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
     """Whether a word is that of `out` without its last bit, with zeros above it."""
     half = out[1:]
     return list(word[: len(half)]) == half and set(word[len(half) :]) <= {"0"}
-
-
-def _readers(module: Module) -> dict[Bit, set[str]]:
-    """{net: the cells that read it, and "" for a port}."""
-    found = defaultdict(set)
-    for name, cell in module["cells"].items():
-        for bit in cell_bits(cell, "input"):
-            found[bit].add(name)
-    for bit in port_bits(module, "output"):
-        found[bit].add("")
-    return found
 
 
 def _narrow(words: Words, read: Mapping[Bit, set[str]]) -> bool:

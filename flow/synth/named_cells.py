@@ -31,10 +31,10 @@ from ..netlist.document import (
     Cell,
     Document,
     Module,
-    cell_bits,
     fresh_nets,
     made_cell,
     port_bits,
+    readers,
 )
 from .sharing import extended
 from .tiles import forms
@@ -248,9 +248,7 @@ class Placing:
         count = 0
         for own, module in design["modules"].items():
             fresh = fresh_nets(module)
-            read = {*port_bits(module, "output")}
-            for cell in module["cells"].values():
-                read.update(cell_bits(cell, "input"))
+            read = readers(module)
             for name in [item for item in module["cells"] if (own, item) in self.placed]:
                 form, bits = self.placed[own, name]
                 pins = {pin: nets[0] for pin, nets in module["cells"][name]["connections"].items() if nets}

@@ -25,7 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..netlist.document import Bit, Cell, Document, Module, fresh_nets, made_cell
+from ..netlist.document import Bit, Cell, Document, Module, fresh_nets, made_cell, operands
 
 Cells = dict[str, Cell]
 Word = tuple[Bit, ...]
@@ -179,9 +179,7 @@ def extended(bits: list[Bit], width: int, sign: Bit = "0") -> list[Bit]:
 
 def operand_orders(cell: Cell) -> Iterator[tuple[Word, Word]]:
     """Yield both operands as wide as the output, in both orders."""
-    pins = cell["connections"]
-    signed = all(int(cell["parameters"][f"{pin}_SIGNED"], 2) for pin in "AB")
-    a, b = (tuple(extended(pins[pin], len(pins["Y"]), pins[pin][-1] if signed else "0")) for pin in "AB")
+    a, b = operands(cell)
     yield a, b
     yield b, a
 

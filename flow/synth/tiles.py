@@ -32,6 +32,7 @@ from ..netlist.document import (
     fresh_nets,
     instances,
     port_bits,
+    readers,
 )
 from ..netlist.logic import CONSTANTS
 from ..product import Product
@@ -152,19 +153,19 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 
 def _registered(module: Module) -> bool:
     """Whether no input reaches an output but through registers."""
-    readers = defaultdict(list)
-    for cell in module["cells"].values():
-        if cell["type"] not in CLOCKED:
-            for bit in cell_bits(cell, "input"):
-                readers[bit].append(cell)
-    reached = set(port_bits(module, "input"))
-    todo = list(reached)
+    reads = readers(module)
+    todo = list(port_bits(module, "input"))
+    reached = set(todo)
     for bit in todo:  # grows
-        for cell in readers.pop(bit, ()):
-            outputs = set(cell_bits(cell, "output"))
-            todo += outputs - reached
-            reached |= outputs
-    return reached.isdisjoint(port_bits(module, "output"))
+        for name in reads.pop(bit, ()):
+            if not name:
+                return False
+            cell = module["cells"][name]
+            if cell["type"] not in CLOCKED:
+                outputs = set(cell_bits(cell, "output"))
+                todo += outputs - reached
+                reached |= outputs
+    return True
 
 
 # ---- apart and together
