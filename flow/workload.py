@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -46,6 +47,7 @@ from ..rtl.sim.nativemodel import NativeModel
 from ..rtl.sim.ports import Message, Ports
 from ..rtl.sim.protocol import BrokenPromise, Progress, Run, SimulationTimeout, UnexpectedResponse
 from . import typed_toml
+from .description import Description
 from .product import Product
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from ..proc.software.elf import Program
 
 STREAM, SYSTEM = "stream", "system"
+RTL_SIM = "rtl_sim.json"
 BROKEN = (BrokenPromise, SimulationTimeout, UnexpectedResponse)
 MOST_CYCLES = 20_000_000  # by default: a minute
 STREAM_PORTS = (
@@ -288,6 +291,29 @@ class TextSimulation(NativeSimulation):
         self._check(options)
         self.ports = ports
         self._model = NativeModel(verilog + harness(ports).verilog(top, names), DRIVER, options)
+
+
+def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_dir: Path) -> Simulated:
+    """Simulate the design before synthesis and write rtl_sim.json; a wrong answer is a failed test and no
+    error.
+    """
+    start = time.perf_counter()
+    report = run_text(design_sv.read_text(), design.top, load(workload_json))
+    report.seconds = round(time.perf_counter() - start, 2)
+    report.write(out_dir, RTL_SIM)
+    return report
+
+
+def run_text(verilog: str, top: str, work: Workload) -> Simulated:
+    """A workload on the module `top` of a Verilog text, by Verilator."""
+    if work.protocol == SYSTEM:
+        from ..proc.sim.native import NativeProcSimulation, VerilogText
+
+        with NativeProcSimulation(VerilogText(verilog, top), Options()) as system:
+            return run_programs(system, work)
+    assert work.ports is not None
+    with TextSimulation(verilog, top, work.ports, work.names, Options()) as simulation:
+        return run_streams(simulation, work)
 
 
 def run_streams(

@@ -19,14 +19,13 @@ from ...fl.errors import BadInput
 from ...flow import description, product
 from ...flow.fpga import fpga
 from ...flow.fpga.report import FpgaRun
-from ...flow.gates import rtl_sim
 from ...flow.graph import fmax, graph, summary
 from ...flow.graph.figures import Ran, Summary
 from ...flow.graph.runner import INDISPENSABLE, Outcome, run_flow
 from ...flow.progress import Event, Report, Running
 from ...flow.source import Source, VerilogFiles
 from ...flow.timing.report import TimingReport
-from ...flow.workload import Simulated
+from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.translation.translated import Digests
 from ..errors import NoMeasurement
 from .flow_settings import EQUIVALENCE, check_flow, steps_of
@@ -265,10 +264,10 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     start = time.monotonic()
     outcome = run_flow(["rtl-sim"], chip, {}, _teller(point, say), jobs=jobs)
     files = outcome.files()
-    if rtl_sim.FILE not in files:
+    if RTL_SIM not in files:
         why = next(iter({**outcome.failed, **outcome.left_out}.values()))
         raise NoMeasurement(f"{point}: its tests did not run: {why}")
-    simulated = product.read(files[rtl_sim.FILE], Simulated)
+    simulated = product.read(files[RTL_SIM], Simulated)
     marks = [f"the design fails {simulated.tests_failed} of its tests"] if simulated.tests_failed else []
     if marks and not chip.core_instance:  # a core by a manifest gets a mark, and is shown
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")

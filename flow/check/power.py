@@ -20,7 +20,8 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,15 +81,14 @@ WEIGHED = re.compile(r"power:\s+[v^] energy =\s*(\S+) \*\s*\S+ =\s*(\S+)")
 LEAKING = re.compile(r"power: leakage cell \S+ (\S+)")
 
 
-@dataclass
-class Theirs:
+class Theirs(NamedTuple):
     """In mW, from OpenSTA: as it prints it, and by part with what is wrong put right; causes of the
     difference.
     """
 
     printed: float
-    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    causes: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    parts: dict[str, float]
+    causes: dict[str, float]
 
 
 class Unaware(KindEnergy):
@@ -208,8 +208,9 @@ class Powered:
 
     def _traced(self, trace: Iterable[str], printed: float) -> Theirs:
         """Return the sums over the trace, corrected."""
-        found, cells = Theirs(printed), self.subject.netlist.cells
-        parts, causes = found.parts, found.causes
+        cells = self.subject.netlist.cells
+        parts: dict[str, float] = defaultdict(float)
+        causes: dict[str, float] = defaultdict(float)
         name, pin, switched = "", "", (0.0, 0.0)
         rows: list[tuple[float, float, float]] = []  # weight, energy in J, power in W
         weighed = (0.0, 0.0)
@@ -251,7 +252,7 @@ class Powered:
             elif match := LEAKING.search(line):
                 parts[LEAKAGE] += W_TO_MW * float(match[1])
         close()
-        return found
+        return Theirs(printed, parts, causes)
 
 
 def compare(powered: Powered, where: str) -> list[Compared]:

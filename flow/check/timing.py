@@ -7,7 +7,8 @@ and is wrong; nor has resistance that makes more with OpenSTA than with us, or n
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..netlist.netlist import Netlist
 from ..timing import opensta
@@ -24,8 +25,7 @@ SHAPE = "the shape of the wires"
 RESISTANCE = "the resistance of the wires, which OpenSTA's drivers see less of"
 
 
-@dataclass(frozen=True)
-class Slacks:
+class Slacks(NamedTuple):
     """By endpoint, of one engine."""
 
     setup: Mapping[str, float]

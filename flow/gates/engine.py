@@ -13,9 +13,8 @@ import ctypes
 import functools
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,8 +67,7 @@ class _Counts(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """Transitions in a window; arrays by net."""
 
     cycles: int

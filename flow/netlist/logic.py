@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ..kit.functions import Function, parse
@@ -44,8 +45,7 @@ NO_LOGIC = ("$scopeinfo",)
 NEXT = "next state"  # the net of one that is more than a pin
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A net and the function that drives it."""
 
     cell: str
@@ -54,8 +54,7 @@ class Node:
     function: Function
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """A flip-flop; `clear` and `preset` are (net, level at which it acts)."""
 
     cell: str
@@ -67,8 +66,7 @@ class State:
     preset: tuple[Bit, bool] | None = None
 
 
-@dataclass(frozen=True)
-class Gate:
+class Gate(NamedTuple):
     """A clock gate."""
 
     cell: str

@@ -17,7 +17,7 @@ Unconnected outputs pay nothing: the library states the energy of a flip-flop at
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ ByPin = Mapping[str, np.ndarray]
 Context = Callable[[str, int], np.ndarray]  # of a pin and its edge
 
 
-@dataclass(frozen=True)
-class Members:
+class Members(NamedTuple):
     """The instances of a kind; arrays by instance. Pins that are nowhere connected are in none of the
     three.
     """
@@ -45,8 +44,7 @@ class Members:
     settled: ByPin  # fraction of the changes that come before the falling edge of the clock
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """One table of one pin, and how many transitions of each instance pay it."""
 
     pin: str
@@ -57,8 +55,7 @@ class Term:
     counts: np.ndarray
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """A table of an output for one sense of its input."""
 
     arc: PowerArc

@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -123,8 +123,7 @@ class Estimate:
         return found
 
 
-@dataclass(frozen=True)
-class Paid:
+class Paid(NamedTuple):
     """Instances of a kind that have the same pins connected, and the energy of their transitions."""
 
     kind: str

@@ -51,8 +51,8 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from .. import product
@@ -116,8 +116,7 @@ Source = tuple[Bit, bool]  # a source that both have, and whether a net is its c
 Parts = dict[str, list["Pair"]]
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two nets to be proved equal, or one the complement of the other."""
 
     part: str

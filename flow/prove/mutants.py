@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 CHANGED = {"+": "-", "-": "+", "&": "|", "|": "&", "^": "|", "==": "!=", "!=": "==", "<": ">=", "*": "+"}
 OPERATOR = re.compile(r" (\+|-|&|\||\^|==|!=|<|\*) ")
@@ -11,8 +11,7 @@ INDEX = re.compile(r"\w\[(\d+)\](?! *\w)")  # of a bit, and of no declaration
 IF = re.compile(r"\bif \((.+)\) begin")
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(NamedTuple):
     """The text with one change, and where that is."""
 
     text: str

@@ -1,5 +1,6 @@
 """Result of the equivalence proof of a netlist: equivalence.json."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -41,7 +42,7 @@ def summary(parts: Sequence[Part], steps: Sequence[str], seconds: float) -> str:
     """Return one line on all parts; `seconds` is the time limit of a part."""
     if not parts:
         return "nothing is proved: the design has no register and no output to compare"
-    count = {state: sum(part.result == state for part in parts) for state in (PROVED, REFUTED, UNDECIDED)}
+    count = Counter(part.result for part in parts)
     told = f"proved {count[PROVED]} of {len(parts)} parts"
     if steps:
         told += f" ({', '.join(steps)})"

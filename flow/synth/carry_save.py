@@ -23,7 +23,6 @@ Works on yosys' JSON of a design after sharing.py, in place.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..netlist.document import Bit, Document, Module, readers
@@ -33,8 +32,7 @@ LEAST_STEPS = 3
 TRUE_BITS = 2  # of a sum in the chain, the last ones
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A sum of a chain and the pair of words whose sum it is; the last bits of it have drivers, or all of it
     at the end.
     """

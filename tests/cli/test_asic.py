@@ -24,7 +24,6 @@ from modexlab.eval.lab.point import Point
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.flow import workload
-from modexlab.flow.gates.rtl_sim import run_text
 from modexlab.flow.graph import graph
 from modexlab.flow.graph.figures import Ran
 from modexlab.flow.graph.summary import NOT_TIMED
@@ -332,7 +331,7 @@ def test_exported_workload(name, interface, tmp_path):
     work = workload.load(tmp_path / "workload.json")
     assert any(row.source_delay for row in work.rows) and any(row.sink_delay for row in work.rows)
     top = json.loads((tmp_path / "design.json").read_text())["top"]
-    report = run_text((tmp_path / "design.sv").read_text(), top, work)
+    report = workload.run_text((tmp_path / "design.sv").read_text(), top, work)
     assert report.failures == []
     assert report.tests_passed == len(work.rows) + len(system_catalogue.OPERATIONS)
 
@@ -342,7 +341,7 @@ def test_exported_system(tmp_path):
     """Its cycles are those of `modexlab proc systems`, normalised alike."""
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)
     with_few_rows = workload_of(chip, tmp_path)
-    report = run_text((tmp_path / "design.sv").read_text(), chip.top, with_few_rows)
+    report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, with_few_rows)
     rows = system_catalogue.Measurement().rows([system_catalogue.find_system("procxcel-mont")], [32])
     assert report.tests_failed == 0
     assert report.cycles == {row.operation: row.normalised for row in rows}
@@ -469,7 +468,7 @@ def test_rows_of_a_private_operation(tmp_path):
     }
     assert {"base 0", "base 1", "base n - 1", "random 0", "decrypt"} <= statuses.keys() - wrong.keys()
     assert {(row.source_delay, row.sink_delay) for row in work.rows} == {(0, 0), (5, 0), (0, 7), (3, 4)}
-    report = run_text((tmp_path / "design.sv").read_text(), chip.top, work)
+    report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, work)
     (decrypt,) = chip.energy()
     assert report.failures == [] and report.cycles == {"decrypt": machine.cycles(*decrypt.operands)}
 

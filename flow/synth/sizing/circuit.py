@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,8 +10,7 @@ from ...netlist.netlist import Netlist
 from ...timing.wire_table import WireTable
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """Timing environment of a part of a design, for the nodes (2 * net + edge) of its ports."""
 
     inputs: np.ndarray

@@ -8,6 +8,6 @@ version = tools.verilator
 
 def run(job: Job) -> None:
     """Make the outputs of the step."""
-    from ....gates.rtl_sim import simulate_rtl
+    from ....workload import simulate_rtl
 
     simulate_rtl(job["design.sv"], job.design, job["workload.json"], job.out)
