@@ -69,9 +69,8 @@ class Buffers(EditedNetlist):
 
     def module(self, net: int, readers: Iterable[Terminal]) -> str:
         """Return the module of a net's driver; for a port's net, that of the first reader that is a cell."""
-        driver = self.netlist.driver[net]
-        assert driver is not None
-        of = next((name for name, _ in (driver, *readers) if name != PORT), PORT)
+        terminals = (self.netlist.driver[net] or (PORT, ""), *readers)
+        of = next((name for name, _ in terminals if name != PORT), PORT)
         return self.owners.get(of, self.modules.get(of, ""))
 
     def insert(self, kind: str, net: int, module: str) -> tuple[Terminal, int]:

@@ -168,9 +168,10 @@ class _Chains(Words):
 
     def _true_bits(self, name: str, pair: _Pair, out: list[Bit]) -> Bit:
         """Drive the two last bits of a sum; the carry out of the last one."""
-        self.put(f"{name}$bit0", "$xor", [out[0]], A=[pair.total[0]], B=[pair.carry[0]])
-        carry = self.made(f"{name}$carry0", "$and", A=[pair.total[0]], B=[pair.carry[0]])
-        both = self.made(f"{name}$both1", "$xor", A=[pair.total[1]], B=[pair.carry[1]])
+        (a0, a1, *_), (b0, b1, *_) = pair
+        self.put(f"{name}$bit0", "$xor", [out[0]], A=[a0], B=[b0])
+        carry = self.made(f"{name}$carry0", "$and", A=[a0], B=[b0])
+        both = self.made(f"{name}$both1", "$xor", A=[a1], B=[b1])
         self.put(f"{name}$bit1", "$xor", [out[1]], A=both, B=carry)
         return carry[0]
 

@@ -145,15 +145,14 @@ def _adders(
     netlist: Netlist, library: Library, by_leaves: Mapping[tuple[int, ...], list[tuple[int, int]]]
 ) -> Iterable[Adder]:
     """Pairs of a sum and a carry that would save area."""
-    area = {kind: cell.area for kind, cell in library.cells.items()}
     assert library.roles.full_adder is not None
-    own = area[library.roles.full_adder.cell]
+    own = library.cells[library.roles.full_adder.cell].area
     for leaves, nets in by_leaves.items():
         sums = [(net, table != EXCLUSIVE_OR) for net, table in nets if table not in MAJORITIES]
         carries = [(net, *MAJORITIES[table]) for net, table in nets if table in MAJORITIES]
         for (total, odd), (carry, polarity, carry_odd) in itertools.product(sums, carries):
             cells = _served(netlist, library, (total, carry), set(leaves))
-            gone = sum(area[netlist.cells[name].kind] for name in cells)
+            gone = sum(library.cells[netlist.cells[name].kind].area for name in cells)
             if gone - own >= LEAST_SAVED:
                 yield Adder(leaves, total, odd, carry, polarity, carry_odd, cells, gone)
 
@@ -164,10 +163,7 @@ def _served(netlist: Netlist, library: Library, outputs: tuple[int, int], leaves
     read: Counter[int] = Counter()
     todo = list(outputs)
     while todo:
-        net = todo.pop()
-        driver = netlist.driver[net]
-        assert driver is not None
-        name = driver[0]
+        name, _ = netlist.driver[todo.pop()] or (PORT, "")
         if name in gone or name == PORT:
             continue
         gone.add(name)
@@ -224,9 +220,8 @@ class Exchange(EditedNetlist):
         return made
 
     def _make(self, adder: Adder, flip: int, arrival: Sequence[float]) -> None:
-        driver = self.netlist.driver[adder.sum]
-        assert driver is not None
-        owner = self.modules[driver[0]]
+        driver, _ = self.netlist.driver[adder.sum] or (PORT, "")
+        owner = self.modules[driver]
         for name in adder.cells:
             for pin, net in self.cells.pop(name).pins.items():
                 self.readers[net].discard((name, pin))
@@ -300,8 +295,7 @@ class Exchange(EditedNetlist):
                 for pin in cell.inputs:
                     net = instance.pins[pin]
                     self.readers[net].discard((name, pin))
-                    driver = self.netlist.driver[net] if net < len(self.netlist.driver) else None
-                    if driver and driver[0] != PORT:
+                    if net < len(self.netlist.driver) and (driver := self.netlist.driver[net]):
                         todo.append(driver[0])
 
     def _invert(self, net: int, out: int, owner: str) -> None:
