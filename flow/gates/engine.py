@@ -131,7 +131,10 @@ class GateTables:
         self._ones = np.zeros(len(netlist.nets), np.uint8)
         self._ones[[net for net, value in netlist.constants.items() if value == "1"]] = 1
         self.timed = timing is not None
-        self._ramps = _ramp_ticks(timing, library.slew_share) if timing and swings else None
+        self._ramps = None
+        if timing and swings:  # by net: of its whole way to 0 and to 1, at its largest slews
+            ways = timing.slews_ns[:, [FALL, RISE]] / (library.slew_share * TICK_NS)
+            self._ramps = np.ascontiguousarray(np.maximum(np.rint(ways), 1), np.int32)
         self.c = _Tables(
             net_count=len(netlist.nets),
             cell_count=len(self.logic),
@@ -261,12 +264,6 @@ def _arcs(timing: Timing) -> tuple[Mapping[str, Arcs], np.ndarray, dict[str, int
     places = first[timing.arc_cell] + numbers[timing.kind[timing.arc_cell], timing.arc_row]
     np.maximum.at(ticks, places, np.rint(timing.arc_delay[0] / TICK_NS).astype(np.int32))
     return kinds, ticks, dict(zip(timing.names, first.tolist(), strict=True))
-
-
-def _ramp_ticks(timing: Timing, slew_share: float) -> np.ndarray:
-    """By net: of its whole way to 0 and to 1, at its largest slews."""
-    ways = timing.slews_ns[:, [FALL, RISE]] / (slew_share * TICK_NS)
-    return np.ascontiguousarray(np.maximum(np.rint(ways), 1), np.int32)
 
 
 @functools.cache

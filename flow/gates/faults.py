@@ -140,18 +140,16 @@ class FaultyNetlist:
         driver = self.tables.netlist.driver[net]
         return driver[0].rpartition(".")[0] if driver is not None else ""
 
-    def _simulation(self, fault: NetFault | None) -> GateSimulation:
-        if fault is None:
-            return GateSimulation(self.tables, self.ports)
-        if fault.kind is Stuck.FLIP:
-            return _FlippedSimulation(self.tables, self.ports, fault)
-        return GateSimulation(StuckTables(self.tables, fault.net, int(fault.kind is Stuck.AT_1)), self.ports)
-
     def run(self, request: Value, max_cycles: int, fault: NetFault | None = None) -> tuple[Value | None, int]:
         """The answer to one request, and its cycle; None if there is none. UnexpectedResponse: it comes
         without being asked for.
         """
-        with self._simulation(fault) as simulation:
+        if fault is not None and fault.kind is Stuck.FLIP:
+            simulation: GateSimulation = _FlippedSimulation(self.tables, self.ports, fault)
+        else:
+            stuck = fault and StuckTables(self.tables, fault.net, int(fault.kind is Stuck.AT_1))
+            simulation = GateSimulation(stuck or self.tables, self.ports)
+        with simulation:
             try:
                 made = simulation.run([request], max_cycles=max_cycles)
             except SimulationTimeout:

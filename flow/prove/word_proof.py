@@ -112,7 +112,11 @@ class _Proof:
             if cell["type"] not in (*BITWISE, "$fa", *ARITHMETIC):
                 raise NotShownError(f"{name}, a new {cell['type']}")
         self.of_before, self.of_after = _drivers(before), _drivers(after)
-        self.order = self._order()
+        drivers = {bit: name for bit, name in self.of_after.items() if name in self.new}
+        # readers first
+        self.order = in_order({name: _read(cell) for name, cell in self.new.items()}, drivers)[::-1]
+        if len(self.order) < len(self.new):
+            raise NotShownError("a loop")
         self.shown: set[Bit] = set()
         self.halves: dict[tuple[Bit, ...], Polynomial] = {}  # sums of chains, without the last bit
 
@@ -301,14 +305,6 @@ class _Proof:
                     polynomial = polynomial.replaced(out, value)
                     read |= value.bits
         return polynomial
-
-    def _order(self) -> list[str]:
-        """The new cells, readers first; NotShownError for a loop among them."""
-        drivers = {bit: name for bit, name in self.of_after.items() if name in self.new}
-        order = in_order({name: _read(cell) for name, cell in self.new.items()}, drivers)
-        if len(order) < len(self.new):
-            raise NotShownError("a loop")
-        return order[::-1]
 
     def _covered(self) -> None:
         """That each net of both is shown to be the same, and that no other is read."""

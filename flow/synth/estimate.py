@@ -5,8 +5,6 @@ catalogue; within a factor of 2 of it (the table is in tests/flow/test_synthesis
 the product of both widths.
 """
 
-from collections.abc import Iterator
-
 from ..netlist.document import Bit, Document, Module, cell_bits
 from ..netlist.order import in_order
 
@@ -35,7 +33,7 @@ def cells(design: Document) -> int:
             elif kind == "$pmux":
                 total += PER_BIT[kind] * len(pins["B"])
             elif kind in PER_BIT:
-                total += PER_BIT[kind] * max(_width(bits) for bits in pins.values())
+                total += PER_BIT[kind] * max(map(_width, pins.values()))
             elif "$" not in kind:  # of the library: read_slang's modules have it in their names
                 total += 1
     return round(total)
@@ -59,19 +57,14 @@ def carries(module: Module) -> int:
     Each waits for the last carry of the one before, as what is subtracted, or chosen, depends on it;
     additions are left out, as their ripples overlap.
     """
+    operators = {name: cell for name, cell in module["cells"].items() if cell["type"] not in REGISTERS}
+    driver = {bit: name for name, cell in operators.items() for bit in cell_bits(cell, "output")}
     arrival: dict[Bit, int] = {}
-    for kind, pins in _in_order(module):
+    for name in in_order({name: cell_bits(cell, "input") for name, cell in operators.items()}, driver):
+        kind, pins = operators[name]["type"], operators[name]["connections"]
         latest = max((arrival.get(bit, 0) for pin in pins if pin not in "XY" for bit in pins[pin]), default=0)
         if kind in WITH_LAST_CARRY:
-            latest += max(_width(bits) for bits in pins.values())
+            latest += max(map(_width, pins.values()))
         for pin in "XY":
             arrival |= dict.fromkeys(pins.get(pin, ()), latest)
     return max(arrival.values(), default=0)
-
-
-def _in_order(module: Module) -> Iterator[tuple[str, dict[str, list[Bit]]]]:
-    """(kind, connections) of all operators, each after those that it reads; no registers."""
-    operators = {name: cell for name, cell in module["cells"].items() if cell["type"] not in REGISTERS}
-    driver = {bit: name for name, cell in operators.items() for bit in cell_bits(cell, "output")}
-    for name in in_order({name: cell_bits(cell, "input") for name, cell in operators.items()}, driver):
-        yield operators[name]["type"], operators[name]["connections"]

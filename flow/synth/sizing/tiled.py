@@ -74,12 +74,16 @@ def size_parts(
         netlist = of_module(name, module, library)
         return Model(wired(netlist, wire_ff), library, asked, families, target)
 
+    owner = {path: part.name for part in parts for path in part.paths}
     model = analysed(name, together(), asked)
     before = after = model.figures()
     best, cost = parts, math.inf
     for number in range(ROUNDS):
         # at first all of them, alone
-        late = set(_owners_of_late(model, parts)) if number else {part.name for part in parts}
+        late = {part.name for part in parts}
+        if number:
+            places = np.nonzero(model.cell_slacks() < model.target)[0].tolist()
+            late = {owner[next(enclosing(model.names[place], owner))] for place in places}
         model.derive()
         for part in parts:
             if part.name not in late:
@@ -113,19 +117,10 @@ def _parts(whole: Module, tiled: Tiles, owners: Mapping[str, str], name: str) ->
         yield Part(tile.module, tile.paths, module, inner)
 
 
-def _owners_of_late(model: Model, parts: list[Part]) -> Iterator[str]:
-    """The parts in which a cell is late."""
-    of = {path: part.name for part in parts for path in part.paths}
-    for place in np.nonzero(model.cell_slacks() < model.target)[0].tolist():
-        yield of[next(enclosing(model.names[place], of))]
-
-
 def _clock(netlist: Netlist, part: Part, whole: Model) -> str | None:
     """The port that the clock comes by."""
-    for bit, _ in netlist.port_bits("input"):
-        if whole.netlist.aliases[joined(part.paths[0], bit)] in whole.clock_nets:
-            return bit
-    return None
+    nets = {bit: whole.netlist.aliases[joined(part.paths[0], bit)] for bit, _ in netlist.port_bits("input")}
+    return next((bit for bit, net in nets.items() if net in whole.clock_nets), None)
 
 
 def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
