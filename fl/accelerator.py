@@ -17,6 +17,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ from .param import Param
 
 Fields = tuple[tuple[str, int], ...]  # names and bits, in the order of a message, the most significant first
 Message = tuple[int, ...]  # the values of fields
+Function = Callable[..., int | Message]
 
 STATUS = (
     "status"  # a first field of the response with this name says why a request was refused; 0: it was not
@@ -166,7 +168,7 @@ class Accelerator(ABC):
     def fl(self, *request: Any, **_: Any) -> Any:
         """The function: the response to a request, field by field; a plain number if it has one field."""
 
-    def model(self) -> Callable[..., int | Message]:
+    def model(self) -> Function:
         """The function from reset on: a new model for an accelerator with state between requests."""
         return self.fl
 
@@ -195,13 +197,13 @@ class Accelerator(ABC):
 
     def rows(self) -> Sequence[Row]:
         """The table that all levels run; by default zeros, ones and drawn requests."""
-        corners = [("zeros", tuple(0 for _ in self.shape.request))]
-        corners.append(("ones", tuple((1 << nbits) - 1 for _, nbits in self.shape.request)))
-        drawn = random.Random(self.nbits)
-        corners += [(f"drawn {index}", self.drawn(drawn)) for index in range(DRAWN_ROWS)]
-        return [
-            Row(name, request, *DELAYS[index % len(DELAYS)]) for index, (name, request) in enumerate(corners)
-        ]
+        generator = random.Random(self.nbits)
+        requests = {
+            "zeros": tuple(0 for _ in self.shape.request),
+            "ones": tuple((1 << nbits) - 1 for _, nbits in self.shape.request),
+            **{f"drawn {index}": self.drawn(generator) for index in range(DRAWN_ROWS)},
+        }
+        return [Row(*row, *delays) for row, delays in zip(requests.items(), cycle(DELAYS), strict=False)]
 
     def drawn(self, generator: random.Random) -> Message:
         """A request of random fields, such as it is usual."""
@@ -235,7 +237,7 @@ class Accelerator(ABC):
         """Whether it defines `model`: it keeps state between requests."""
         return type(self).model is not Accelerator.model
 
-    def responder(self, function: Callable[..., int | Message] | None = None) -> Callable[[Message], Message]:
+    def responder(self, function: Function | None = None) -> Callable[[Message], Message]:
         """A new model, or this function, whose responses are held against the fields."""
         model, fields = function or self.model(), self.shape.response
 

@@ -1,7 +1,7 @@
 """Describes the path of one partial product through a compression tree."""
 
 from ..errors import BadInput
-from .compression_plan import Plan, product_count, product_range, product_weights
+from .compression_plan import Place, Plan, product_count, product_range, product_weights
 
 
 def follow(plan: Plan, j: int, k: int = 0) -> list[str]:
@@ -35,7 +35,7 @@ def follow(plan: Plan, j: int, k: int = 0) -> list[str]:
     return lines
 
 
-def _place(to: tuple[int, int, bool]) -> str:
+def _place(to: Place) -> str:
     return f"column {to[0]} place {to[1]}{' inverted' if to[2] else ''}"
 
 

@@ -32,6 +32,7 @@ SIZE = {"five": 5, "full": 3, "half": 2}
 OUTPUTS = {"five": 3, "full": 2, "half": 2}  # of weight 1, 2 and 4 times that of the inputs
 
 Counts = tuple[int, ...]  # a number for each column
+Place = tuple[int, int, bool]  # column, place, inverted
 
 
 class Run(NamedTuple):
@@ -56,7 +57,7 @@ class Cell(NamedTuple):
     kind: str
     number: int
     inputs: tuple[int, ...]
-    outputs: tuple[tuple[tuple[int, int, bool], ...], ...]
+    outputs: tuple[tuple[Place, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class Plan:
 
     def cells(self, level: int) -> Iterator[Cell]:
         """The compressors of a level, one by one."""
-        goes_to: dict[tuple[str, int, int], list[tuple[int, int, bool]]] = {}
+        goes_to: dict[tuple[str, int, int], list[Place]] = {}
         for column, runs in enumerate(self.runs(level + 1)):
             place = 0
             for run in runs:

@@ -44,8 +44,8 @@ def _sklansky(nbits: int) -> list[Level]:
 def prefix_network(adder: str, nbits: int) -> tuple[Level, ...]:
     """The levels of the network for nbits positions; none for a carry-propagate adder."""
     makers = {"brent-kung": _brent_kung, "kogge-stone": _kogge_stone, "sklansky": _sklansky}
-    if adder not in ADDERS:
-        raise unknown("adder", adder, ADDERS)
     if adder == CARRY_PROPAGATE:
         return ()
+    if adder not in makers:
+        raise unknown("adder", adder, ADDERS)
     return tuple(level for level in makers[adder](nbits) if level)

@@ -36,15 +36,14 @@ def step_rows(shape: ScaledShape, rows: str) -> list[StepRow]:
     if rows not in ROWS:
         raise unknown("rows", rows, ROWS)
     low = 0.0 if shape.quotient_delay else ADDER + ADDER_LEVEL * shape.digit_nbits.bit_length()
-    span = 2 if rows == "radix-4" else 1
+    span, more = (2, 2) if rows == "radix-4" else (1, 0)
     select = LINES + (0 if rows == "and" else SELECT)
-    b, m = shape.operand_nbits, shape.nbits
-    more = 2 if rows == "radix-4" else 0
-    products: tuple[tuple[str, int, float], ...]
+    products = [
+        ("digit", shape.operand_nbits + more, select),
+        ("quotient", shape.nbits + more, low + select),
+    ]
     if rows == "joint":
-        products = (("both", b + 1, low + select),)
-    else:
-        products = (("digit", b + more, select), ("quotient", m + more, low + select))
+        products = [("both", shape.operand_nbits + 1, low + select)]
     return [
         StepRow(product, place, Line(arrival, place, place + width))
         for place in range(0, shape.digit_nbits, span)

@@ -24,6 +24,8 @@ from .ir import (
     word,
 )
 
+Items = tuple[Item, ...]
+
 
 @dataclass(frozen=True)
 class LoopShape:
@@ -31,9 +33,8 @@ class LoopShape:
     it.
     """
 
-    items: Callable[
-        [int, bool, bool], tuple[Item, ...]
-    ]  # of the window's bits, whether it aligns, whether a base is reduced first
+    # of the window's bits, whether it aligns, whether a base is reduced first
+    items: Callable[[int, bool, bool], Items]
     digit: bool = False  # it takes a table, and digits of several bits
     sliding: bool = False  # it takes a table of odd powers, and windows
     plain_result: bool = False
@@ -44,30 +45,30 @@ SQUARE = Product("r", "r", "r")
 TIMES = Product("r", "r", "b")
 
 
-def right_to_left(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+def right_to_left(window: int, aligns: bool, reduces: bool) -> Items:
     """r * b for each 1, b * b for each bit."""
     return (Loop((word(replace(TIMES, when=True), Product("b", "b", "b")),), right=True),)
 
 
-def left_to_right(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+def left_to_right(window: int, aligns: bool, reduces: bool) -> Items:
     """r * r for each bit below the highest 1, r * b for each 1 among them."""
     top = word(replace(TIMES, also="b")) if reduces else word(Move("r", "b"))
     body = (word(SQUARE), word(replace(TIMES, when=True)))
     return (Loop(body, first=(top,), aligns=aligns),)
 
 
-def always(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+def always(window: int, aligns: bool, reduces: bool) -> Items:
     """r * r and r * b for each bit; for a 0 the second is dropped."""
     return (Loop((word(SQUARE), word(replace(TIMES, dst=Choice("r", "")))), aligns=aligns),)
 
 
-def ladder(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+def ladder(window: int, aligns: bool, reduces: bool) -> Items:
     """r * b, and the square of b for a 1, of r for a 0: b stays r times the base."""
     low, high = Choice("r", "b"), Choice("b", "r")
     return (Loop((word(Product(low, "r", "b"), Product(high, high, high)),), aligns=aligns),)
 
 
-def fixed_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+def fixed_window(window: int, aligns: bool, reduces: bool) -> Items:
     """For each digit as many squares, and the entry of the table that it means, of which all are read."""
     most = (1 << window) - 1
     build = [Repeat(word(TIMES, KeepEntry("r")), 1, most - 1)] if most > 1 else []
@@ -86,7 +87,7 @@ def fixed_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
     )
 
 
-def sliding_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+def sliding_window(window: int, aligns: bool, reduces: bool) -> Items:
     """A square for each bit, and for each window its entry of the table of odd powers."""
     last = (1 << window - 1) - 1
     more: list[Item] = []
