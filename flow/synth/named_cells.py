@@ -202,66 +202,66 @@ def _tables(functions: tuple[str, ...], inputs: tuple[str, ...]) -> dict[tuple[i
 
 # ---- in their places
 
+Placed = dict[tuple[str, str], tuple[Form, Bits]]  # by the names of module and cell
 
-class Placing:
-    """The cells of a design that is flat but for the modules that are looked into."""
 
-    def __init__(self, forms: Mapping[str, Form]) -> None:
-        self.forms = forms
-        self.placed: dict[tuple[str, str], tuple[Form, Bits]] = {}  # by the names of module and cell
+def expand(design: Document, forms: Mapping[str, Form]) -> Placed:
+    """Put cells, and gates for what is none, in the place of the modules that are looked into, in a design
+    that is flat but for these; return the cells.
+    """
+    placed: Placed = {}
+    for own, module in design["modules"].items():
+        fresh = fresh_nets(module)
+        for path, cell in [*module["cells"].items()]:
+            if (form := forms.get(cell["type"])) is None:
+                continue
+            del module["cells"][path]
+            nets: dict[Bit, Bit] = {}
+            rest: set[Bit] = set()
+            for port, data in sorted(form.module["ports"].items(), key=lambda item: item[1]["direction"]):
+                inputs = data["direction"] == "input"
+                there = cell["connections"].get(port)
+                if there is None:  # nothing is connected to it
+                    there = ["x" if inputs else next(fresh) for _ in data["bits"]]
+                for net, outside in zip(data["bits"], there, strict=True):
+                    if not inputs and (net in nets or net in logic.CONSTANTS):
+                        # an input, or another output too
+                        wire = made_cell("$_BUF_", {"A": [nets.get(net, net)], "Y": [outside]}, "Y")
+                        module["cells"][f"{path}{SEPARATOR}$wire{next(fresh)}"] = wire
+                    else:
+                        nets[net] = outside
+                        rest.update(() if inputs else [net])
+            for number, bits in enumerate(form.bits):
+                name = f"{path}{SEPARATOR}{form.what}{number}"
+                pins = {pin: [nets[net]] for pin, net in (bits.inputs | bits.outputs).items()}
+                module["cells"][name] = made_cell(bits.kind, pins, bits.outputs)
+                placed[own, name] = form, bits
+                rest.difference_update(bits.outputs.values())
+            _add_gates(module, path, form, rest, nets, fresh)
+    return placed
 
-    def expand(self, design: Document) -> None:
-        """Put cells, and gates for what is none, in the place of the modules."""
-        for own, module in design["modules"].items():
-            fresh = fresh_nets(module)
-            for path, cell in [*module["cells"].items()]:
-                if (form := self.forms.get(cell["type"])) is None:
-                    continue
-                del module["cells"][path]
-                nets: dict[Bit, Bit] = {}
-                rest: set[Bit] = set()
-                for port, data in sorted(form.module["ports"].items(), key=lambda item: item[1]["direction"]):
-                    inputs = data["direction"] == "input"
-                    there = cell["connections"].get(port)
-                    if there is None:  # nothing is connected to it
-                        there = ["x" if inputs else next(fresh) for _ in data["bits"]]
-                    for net, outside in zip(data["bits"], there, strict=True):
-                        if not inputs and (net in nets or net in logic.CONSTANTS):
-                            # an input, or another output too
-                            wire = made_cell("$_BUF_", {"A": [nets.get(net, net)], "Y": [outside]}, "Y")
-                            module["cells"][f"{path}{SEPARATOR}$wire{next(fresh)}"] = wire
-                        else:
-                            nets[net] = outside
-                            rest.update(() if inputs else [net])
-                for number, bits in enumerate(form.bits):
-                    name = f"{path}{SEPARATOR}{form.what}{number}"
-                    pins = {pin: [nets[net]] for pin, net in (bits.inputs | bits.outputs).items()}
-                    module["cells"][name] = made_cell(bits.kind, pins, bits.outputs)
-                    self.placed[own, name] = form, bits
-                    rest.difference_update(bits.outputs.values())
-                _add_gates(module, path, form, rest, nets, fresh)
 
-    def simplify(self, design: Document) -> int:
-        """Gates for cells with a constant or two like signals among their inputs or with an output that
-        nobody reads; how many.
-        """
-        count = 0
-        for own, module in design["modules"].items():
-            fresh = fresh_nets(module)
-            read = readers(module)
-            for name in [item for item in module["cells"] if (own, item) in self.placed]:
-                form, bits = self.placed[own, name]
-                pins = {pin: nets[0] for pin, nets in module["cells"][name]["connections"].items() if nets}
-                inputs = [pins[pin] for pin in bits.inputs]
-                whole = len({*inputs}) == len(inputs) and all(isinstance(net, int) for net in inputs)
-                wanted = {net for pin, net in bits.outputs.items() if pins.get(pin) in read}
-                if whole and len(wanted) == len(bits.outputs):
-                    continue
-                count += 1
-                del module["cells"][name]
-                nets = {net: pins[pin] for pin, net in (bits.inputs | bits.outputs).items() if pin in pins}
-                _add_gates(module, name, form, wanted, nets, fresh)
-        return count
+def simplify(design: Document, placed: Placed) -> int:
+    """Gates for cells with a constant or two like signals among their inputs or with an output that
+    nobody reads; how many.
+    """
+    count = 0
+    for own, module in design["modules"].items():
+        fresh = fresh_nets(module)
+        read = readers(module)
+        for name in [item for item in module["cells"] if (own, item) in placed]:
+            form, bits = placed[own, name]
+            pins = {pin: nets[0] for pin, nets in module["cells"][name]["connections"].items() if nets}
+            inputs = [pins[pin] for pin in bits.inputs]
+            whole = len({*inputs}) == len(inputs) and all(isinstance(net, int) for net in inputs)
+            wanted = {net for pin, net in bits.outputs.items() if pins.get(pin) in read}
+            if whole and len(wanted) == len(bits.outputs):
+                continue
+            count += 1
+            del module["cells"][name]
+            nets = {net: pins[pin] for pin, net in (bits.inputs | bits.outputs).items() if pin in pins}
+            _add_gates(module, name, form, wanted, nets, fresh)
+    return count
 
 
 def _add_gates(

@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from ..kit.kit import Kit
 from ..netlist import document, yosys
 from ..netlist.document import Bit, Document, cell_bits
 from . import estimate, named_cells, tiles
-from .named_cells import Placing
+from .named_cells import Form, Placed
 from .tiles import Tile
 
 # Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2
@@ -120,12 +120,12 @@ def read_design(
     script = READ if likely or named else READ + BOTH
     runs = [yosys.run("read", script.format(source=source, top=top), work)]
     found: tuple[Tile, ...] = ()
-    placing = Placing({})
+    placed: Placed = {}
     if likely or named:
         hierarchy = document.load(work / HIERARCHY)
         found = tiles.find(hierarchy, top) if likely else ()
-        placing = Placing(named_cells.find(hierarchy, files.library) if named and files else {})
-        runs += _taken_apart(top, work, found, placing, files)
+        forms = named_cells.find(hierarchy, files.library) if named and files else {}
+        runs += _taken_apart(top, work, found, forms, placed, files)
     _check_drivers(document.load(work / "drivers.json"), top)
     log = "".join(run.log for run in runs)
     if conflict := CONFLICT.search(log):
@@ -140,9 +140,7 @@ def read_design(
     check_loops(log)
     check_latches(document.load(work / FLAT), hierarchy, top)
     _check_size(document.load(work / COARSE), top)
-    return Reading(
-        found, frozenset(name for _, name in placing.placed), max(run.peak_memory_mib for run in runs)
-    )
+    return Reading(found, frozenset(name for _, name in placed), max(run.peak_memory_mib for run in runs))
 
 
 def check_given(design_sv: Path, top: str) -> None:
@@ -177,25 +175,30 @@ def _with_keyword(attributes: re.Match[str]) -> str:
 
 
 def _taken_apart(
-    top: str, work: Path, found: tuple[Tile, ...], placing: Placing, files: Kit | None
+    top: str,
+    work: Path,
+    found: tuple[Tile, ...],
+    forms: Mapping[str, Form],
+    placed: Placed,
+    files: Kit | None,
 ) -> Iterator[yosys.Run]:
     """Flat but for the tiles, these taken out, with the cells that the design names, and each part cleaned up
     for itself.
     """
-    if not found and not placing.forms:
+    if not found and not forms:
         yield yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)
         return
     hierarchy = document.load(work / HIERARCHY)
-    for name in (*placing.forms, *(module for tile in found for module in tile.modules)):
+    for name in (*forms, *(module for tile in found for module in tile.modules)):
         module = hierarchy["modules"][name]
         module["attributes"] = {**module.get("attributes", {}), "keep_hierarchy": 1}
     (work / "tiled.json").write_text(json.dumps(hierarchy))
     yield yosys.run("flatten", f"read_json tiled.json\n{FLATTEN}", work)
     parts = tiles.cut(document.load(work / FLAT), top, found)
-    placing.expand(parts)
-    while placing.simplify(parts):
+    placed |= named_cells.expand(parts, forms)
+    while named_cells.simplify(parts, placed):
         pass
-    cells = CELLS.format(lib=files.lib) if files and placing.forms else ""
+    cells = CELLS.format(lib=files.lib) if files and forms else ""
     for number in itertools.count():
         (work / CUT).write_text(json.dumps(parts))
         yield yosys.run(
@@ -206,7 +209,7 @@ def _taken_apart(
         made = document.load(work / COARSE)["modules"]
         parts = {"modules": {name: made[name] for name in parts["modules"]}}
         (work / COARSE).write_text(json.dumps(parts))  # without the library
-        if not placing.simplify(parts):
+        if not named_cells.simplify(parts, placed):
             break
 
 
