@@ -8,7 +8,7 @@ is. To add one, write its component in rtl/interfaces and append an entry to INT
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from ...fl.errors import BadInput, unknown
 from ...fl.mod_exp import is_exponentiation
 from ...fl.random_bytes import lfsr_not_random
 from ...fl.register_map import Register
-from ...fl.status import STATUS_NBITS, Status
+from ...fl.status import MEANING, STATUS_NBITS, Status
 from ...fl.xcel import (
     GIVEN,
     GO,
@@ -32,7 +32,7 @@ from ...fl.xcel import (
     to_words,
     words_of,
 )
-from .verilog_header import PROTOCOL, bus, messages, registers
+from .verilog_header import bus, registers, streams
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -68,7 +68,7 @@ class Interface(ABC):
 
     def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
         """Messages and protocol for the header of the Verilog."""
-        return [*messages(component), "", *PROTOCOL.split("\n")]
+        return streams(component)
 
     def registers(self, shape: Shape, traits: Traits) -> dict[str, Register]:
         """Its register map by name, if it is on a bus."""
@@ -85,12 +85,8 @@ class Interface(ABC):
     def require(self, shape: Shape, traits: Traits) -> None:  # noqa: B027
         """BadInput if such an accelerator cannot be behind it."""
 
-    def more_statuses(self, shape: Shape) -> Collection[Status]:
-        """The statuses that the interface adds to those of the machine."""
-        return ()
-
-    def further_codes(self, nbits: int) -> Mapping[int, str]:
-        """Codes of the interface's own, beside the statuses of machines, with their meaning."""
+    def more_statuses(self, shape: Shape) -> Mapping[int, str]:
+        """The statuses that the interface adds to those of the machine, in words."""
         return {}
 
     def transfers(self, shape: Shape, request: Message) -> int:
@@ -141,6 +137,7 @@ class _Accessed(Interface):
     """Registers of 32 bits: an operation takes several accesses."""
 
     counts_accesses = True
+    further: tuple[Status, ...] = ()
 
     def require(self, shape, traits):
         """BadInput for a status that the register of statuses does not hold."""
@@ -151,9 +148,10 @@ class _Accessed(Interface):
             )
 
     def more_statuses(self, shape):
-        """The status of ones above a field, if words have more bits than some field."""
+        """Those of the kind; and that of ones above a field, if words have more bits than some field."""
         room = WORD_NBITS * words_of(shape.widest)
-        return (Status.TOO_WIDE,) if any(nbits < room for _, nbits in shape.request) else ()
+        wide = [Status.TOO_WIDE] * any(nbits < room for _, nbits in shape.request)
+        return {status: MEANING[status] for status in (*self.further, *wide)}
 
 
 class _Registers(_Accessed):
@@ -165,6 +163,7 @@ class _Registers(_Accessed):
     """
 
     request_cycles = 2
+    further = (Status.WORD_COUNT, Status.NO_RESULT)
 
     def protocol(self, component, shape, traits):
         return [*super().protocol(component, shape, traits), *registers()]
@@ -172,9 +171,6 @@ class _Registers(_Accessed):
     def require(self, shape, traits):
         operand_registers(shape)
         super().require(shape, traits)
-
-    def more_statuses(self, shape):
-        return (Status.WORD_COUNT, Status.NO_RESULT, *super().more_statuses(shape))
 
     def wrap(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.xcel import Xcel
@@ -270,9 +266,6 @@ class _PaperBus(_Bus):
     def place_of_given(self, number):
         return "at a port key_*"
 
-    def further_codes(self, nbits):
-        return axi4lite_000.MEANING if is_padded(nbits) else {}
-
     def require(self, shape, traits):
         if not is_exponentiation(shape):
             raise BadInput(
@@ -287,7 +280,7 @@ class _PaperBus(_Bus):
             )
 
     def more_statuses(self, shape):
-        return ()
+        return axi4lite_000.MEANING if is_padded(shape.widest) else {}
 
     def wrap(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.axi4lite_000_system import Axi4Lite000System
@@ -350,7 +343,7 @@ AXI4LITE_000 = _PaperBus(
     "behind paper 000's registers",
     "paper 000's AXI4-Lite registers, the key at ports, padding",
 )
-INTERFACES: dict[str, Interface] = {stream.name: stream for stream in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
+INTERFACES = {stream.name: stream for stream in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
 DEFAULT = STREAM
 PROCESSOR_PORT = XCEL  # what a machine has behind the processor
 COUPLINGS = (PROCESSOR_PORT.name, AXI4LITE.name)  # with the processor: tightly, loosely

@@ -45,7 +45,7 @@ def check_levels(
     if accelerator.has_model:
         _check_model(accelerator, rows)
     expected = accelerator.answers([row.request for row in rows])
-    passed: list[Passed] = []
+    passed = []
     stamps: dict[int, tuple[str, Cycles]] = {}
     for stage in stages or accelerator.stages:
         for index, stall in enumerate(STALLS):
@@ -72,7 +72,7 @@ def check_rows(accelerator: Runnable, rows: Sequence[Row]) -> None:
     if not rows:
         raise BadInput(f"{accelerator.name}: rows() is empty; give at least one row")
     fields = accelerator.shape.request
-    names: set[str] = set()
+    names = set()
     for row in rows:
         where = f"{accelerator.name}, row {row.name!r}"
         if row.name in names:

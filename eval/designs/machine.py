@@ -447,10 +447,6 @@ class Machine(Runnable):
             )
         return self.build.unit.rtl(self.plan.nbits)
 
-    def unit_space(self, mod: int) -> Domain:
-        """The domain of its products."""
-        return (self.build.unit.space or self.space)(mod)
-
     def multiplier_cl(self) -> Component:
         """The cycle-level twin of `multiplier`."""
         return self.build.unit.cl(self.plan.nbits)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from ...fl.errors import BadInput
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status
-from ...rtl.sim import Simulation
 from .interfaces import DEFAULT, Carried, Message, Operands
 
 LEVELS = ("fl", "cl", "rtl")
@@ -73,7 +72,7 @@ class Session(AbstractContextManager["Session"]):
         """tracing: a `vcd` file, and `trace`, called with (cycle, text) in every cycle."""
         self.machine, self.level, self.stage = machine, level, stage_at(level, stage)
         self.interface = machine.interface(interface)
-        self._simulation: Simulation | None = None
+        self._simulation = None
         if self.stage is not None:
             self._simulation = machine.simulation(self.interface, level, self.stage, **tracing)
         elif any(tracing.values()):

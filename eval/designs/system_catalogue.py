@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of 
     from .machine import Design
 
 # Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
-PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
+PUBLISHED = by_name("001", "1")
 # the paper's four, and the fastest of ours by each kind of multiplier
 DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-heap")
 

@@ -87,7 +87,7 @@ class UnitChip(Chip):
         """Named factors, both below an odd modulus, as every unit takes them."""
         only = self.machine.modulus
         top = only or (1 << self.machine.modulus_nbits) - 1
-        named: list[Product] = []
+        named = []
         for mod in dict.fromkeys((top, only or top - 2, only or 3)):
             factors = {"0": 0, "1": 1, "n - 1": mod - 1}
             which = "largest" if mod == top else mod.bit_length()
@@ -109,8 +109,9 @@ class UnitChip(Chip):
     def _exchange(self, ports, requests, *_):
         """A product under its modulus at the static ports."""
         ((a, b, mod),) = requests
-        space = self.machine.unit_space(mod)
-        known = {MODULUS: space.unit_modulus} | {number.name: number.of(mod) for number in self.machine.given}
+        machine = self.machine
+        space = (machine.build.unit.space or machine.space)(mod)
+        known = {MODULUS: space.unit_modulus} | {number.name: number.of(mod) for number in machine.given}
         return {
             "requests": [hex(ports.request.pack((a, b), "request"))],
             "expected": [hex(space.product(a, b))],

@@ -149,8 +149,8 @@ def without_paths(text: str) -> str:
     return re.sub(r" \((?:[\w/]+\.py|modexlab\.[\w.]+)\)", "", text)
 
 
-def messages(component: Component) -> list[str]:
-    """Return the lines about the messages on a component's streams."""
+def streams(component: Component) -> list[str]:
+    """Return the lines about the messages on a component's streams, and their protocol."""
     from ...rtl.sim.ports import Ports
 
     ports = Ports.of(component)
@@ -158,6 +158,8 @@ def messages(component: Component) -> list[str]:
         "Messages, first field in the most significant bits:",
         f"  istream__msg  {fields(ports.request)}",
         f"  ostream__msg  {fields(ports.response)}",
+        "",
+        *PROTOCOL.split("\n"),
     ]
 
 
@@ -192,7 +194,7 @@ def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
 def paragraphs(text: str | None, begin: str = "") -> list[str]:
     """The lines of a docstring from some words on, in columns that fit a header."""
     text = text or ""
-    found: list[str] = []
+    found = []
     for paragraph in without_paths(text[text.index(begin) :]).strip().split("\n\n"):
         lines = paragraph.split("\n")
         if max(map(len, lines)) <= LONGEST:

@@ -69,8 +69,8 @@ def corners(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Corner]:
     """All rows; Unanswered if the core does not answer the first of them."""
-    found: dict[str, Corner] = {}
-    asked: list[tuple[str, Operands]] = []
+    found = {}
+    asked = []
     for name, operands in rows:
         refused = machine.refusal(*operands)
         found[name] = Corner(name, operands, 0 if refused else pow(*operands), refused=refused)

@@ -227,7 +227,7 @@ class Manifest:
     @cached_property
     def files(self) -> tuple[Path, ...]:
         """The Verilog; BadInput, with the line, for a file that is not there."""
-        found: list[Path] = []
+        found = []
         for index, name in enumerate(self.of.files):
             folder, at = self.path.parent, ("files", index)
             pattern = any(letter in name for letter in "*?[")

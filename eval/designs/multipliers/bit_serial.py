@@ -3,7 +3,6 @@ it multiplies.
 """
 
 from functools import partial
-from typing import Any
 
 from ....cl.serial import SerialMontCL, ShiftSubCL
 from ....cl.timing import SerialMontTiming, ShiftSubTiming
@@ -39,7 +38,7 @@ def unit(until: str, nbits: int, values: Values) -> Unit:
     """
     bits, carry_save = values[BITS_PER_CYCLE.name], values.get(CARRY_SAVE.name, False)
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
-    shape: dict[str, Any] = {"bits_per_cycle": bits, "until": until}
+    shape = {"bits_per_cycle": bits, "until": until}
     if not (fits := fits_modulus(values)):
         return Unit(
             partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),

@@ -13,7 +13,7 @@ from ..interfaces import DEFAULT, UNIT, Interface
 from ..machine import Machine
 from ..protection import costs
 from ..runnable import Runnable
-from ..verilog_header import PROTOCOL, folded, messages, paragraphs, verilog_file, without_paths, wrapped
+from ..verilog_header import folded, paragraphs, streams, verilog_file, without_paths, wrapped
 
 LEGEND = (
     "One microinstruction per line: its products (mul; mulw over the whole width; .if: only for an exponent "
@@ -58,12 +58,12 @@ def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterat
 
 def codes(machine: Runnable, interface: Interface) -> dict[int, str]:
     """Everything that an accelerator behind this interface can answer, in words."""
-    more: dict[int, str] = {status: MEANING[status] for status in interface.more_statuses(machine.shape)}
+    more = interface.more_statuses(machine.shape)
     found = {0: MEANING[Status.OK]}
     for code in sorted(map(int, {*machine.statuses, *more})):
         texts = (known[code] for known in (machine.statuses, more) if code in known)
         found[code] = "; or ".join(dict.fromkeys(texts))
-    return {**found, **interface.further_codes(machine.nbits)}
+    return found
 
 
 def unit_top(machine: Machine) -> str:
@@ -90,9 +90,7 @@ def _unit(machine: Machine) -> str:
             f"  modulus = n{', an odd number' if machine.design.odd_only else ''}",
             *(f"  {port.name} = {port.meaning}" for port in machine.given if hasattr(component, port.name)),
             "",
-            *messages(component),
-            "",
-            *PROTOCOL.split("\n"),
+            *streams(component),
         ],
     )
 

@@ -9,7 +9,7 @@ from pymtl3 import Component
 from ....fl.pkcs1 import Padded, longest, nbytes_of
 from ....rtl.units.padding.pkcs1_pad import Pkcs1Pad
 from ....rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
-from ..verilog_header import PROTOCOL, messages, paragraphs, verilog_file
+from ..verilog_header import paragraphs, streams, verilog_file
 
 MEANING = {
     Padded.OK: "em is the encoding",
@@ -41,9 +41,7 @@ def padding_verilog(name: str, nbits: int) -> str:
         ],
         (),
         lambda: [
-            *messages(component),
-            "",
-            *PROTOCOL.split("\n"),
+            *streams(component),
             *(statuses if isinstance(component, Pkcs1Pad) else ()),
         ],
     )

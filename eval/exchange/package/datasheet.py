@@ -109,7 +109,7 @@ def _protocol(subject: Subject) -> Iterator[str]:
 
 def _register_map(subject: Subject) -> Iterator[str]:
     registers = subject.interface.registers(subject.machine.shape, subject.machine.traits)
-    rows: list[tuple[str, ...]] = []
+    rows = []
     for register in registers.values():
         last = f" to {register.last:#05x}" if register.count > 1 else ""
         place, name = f"{register.address:#05x}{last}", f"**{register.name}**"

@@ -2,7 +2,6 @@
 "the data sheet."""
 
 import functools
-from collections.abc import Iterator
 
 from ....fl.axi4lite_000 import is_padded
 from ....fl.moduli import has_known_factors
@@ -117,25 +116,21 @@ class Exponentiation(Subject):
 
     def given(self):
         """The numbers of a key, or those made from the modulus."""
-        if self.machine.keyed:
-            yield from self._private_key()
-        for index, number in enumerate(self.machine.given):
-            place = self.interface.place_of_given(index)
-            yield f"Given with an operation, and not checked: `{number.name}` = {number.meaning} ({place})."
-
-    def _private_key(self) -> Iterator[str]:
-        """The numbers that stand in a request behind the modulus."""
-        machine = self.machine
-        yield (
-            "Given with an operation are numbers of the private key. Random ones must be new for each "
-            "operation, uniform, and secret; x is 2 or more and below the modulus. "
-            f"The exponent is {'the public one' if machine.parameters['crt'] else 'the private one'}."
-        )
-        rows = [
-            (f"`{name}`", str(nbits), meaning, self.interface.place_of_given(number))
-            for number, (name, nbits, meaning) in enumerate(machine.programmed.fields)
-        ]
-        yield table(("number", "bits", "what it is", "place"), rows)
+        machine, place_of = self.machine, self.interface.place_of_given
+        if machine.keyed:
+            yield (
+                "Given with an operation are numbers of the private key. Random ones must be new for each "
+                "operation, uniform, and secret; x is 2 or more and below the modulus. "
+                f"The exponent is {'the public one' if machine.parameters['crt'] else 'the private one'}."
+            )
+            rows = [
+                (f"`{name}`", str(nbits), meaning, place_of(place))
+                for place, (name, nbits, meaning) in enumerate(machine.programmed.fields)
+            ]
+            yield table(("number", "bits", "what it is", "place"), rows)
+        for index, number in enumerate(machine.given):
+            said = f"`{number.name}` = {number.meaning} ({place_of(index)})"
+            yield f"Given with an operation, and not checked: {said}."
 
     def cycles(self):
         """By its closed formula."""

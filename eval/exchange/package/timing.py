@@ -103,7 +103,7 @@ def _streams(interface: Interface, machine: Runnable, request: Message) -> Itera
 
 
 def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
-    channels: dict[str, list[Any]] = {}
+    channels = {}
     signals = ["irq"]
     for channel, values in VALUES.items():
         valid, ready, *names = (f"s_axi.{name}" for name in (f"{channel}valid", f"{channel}ready", *values))
@@ -192,7 +192,7 @@ def wave(
 def _drawn(rows: Sequence[Mapping[str, int] | None], name: str, valid: str | None) -> dict[str, Any]:
     """A signal's wave, and the data in it."""
     text, data = "", []
-    last: object = object()
+    last = object()
     for row in rows:
         if row is None:
             text += "|"

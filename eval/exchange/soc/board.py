@@ -59,7 +59,7 @@ class _Accelerator(LiteXModule):
     def __init__(self, top: str, address_nbits: int) -> None:
         self.bus = AXILiteInterface(data_width=WORD_NBITS, address_width=32)
         self.ev = Record([("irq", 1)])  # what LiteX asks for an interrupt
-        ports: dict[str, Any] = {
+        ports = {
             "i_aclk": ClockSignal(),
             "i_aresetn": ~ResetSignal(),
             "o_irq": self.ev.irq,

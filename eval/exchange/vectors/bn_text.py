@@ -38,7 +38,7 @@ def recognise(text: str) -> bool:
 
 def read(text: str, source: str) -> list[Item]:
     """Every stanza of the file as one item."""
-    items: list[Item] = []
+    items = []
     stanza: dict[str, str] = {}
     start = 0
     for number, line in enumerate([*text.splitlines(), ""], 1):
@@ -69,7 +69,7 @@ def _item(stanza: dict[str, str], source: str, line: int) -> list[Item]:
     name = f"line {line} {operation}"
     if operation not in _USED:
         return [NotApplicable(name, f"{operation} is not a modular exponentiation or product")]
-    numbers: dict[str, int] = {}
+    numbers = {}
     for field in (operation, *_USED[operation]):
         if field not in stanza:
             raise BadInput(

@@ -73,7 +73,7 @@ def recognise(document: Any) -> bool:
 
 def read(document: Any, source: str) -> list[Item]:
     """Every entry as one item."""
-    items: list[Item] = []
+    items = []
     for name, entry in _entries(document) or []:
         if not isinstance(entry, dict):
             raise BadInput(f"{source}: {name} is not an object with Input and Expected")
@@ -99,7 +99,7 @@ def plain_item(title: str, plain: dict[str, Any], where: str, key: Any = None) -
 
 
 def _numbers(written: dict[str, Any], where: str) -> dict[str, int]:
-    numbers: dict[str, int] = {}
+    numbers = {}
     for role, value in written.items():
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise BadInput(

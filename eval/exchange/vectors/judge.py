@@ -135,9 +135,7 @@ class Judge:
         """The job for an item; Inapplicable if there is none."""
         if isinstance(item, NotApplicable):
             raise Inapplicable(item.reason)
-        key = None
-        if self.protection is not None:
-            key = private_key(item, primes=self.protection.wants_primes)
+        key = private_key(item, self.protection) if self.protection is not None else None
         power = isinstance(item, ModExp)
         names = {name: getattr(item, name) for name in (("base", "exp") if power else ("a", "b"))}
         if item.mod == 0:
@@ -175,7 +173,7 @@ class Judge:
         if self.nbits is not None and length > self.nbits:
             raise Inapplicable(f"wider than the {self.nbits} bits of --nbits")
         most = self.nbits or MAX_NBITS
-        of_key: list[int] = []  # numbers as long as the machine must be for what a request has of a key
+        of_key = []  # numbers as long as the machine must be for what a request has of a key
         if key is not None and self.protection is not None:
             primes = (key.p or 0, key.q or 0) if self.protection.crt else (0,)  # each in half of the width
             of_key = [key.e, (1 << 2 * max(primes).bit_length()) - 1]

@@ -45,7 +45,7 @@ class Key:
 
 def _der(data: bytes, where: str) -> list[tuple[int, bytes]]:
     """The (tag, content) pairs at one level of DER."""
-    items: list[tuple[int, bytes]] = []
+    items = []
     while data:
         if len(data) < 2:
             raise BadInput(f"{where} is not DER: it ends within a header")

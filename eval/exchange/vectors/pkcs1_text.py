@@ -87,7 +87,7 @@ class _Reader:
         self.end()
         self.name = f"{text} (line {line})"
         self.scheme = _scheme(text) or self.scheme
-        named: dict[str, str] = dict(re.findall(r"\b(alg|mgf1)=(\w+)", text))
+        named = dict(re.findall(r"\b(alg|mgf1)=(\w+)", text))
         self.sha = named.get("alg", "sha1")
         self.mgf = named.get("mgf1", self.sha)
 

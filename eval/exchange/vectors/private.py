@@ -41,11 +41,6 @@ class Protection:
         made = cls(settings.get("crt", crt), settings.get("blind", blind))
         return made if made.crt or made.blind != "no" or settings.get("verify", verify) else None
 
-    @property
-    def wants_primes(self) -> bool:
-        """The exponent is blinded by a multiple of (p - 1)(q - 1)."""
-        return self.crt or self.blind in ("exponent", "both")
-
     def words(self, settings: Mapping[str, Any]) -> list[str]:
         """For readers."""
         blind = {"no": [], "both": ["message and exponent blinded"]}
@@ -53,33 +48,32 @@ class Protection:
         return [*["CRT"] * self.crt, *blind.get(self.blind, [f"{self.blind} blinded"]), *checked]
 
 
-def private_key(item: ModExp | ModMul, *, primes: bool) -> RSAKey:
+def private_key(item: ModExp | ModMul, protection: Protection) -> RSAKey:
     """The key of a private operation, with its primes if they are wanted; Inapplicable if there is none."""
     if isinstance(item, ModMul):
         raise Inapplicable("no private key: it is a product")
     if item.key is None:
         raise Inapplicable("no private key: the vector has none, or asks for the public exponent")
-    made = _made(item.key, primes)
+    # a blinded exponent has a multiple of (p - 1)(q - 1) added
+    made = _made(item.key, protection.crt or protection.blind in ("exponent", "both"))
     if isinstance(made, str):
-        raise Inapplicable(made)
+        raise Inapplicable(f"no private key{made}")
     return made
 
 
 @functools.lru_cache(MOST_KEYS)
 def _made(key: Key, primes: bool) -> RSAKey | str:
     """The key, or why there is none."""
-    if key.d is None:
-        return "no private key: the vector has no private exponent"
-    if key.e is None:
-        return "no private key: the vector has no public exponent beside it"
-    both = key.p is not None and key.q is not None
+    n, e, d, p, q = vars(key).values()
+    if d is None:
+        return ": the vector has no private exponent"
+    if e is None:
+        return ": the vector has no public exponent beside it"
     try:
-        if both and key.p * key.q == key.n:  # type: ignore[operator]
-            return RSAKey(key.n, key.e, key.d, key.p, key.q)
-        made = RSAKey(key.n, key.e, key.d)
+        made = RSAKey(n, e, d, p, q) if (p or 0) * (q or 0) == n else RSAKey(n, e, d)
     except BadInput:
-        return "no private key: its numbers do not belong together"
+        return ": its numbers do not belong together"
     try:
         return made.with_primes() if primes else made
     except BadInput:
-        return "no private key of two primes"
+        return " of two primes"

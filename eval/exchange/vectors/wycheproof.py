@@ -24,7 +24,7 @@ from .numbers import Key, hex_bytes, hex_int, key_from_der, key_from_jwk, key_fr
 FORMAT = "Project Wycheproof JSON"
 DESCRIPTION = "Project Wycheproof JSON (testGroups with RSA keys and sig or ct)"
 
-_EXPECT: dict[str, bool | None] = {"valid": True, "invalid": False, "acceptable": None}
+_EXPECT = {"valid": True, "invalid": False, "acceptable": None}
 
 
 def recognise(document: Any) -> bool:
@@ -33,7 +33,7 @@ def recognise(document: Any) -> bool:
 
 def read(document: dict[str, Any], source: str) -> list[Item]:
     """Every test of every group as one item."""
-    items: list[Item] = []
+    items = []
     algorithm = str(document.get("algorithm", ""))
     groups = document["testGroups"]
     if not isinstance(groups, list):
