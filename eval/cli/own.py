@@ -114,7 +114,7 @@ def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[
             error = str(disagreement)
     lines = [f"{run.where:<18}  {run.rows} rows as fl has them, {run.cycles} cycles" for run in passed]
     lines.append(f"FAILED: {error}" if error else f"{name}: all levels agree")
-    found = {"design": name, "nbits": nbits, "runs": [vars(run) for run in passed]}
+    found = {"design": name, "nbits": nbits, "runs": [run._asdict() for run in passed]}
     return {**found, "ok": not error, "error": error}, "\n".join(lines)
 
 

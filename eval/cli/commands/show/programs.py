@@ -37,8 +37,8 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     design = catalogue.find(args.design)
     settings = settings_of(design, args.settings)
-    for name in ("schedule", "crt", "blind", "verify"):
-        if name in settings:
+    for name in settings:
+        if name in ("schedule", "crt", "blind", "verify"):
             raise BadInput(
                 f"--set {name}: the table has a row for each; set what is left, such as window or "
                 "steps_per_stage"
