@@ -148,7 +148,7 @@ class _Accessed(Interface):
             )
 
     def more_statuses(self, shape):
-        """The statuses of the kind, and that of ones above a field if words have more bits than some field."""
+        """The statuses of the kind, and that of ones above a field if words have bits to spare."""
         room = WORD_NBITS * words_of(shape.widest)
         wide = [Status.TOO_WIDE] * any(nbits < room for _, nbits in shape.request)
         return {status: MEANING[status] for status in (*self.further, *wide)}
