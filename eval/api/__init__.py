@@ -161,7 +161,7 @@ def front(
     first metric first.
     """
     from modexlab.eval.lab.metrics import METRICS, check_metric
-    from modexlab.eval.lab.pareto import figures_by_operation, front_of, goals_of, to_minimise
+    from modexlab.eval.lab.pareto import Front, figures_by_operation, goals_of, to_minimise
 
     goals = goals_of({check_metric(name): METRICS[name].better for name in metrics})
     measured: dict[int, list[LedgerRow]] = {}
@@ -173,7 +173,7 @@ def front(
         values = figures_by_operation(figure, metrics).get(operation)
         if values is not None:
             candidates.append((to_minimise(values, goals), (values, figure[0])))
-    return [found for _, found in front_of(candidates).sorted()]
+    return [found for _, found in Front(candidates).sorted()]
 
 
 def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | LeftOut]:

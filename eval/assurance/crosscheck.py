@@ -5,11 +5,9 @@ A point goes through the flow first, where the cache has most of it; a ledger ke
 comparison. So a campaign that was interrupted goes on where it was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,8 +29,7 @@ from ..progress import Progress
 PLACES = (FLOW, LAYOUT)
 
 
-@dataclass(frozen=True)
-class Opinion:
+class Opinion(NamedTuple):
     """Result of another tool for one point; without a report, the reason."""
 
     point: Point

@@ -6,8 +6,6 @@ same rows at RTL. A sweep leaves out the proof of equivalence unless a point ask
 all else, and the rows have run on the netlist); `details` says so.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -28,11 +26,13 @@ from ...flow.timing.report import TimingReport
 from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.translation.translated import Digests
 from ..errors import NoMeasurement
+from ..json_values import attributes
 from .flow_settings import EQUIVALENCE, check_flow, steps_of
 from .metrics import OF_OPERATION, Figure, Measurement, figure
 from .point import Point
 from .stages import FLOW, FPGA, LAYOUT
 
+Say = Callable[[str], None]  # receives what is done, in words
 SKIPPED = "left out by --skip"
 # figures of the summary: of the netlist, and by operation
 OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
@@ -133,25 +133,20 @@ def run_fpga(
     top = described.core_top or described.top
     measured = fpga.measure(entry / "design.sv", top, devices, pnr=pnr, report=report, limit=limit)
     return FpgaRun(
-        described.name,
-        top,
-        described.nbits,
-        described.interface,
-        described.parameters,
-        measured.devices,
-        round(time.monotonic() - start, 1),
+        top=top,
+        devices=measured.devices,
+        seconds=round(time.monotonic() - start, 1),
+        **attributes(described, "name", "nbits", "interface", "parameters"),
     )
 
 
 # ---- a point
 
 
-def measure_implementation(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+def measure_implementation(point: Point, say: Say, jobs: int) -> Measurement:
     """The figures of a point at stage flow, layout or fpga."""
-    return _fpga(point, say, jobs) if point.stage == FPGA else _asic(point, say, jobs)
-
-
-def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+    if point.stage == FPGA:
+        return _fpga(point, say, jobs)
     flow = dict(point.flow)
     proof = flow.pop(EQUIVALENCE)
     wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
@@ -174,24 +169,17 @@ def asic_measurement(
     told = msgspec.json.decode(msgspec.json.encode(run))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
     details |= {
-        "steps": [
-            {"name": step.name, "tool": step.tool, "version": step.version, "seconds": step.seconds}
-            for step in run.steps
-        ],
+        "steps": [attributes(step, "name", "tool", "version", "seconds") for step in run.steps],
         "energy_by_mode_nj": last.energy_by_mode_nj,
         "slack_histogram": msgspec.to_builtins(timing.histogram),
         "exponentiations": [{"name": work.name, **work.as_json()} for work in chip.energy()],
+        "caveats": [*run.caveats, *filter(None, ["" if proof else NOT_PROVED, chip.note, chip.limits])],
     }
-    notes = [] if proof else [NOT_PROVED]
-    details["caveats"] = [*run.caveats, *notes, *filter(None, [chip.note, chip.limits])]
-    tools = {step.tool: step.version for step in run.steps}
-    digests = _digests(files)
     return Measurement(
         figures=tuple(_asic_figures(run, point.stage)),
         seconds=seconds,
-        tools=tools,
-        verilog_hash=digests.text,
-        content=digests.hardware,
+        tools={step.tool: step.version for step in run.steps},
+        **_digests(files),
         tests=_tests(run.tests),
         marks=tuple(run.marks),
         details=details,
@@ -204,11 +192,9 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
     # a core by a manifest counts without its wrapper, if its instance there is called `core`
     counted = run.core or run
     figures = [figure("clock_ns", run.clock_ns)]
-    for name in OF_NETLIST:
+    for name in (*OF_NETLIST, *OF_OPERATION):
         value = getattr(counted, name, getattr(run, name))
-        figures += [figure(name, value)] if value is not None else []
-    for name in OF_OPERATION:
-        values = getattr(counted, name, getattr(run, name)) or {}
+        values = value or {} if name in OF_OPERATION else {} if value is None else {"": value}
         figures += [figure(name, value, operation) for operation, value in values.items()]
     after = run.after_layout
     if stage == LAYOUT and after is not None and after.die_um is not None and after.wire_um is not None:
@@ -240,12 +226,13 @@ def _tests(tests: Mapping[str, Ran]) -> str:
     return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
 
 
-def _digests(files: Mapping[str, Path]) -> Digests:
-    """Digests of the Verilog that the flow took."""
-    return Digests.of(files["design.sv"].read_text(encoding="utf-8"))
+def _digests(files: Mapping[str, Path]) -> dict[str, Any]:
+    """Digests of the Verilog that the flow took, as a measurement has them."""
+    digests = Digests.of(files["design.sv"].read_text(encoding="utf-8"))
+    return {"verilog_hash": digests.text, "content": digests.hardware}
 
 
-def _teller(point: Point, say: Callable[[str], None]) -> Report:
+def _teller(point: Point, say: Say) -> Report:
     """Events of the flow in words."""
     running = Running()
 
@@ -257,12 +244,11 @@ def _teller(point: Point, say: Callable[[str], None]) -> Report:
     return report
 
 
-def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+def _fpga(point: Point, say: Say, jobs: int) -> Measurement:
     """Counts of one device; the rows of the flow run on the same Verilog before."""
-    flow = dict(point.flow)
-    chip = point.chip()
+    flow, chip, tell = dict(point.flow), point.chip(), _teller(point, say)
     start = time.monotonic()
-    outcome = run_flow(["rtl-sim"], chip, {}, _teller(point, say), jobs=jobs)
+    outcome = run_flow(["rtl-sim"], chip, {}, tell, jobs=jobs)
     files = outcome.files()
     if RTL_SIM not in files:
         why = next(iter({**outcome.failed, **outcome.left_out}.values()))
@@ -271,7 +257,6 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     marks = [f"the design fails {simulated.tests_failed} of its tests"] if simulated.tests_failed else []
     if marks and not chip.core_instance:  # a core by a manifest gets a mark, and is shown
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
-    tell = _teller(point, say)
     try:
         measured = run_fpga(chip, [flow["device"]], flow["pnr"], tell, FPGA_LIMIT_S)
     except BadInput as error:
@@ -281,18 +266,17 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         raise NoMeasurement(f"{point}: {device.pnr_note or 'not routed'}")
     counts = {metric: device.count(name) for name, metric in COUNTS.items()}
     figures = [figure(metric, count) for metric, count in counts.items() if count is not None]
-    tools = {"Yosys": device.tool, **point.tools}
-    digests = _digests(files)
     if device.pnr is not None:
         figures.append(figure("fmax_mhz", device.pnr.fmax_mhz))
+    if not device.fits:
+        marks.append(f"it does not fit the {device.part}")
     caveats = [device.counting, "flat, before packing"]
     return Measurement(
         figures=tuple(figures),
         seconds=time.monotonic() - start,
-        tools=tools,
-        verilog_hash=digests.text,
-        content=digests.hardware,
+        tools={"Yosys": device.tool, **point.tools},
+        **_digests(files),
         tests=f"{simulated.tests_passed} rows at RTL",
-        marks=(*marks, *([] if device.fits else [f"it does not fit the {device.part}"])),
+        marks=tuple(marks),
         details={"parameters": point.resolved, "caveats": caveats, "device": msgspec.to_builtins(device)},
     )

@@ -7,8 +7,7 @@ ends a campaign (Ctrl-C, SIGKILL, a full disk) costs no more than the tasks unde
 goes on from there.
 """
 
-from __future__ import annotations
-
+import itertools
 import signal
 import threading
 import time
@@ -109,7 +108,7 @@ class Campaign:
         """Yield outcomes as they come, remembered ones first. KeyboardInterrupt when it was asked to end;
         BadInput if it makes no sense to go on.
         """
-        by_key: dict[str, Task] = {task.key: task for task in tasks}
+        by_key = {task.key: task for task in tasks}
         self._known += sum(task.size for task in by_key.values())
         known = {outcome.task.key: outcome for outcome in self._memory.recall(by_key)}
         for outcome in (known[key] for key in by_key if key in known):
@@ -120,15 +119,16 @@ class Campaign:
         shown = 0.0
         with _asked_to_end(self.scheduler.breaks_off) as stopped:
             try:
-                for outcomes in self.scheduler.outcomes(self._begin(waiting, stopped), stopped):
+                ended = self.scheduler.outcomes(self._begin(waiting, stopped), stopped)
+                for outcomes in itertools.chain(ended, [[]]):
                     # what is good is written first
                     for outcome in sorted(outcomes, key=lambda ended: ended.fatal):
                         yield self._taken(outcome)
-                    yield from self._found_meanwhile()
+                    found, self._meanwhile = self._meanwhile, []
+                    yield from map(self._counted, found)
                     if time.monotonic() - shown > PAUSE:
                         self.show()
                         shown = time.monotonic()
-                yield from self._found_meanwhile()
             finally:
                 self.show()
             if stopped():
@@ -156,10 +156,6 @@ class Campaign:
             if isinstance(self.progress, Progress) and self.scheduler.breaks_off and task.text:
                 self.progress.describe(task.text)
             yield task
-
-    def _found_meanwhile(self) -> Iterator[Outcome]:
-        found, self._meanwhile = self._meanwhile, []
-        yield from map(self._counted, found)
 
     def _taken(self, outcome: Outcome) -> Outcome:
         """Write down what became of a task."""

@@ -30,13 +30,11 @@ _USED = ("fl", "cycles", "carried")  # the methods of a machine that a figure by
 
 def content_of(point: Point) -> str:
     """The digest for any stage."""
-    if point.own and point.stage in (FORMULA, CL):
+    if point.stage not in (FORMULA, CL):
+        return verilog_digests(point).hardware
+    if point.own:
         return str(point.design.identity)
-    if point.stage == FORMULA:
-        return _remembered(_of_formula, point)
-    if point.stage == CL:
-        return _remembered(_of_model, point)
-    return verilog_digests(point).hardware
+    return _remembered(_of_formula if point.stage == FORMULA else _of_model, point)
 
 
 def verilog_digests(point: Point) -> Digests:
@@ -61,14 +59,13 @@ def _of_verilog(point: Point) -> Digests:
 def _of_model(point: Point) -> str:
     machine, interface = point.machine, point.machine.interface(point.interface)
     # `machine.cl` would bring the whole machine into the digest, with its RTL
-    make = machine.build.cl
-    return _digest(machine, recipe(interface.wrap(machine.shape, make, machine.traits)))
+    return _digest(machine, recipe(interface.wrap(machine.shape, machine.build.cl, machine.traits)))
 
 
 def _of_formula(point: Point) -> str:
     machine = point.machine
     build = machine.build
-    none: Any = None
+    none = None
     bare = replace(build, rtl=none, cl=none, unit=replace(build.unit, rtl=none, cl=none))
     return f"{_methods()} {_digest(machine, recipe_of(machine.design.domain, bare, known=_FORMULAS))}"
 
@@ -88,7 +85,7 @@ def _digest(machine: Machine, found: Recipe | None) -> str:
 
 def _reached(owner: type, names: Iterable[str]) -> list[tuple[str, Any]]:
     """The members of a class with these names, and those that their code names."""
-    found: dict[str, Any] = {}
+    found = {}
     ahead = list(names)
     while ahead:
         name = ahead.pop()

@@ -9,11 +9,10 @@ of different clocks are no cost (with flow.fmax each point has the highest of it
 marks for (a missed clock), what breaks a constraint, and the total of workload exponents are on none.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ..designs.interfaces import DEFAULT
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
@@ -47,7 +46,7 @@ class Work:
     modulus: int = 0
 
     @classmethod
-    def of(cls, point: Point, operation: str) -> Work:
+    def of(cls, point: Point, operation: str) -> "Work":
         device = str(dict(point.flow).get("device", ""))
         return cls(point.nbits, operation, point.stage, point.interface, device, point.modulus)
 
@@ -78,8 +77,7 @@ class Measured:
         return not self.marks and not self.broken and self.point.workload != EXPONENTS
 
 
-@dataclass(frozen=True)
-class Failed:
+class Failed(NamedTuple):
     """A point without figures."""
 
     point: Point
@@ -87,8 +85,7 @@ class Failed:
     earlier: bool  # in a sweep before, and not tried again
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A point on a front, with its values in the order of the objectives."""
 
     measured: Measured
@@ -167,13 +164,10 @@ def metric_at(name: str, stage: str) -> str:
     return name
 
 
-def goals_at(goals: Sequence[pareto.Goal], stage: str) -> tuple[pareto.Goal, ...]:
-    """Return the goals that a stage measures, without repetition."""
-    names = {goal: metric_at(goal.metric, stage) for goal in goals}
-    found = {
-        name: pareto.Goal(name, goal.sign) for goal, name in names.items() if stage in METRICS[name].stages
-    }
-    return tuple(found.values())
+def goals_at(goals: pareto.Goals, stage: str) -> pareto.Goals:
+    """Return the goals that a stage measures."""
+    known = {metric_at(metric, stage): sign for metric, sign in goals.items()}
+    return {metric: sign for metric, sign in known.items() if stage in METRICS[metric].stages}
 
 
 @dataclass
@@ -195,7 +189,7 @@ class Sweep:
     def __post_init__(self) -> None:
         self.goals = pareto.goals_of(self.space.objectives)
 
-    def goals_at(self, stage: str) -> tuple[pareto.Goal, ...]:
+    def goals_at(self, stage: str) -> pareto.Goals:
         """The objectives of the fronts of this stage."""
         return goals_at(self.goals, stage)
 
@@ -206,7 +200,7 @@ class Sweep:
 
     # ---- the run
 
-    def run(self, scheduler: Scheduler, name: str, *, quiet: bool = False) -> Sweep:
+    def run(self, scheduler: Scheduler, name: str, *, quiet: bool = False) -> "Sweep":
         """Measure until the search is over, or Ctrl-C; BadInput if something makes it senseless to go on."""
         start = time.monotonic()
         count = self.search.count
@@ -240,14 +234,12 @@ class Sweep:
 
     def _add(self, measured: Measured) -> None:
         point = measured.point
-        broken = tuple(self.space.after(point, measured.figures))
-        measured = replace(measured, broken=broken)
+        measured = replace(measured, broken=tuple(self.space.after(point, measured.figures)))
         self.measured[point.key] = measured
         if not measured.competes:
             return
         goals = self.goals_at(point.stage)
-        metrics = [goal.metric for goal in goals]
-        for operation, values in pareto.figures_by_operation(measured.figures, metrics).items():
+        for operation, values in pareto.figures_by_operation(measured.figures, goals).items():
             work = Work.of(point, operation or point.workload)
             vector = pareto.to_minimise(values, goals)
             self.fronts.setdefault(work, pareto.Front()).add(vector, Member(measured, values))
@@ -259,7 +251,7 @@ class Sweep:
         measured = self.measured.get(key)
         if measured is None:
             return Judged(None)
-        metrics = [metric_at(goal.metric, measured.point.stage) for goal in self.goals]
+        metrics = [metric_at(metric, measured.point.stage) for metric in self.goals]
         rows = list(pareto.figures_by_operation(measured.figures, metrics).values())
         if not rows:
             return Judged(None)
@@ -275,11 +267,10 @@ class Sweep:
     def _told(self, point: Point) -> str:
         """The objectives of a measured point, in words."""
         measured = self.measured[point.key]
-        metrics = [goal.metric for goal in self.goals_at(point.stage)]
-        rows = pareto.figures_by_operation(measured.figures, metrics)
+        goals = self.goals_at(point.stage)
         told = [
-            " ".join([operation, *(f"{name} {value:,.6g}" for name, value in zip(metrics, row, strict=True))])
-            for operation, row in rows.items()
+            " ".join([operation, *(f"{name} {value:,.6g}" for name, value in zip(goals, row, strict=True))])
+            for operation, row in pareto.figures_by_operation(measured.figures, goals).items()
         ]
         return "; ".join(mark.strip() for mark in (*told, *measured.marks, *measured.broken))
 
@@ -292,11 +283,11 @@ class Sweep:
             words.insert(0, f"{sum(map(len, self.fronts.values()))} on {len(self.fronts)} fronts")
         elif self.fronts:
             ((work, front),) = self.fronts.items()
+            columns = zip(*(vector for vector, _ in front.sorted()), strict=True)
+            goals = self.goals_at(work.stage).items()
             best = [
-                f"{goal.metric} {goal.sign * min(column):,.6g}"
-                for goal, column in zip(
-                    self.goals_at(work.stage), zip(*front.vectors, strict=True), strict=True
-                )
+                f"{metric} {sign * min(column):,.6g}"
+                for (metric, sign), column in zip(goals, columns, strict=True)
             ]
             words.insert(0, f"{len(front)} on the front, best {' and '.join(best)}")
         return ", ".join(words)

@@ -1,7 +1,5 @@
 """Settings of the flow in points, spaces and on the command line: defaults and checks."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ The thing that is measured has a digest of its own (content.py). So code that on
 describes it, is left out here: a new design or unit leaves the figures of all others valid.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 

@@ -1,12 +1,10 @@
 """Rows of the ledger, the input of tables, plots and exports."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ..json_values import json_value
@@ -87,8 +85,7 @@ def _exact(value: Any) -> Any:
     return json_value(value)
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """A point that could not be measured."""
 
     key: str

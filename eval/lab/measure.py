@@ -9,8 +9,6 @@ A figure belongs to a functional run of the same hardware: where a result is wro
 no figure.
 """
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +27,7 @@ from .point import Point
 from .stages import CL, FORMULA, IMPLEMENTED
 
 Progress = Callable[[str], None]
+Parts = tuple[Part, ...]
 
 
 def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) -> Measurement:
@@ -47,7 +46,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         return measure_implementation(point, say, jobs)
     parts, chip = point.parts(), point.chip()
     caveats = [chip.note] if point.workload != CRT else []
-    marks: tuple[str, ...] = ()
+    failed = []
     more: dict[str, Any] = {}
     if point.kind is not None:
         counts, tests, more = _system(point, point.kind)
@@ -57,8 +56,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
             for request in part.work.requests:
                 point.machine.require(*request)
         counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
-        if failed := chip.failed_rows():
-            marks = (f"the design fails {len(failed)} of its tests: {', '.join(failed)}",)
+        failed = chip.failed_rows()
     details = {
         "parameters": point.resolved,
         "caveats": [*filter(None, caveats)],
@@ -76,12 +74,12 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         verilog_hash="" if point.stage in (FORMULA, CL) else verilog_digests(point).text,
         content=point.content,
         tests=tests,
-        marks=marks,
+        marks=(f"the design fails {len(failed)} of its tests: {', '.join(failed)}",) if failed else (),
         details=details,
     )
 
 
-def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
+def _formula(point: Point, parts: Parts) -> tuple[list[int], str]:
     """Cycles of each part, and what was checked: no hardware runs, but its function does."""
     machine = point.machine
     for part in parts:
@@ -91,13 +89,10 @@ def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
             point, part, machine.answers([machine.carried(*request) for request in part.work.requests])
         )
     counts = [cycles_of(point.workload, machine, part.work) for part in parts]
-    return (
-        counts,
-        f"{_results(parts)} of the functional level (FL) checked against {_oracle(point)}; no hardware ran",
-    )
+    return counts, f"{_checked(point, parts, 'functional level (FL)')}; no hardware ran"
 
 
-def _simulated(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
+def _simulated(point: Point, parts: Parts) -> tuple[list[int], str]:
     """Each part from reset, on one machine."""
     level, stage = ("cl", None) if point.stage == CL else ("rtl", point.stage)
     counts = []
@@ -107,15 +102,13 @@ def _simulated(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
             _require_right(point, part, operated.responses)
             counts.append(operated.cycles)
     what = "cycle-level model" if level == "cl" else f"RTL ({point.stage})"
-    return counts, f"{_results(parts)} of the {what} checked against {_oracle(point)}"
+    return counts, _checked(point, parts, what)
 
 
-def _results(parts: tuple[Part, ...]) -> str:
-    return "result" if len(parts) == 1 else f"{len(parts)} results"
-
-
-def _oracle(point: Point) -> str:
-    return "fl" if point.own else "pow"
+def _checked(point: Point, parts: Parts, what: str) -> str:
+    """Describe the comparison of the results."""
+    results = "result" if len(parts) == 1 else f"{len(parts)} results"
+    return f"{results} of the {what} checked against {'fl' if point.own else 'pow'}"
 
 
 def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> None:

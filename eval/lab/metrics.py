@@ -4,8 +4,6 @@ A new metric is an entry of METRICS. A Figure is one number of a metric; a Measu
 gave.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,10 +5,7 @@ compared only within one operation, since an encryption and a decryption are dif
 an operation (an area) belong to all of them. Equal points do not dominate each other, so both stay.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from ...fl.errors import BadInput
@@ -16,24 +13,17 @@ from .ledger_rows import Row
 from .metrics import Figure
 
 Vector = tuple[float, ...]
+Goals = Mapping[str, int]  # metrics, of which the smaller is better (1) or the larger (-1)
 DIRECTIONS = {"min": 1, "max": -1}
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Goal:
-    """One objective: a metric that is to be small, or large."""
-
-    metric: str
-    sign: int  # 1: smaller is better, -1: larger is
-
-
-def goals_of(objectives: Mapping[str, str]) -> tuple[Goal, ...]:
+def goals_of(objectives: Mapping[str, str]) -> Goals:
     """The goals of a space: {"time_ns": "min"}."""
     for metric, direction in objectives.items():
-        if not isinstance(direction, str) or direction not in DIRECTIONS:
+        if direction not in DIRECTIONS:
             raise BadInput(f'objective {metric} = {direction!r} has no such direction; give "min" or "max"')
-    return tuple(Goal(metric, DIRECTIONS[direction]) for metric, direction in objectives.items())
+    return {metric: DIRECTIONS[direction] for metric, direction in objectives.items()}
 
 
 def by_operation(figures: Iterable[Figure | Row]) -> dict[str, dict[str, float | int]]:
@@ -47,7 +37,7 @@ def by_operation(figures: Iterable[Figure | Row]) -> dict[str, dict[str, float |
 
 
 def figures_by_operation(
-    figures: Iterable[Figure | Row], metrics: Sequence[str]
+    figures: Iterable[Figure | Row], metrics: Collection[str]
 ) -> dict[str, tuple[float | int, ...]]:
     """The values of these metrics for each operation that has them all; without operations, under ""."""
     found = by_operation(figure for figure in figures if figure.metric in metrics)
@@ -58,9 +48,9 @@ def figures_by_operation(
     }
 
 
-def to_minimise(values: Sequence[float], goals: Sequence[Goal]) -> Vector:
+def to_minimise(values: Sequence[float], goals: Goals) -> Vector:
     """The same values as a vector of which every part is to be small."""
-    return tuple(goal.sign * value for value, goal in zip(values, goals, strict=True))
+    return tuple(sign * value for value, sign in zip(values, goals.values(), strict=True))
 
 
 def dominates(one: Vector, other: Vector) -> bool:
@@ -71,8 +61,10 @@ def dominates(one: Vector, other: Vector) -> bool:
 class Front(Generic[T]):
     """The points that no other dominates, kept as points arrive."""
 
-    def __init__(self) -> None:
+    def __init__(self, points: Iterable[tuple[Vector, T]] = ()) -> None:
         self._members: list[tuple[Vector, T]] = []
+        for point in points:
+            self.add(*point)
 
     def add(self, vector: Vector, item: T) -> bool:
         """Whether it is on the front now; those that it dominates leave."""
@@ -85,18 +77,6 @@ class Front(Generic[T]):
     def __len__(self) -> int:
         return len(self._members)
 
-    @property
-    def vectors(self) -> list[Vector]:
-        return [vector for vector, _ in self.sorted()]
-
     def sorted(self) -> list[tuple[Vector, T]]:
         """By the first objective, the best first."""
         return sorted(self._members, key=lambda member: member[0])
-
-
-def front_of(points: Iterable[tuple[Vector, T]]) -> Front[T]:
-    """The front of all of these."""
-    front: Front[T] = Front()
-    for vector, item in points:
-        front.add(vector, item)
-    return front

@@ -7,11 +7,9 @@ everything that decides on the figures except the hardware, and `version` includ
 what a user types to measure them.
 """
 
-from __future__ import annotations
-
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -51,6 +49,9 @@ from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIS
 MOST_OPERAND_NBITS = 256  # with which a key is made at once
 
 
+Settings = tuple[tuple[str, Any], ...]  # names with their values, in order
+
+
 def version_of(key: str, content: str) -> str:
     """The name of a measurement in the ledger: the key of its point, and the content that was measured."""
     return f"{key}-{content}"
@@ -80,11 +81,11 @@ class Point:
 
     subject: str
     nbits: int
-    settings: tuple[tuple[str, Any], ...] = ()
+    settings: Settings = ()
     interface: str = DEFAULT.name
     workload: str = ENCRYPT
     stage: str = NATIVE
-    flow: tuple[tuple[str, Any], ...] = ()
+    flow: Settings = ()
 
     def __post_init__(self) -> None:
         if self.stage not in STAGES:
@@ -103,23 +104,18 @@ class Point:
         object.__setattr__(self, "settings", self._without_defaults())
         object.__setattr__(self, "flow", self._whole_flow())
 
-    def _without_defaults(self) -> tuple[tuple[str, Any], ...]:
-        """The settings that make a difference, in order."""
+    def _without_defaults(self) -> Settings:
+        """The settings that make a difference."""
         design = self.design
         defaults = {}
         if design is not None and 0 < self.nbits <= MAX_NBITS:  # else `check` will refuse it
             defaults = {param.name: param.default_at(self.nbits) for param in design.params}
         if self.kind is not None and self.stage not in IMPLEMENTED:
             defaults.pop("modulus", None)  # in a system that of the key, see all_settings
-        known = object()
-        return tuple(
-            (name, value)
-            for name, value in sorted(dict(self.settings).items())
-            if _differs(value, defaults.get(name, known))
-        )
+        return _differing(dict(self.settings), defaults)
 
-    def _whole_flow(self) -> tuple[tuple[str, Any], ...]:
-        """All settings of the flow that this stage has, in order."""
+    def _whole_flow(self) -> Settings:
+        """All settings of the flow that this stage has."""
         given = dict(self.flow)
         if self.stage not in IMPLEMENTED:
             if given:
@@ -133,12 +129,7 @@ class Point:
         for name in given:
             if name not in defaults and name not in optional:
                 raise unknown(f"setting of stage {self.stage}", name, [*defaults, *optional])
-        values = check_point_flow(self.stage, {**defaults, **given})
-        return tuple(
-            (name, value)
-            for name, value in sorted(values.items())
-            if name in defaults or _differs(value, optional[name])
-        )
+        return _differing(check_point_flow(self.stage, {**defaults, **given}), optional)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To other processes without what it has looked up in the catalogue."""
@@ -192,8 +183,7 @@ class Point:
     @property
     def modulus(self) -> int:
         """The only modulus that the machine takes; 0: any, or that of any key."""
-        known = self.design is not None and not self.own and not self.keyed
-        return self.machine.modulus if known else 0
+        return self.machine.modulus if self.design is not None and not self.own and not self.keyed else 0
 
     @property
     def keyed(self) -> bool:
@@ -269,12 +259,9 @@ class Point:
             check_name(self.workload)
             raise BadInput(f"{self.subject} with workload {self.workload}: systems do encrypt and decrypt")
 
-    def parts(self) -> tuple[Part, ...]:
-        """The exponentiations of its workload."""
-        return self.parts_for(self.workload)
-
-    def parts_for(self, workload: str) -> tuple[Part, ...]:
-        """The same of another one that its machine does."""
+    def parts(self, workload: str = "") -> tuple[Part, ...]:
+        """The exponentiations of its workload, or of another one that its machine does."""
+        workload = workload or self.workload
         if self.own:
             return (own_part(self.machine, workload),)
         machine = self.machine if self.design is not None else None
@@ -300,7 +287,7 @@ class Point:
         return {**values, "settings": dict(self.settings), "flow": dict(self.flow)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Point:
+    def from_json(cls, data: Mapping[str, Any]) -> "Point":
         """Read the output of `as_json`; BadInput if the catalogue no longer has the point."""
         return cls(**data)
 
@@ -318,7 +305,7 @@ class Point:
         words = [self.label, f"{self.nbits} bits", interface, self.workload, self.stage, *given]
         return ", ".join(word for word in words if word)
 
-    def at(self, **changes: Any) -> Point:
+    def at(self, **changes: Any) -> "Point":
         """The same but for these fields."""
         return replace(self, **changes)
 
@@ -366,8 +353,8 @@ class Point:
             formula = [self.at(stage=FORMULA, flow=(), interface=DEFAULT.name).content] if by_formula else []
             return [keys.sources_of_operands(), *formula]
         names = operations(machine) if self.stage in IMPLEMENTED else (self.workload,)
-        works = [part for name in names for part in self.parts_for(name)]
-        operands: list[Any] = [[str(part.times), *map(hex, part.work.operands)] for part in works]
+        works = [part for name in names for part in self.parts(name)]
+        operands = [[str(part.times), *map(hex, part.work.operands)] for part in works]
         if by_formula and machine is not None:
             operands += [machine.counted(*part.work.operands) for part in works]
         return operands
@@ -381,7 +368,7 @@ class Point:
     @functools.cached_property
     def command(self) -> list[str]:
         """The plain command that measures the same."""
-        settings = [text for name, value in self.settings for text in ("--set", f"{name}={_text(value)}")]
+        settings = _options("--set", self.settings)
         width = ["--nbits", str(self.nbits)]
         interface = [] if self.interface in (DEFAULT.name, SYSTEM) else ["--interface", self.interface]
         path = self.subject.partition("@")[2]
@@ -411,14 +398,23 @@ class Point:
             options += ["--layout", "--density", _text(flow.pop("density"))]
         options += [] if flow.pop("equivalence") else ["--skip", "equivalence"]
         options += ["--fmax"] if flow.pop("fmax", False) else []
-        return options + [
-            text for name, value in flow.items() for text in ("--flow", f"{name}={_text(value)}")
-        ]
+        return options + _options("--flow", flow.items())
 
 
-def _differs(value: Any, default: Any) -> bool:
-    """True and 1 are not the same here."""
-    return value != default or isinstance(value, bool) != isinstance(default, bool)
+def _differing(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> Settings:
+    """The values that are not the defaults; True and 1 are not the same here."""
+    return tuple(
+        (name, value)
+        for name, value in sorted(values.items())
+        if name not in defaults
+        or value != defaults[name]
+        or isinstance(value, bool) != isinstance(defaults[name], bool)
+    )
+
+
+def _options(option: str, values: Iterable[tuple[str, Any]]) -> list[str]:
+    """The option with each of the values."""
+    return [word for name, value in values for word in (option, f"{name}={_text(value)}")]
 
 
 def _text(value: Any) -> str:

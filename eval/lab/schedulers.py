@@ -10,8 +10,6 @@ of crashed workers. Each worker leads its own process group: Ctrl-C in a termina
 and the tools of a worker end with it. A worker ends as soon as its parent is gone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib
@@ -86,7 +84,7 @@ class Scheduler(ABC):
             if stopped() and not ended:
                 return
 
-    def __enter__(self) -> Scheduler:
+    def __enter__(self) -> "Scheduler":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -173,8 +171,8 @@ class _Worker:
             return "closed its pipe"
         if code >= 0:
             return f"ended with exit code {code}"
+        hint = ": out of memory, or killed by hand" if -code == signal.SIGKILL else ""
         with contextlib.suppress(ValueError):
-            hint = ": out of memory, or killed by hand" if -code == signal.SIGKILL else ""
             return f"was ended by {signal.Signals(-code).name}{hint}"
         return f"was ended by signal {-code}"
 
@@ -184,12 +182,8 @@ class _Worker:
         assert pid is not None
         try:
             os.killpg(pid, signal.SIGKILL)
-        except (
-            ProcessLookupError,
-            PermissionError,
-        ):  # it has no group of its own yet, or nobody is left in it
-            if self.process.is_alive():
-                self.process.kill()
+        except (ProcessLookupError, PermissionError):  # it has no group yet, or nobody is left in it
+            self.process.kill()
         self.pipe.close()
         self.process.join(KILL_SECONDS)
 
@@ -203,7 +197,7 @@ class Local(Scheduler):
         self._workers: list[_Worker] = []
         self.name = f"{jobs} process{'es' if jobs > 1 else ''} here"
 
-    def __enter__(self) -> Local:
+    def __enter__(self) -> "Local":
         if threading.active_count() == 1:
             for module in PRELOAD:
                 importlib.import_module(module)
@@ -271,7 +265,7 @@ def attempt_there(task: Task, expected: str) -> Outcome:
 class Cluster(Scheduler):
     """The workers of a Dask scheduler. If a worker dies, Dask gives its task to another."""
 
-    def __init__(self, client: Client, name: str, cluster: Any = None) -> None:
+    def __init__(self, client: "Client", name: str, cluster: Any = None) -> None:
         self._client, self._cluster = client, cluster
         self.name = name
         self._ended: queue.SimpleQueue[tuple[Task, float, Future]] = queue.SimpleQueue()
@@ -309,7 +303,7 @@ class Cluster(Scheduler):
             raise BadInput(f"{self.name}: the scheduler is gone; start it again")
         return outcomes
 
-    def _outcome(self, task: Task, begun: float, future: Future) -> Outcome:
+    def _outcome(self, task: Task, begun: float, future: "Future") -> Outcome:
         from distributed import KilledWorker
 
         self._futures.pop(future, None)
@@ -356,8 +350,7 @@ def connect(address: str) -> Cluster:
             f"--scheduler {address}: it has no workers; start some: dask worker {address} --nworkers 2 "
             "--nthreads 1"
         )
-    client = Client(address, timeout=timeout, set_as_default=False)
-    return Cluster(client, address)
+    return Cluster(Client(address, timeout=timeout, set_as_default=False), address)
 
 
 async def _identity(address: str, timeout: float) -> dict[str, Any]:
@@ -379,14 +372,14 @@ def make_queue(kind: str, options: Sequence[str]) -> Any:
     import dask_jobqueue
 
     _quiet()
-    given = dict(_option(option) for option in options)
-    values: dict[str, Any] = {
+    given = dict(map(_option, options))
+    values = {
         **JOB,
+        "walltime": JOB["walltime"] if kind == "lsf" else f"{JOB['walltime']}:00",
         "python": sys.executable,
         "scheduler_options": {"dashboard_address": ":0"},
+        **given,
     }
-    values["walltime"] = JOB["walltime"] if kind == "lsf" else f"{JOB['walltime']}:00"
-    values.update(given)
     values.setdefault("processes", values["cores"])
     exports = [f"export {name}={os.environ[name]}" for name in ENVIRONMENT if name in os.environ]
     exports.append(

@@ -21,23 +21,21 @@ figures are marked as not comparable, as a violated constraint (it loses against
 point is impossible, or could not be measured, as a failed trial, which has no children.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput, unknown
 from ..designs.interfaces import SYSTEM
 from .pareto import Vector
 from .point import Point
-from .space import Part, Space
+from .space import Choose, Space
 
 METHODS = ("exhaustive", "random", "nsga2")
 ENUMERABLE = 10_000  # combinations that are gone through before a search begins
@@ -47,79 +45,74 @@ BY_CONSTRAINT = re.compile(r'the constraint "(.*)" refuses it')  # Space.sample
 FUTILE = 50  # draws without a new point, for each that is wanted, after which there are none
 
 
-@dataclass(frozen=True)
-class Judged:
+Refused = dict[str, str]  # points that were drawn and cannot be: the choice in words, and why
+
+
+class Judged(NamedTuple):
     """Result of a point for the search."""
 
     vector: Vector | None  # all to be minimised; None: there are no figures
     violations: int = 0  # of constraints on figures
 
 
+Results = Mapping[str, Judged]  # by the keys of points
+Trial = tuple[Any, str]  # of Optuna, and the key of its point
+
+
 class Search(ABC):
     """Proposes points in batches, and learns from each batch before the next."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, refused: Refused | None = None) -> None:
         self.count = count  # points that it will hand out, or fewer if there are none left
-        # points that were drawn and cannot be: the choice in words, and why
-        self.refused: dict[str, str] = {}
+        self.refused: Refused = refused or {}
 
     @abstractmethod
     def ask(self) -> list[Point]:
         """Points that have not been handed out before; none: it is over."""
 
-    def tell(self, results: Mapping[str, Judged]) -> None:  # noqa: B027 (nothing to learn for most)
+    def tell(self, results: Results) -> None:  # noqa: B027 (nothing to learn for most)
         """Learn from the results of the batch, by key."""
 
 
 class Exhaustive(Search):
     """All of these points, as they stand."""
 
-    def __init__(self, points: Sequence[Point]) -> None:
-        super().__init__(len(points))
-        self._points = list(points)
+    def __init__(self, points: list[Point], refused: Refused | None = None) -> None:
+        super().__init__(len(points), refused)
+        self._points = points
 
     def ask(self) -> list[Point]:
         points, self._points = self._points, []
         return points
 
 
-class Random(Exhaustive):
+def random_search(space: Space, count: int, seed: int) -> Search:
     """Points drawn evenly: of a small space from all of its points, else by a value for each of its
     parameters.
     """
-
-    def __init__(self, space: Space, count: int, seed: int) -> None:
-        generator = random.Random(seed)
-        if space.size() <= ENUMERABLE:
-            points = list(space.points())
-            super().__init__(generator.sample(points, min(count, len(points))))
-        else:
-            refused: dict[str, str] = {}
-            super().__init__(_drawn(space, count, generator, refused))
-            self.refused = refused
-
-
-def _drawn(space: Space, count: int, generator: random.Random, refused: dict[str, str]) -> list[Point]:
-    """So many points, or those that there are."""
+    generator = random.Random(seed)
+    if space.size() <= ENUMERABLE:
+        points = list(space.points())
+        return Exhaustive(generator.sample(points, min(count, len(points))))
+    refused: Refused = {}
+    draws = (draw(space, generator, refused) for _ in range(FUTILE * count))
     found: dict[Point, None] = {}
-    for _ in range(FUTILE * count):
-        point = draw(space, generator, refused)
-        if point is not None:
-            found[point] = None
+    for point in filter(None, draws):
+        found[point] = None
         if len(found) == count:
             break
     if not found:
         raise _nothing_found(refused)
-    return list(found)
+    return Exhaustive(list(found), refused)
 
 
-def draw(space: Space, generator: random.Random, refused: dict[str, str]) -> Point | None:
+def draw(space: Space, generator: random.Random, refused: Refused) -> Point | None:
     """A random point, unless it is impossible: then `refused` has the reason."""
     return _sample(space, lambda _, values: generator.choice(values), refused)
 
 
-def _sample(space: Space, pick: Callable[[str, Sequence[Any]], Any], refused: dict[str, str]) -> Point | None:
-    chosen: dict[str, Any] = {}
+def _sample(space: Space, pick: Choose, refused: Refused) -> Point | None:
+    chosen = {}
 
     def choose(name: str, values: Sequence[Any]) -> Any:
         chosen[name] = pick(name, values)
@@ -132,7 +125,7 @@ def _sample(space: Space, pick: Callable[[str, Sequence[Any]], Any], refused: di
         return None
 
 
-def _nothing_found(refused: Mapping[str, str]) -> BadInput:
+def _nothing_found(refused: Refused) -> BadInput:
     """The error for a space in which no draw has found a point."""
     by_constraint = Counter(match[1] for why in refused.values() if (match := BY_CONSTRAINT.search(why)))
     reasons = [f'constraint "{text}" refuses {count}' for text, count in by_constraint.most_common()]
@@ -165,7 +158,7 @@ class Nsga2(Search):
         }
         self._known: dict[str, Judged] = {}
         self._handed: set[str] = set()
-        self._asked: list[tuple[Any, str]] = []  # trials of this generation, with the keys of their points
+        self._asked: list[Trial] = []  # of this generation
 
     def _point(self, genes: Mapping[str, int]) -> Point | None:
         return _sample(self._space, lambda name, values: values[genes.get(name, 0)], self.refused)
@@ -173,7 +166,7 @@ class Nsga2(Search):
     def ask(self) -> list[Point]:
         """A generation, as far as it is new."""
         new: dict[str, Point] = {}
-        repeated: list[tuple[Any, str]] = []
+        repeated = []
         wanted = min(self._population, self.count - len(self._handed))
         for _ in range(FUTILE * wanted):
             if len(new) == wanted:
@@ -196,7 +189,7 @@ class Nsga2(Search):
         self._handed |= new.keys()
         return list(new.values())
 
-    def tell(self, results: Mapping[str, Judged]) -> None:
+    def tell(self, results: Results) -> None:
         self._known.update(results)
         for trial, key in self._asked:
             judged = self._known.get(key)
@@ -223,7 +216,7 @@ class Several(Search):
             self.refused.update(search.refused)
         return batch
 
-    def tell(self, results: Mapping[str, Judged]) -> None:
+    def tell(self, results: Results) -> None:
         for search in self._searches:
             search.tell(results)
 
@@ -236,7 +229,7 @@ def make_search(space: Space, method: str, count: int, seed: int) -> Search:
     if method not in METHODS:
         raise unknown("method", method, METHODS)
     if method == "random":
-        return Random(space, count, seed)
+        return random_search(space, count, seed)
     if method == "nsga2":
         return _by_generations(space, count, seed)
     if space.size() > MOST_POINTS:
@@ -250,13 +243,13 @@ def make_search(space: Space, method: str, count: int, seed: int) -> Search:
 
 def _by_generations(space: Space, count: int, seed: int) -> Search:
     """A search for each kind of work; those of small spaces leave what they do not need to the others."""
-    refused: dict[str, str] = {}
+    refused: Refused = {}
     works = [
         (item, points) for item in by_work(space) if (points := _points_at_most(item, seed, refused)) > 0
     ]
     if not works:
         raise _nothing_found(refused)
-    searches: list[Search] = []
+    searches = []
     works.sort(key=lambda work: work[1])
     for number, (item, points) in enumerate(works):
         share = min(points, math.ceil(count / (len(works) - number)))
@@ -266,14 +259,14 @@ def _by_generations(space: Space, count: int, seed: int) -> Search:
     return Several(searches)
 
 
-def _points_at_most(space: Space, seed: int, refused: dict[str, str]) -> int:
+def _points_at_most(space: Space, seed: int, refused: Refused) -> int:
     """How many points there are, if one can count them; 0 if none was found, and then `refused` says why."""
     generator = random.Random(seed)
     draws = FUTILE * POPULATION
     found = any(draw(space, generator, refused) is not None for _ in range(draws))
     if space.size() > ENUMERABLE or not found:
         return space.size() if found else 0
-    return sum(1 for _ in space.points())
+    return len(list(space.points()))
 
 
 def by_work(space: Space) -> list[Space]:
@@ -283,50 +276,31 @@ def by_work(space: Space) -> list[Space]:
         for stage, nbits, interface, subject in itertools.product(
             part.stages, part.nbits, part.interfaces, part.subjects
         ):
-            kind = _kind(subject, nbits, interface, stage)
+            point = Point(subject, nbits, interface=interface, stage=stage)
+            params = point.design.params if point.design is not None and point.interface != SYSTEM else ()
+            # whether it is for one modulus that is not the key's
+            one_modulus = any(param.name == "modulus" for param in params)
             devices = part.flow_of(stage).get("device", ("",))
             for of_stage in itertools.product(part.workloads_of(stage), devices):
-                work = (nbits, stage, *kind, *of_stage)
+                work = (nbits, stage, point.interface, one_modulus, *of_stage)
                 subjects.setdefault(work, {}).setdefault(number, {})[subject] = None
-    return [
-        replace(
-            space,
-            parts=tuple(
-                _narrowed(space.parts[number], tuple(names), *work) for number, names in by_part.items()
-            ),
-            impossible=[],
-            left_out=Counter(),
-        )
-        for work, by_part in subjects.items()
-    ]
-
-
-def _narrowed(
-    part: Part,
-    subjects: tuple[str, ...],
-    nbits: int,
-    stage: str,
-    interface: str,
-    _: bool,
-    workload: str,
-    device: Any,
-) -> Part:
-    """Return the points of a part with this work, without axes that make no difference to it."""
-    flow = part.flow_of(stage)
-    return replace(
-        part,
-        subjects=subjects,
-        nbits=(nbits,),
-        stages=(stage,),
-        interfaces=(interface,),
-        workloads=(workload,) if workload else part.workloads,
-        settings=part.settings_of(*subjects),
-        flow={**flow, "device": (device,)} if device else flow,
-    )
-
-
-def _kind(subject: str, nbits: int, interface: str, stage: str) -> tuple[str, bool]:
-    """The interface of a subject, and whether it is for one modulus that is not the key's."""
-    point = Point(subject, nbits, interface=interface, stage=stage)
-    params = point.design.params if point.design is not None and point.interface != SYSTEM else ()
-    return point.interface, any(param.name == "modulus" for param in params)
+    spaces = []
+    for (nbits, stage, interface, _, workload, device), by_part in subjects.items():
+        parts = []
+        for number, names in by_part.items():
+            part = space.parts[number]
+            flow = part.flow_of(stage)
+            parts.append(
+                replace(
+                    part,
+                    subjects=tuple(names),
+                    nbits=(nbits,),
+                    stages=(stage,),
+                    interfaces=(interface,),
+                    workloads=(workload,) if workload else part.workloads,
+                    settings=part.settings_of(*names),  # without axes that make no difference
+                    flow={**flow, "device": (device,)} if device else flow,
+                )
+            )
+        spaces.append(replace(space, parts=tuple(parts), impossible=[], left_out=Counter()))
+    return spaces

@@ -27,8 +27,6 @@ energy_nj.decrypt) judges figures. A constraint with a name that a point does no
 point.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter
@@ -47,7 +45,7 @@ from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
 from ..designs.machine import Design
 from ..designs.own import OwnDesign
 from ..designs.system_catalogue import HARDWARE, OPERATIONS, SOFTWARE, find_system
-from ..designs.workload_names import check_name
+from ..designs.workload_names import ENCRYPT, check_name
 from ..papers.expression import Expression
 from . import pareto
 from .flow_settings import FLOW_DEFAULTS, optional_flow
@@ -69,6 +67,9 @@ ABOUT = (
 )
 
 Choose = Callable[[str, Sequence[Any]], Any]
+Names = tuple[str, ...]
+Axes = Mapping[str, tuple[Any, ...]]  # the values of each name
+Fields = tuple[Any, ...]  # those of a point, in their order
 
 
 def names() -> list[str]:
@@ -78,31 +79,28 @@ def names() -> list[str]:
 
 @dataclass(frozen=True)
 class Part:
-    """One product of axes. `settings` and `flow` have the values of each name; a point takes those that it
-    can have.
-    """
+    """One product of axes; of settings and flow a point takes those that it can have."""
 
-    subjects: tuple[str, ...]
+    subjects: Names
     nbits: tuple[int, ...]
-    workloads: tuple[str, ...]
-    stages: tuple[str, ...]
-    interfaces: tuple[str, ...]
-    settings: Mapping[str, tuple[Any, ...]]
-    flow: Mapping[str, tuple[Any, ...]]
+    workloads: Names
+    stages: Names
+    interfaces: Names
+    settings: Axes
+    flow: Axes
     constraints: tuple[Expression, ...] = ()  # on its points alone
 
-    def settings_of(self, *subjects: str) -> Mapping[str, tuple[Any, ...]]:
+    def settings_of(self, *subjects: str) -> Axes:
         """The values of those parameters that one of these designs has."""
-        designs = filter(None, map(_design, subjects))
-        has = {param.name for design in designs for param in design.params}
+        has = _params(subjects)
         return {name: values for name, values in self.settings.items() if name in has}
 
-    def flow_of(self, stage: str) -> Mapping[str, tuple[Any, ...]]:
+    def flow_of(self, stage: str) -> Axes:
         """The values of those settings that this stage has."""
-        has = _flow_names(stage)
+        has = _flow_names([stage])
         return {name: values for name, values in self.flow.items() if name in has}
 
-    def workloads_of(self, stage: str) -> tuple[str, ...]:
+    def workloads_of(self, stage: str) -> Names:
         """Stages of the flow do all operations in one run."""
         return ("",) if stage in IMPLEMENTED else self.workloads
 
@@ -115,7 +113,7 @@ class Part:
         by_subject = sum(math.prod(map(len, self.settings_of(subject).values())) for subject in self.subjects)
         return by_subject * by_stage * len(self.nbits) * len(self.interfaces)
 
-    def fields(self) -> Iterator[dict[str, Any]]:
+    def fields(self) -> Iterator[Fields]:
         """The fields of all points, one after the other."""
         for stage, subject, nbits, interface in itertools.product(
             self.stages, self.subjects, self.nbits, self.interfaces
@@ -126,18 +124,10 @@ class Part:
                 _product(self.flow_of(stage)),
             )
             for workload, settings, flow in itertools.product(*axes):
-                yield {
-                    "subject": subject,
-                    "nbits": nbits,
-                    "settings": settings,
-                    "interface": interface,
-                    "workload": workload or "encrypt",
-                    "stage": stage,
-                    "flow": flow,
-                }
+                yield subject, nbits, settings, interface, workload or ENCRYPT, stage, flow
 
     @property
-    def axes(self) -> dict[str, tuple[Any, ...]]:
+    def axes(self) -> Axes:
         """Names and values of what can be chosen."""
         return {
             "design": self.subjects,
@@ -149,17 +139,13 @@ class Part:
             **{f"flow.{name}": values for name, values in self.flow.items()},
         }
 
-    def chosen(self, choose: Callable[[str], Any]) -> dict[str, Any]:
+    def chosen(self, choose: Callable[[str], Any]) -> Fields:
         """The fields of the point that `choose` makes; it is asked for what matters to that point alone."""
-        subject, stage = choose("design"), choose("stage")
-        point = {"subject": subject, "stage": stage}
-        names = ["nbits", "interface", *(["workload"] if stage not in IMPLEMENTED else [])]
-        return {
-            **point,
-            **{name: choose(name) for name in names},
-            "settings": tuple((name, choose(f"set.{name}")) for name in self.settings_of(subject)),
-            "flow": tuple((name, choose(f"flow.{name}")) for name in self.flow_of(stage)),
-        }
+        subject, stage, nbits, interface = map(choose, ("design", "stage", "nbits", "interface"))
+        workload = ENCRYPT if stage in IMPLEMENTED else choose("workload")
+        settings = tuple((name, choose(f"set.{name}")) for name in self.settings_of(subject))
+        flow = tuple((name, choose(f"flow.{name}")) for name in self.flow_of(stage))
+        return subject, nbits, settings, interface, workload, stage, flow
 
 
 @dataclass
@@ -180,7 +166,7 @@ class Space:
     left_out: Counter[str] = field(default_factory=Counter)  # points by the constraint that refuses them
 
     @classmethod
-    def load(cls, name: str | Path) -> Space:
+    def load(cls, name: str | Path) -> "Space":
         """A ready-made space by its name, or a file; BadInput that says what is wrong in it."""
         path = SPACES / f"{name}.toml"
         if str(name) not in names():
@@ -195,11 +181,11 @@ class Space:
             raise BadInput(f"{path.name}: {error}") from None
 
     @classmethod
-    def parse(cls, text: str) -> Space:
+    def parse(cls, text: str) -> "Space":
         """The space that this TOML says."""
         return _read_space(typed_toml.parse(text, SpaceFile))
 
-    def with_designs(self, references: Sequence[str]) -> Space:
+    def with_designs(self, references: Sequence[str]) -> "Space":
         """The same with these designs in every part."""
         parts = (
             replace(part, subjects=(*dict.fromkeys((*part.subjects, *references)),)) for part in self.parts
@@ -228,11 +214,11 @@ class Space:
     def possible(self) -> Iterator[Point]:
         """The same points, of which there may be none."""
         self.impossible, self.left_out = [], Counter()
-        seen: set[Point] = set()
+        seen = set()
         for part in self.parts:
             for fields in part.fields():
                 try:
-                    point = Point(**fields)
+                    point = Point(*fields)
                     if point in seen:
                         continue
                     point.check()
@@ -254,14 +240,18 @@ class Space:
         return f"the space is empty: of {self.size()} points, {'; '.join(reasons) or 'none is left'}"
 
     @property
-    def parameters(self) -> Mapping[str, tuple[Any, ...]]:
+    def parameters(self) -> Axes:
         """Return the values that a search can choose, by name; all points share the names, but not all have
         the parameters.
         """
-        axes = {"part": tuple(range(len(self.parts)))} if len(self.parts) > 1 else {}
-        for index, part in enumerate(self.parts):
-            axes |= {f"{self._prefix(index)}{name}": values for name, values in part.axes.items()}
-        return axes
+        return {
+            **({"part": tuple(range(len(self.parts)))} if len(self.parts) > 1 else {}),
+            **{
+                f"{self._prefix(index)}{name}": values
+                for index, part in enumerate(self.parts)
+                for name, values in part.axes.items()
+            },
+        }
 
     def _prefix(self, index: int) -> str:
         """The words before the names of the axes of a part."""
@@ -273,7 +263,7 @@ class Space:
         """
         index = choose("part", range(len(self.parts))) if len(self.parts) > 1 else 0
         part, prefix = self.parts[index], self._prefix(index)
-        point = Point(**part.chosen(lambda name: choose(f"{prefix}{name}", part.axes[name])))
+        point = Point(*part.chosen(lambda name: choose(f"{prefix}{name}", part.axes[name])))
         point.check()
         if refused := self.before(point, part.constraints):
             raise BadInput(f'{point}: the constraint "{refused[0]}" refuses it')
@@ -311,7 +301,7 @@ def _broken(constraints: Iterable[Expression], found: Sequence[Mapping[str, Any]
 def about(point: Point) -> dict[str, Any]:
     """Return the facts known about a point before it is measured, by the names that constraints use."""
     design = point.design
-    values: dict[str, Any] = {
+    values = {
         "subject": point.label,
         "design": point.label if design is None else design.name,
         "nbits": point.nbits,
@@ -338,27 +328,38 @@ def _design(subject: str) -> Any:
     return catalogue.entry(subject)
 
 
+def _params(subjects: Iterable[str]) -> dict[str, list[Any]]:
+    """The parameters of these designs, by name."""
+    found: dict[str, list[Any]] = {}
+    for design in filter(None, map(_design, subjects)):
+        for param in design.params:
+            found.setdefault(param.name, []).append(param)
+    return found
+
+
 def _reference(subject: str) -> str:
     """The subject by the name under which other processes find it; BadInput if there is none."""
     design = _design(subject)
     return subject if design is None or subject.startswith(HARDWARE) else design.reference
 
 
-def _flow_names(stage: str) -> set[str]:
-    return {*FLOW_DEFAULTS[stage], *optional_flow(stage)} if stage in IMPLEMENTED else set()
+def _flow_names(stages: Iterable[str]) -> set[str]:
+    """The settings of these stages."""
+    implemented = (stage for stage in stages if stage in IMPLEMENTED)
+    return {name for stage in implemented for name in (*FLOW_DEFAULTS[stage], *optional_flow(stage))}
 
 
-def _product(axes: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[tuple[str, Any], ...]]:
+def _product(axes: Axes) -> Iterator[tuple[tuple[str, Any], ...]]:
     for values in itertools.product(*axes.values()):
         yield tuple(zip(axes, values, strict=True))
 
 
-def _in_words(fields: Mapping[str, Any]) -> str:
+def _in_words(fields: Fields) -> str:
     """A point that cannot be made."""
-    given = [f"{name}={value}" for name, value in (*fields["settings"], *fields["flow"])]
-    work = "" if fields["stage"] in IMPLEMENTED else fields["workload"]
-    words = [fields["subject"], f"{fields['nbits']} bits", fields["interface"], work, fields["stage"], *given]
-    return ", ".join(word for word in words if word)
+    subject, nbits, settings, interface, workload, stage, flow = fields
+    given = (f"{name}={value}" for name, value in (*settings, *flow))
+    work = "" if stage in IMPLEMENTED else workload
+    return ", ".join(filter(None, (subject, f"{nbits} bits", interface, work, stage, *given)))
 
 
 # ---- reading
@@ -450,13 +451,12 @@ def _check_objectives(value: Mapping[str, str], parts: Sequence[Part]) -> None:
 
 def _known_names(parts: Sequence[Part]) -> set[str]:
     """The names that constraints may have."""
-    designs = [_design(subject) for part in parts for subject in part.subjects]
-    parameters = {param.name for design in designs if design is not None for param in design.params}
-    flow = {name for part in parts for stage in part.stages for name in _flow_names(stage)}
+    stages = {stage for part in parts for stage in part.stages}
+    parameters = _params(subject for part in parts for subject in part.subjects)
     of_work = {f"cycles.{name}" for part in parts for name in part.workloads}
     of_run = {f"{metric}.{operation}" for metric in OF_OPERATION for operation in OPERATIONS}
-    in_runs = any(stage in NETLIST for part in parts for stage in part.stages)
-    return {*ABOUT, *METRICS, *parameters, *flow, *of_work, *(of_run if in_runs else ())}
+    known = {*ABOUT, *METRICS, *parameters, *_flow_names(stages), *of_work}
+    return known if stages.isdisjoint(NETLIST) else known | of_run
 
 
 def _read_part(part: PartFile) -> Part:
@@ -489,7 +489,7 @@ def _read_part(part: PartFile) -> Part:
     return Part(subjects, nbits, workloads, stages, interfaces, settings, flow, constraints)
 
 
-def _checked_names(kind: str, value: Words, known: Collection[str]) -> tuple[str, ...]:
+def _checked_names(kind: str, value: Words, known: Collection[str]) -> Names:
     given = tuple(dict.fromkeys(_words(value)))
     for name in given:
         if name not in known:
@@ -499,7 +499,7 @@ def _checked_names(kind: str, value: Words, known: Collection[str]) -> tuple[str
     return given
 
 
-def _subjects(value: Any) -> tuple[str, ...]:
+def _subjects(value: Any) -> Names:
     if value == "all":
         return tuple(design.name for design in catalogue.designs())
     if isinstance(value, dict):
@@ -510,7 +510,7 @@ def _subjects(value: Any) -> tuple[str, ...]:
     return tuple(map(_reference, given))
 
 
-def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> tuple[str, ...]:
+def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> Names:
     """Designs that have one of the values in each of the selectors."""
     wanted = {}
     for key, value in selectors.items():
@@ -560,7 +560,7 @@ def _values_of_range(name: str, value: Range) -> tuple[Any, ...]:
                 f"{name}: a range by factor {factor} from {first} does not go up; give 2 from 1, say"
             )
         count = math.floor(math.log(last / first, factor) + 1e-9) + 1
-        values: Iterable[Any] = (first * factor**index for index in range(count))
+        values = (first * factor**index for index in range(count))
     else:
         if step <= 0:
             raise BadInput(f"{name}: step = {step} does not go up; give more than 0")
@@ -571,13 +571,9 @@ def _values_of_range(name: str, value: Range) -> tuple[Any, ...]:
     return tuple(round(entry, 9) if isinstance(entry, float) else entry for entry in values)
 
 
-def _check_settings(subjects: Sequence[str], settings: Mapping[str, tuple[Any, ...]]) -> None:
+def _check_settings(subjects: Sequence[str], settings: Axes) -> None:
     """BadInput for a name that is no parameter of a design, and for a value that is legal in none."""
-    params: dict[str, list[Any]] = {}
-    for subject in subjects:
-        design = _design(subject)
-        for param in design.params if design is not None else ():
-            params.setdefault(param.name, []).append(param)
+    params = _params(subjects)
     for name, values in settings.items():
         if name not in params:
             raise unknown("parameter of these designs", name, params)
@@ -592,14 +588,13 @@ def _check_settings(subjects: Sequence[str], settings: Mapping[str, tuple[Any, .
                 raise errors[0]
 
 
-def _check_flow(stages: Sequence[str], flow: Mapping[str, tuple[Any, ...]]) -> None:
-    if flow and not any(stage in IMPLEMENTED for stage in stages):
+def _check_flow(stages: Sequence[str], flow: Axes) -> None:
+    if flow and set(stages).isdisjoint(IMPLEMENTED):
         raise BadInput(
             f"settings of the flow without such a stage; add one of {', '.join(IMPLEMENTED)} to stages"
         )
-    known = {name for stage in stages for name in _flow_names(stage)} if flow else set()
     for name in flow:
-        if name not in known:
+        if name not in (known := _flow_names(stages)):
             raise unknown("setting of the flow", name, sorted(known))
 
 

@@ -1,12 +1,9 @@
 """Stages of measurement, from a closed formula to a layout; the one list of them."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """One way to measure."""
 
     name: str

@@ -1,7 +1,5 @@
 """Tasks of campaigns, and what became of them."""
 
-from __future__ import annotations
-
 import errno
 import os
 import time

@@ -1,11 +1,9 @@
 """Verdicts of `modexlab prove` on a machine or on the processor, as the ledger stores them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ...flow.prove.report import REFUTED
@@ -22,8 +20,7 @@ PROC = "proc"  # the processor, by its name
 _PROCESSOR = "eval.assurance.proof.processor.processor_checks"
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(NamedTuple):
     """Subject of a proof; key: of itself, and of all inputs of a verdict."""
 
     name: str
@@ -33,14 +30,14 @@ class Subject:
     key: str
 
     @classmethod
-    def of(cls, accelerator: Runnable) -> Subject:
+    def of(cls, accelerator: Runnable) -> "Subject":
         """A machine of the catalogue, or another accelerator."""
         design, settings = accelerator.design, dict(accelerator.parameters)
         key = _key([design.identity, accelerator.nbits, settings], keys.sources_of_proofs())
         return cls(design.reference, design.family, accelerator.nbits, settings, key)
 
     @classmethod
-    def processor(cls) -> Subject:
+    def processor(cls) -> "Subject":
         """Return the processor in its default configuration."""
         return cls(PROC, "processor", 32, {}, _key([PROC], sources.digest(_PROCESSOR)))
 

@@ -5,8 +5,6 @@ Python's own syntax, of which arithmetic, comparisons, `and`, `or`, `not`, `in`,
 allowed: the text is parsed (ast) and walked, never executed. A name may have a dot, as in energy_nj.decrypt.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math
@@ -78,7 +76,7 @@ class Expression:
             raise BadInput(f'expression "{text}": {reason}; write it as in "nbits <= 64"') from None
         self._value = self._compiled(tree)
 
-    def __reduce__(self) -> tuple[type[Expression], tuple[str]]:
+    def __reduce__(self) -> "tuple[type[Expression], tuple[str]]":
         return Expression, (self.text,)
 
     def __eq__(self, other: object) -> bool:
@@ -145,7 +143,7 @@ def _junction(is_or: bool, parts: Sequence[Compiled]) -> Compiled:
     """Return the first value that decides, or else the last."""
 
     def value(values: Values) -> Any:
-        last: Any = None
+        last = None
         for part in parts:
             last = part(values)
             if bool(last) is is_or:

@@ -2,7 +2,7 @@
 
     for figure in figures():  # all of them, flat: Published
         if figure.comparable and figure.twin == "mont-001": ...
-    paper("001").table("3").figures()   errata("000")
+    paper("001").table("3").figures()   paper("000").errata
 
 A cell keeps its text as printed. `value` and `unit` are read from that text (and from what the file says of
 units), `corrected` is what the cell should say where the paper contradicts itself, with the reason in
@@ -43,19 +43,17 @@ what our copy of the paper does not have readable. Merged cells of keys are repe
 a table named text.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ...fl.errors import BadInput, unknown
 from ...flow import typed_toml
+from ..json_values import attributes
 from .expression import Expression
 
 PAPERS = Path(__file__).parent
@@ -145,7 +143,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def subject(self) -> str:
         """Return the design measured for this figure: its twin, or else the first that does the same work."""
-        return self.twin or (self.ours[0] if self.ours else "")
+        return self.twin or next(iter(self.ours), "")
 
     @property
     def readable(self) -> bool:
@@ -173,13 +171,6 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{text} (corrected: {corrected})"
 
     @property
-    def step(self) -> float:
-        """One unit of the last printed digit, in the unit of `amount`: the figure is no more exact than
-        that.
-        """
-        return self.last_digit * SCALES.get(self.unit, 1.0)
-
-    @property
     def comparable(self) -> bool:
         """A number of a metric of ours, for which there is something of ours, and nothing against it."""
         return (
@@ -192,8 +183,10 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-@dataclass(frozen=True)
-class Table:
+Cells = Mapping[str, tuple[str, ...]]
+
+
+class Table(NamedTuple):
     """A table or figure of a paper as it is printed, and what its cells mean."""
 
     paper: str
@@ -204,8 +197,8 @@ class Table:
     line: int  # of our copy of the text; 0: in none
     keys: tuple[str, ...]  # headings of the columns that name a row
     columns: tuple[str, ...]
-    names: Mapping[str, tuple[str, ...]]  # of a row: the key cells that make it
-    rows: Mapping[str, tuple[str, ...]]  # by name: the cells as printed
+    names: Cells  # of a row: the key cells that make it
+    rows: Cells  # by name: the cells as printed
     footnotes: tuple[str, ...]
     published: tuple[Published, ...]
     errata: tuple[Erratum, ...]
@@ -346,25 +339,19 @@ def figures() -> Iterator[Published]:
         yield from paper.figures()
 
 
-def errata(number: str = "") -> tuple[Erratum, ...]:
-    """Return the errata of a paper, or of all."""
-    return tuple(erratum for paper in papers() if number in ("", paper.number) for erratum in paper.errata)
-
-
 def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[str, float | int]]:
     """The figures of a table that are compared, by what of ours they are held against and by operation:
     twins, then their rivals.
     """
-    compared = [
-        item for item in paper(number).table(table).figures() if item.comparable and item.metric == metric
+    cells = [
+        cell for cell in paper(number).table(table).figures() if cell.comparable and cell.metric == metric
     ]
+    twins = [((cell.twin,), cell) for cell in cells if cell.twin]
     found: dict[str, dict[str, float | int]] = {}
-    for name, figure in (
-        *((item.twin, item) for item in compared if item.twin),
-        *((name, item) for item in compared for name in item.ours),
-    ):
-        if figure.amount is not None:
-            found.setdefault(name, {})[figure.operation] = figure.amount
+    for names, cell in (*twins, *((cell.ours, cell) for cell in cells)):
+        for name in names:
+            assert cell.amount is not None, "it is comparable"
+            found.setdefault(name, {})[cell.operation] = cell.amount
     return found
 
 
@@ -383,8 +370,7 @@ def _load(path: Path) -> Paper:
     return found
 
 
-@dataclass(frozen=True)
-class _Reader:
+class _Reader(NamedTuple):
     """A [[table]] of a file to a Table."""
 
     of: Paper
@@ -405,8 +391,9 @@ class _Reader:
     def table(self) -> Table:
         lines = [[cell.strip() for cell in line.split("|")] for line in self.read.grid.strip().splitlines()]
         head, nkeys = lines[0], self.read.nkeys
-        names: dict[str, tuple[str, ...]] = {}
-        rows: dict[str, tuple[str, ...]] = {}
+        keys, columns = head[:nkeys], head[nkeys:]
+        names = {}
+        rows = {}
         for line in lines[1:]:
             if len(line) != len(head):
                 raise ValueError(f"{self.source}: {line} has {len(line)} cells, the head has {len(head)}")
@@ -414,30 +401,26 @@ class _Reader:
             if row in rows:
                 raise ValueError(f"{self.source}: row {row} stands there twice")
             names[row], rows[row] = tuple(line[:nkeys]), tuple(line[nkeys:])
-        self._check(names, head[:nkeys], head[nkeys:])
-        published = [
-            figure
-            for row, cells in rows.items()
-            for column, cell in zip(head[nkeys:], cells, strict=True)
-            for figure in self._figures(row, dict(zip(head, names[row], strict=False)), column, cell)
-        ]
+        self._check(names, keys, columns)
         return Table(
             self.of.number,
-            self.read.number,
-            self.read.kind,
-            self.read.caption,
-            self.source,
-            self.read.line,
-            tuple(head[:nkeys]),
-            tuple(head[nkeys:]),
-            names,
-            rows,
-            tuple(self.read.footnotes),
-            tuple(published),
-            tuple(erratum for erratum in self.of.errata if erratum.where == self.name),
+            **attributes(self.read, "number", "kind", "caption", "line"),
+            source=self.source,
+            keys=tuple(keys),
+            columns=tuple(columns),
+            names=names,
+            rows=rows,
+            footnotes=tuple(self.read.footnotes),
+            published=tuple(
+                figure
+                for row, cells in rows.items()
+                for column, cell in zip(columns, cells, strict=True)
+                for figure in self._figures(row, dict(zip(keys, names[row], strict=True)), column, cell)
+            ),
+            errata=tuple(erratum for erratum in self.of.errata if erratum.where == self.name),
         )
 
-    def _check(self, names: Mapping[str, tuple[str, ...]], keys: list[str], columns: list[str]) -> None:
+    def _check(self, names: Cells, keys: list[str], columns: list[str]) -> None:
         """Check that attributes refer to existing rows and columns."""
         rows = {*names, *(key for of_row in names.values() for key in of_row)}
         referred: list[tuple[Collection[str], Iterable[str]]] = [
@@ -480,7 +463,7 @@ class _Reader:
     def _union(self, row: str, column: str, said: list[Meaning]) -> Meaning:
         """Merge attributes that do not contradict each other."""
         means: Meaning = {}
-        for key, value in (item for attributes in said for item in attributes.items()):
+        for key, value in (item for part in said for item in part.items()):
             if means.setdefault(key, value) != value:
                 raise ValueError(f"{self.source}, {row} / {column}: {key} is {means[key]!r} and {value!r}")
         return means

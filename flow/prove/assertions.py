@@ -72,7 +72,7 @@ FIRST = f"read_aiger {CIRCUIT_FILE}; fold; strash"
 SEEN = f"write_cex -n {CEX_FILE}"
 MERGED = "scorr; dc2; scorr"
 # where no register is left, all that is left is SAT
-NOTHING_LEFT, ALONE, MERGING = "network is combinational", f"{MERGED}; orpos; iprove", "induction (scorr)"
+NOTHING_LEFT, ALONE, MERGING = "combinational", f"{MERGED}; orpos; iprove", "induction (scorr)"
 SHARE = 5  # of the seconds, one part of so many looks for a short counterexample first
 SHORT = 40  # cycles of that
 BIT = re.compile(r"^pi(\d+)@(\d+)=([01])$", re.MULTILINE)
@@ -108,6 +108,14 @@ class Outcome:
     how: str
     counterexample: list[Cycle] = field(default_factory=list)
     seconds: float = 0.0
+
+    @property
+    def proved(self) -> bool:
+        return self.verdict == PROVED
+
+    @property
+    def refuted(self) -> bool:
+        return self.verdict == REFUTED
 
     def as_json(self) -> dict[str, Any]:
         """The verdict in the output of `modexlab prove --json`."""

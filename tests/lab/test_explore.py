@@ -433,10 +433,10 @@ def test_what_no_other_point_can_survive_ends_the_sweep(explore):
 
 def test_a_full_disk_loses_nothing(explore, monkeypatch):
     """SQLite's own refusal, by a limit on the size of the file."""
-    connect = Ledger._connect
+    opened = Ledger._open
 
-    def small(self, place):
-        connection = connect(self, place)
+    def small(self):
+        connection = opened(self)
         connection.execute("PRAGMA max_page_count = 40")
         return connection
 
@@ -444,7 +444,7 @@ def test_a_full_disk_loses_nothing(explore, monkeypatch):
     for left_out in (', "square"', ', "koc", "carry-save"'):
         text = text.replace(left_out, "")
     with monkeypatch.context() as patch:
-        patch.setattr(ledger_module.Ledger, "_connect", small)
+        patch.setattr(ledger_module.Ledger, "_open", small)
         message = explore.fails(text, "--json")
     assert f"the ledger {explore.ledger.path} cannot be written: the disk is full; make room" in message
     assert "the same command goes on from there" in message

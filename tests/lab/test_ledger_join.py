@@ -9,9 +9,9 @@ import pytest
 from modexlab.eval.lab.ledger import join as joining
 from modexlab.eval.lab.ledger import ledger as ledgers
 from modexlab.eval.lab.ledger import records
+from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.ledger.reference import Reference
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import figure
 from modexlab.eval.lab.point import Point

@@ -8,7 +8,6 @@ from modexlab.eval.lab.pareto import (
     Front,
     dominates,
     figures_by_operation,
-    front_of,
     goals_of,
     to_minimise,
 )
@@ -51,10 +50,10 @@ def test_the_front_is_what_nothing_dominates(points):
             other != vector and all(a <= b for a, b in zip(other, vector, strict=True)) for other in points
         )
     )
-    front = front_of((vector, number) for number, vector in enumerate(points))
+    front = Front((vector, number) for number, vector in enumerate(points))
     assert sorted(front.sorted()) == expected
     assert len(front) == len(expected)
-    assert front.vectors == sorted(vector for vector, _ in expected)
+    assert [vector for vector, _ in front.sorted()] == sorted(vector for vector, _ in expected)
 
 
 def test_a_point_says_whether_it_is_on_the_front():

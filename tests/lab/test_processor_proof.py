@@ -74,7 +74,7 @@ def test_a_defect_is_refuted(name):
     text, top = check.source()
     text = changed(text, DEFECTS[name])
     assert refused(text, top) == ""
-    assert check.run(SECONDS, lambda *_: None, text).verdict == REFUTED
+    assert check.run(SECONDS, text).verdict == REFUTED
 
 
 def test_each_kind_of_check_has_a_defect():
@@ -84,4 +84,4 @@ def test_each_kind_of_check_has_a_defect():
 @regress
 @parametrize("name", CHECKS)
 def test_proved(name):
-    assert CHECKS[name].run(SECONDS, lambda *_: None).verdict == PROVED
+    assert CHECKS[name].run(SECONDS).verdict == PROVED

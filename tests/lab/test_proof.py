@@ -30,7 +30,6 @@ from modexlab.flow.prove.assertions import decide, spent
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.rtl.sim import simulate
 from modexlab.rtl.sim.ports import Message, Ports
-from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
 from modexlab.rtl.units.cond_sub import CondSub
 from modexlab.rtl.units.div_rem import DivRem, DivStep
@@ -66,7 +65,7 @@ def of(unit, name=""):
 
 def outcome_of(check, *changes):
     """The outcome of a check, of its text with these changes."""
-    return check.run(SECONDS, lambda *_: None, *([changed(check.source()[0], *changes)] if changes else []))
+    return check.run(SECONDS, *([changed(check.source()[0], *changes)] if changes else []))
 
 
 def changed(text, *changes):
@@ -85,11 +84,11 @@ def verdict_of(bench, cycles=None):
 
 
 def one_at_a_time(design, cycles=5):
-    return one_by_one(design, (), cycles, SECONDS)
+    return one_by_one(design, cycles, SECONDS)
 
 
 def handshakes_of(design, cycles=8):
-    return protocol(design, (), cycles, 1, SECONDS).verdict
+    return protocol(design, cycles, 1, SECONDS).verdict
 
 
 def elaborated(name, nbits=8):
@@ -161,7 +160,7 @@ def test_the_slowest_answer_is_looked_for_under_every_modulus():
     unit = SquareOfR(4)
     unit.elaborate()
     said = ANSWERS[SquareOfR](unit)
-    cycles, room = StreamUnit(unit, translate(unit), said).measured()
+    cycles, room = StreamUnit(benches.Stream.of(unit), said).measured()
     with simulate(SquareOfR(4), "native") as simulation:
         taken = {n: max(simulation.run([0], statics={"modulus": n}).latencies) for n in range(1, 16)}
     assert (cycles, room) == (max(taken.values()), 1) and taken[15] < cycles
@@ -198,7 +197,7 @@ def planted(answer="value", ready="", taken="", text=PLANTED, statics=()):
 def kept(design):
     """Its handshakes, and that its answer comes of its request alone."""
     sources, _ = behind(design, OUTPUTS, through=True)
-    alone, steady = benches.alone(design, (), sources), benches.steady(design, sources)
+    alone, steady = benches.alone(design, sources), benches.steady(design, sources)
     return [handshakes_of(design), verdict_of(alone, 2), verdict_of(steady, 2)]
 
 
@@ -369,7 +368,7 @@ def test_a_name_is_no_pattern():
 
 def decided_from(text, register):
     """An answer in five cycles where this register of `planted` begins with 0."""
-    bench = benches.one_looked_at(planted(text=text), (), 5)
+    bench = benches.one_looked_at(planted(text=text), 5)
     return decide(bench, SECONDS, 7, initial={"unit.at": 0, f"unit.{register}": 0}).verdict
 
 
@@ -389,7 +388,7 @@ def test_answers_of_two_in_any_two_states():
     """
 
     def found(design, cycles=5):
-        return verdict_of(benches.same_answer(design, (), cycles, (0, 1)), cycles + 1)
+        return verdict_of(benches.same_answer(design, cycles, (0, 1)), cycles + 1)
 
     assert found(planted()) == PROVED
     assert found(planted(), 4) == REFUTED
@@ -537,7 +536,7 @@ def test_columns_without_a_bit_hold_ones(heap_check):
     text, _ = heap_check.source()
     other = re.sub(r"\b(\d+'d)[1-9]\d*(?=[,};])", r"\g<1>0", text)
     assert other != text
-    assert heap_check.run(SECONDS, lambda *_: None, other).verdict == REFUTED
+    assert heap_check.run(SECONDS, other).verdict == REFUTED
 
 
 @regress
@@ -636,7 +635,7 @@ def test_units_in_a_row(joined, ready, expected):
     """Units in series keep their handshakes, and each accepts the output of the one before."""
     unit = planted(ready=ready)
     design = replace(unit, verilog=unit.verilog + ROW.replace("JOINED", joined), top="row")
-    parts = [(name, replace(design, top="planted")) for name in ("one", "two")]
+    parts = dict.fromkeys(("one", "two"), replace(design, top="planted"))
     assert (in_a_row(design, parts, 8, SECONDS) is not None) == expected
 
 
@@ -769,7 +768,7 @@ def test_what_was_proved_is_proved(sample):
     for name, nbits, check_name in drawn:
         machine = find(name).at(nbits)
         check = {check.name: check for check in checks(machine)}[check_name]
-        proof = Proof(check, check.run(RECHECK_SECONDS, lambda *_: None))
+        proof = Proof(check, check.run(RECHECK_SECONDS))
         verdicts.append(proof.of(Subject.of(machine)))
         if spent() - began > SECONDS / 2:  # the budget of a sample; the check that exceeds it is its last
             break

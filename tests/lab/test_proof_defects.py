@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from modexlab.cl.timing import MontMulRemTiming
 from modexlab.eval.assurance.proof import guards
+from modexlab.eval.assurance.proof.benches import Stream
 from modexlab.eval.assurance.proof.exhaustive import ANSWERS
-from modexlab.eval.assurance.proof.machine_checks import stream
 from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.assurance.proof.unit_checks import unit_checks
 from modexlab.eval.designs.catalogue import find
@@ -65,7 +65,7 @@ def plant(tmp_path, monkeypatch):
 
 
 def run(check):
-    return check.run(SECONDS, lambda *_: None)
+    return check.run(SECONDS)
 
 
 def found(kind, name="mont", nbits=8, **settings):
@@ -182,7 +182,7 @@ def test_a_base_that_is_the_modulus(plant, monkeypatch):
 def test_refusals():
     """Proved; a comparison that is wrong for one modulus alone, which no corner shows, is disproved."""
     machine = find("mont").at(8)
-    design = stream(machine)
+    design = Stream.of(machine.rtl())
     assert guards.refusal(machine, design, SECONDS).verdict == PROVED
     old = "too_large = base >= mod"
     text = changed(design.verilog, (old, f"{old} && mod != 8'd77"))
@@ -238,7 +238,7 @@ def test_a_memory_that_is_not_wiped(plant, monkeypatch):
 def test_wiping():
     """Proved; a memory that keeps one value alone, which no operation shows, is disproved."""
     machine = find("mont").at(8, schedule="fixed-window")
-    design = stream(machine)
+    design = Stream.of(machine.rtl())
     assert guards.wipe(machine, design, SECONDS).verdict == PROVED
     text = design.verilog.replace("if (write) begin", "if (write && !(words[write_at] == 8'd77)) begin")
     assert text != design.verilog

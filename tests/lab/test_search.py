@@ -5,7 +5,7 @@ from collections import Counter
 
 from modexlab.eval.lab import search
 from modexlab.eval.lab.explore import Work
-from modexlab.eval.lab.search import Exhaustive, Judged, Nsga2, Random, Several, by_work, make_search
+from modexlab.eval.lab.search import Exhaustive, Judged, Nsga2, Several, by_work, make_search, random_search
 from modexlab.eval.lab.space import Space
 
 from tests.harness import parametrize, refused
@@ -124,7 +124,7 @@ def test_random_by_seed(text, monkeypatch):
     monkeypatch.setattr(search, "ENUMERABLE", 100)
 
     def drawn(seed):
-        return keys(walk(Random(Space.parse(text), 5, seed)))
+        return keys(walk(random_search(Space.parse(text), 5, seed)))
 
     assert len(set(drawn(1))) == 5
     assert drawn(1) == drawn(1)
@@ -133,13 +133,13 @@ def test_random_by_seed(text, monkeypatch):
 
 def test_random_of_a_small_space_ends_with_it():
     points = {point.key for point in Space.parse(FEW).points()}
-    one = Random(Space.parse(FEW), 100, 1)
+    one = random_search(Space.parse(FEW), 100, 1)
     assert one.count == len(points)
     assert sorted(keys(walk(one))) == sorted(points)
 
 
 def test_random_remembers_what_cannot_be():
-    one = Random(pipelines(), 20, 1)
+    one = random_search(pipelines(), 20, 1)
     assert len(one.ask()) == 20
     assert one.refused
     assert all("does not divide" in why or "nstages" in why for why in one.refused.values())
@@ -176,7 +176,7 @@ def test_a_search_finds_more_than_chance():
         return area
 
     for seed in range(3):
-        assert volume(searched(Nsga2, 200, seed)) > volume(searched(Random, 200, seed))
+        assert volume(searched(Nsga2, 200, seed)) > volume(searched(random_search, 200, seed))
 
 
 def test_a_search_ends_with_its_space(monkeypatch):

@@ -240,7 +240,7 @@ def test_the_line_is_the_pareto_front(report, content):
         if record["kind"] != "published":
             vector = (record["time_ns"], record["area_um2"])
             groups.setdefault(record["group"], []).append((vector, record["label"]))
-    fronts = [[label for _, label in pareto.front_of(points).sorted()] for points in groups.values()]
+    fronts = [[label for _, label in pareto.Front(points).sorted()] for points in groups.values()]
     wanted = [label for labels in fronts for label in set(labels)]
     assert len(wanted) > 4
     assert len(wanted) < sum(map(len, fronts)), "a design is on it at two clocks"

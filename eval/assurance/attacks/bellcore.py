@@ -4,8 +4,6 @@ Boneh, DeMillo, Lipton (1997), with Lenstra's remark: a signature s' by CRT, wro
 alone, gives the other prime, as gcd(s'^e - m, n).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -39,8 +37,7 @@ def factored(key: RSAKey, fault: str, message: int, wrong: int) -> Factored | No
 def report(key: RSAKey, found: Sequence[Factored]) -> dict[str, Any]:
     """The number of wrong results that tell a prime, and the first of them."""
     told: dict[str, Any] = {"wrong_results_that_factor": len(found)}
-    if found:
-        fault, message, wrong, factor = found[0]
+    for fault, message, wrong, factor in found[:1]:
         told |= {
             "fault": fault,
             "n": key.n,

@@ -6,9 +6,8 @@ response with a status and without a wrong result is a caught fault; any other o
 wrong result. A ledger keeps the outcomes, part by part.
 """
 
-from __future__ import annotations
-
 import functools
+import itertools
 import json
 import math
 import random
@@ -103,6 +102,7 @@ class FaultCampaign:
     # ---- which
 
     few: ClassVar[int] = MOST_EXHAUSTIVE
+    samples: ClassVar[int] = SAMPLES
     stage: ClassVar[str] = "native"
 
     @property
@@ -118,14 +118,19 @@ class FaultCampaign:
     def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
         """All, or some; by default all if they are few."""
         self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
-        if self.exhaustive:
-            every = faults_of(self.model.registers, lambda _: range(self.cycles))
-            self._draw.shuffle(
-                every
-            )  # spreads the faults evenly over the operations, for a good estimate of the time left
-            return every
+        if not self.exhaustive:
+            return self._drawn(self.samples if samples is None else samples)
+        every = self._every()
+        # spreads the faults evenly over the operations, for a good estimate of the time left
+        self._draw.shuffle(every)
+        return every
+
+    def _every(self) -> list[Any]:
+        return faults_of(self.model.registers, lambda _: range(self.cycles))
+
+    def _drawn(self, count: int) -> list[Any]:
         bits = [(site, bit) for site in self.model.registers for bit in range(site.nbits)]
-        chosen = self._draw.choices(bits, k=SAMPLES if samples is None else samples)
+        chosen = self._draw.choices(bits, k=count)
         return [Fault(site, bit, self._draw.randrange(self.cycles)) for site, bit in chosen]
 
     # ---- what they do
@@ -134,7 +139,7 @@ class FaultCampaign:
         self,
         faults: Sequence[Any],
         progress: Progress | Report = lambda *_: None,
-        enough: Callable[[FaultCampaign], bool] | None = None,
+        enough: "Callable[[FaultCampaign], bool] | None" = None,
         ledger: Ledger | None = None,
     ) -> None:
         """Inject them; `enough` may end it early. A ledger keeps what is done."""
@@ -225,9 +230,8 @@ class FaultCampaign:
 
     def wrong(self) -> list[str]:
         """Some of the faults that let a wrong result out."""
-        return [self.named(outcome.fault) for outcome in self.outcomes if outcome.effect is Effect.WRONG][
-            :SHOWN
-        ]
+        wrong = (outcome.fault for outcome in self.outcomes if outcome.effect is Effect.WRONG)
+        return [self.named(fault) for fault in itertools.islice(wrong, SHOWN)]
 
     def bellcore(self) -> dict[str, Any] | None:
         """The primes by wrong results of CRT; None if the accelerator works otherwise."""
@@ -297,8 +301,7 @@ class Part(Task):
         judge = judged if of.machine.shape.has_status else compared
         most, told = HANGS * of.cycles, lambda done: report(done, self.size)
         found = of.model.campaign(requests, self.faults, golden, most, judge, told)
-        came = [(outcome.effect.name, outcome.response) for outcome in found]
-        return time.process_time() - begun, came
+        return time.process_time() - begun, [(outcome.effect.name, outcome.response) for outcome in found]
 
 
 def _register(path: str) -> str:

@@ -16,8 +16,7 @@ public exponent; of messages, what follows when the blinding is gone, as the res
 clearing. Their t is told all the same, part by part (fl/program/phases.py).
 """
 
-from __future__ import annotations
-
+import contextlib
 import itertools
 import random
 import time
@@ -94,7 +93,8 @@ class Comparison:
 
     def operations(self) -> Iterator[Operation]:
         """Without an end; the class of each is drawn."""
-        draw, made = self._drawn()
+        draw = self._source
+        made = self.making(draw)
         while True:
             yield made(draw.choice(CLASSES), None)
 
@@ -104,16 +104,16 @@ class Comparison:
         """
         if (self.secret, self.message) != ("exponent", "random"):
             return
-        _, made = self._drawn()
+        made = self.making(self._source)
         for _ in range(MESSAGES_SHARED):
             first = made(FIXED, None)
             others = (made(RANDOM, first.request[0]) for _ in range(SECRETS_SHARED))
             yield [first, *others]
 
-    def _drawn(self) -> tuple[random.Random, Making]:
-        """The source of all that is drawn, and the maker of operations."""
-        draw = random.Random(f"{self.machine.nbits} {self.seed}")
-        return draw, self.making(draw)
+    @property
+    def _source(self) -> random.Random:
+        """The source of all that is drawn, from its beginning."""
+        return random.Random(f"{self.machine.nbits} {self.seed}")
 
 
 def compared_fields(machine: Runnable, seed: int = 1) -> Comparison:
@@ -159,9 +159,8 @@ def compared(
             "--message fixed with --fixed message: then nothing is drawn that could differ; drop one of them"
         )
 
-    def varies(which: int) -> tuple[bool, bool]:
-        """Whether exponent and message are drawn in this class."""
-        return (which == RANDOM, message == "random") if by_exponent else (False, which == RANDOM)
+    common = {"message"} if by_exponent and message == "random" else set()
+    drawn = {FIXED: common, RANDOM: {*common, secret}}  # what is drawn in each class
 
     def plain(draw: random.Random) -> Making:
         """Exponents of the machine's full length: how long an exponent is, many machines show by design."""
@@ -169,10 +168,10 @@ def compared(
         top = 1 << (machine.nbits - 1)
 
         def made(which: int, given: int | None) -> Operation:
-            exp_varies, base_varies = varies(which)
-            exp = draw.getrandbits(machine.nbits) | top if exp_varies else fixed_exp
-            base = given if given is not None else draw.randrange(mod) if base_varies else fixed_base
-            return Operation(machine.carried(base, exp, mod), (0, pow(base, exp, mod)), which)
+            exp = draw.getrandbits(machine.nbits) | top if "exponent" in drawn[which] else fixed_exp
+            if given is None:
+                given = draw.randrange(mod) if "message" in drawn[which] else fixed_base
+            return Operation(machine.carried(given, exp, mod), (0, pow(given, exp, mod)), which)
 
         return made
 
@@ -181,10 +180,9 @@ def compared(
         fixed_message = draw.randrange(2, fixed_key.n)
 
         def made(which: int, given: int | None) -> Operation:
-            key_varies, message_varies = varies(which)
-            key = drawn_key(machine.key, draw) if key_varies else fixed_key
+            key = drawn_key(machine.key, draw) if "exponent" in drawn[which] else fixed_key
             if given is None:
-                given = draw.randrange(key.n) if message_varies else fixed_message
+                given = draw.randrange(key.n) if "message" in drawn[which] else fixed_message
             assert key.d is not None
             request = machine.programmed.operands(key, given, draw.randrange)
             return Operation(request, (0, pow(given, key.d, key.n)), which)
@@ -369,9 +367,9 @@ def _span(lengths: Sequence[int]) -> list[int]:
     return [lengths[0], lengths[-1]] if lengths else []
 
 
-def _strength(point: Point) -> float:
+def _strength(point: Point) -> tuple[bool, float]:
     """Sort key: leaks before points that do not leak."""
-    return abs(point.both) + (1e9 if point.leaks else 0.0)
+    return point.leaks, abs(point.both)
 
 
 def _told(name: str, curve: Sequence[Point], cycles: Sequence[int]) -> Told:
@@ -383,7 +381,7 @@ def assess(
     compared: Comparison,
     traces: int,
     measure: str = MEASURES[0],
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Assessment:
     """The test with so many operations; with `toggles` as the measure on the netlist, else on the registers
     at RTL.
@@ -395,16 +393,7 @@ def assess(
     machine = compared.machine
     operations = compared.operations()
     first = next(operations)
-    if measure == TOGGLES:
-        from .netlist_power import NetlistCampaign  # not at the top: it brings the flow
-
-        taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
-        campaign: Campaign | NetlistCampaign = NetlistCampaign(machine.rtl(), taken)
-    else:
-        model = Watched(machine.rtl())
-        points = len(model.names) * compared.cycles(first.request)
-        campaign = model.campaign(measure, coarse=points > MOST_POINTS)
-    try:
+    with contextlib.closing(_campaign(compared, measure, first.request)) as campaign:
         respond = machine.responder()  # one for all, as state stays between operations
 
         def run(
@@ -427,11 +416,10 @@ def assess(
         for done in range(0, traces, BATCH):
             batch = [next(operations) for _ in range(min(BATCH, traces - done))]
             kinds = [kind_of(item.which, 2 * (done + at) // traces) for at, item in enumerate(batch)]
-            told = None if progress is None else after(progress, done, traces)
-            run(batch, kinds, told)
+            run(batch, kinds, after(progress, done, traces))
         seconds = time.process_time() - start
         part_of, word_of = _placed(compared, first.request, campaign)
-        shared: list[list[int]] = []
+        shared = []
         if not compared.blinded:
             of_all = list(itertools.chain.from_iterable(campaign.lengths))
             shared = [run(group, [IGNORED] * len(group)) for group in compared.shared()] or [of_all]
@@ -449,12 +437,23 @@ def assess(
             word_of,
             seconds,
         )
-    finally:
-        campaign.close()
+
+
+def _campaign(compared: Comparison, measure: str, request: Message) -> "Campaign | NetlistCampaign":
+    """On the netlist, or on the registers at RTL."""
+    rtl = compared.machine.rtl()
+    if measure == TOGGLES:
+        from .netlist_power import NetlistCampaign  # not at the top: it brings the flow
+
+        taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
+        return NetlistCampaign(rtl, taken)
+    model = Watched(rtl)
+    points = len(model.names) * compared.cycles(request)
+    return model.campaign(measure, coarse=points > MOST_POINTS)
 
 
 def _placed(
-    compared: Comparison, request: tuple[int, ...], campaign: Campaign | NetlistCampaign
+    compared: Comparison, request: tuple[int, ...], campaign: "Campaign | NetlistCampaign"
 ) -> tuple[list[Part], list[str]]:
     """Name the part of the program and the microinstruction of each cycle, if all operations take the same
     time.
@@ -469,7 +468,7 @@ def _placed(
     of_word, listing = parts(program), program.listing()
     trace = programmed.trace(request)
     found: list[Part] = []
-    words: list[str] = []
+    words = []
     for executed, end in zip(trace, timing.ends(trace, request[1]), strict=True):
         # a request is looked at before it is taken, a cycle each word; all others end so many cycles after
         # that

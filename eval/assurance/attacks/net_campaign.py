@@ -1,7 +1,6 @@
 """Fault campaigns on a netlist of the flow: nets stuck at 0 or 1, or flipped for one cycle."""
 
-from __future__ import annotations
-
+import itertools
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -11,13 +10,12 @@ from ....flow.gates.gates import netlist_of
 from ....flow.kit import kit
 from .fault_campaign import LEAST_OF_PART, FaultCampaign
 
-SAMPLES_OF_NETS = 1_000
-
 
 class NetCampaign(FaultCampaign):
     """Faults in a netlist, and what they came to."""
 
     few: ClassVar[int] = 20_000
+    samples: ClassVar[int] = 1_000
     stage: ClassVar[str] = "gates"
 
     def _model(self) -> Any:
@@ -43,21 +41,15 @@ class NetCampaign(FaultCampaign):
         """The engine takes a second for some ten."""
         return LEAST_OF_PART
 
-    def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
-        """All; or as many stuck at 0, stuck at 1, and flipped."""
-        self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
-        if self.exhaustive:
-            every = [NetFault(net, kind) for net in self.model.nets for kind in (Stuck.AT_0, Stuck.AT_1)]
-            every += [NetFault(net, Stuck.FLIP, at) for net in self.model.nets for at in range(self.cycles)]
-            self._draw.shuffle(every)
-            return every
-        kinds = list(Stuck)
-        count = SAMPLES_OF_NETS if samples is None else samples
-        draw = self._draw
-        return [
-            NetFault(draw.choice(self.model.nets), kinds[at % len(kinds)], draw.randrange(self.cycles))
-            for at in range(count)
-        ]
+    def _every(self) -> list[Any]:
+        nets = self.model.nets
+        stuck = [NetFault(net, kind) for net in nets for kind in (Stuck.AT_0, Stuck.AT_1)]
+        return stuck + [NetFault(net, Stuck.FLIP, at) for net in nets for at in range(self.cycles)]
+
+    def _drawn(self, count: int) -> list[Any]:
+        """As many stuck at 0, stuck at 1, and flipped."""
+        draw, kinds = self._draw, itertools.islice(itertools.cycle(Stuck), count)
+        return [NetFault(draw.choice(self.model.nets), kind, draw.randrange(self.cycles)) for kind in kinds]
 
     def named(self, fault: Any) -> str:
         """The net, and what is wrong with it."""

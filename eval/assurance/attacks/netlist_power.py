@@ -5,8 +5,6 @@ Slower than registers at RTL by far, but what makes two operations differ betwee
 seen here only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,11 +42,10 @@ class NetlistCampaign:
         progress: Callable[[int], None] | None = None,
     ) -> tuple[list[Any], list[int]]:
         """Answers and cycles."""
-        answers: list[Any] = []
-        lengths: list[int] = []
+        answers = []
+        lengths = []
         for start in range(0, len(requests), TOGETHER):
-            part = requests[start : start + TOGETHER]
-            traced = self._model.run(part, longest, self.taken)
+            traced = self._model.run(requests[start : start + TOGETHER], longest, self.taken)
             for kind, rows in zip(kinds[start : start + TOGETHER], traced.rows, strict=True):
                 lengths.append(len(rows))
                 if kind != IGNORED:

@@ -6,8 +6,6 @@ bits below the factors of 2 of phi, in which the private one is public, too (e d
 which no multiple of phi hides.
 """
 
-from __future__ import annotations
-
 import math
 import random
 
@@ -28,9 +26,8 @@ def drawn_key(key: RSAKey, draw: random.Random) -> RSAKey:
     top = phi.bit_length() - 2
     free = range(low, top)
     for _ in range(TRIES):
-        e = 1 << top | LOW % (1 << low) | 1
-        for place in draw.sample(free, len(free) // 2):
-            e |= 1 << place
+        ones = sum(1 << place for place in draw.sample(free, len(free) // 2))
+        e = 1 << top | LOW % (1 << low) | 1 | ones
         if math.gcd(e, phi) == 1:
             return RSAKey(key.n, e, pow(e, -1, phi), key.p, key.q)
     raise BadInput(

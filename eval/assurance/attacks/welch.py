@@ -8,8 +8,6 @@ curve of thousands of points.
 Cycles are compared by their distributions (Kolmogorov and Smirnov), as different times may have one mean.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

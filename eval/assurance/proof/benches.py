@@ -33,17 +33,17 @@ flow/prove/assertions.py.
 Static ports may change whenever nothing is under way. A machine is reset in the first cycle, and not again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from pymtl3 import Component
 
 from ....rtl.sim.ports import Message, Ports
+from ....rtl.sim.translation.translate import top_name, translate
 from .contract_lang import SPARE, Contract, default_nbits, word
 from .ports import ports
 
@@ -58,13 +58,27 @@ RESET = """\
 STAYS = "!refused || (request_val && request == request_before)"
 
 
+Lines = Sequence[str]
+Registers = Mapping[str, int]  # by name, their bits
+
+
 @dataclass(frozen=True)
 class Stream:
-    """A design with a stream of requests and one of answers, in SystemVerilog."""
+    """A design with a stream of requests and one of answers, in SystemVerilog, and as it was elaborated.
+
+    given: conditions that are assumed of a request that is taken.
+    """
 
     verilog: str
     top: str
     ports: Ports
+    hardware: Any = None
+    given: Lines = ()
+
+    @classmethod
+    def of(cls, hardware: Component, given: Lines = ()) -> "Stream":
+        """The design of a component."""
+        return cls(translate(hardware), top_name(hardware), Ports.of(hardware), hardware, given)
 
     @property
     def request(self) -> str:
@@ -75,12 +89,12 @@ class Stream:
         return f"answer{places(self.ports.response)[name]}"
 
     def instance(
-        self, name: str, request: str, suffix: str = "", reset: str = "reset", given: str = ""
+        self, name: str = "unit", request: str = "request", suffix: str = "", given: str = ""
     ) -> str:
         """One copy; `suffix`: of what it drives, `given`: of what the streams say to it."""
         pins = {
             "clk": "clk",
-            "reset": reset,
+            "reset": "reset",
             "istream__msg": request,
             "istream__val": f"request_val{given}",
             "istream__rdy": f"request_rdy{suffix}",
@@ -93,23 +107,19 @@ class Stream:
         driven = f"  wire request_rdy{suffix}, answer_val{suffix};\n  {answer};\n"
         return driven + instance(self.top, name, pins)
 
-    def pair(self, second: str, reset: str = "reset", given: str = "") -> str:
-        """Two copies, and the request of the second; `given`: of what the streams say to that."""
+    def pair(self, second: str = "request_other", given: tuple[str, str] = ("", "_other")) -> str:
+        """Two copies, and the request of the second; `given`: of what the streams say to each."""
+        one, two = given
         return "\n".join(
-            [
-                self.instance("one", "request", "_1", reset),
-                self.instance("two", second, "_2", reset, given),
-            ]
+            [self.instance("one", "request", "_1", one), self.instance("two", second, "_2", two)]
         )
 
-    def module(
-        self, inputs: Sequence[str], body: Sequence[str], given: Sequence[str], holds: Sequence[str]
-    ) -> str:
+    def module(self, inputs: Lines, body: Lines, given: Lines, holds: Lines) -> str:
         """The bench behind the design; in each cycle conditions are assumed, and others asserted."""
         request = f"input request_val, input {self.request} request, input answer_rdy"
         return module(self.verilog, ["input clk", request, *inputs], body, given, holds)
 
-    def fields(self, conditions: Sequence[str] | None = None) -> str:
+    def fields(self, conditions: Lines | None = None) -> str:
         """Fields of the request as numbers by their names, with room for a sum; or those in `conditions`."""
         named = None if conditions is None else set(re.findall(r"\w+", " ".join(conditions)))
         number = _range(self.ports.request.nbits + SPARE)
@@ -135,6 +145,11 @@ class Stream:
         return "\n".join(
             f"  reg {bits} {name};\n  always @(posedge clk) {name} <= {name};" for name, bits in self.statics
         )
+
+    @property
+    def running(self) -> str:
+        """Static ports that are kept, without a reset."""
+        return f"  wire reset = 0;\n{self.kept}"
 
     @property
     def refused(self) -> str:
@@ -195,9 +210,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
             for name in (*pins, *inner)
         ]
         body.append(BEGUN)
-        holds, given = (
-            [f"!begun || ({item})" for item in conditions] for conditions in (said.holds, said.given)
-        )
+        holds, given = (_when("begun", conditions) for conditions in (said.holds, said.given))
     else:
         body.append(instance(top, "unit", pins))
         holds, given = list(said.holds), list(said.given)
@@ -217,9 +230,8 @@ def with_module(verilog: str, module: str, text: str) -> str:
     return changed
 
 
-def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, stays: bool = False) -> str:
-    """`given` is assumed of a request that is taken; an answer comes within `cycles`, with at most `room`
-    requests under way.
+def handshakes(design: Stream, cycles: int, room: int, stays: bool = False) -> str:
+    """An answer comes within `cycles`, with at most `room` requests under way.
 
     stays: a request that is offered is so until it is taken, as an answer is, and only where there is one
     need it be taken. The same count runs where nothing is under way and no request would be taken: who never
@@ -228,9 +240,9 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
     idle = "request_rdy | !request_val" if stays else "request_rdy"
     body = [
         _counted(design, room),
-        design.fields(given),
+        design.fields(design.given),
+        _counter("waited", cycles),
         f"""\
-  reg {_range(cycles.bit_length() + 1)} waited = 0;
   always @(posedge clk)
     waited <= reset | answer_val | (under_way == 0 & ({idle})) ? 0 : waited + 1;""",
         design.refused if stays else "",
@@ -238,7 +250,7 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
     return design.module(
         design.next_statics,
         body,
-        [*([STAYS] if stays else []), *(f"!takes || ({item})" for item in given)],
+        [STAYS if stays else "", *_when("takes", design.given)],
         [
             "reset || !answer_val || under_way != 0",
             f"reset || under_way <= {room}",
@@ -249,9 +261,9 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
 
 def held(
     design: Stream,
-    registers: Mapping[str, int],
+    registers: Registers,
     room: int = 0,
-    known: Mapping[str, int] = MappingProxyType({}),
+    known: Registers = MappingProxyType({}),
 ) -> str:
     """By the registers that an answer is read from, or by the answer if there are none given.
 
@@ -263,9 +275,8 @@ def held(
         "answer_val": 1,
         "answer": design.ports.response.nbits,
     }
-    alone = ["  wire reset = 0;", design.kept, design.instance("unit", "request")]
     body = [
-        *([_counted(design, room)] if room else alone),
+        _counted(design, room) if room else f"{design.running}\n{design.instance()}",
         "  reg offered = 0;",
         _now(words),
         *(f"  word_now_{i} kept_{i};" for i in range(len(words))),
@@ -298,7 +309,7 @@ def between(design: Stream, looks: bool = False) -> str:
     return design.module(
         design.next_statics,
         body,
-        [STAYS] if looks else [],
+        [STAYS if looks else ""],
         [
             "reset || !offered || answer_val",
             f"reset || !over || ({'' if looks else 'request_rdy && '}!answer_val)",
@@ -307,7 +318,7 @@ def between(design: Stream, looks: bool = False) -> str:
     )
 
 
-def _now(words: Mapping[str, int], now: str = "now") -> str:
+def _now(words: Registers, now: str = "now") -> str:
     """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
     return "\n".join(
         f"""\
@@ -318,7 +329,7 @@ def _now(words: Mapping[str, int], now: str = "now") -> str:
     )
 
 
-def _now_of_both(registers: Mapping[str, int]) -> str:
+def _now_of_both(registers: Registers) -> str:
     """one_0, ... and two_0, ... of the same registers of two copies."""
     return "\n".join(
         _now({f"{copy}.{name}": nbits for name, nbits in registers.items()}, copy) for copy in ("one", "two")
@@ -329,17 +340,16 @@ def _counted(design: Stream, room: int) -> str:
     """A copy whose requests under way are counted, up to so many; where there is none static ports may
     change, by inputs for that.
     """
-    count = _range(room.bit_length() + 1)
     changes = [f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in design.statics]
     return "\n".join(
         [
             RESET,
             *(f"  reg {bits} {name};" for name, bits in design.statics),
-            design.instance("unit", "request"),
+            design.instance(),
+            _counter("under_way", room),
             f"""\
   wire takes = request_val & request_rdy & !reset, gives = answer_val & answer_rdy & !reset;
-  reg {count} under_way = 0;
-  wire {count} left = under_way - gives;
+  wire {_range(room.bit_length() + 1)} left = under_way - gives;
   always @(posedge clk) begin
     under_way <= left + takes;""",
             *changes,
@@ -354,7 +364,7 @@ def _open(design: Stream, busy: str) -> tuple[str, str]:
     return "\n".join(f"  reg {bits} {name};" for name, bits in design.statics), "\n".join(changes)
 
 
-def after_reset(design: Stream, streams: Sequence[str]) -> str:
+def after_reset(design: Stream, streams: Lines) -> str:
     """Two copies in any states, in the cycle after a reset: units offer no answer, and are ready alike."""
     first = "  reg first = 1;\n  always @(posedge clk) first <= 0;\n  wire reset = first;"
     holds = [
@@ -365,28 +375,28 @@ def after_reset(design: Stream, streams: Sequence[str]) -> str:
             f"first || one.{stream}istream__rdy == two.{stream}istream__rdy",
         )
     ]
-    return design.module([], [first, design.kept, design.pair("request")], [], holds)
+    return design.module([], [first, design.kept, design.pair("request", ("", ""))], [], holds)
 
 
-def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) -> str:
+def alone(design: Stream, registers: Registers) -> str:
     """In two cycles: the same request, whatever was before, and these registers are the same, which decide
     all that comes.
 
     Whether an answer would be taken in the cycle of the request is different too.
     """
     body = [
-        design.kept,
-        design.fields(given),
+        design.running,
+        design.fields(design.given),
         "  wire request_val_other = request_val;",
-        design.pair("request", "1'b0", "_other"),
+        design.pair("request"),
         "  reg taken = 0;",
         "  always @(posedge clk) taken <= request_val & request_rdy_1 & request_rdy_2;",
     ]
     return design.module(
         ["input answer_rdy_other"],
         body,
-        [f"!request_val || ({item})" for item in given],
-        [f"!taken || one.{name} == two.{name}" for name in registers],
+        _when("request_val", design.given),
+        _when("taken", _same(registers)),
     )
 
 
@@ -398,7 +408,7 @@ def never(design: Stream, register: str, value: int) -> str:
 
 def steady(
     design: Stream,
-    registers: Mapping[str, int],
+    registers: Registers,
     working: bool = False,
     unreached: Sequence[tuple[str, int]] = (),
 ) -> str:
@@ -408,8 +418,8 @@ def steady(
     with a value that a register never has.
     """
     body = [
-        design.kept,
-        design.pair("request_other", "1'b0", "_other"),
+        design.running,
+        design.pair(),
         f"""\
   reg busy = 0, begun = 0;
   wire takes = request_val & request_rdy_1 | request_val_other & request_rdy_2;
@@ -418,14 +428,9 @@ def steady(
     busy <= !answer_val_1 & !takes{" & !request_rdy_1" if working else ""};
   end""",
     ]
-    same = [f"one.{name} == two.{name}" for name in registers]
-    unreached_too = [f"one.{name} != {value}" for name, value in unreached]
-    return design.module(
-        design.other,
-        body,
-        [*(f"begun || {item}" for item in same), *unreached_too],
-        [f"!busy || {item}" for item in same],
-    )
+    same = _same(registers)
+    known = [*_when("!begun", same), *(f"one.{name} != {value}" for name, value in unreached)]
+    return design.module(design.other, body, known, _when("busy", same))
 
 
 def idle(
@@ -443,7 +448,7 @@ def idle(
             "  reg over = 0;\n  always @(posedge clk) over <= gives;",
         ]
     else:
-        unit = [RESET, design.instance("unit", "request")]
+        unit = [RESET, design.instance()]
     inputs = design.next_statics if looks else [f"input {bits} {name}" for name, bits in design.statics]
     rests = "over || (under_way == 0 && !refused)" if looks else "request_rdy"
     body = [
@@ -455,28 +460,26 @@ def idle(
         f"reset || !(begins || ({rests})) || now_{i} {'!=' if never else '=='} {value}"
         for i, (value, _) in enumerate(values.values())
     ]
-    return design.module(inputs, body, [STAYS] if looks else [], holds)
+    return design.module(inputs, body, [STAYS if looks else ""], holds)
 
 
-def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[int, int]) -> str:
+def same_answer(design: Stream, cycles: int, waits: tuple[int, int]) -> str:
     """After the first cycle all that the streams say is different; `waits`: whether an answer would be taken
     in the first.
 
     `paired`: the request is under way, and is answered within `cycles`; until then no other one is taken.
     """
     body = [
-        "  wire reset = 0;",
-        design.kept,
-        design.fields(given),
+        design.running,
+        design.fields(design.given),
+        _counter("age", cycles),
         f"""\
   reg first = 1, paired = 0;
-  reg {_range(cycles.bit_length() + 1)} age = 0;
   wire request_val_one = first | request_val, request_val_two = first | request_val_other;
   wire {design.request} request_two = first ? request : request_other;
   wire answer_rdy_one = first ? {waits[0]} : answer_rdy;
   wire answer_rdy_two = first ? {waits[1]} : answer_rdy_other;""",
-        design.instance("one", "request", "_1", given="_one"),
-        design.instance("two", "request_two", "_2", given="_two"),
+        design.pair("request_two", ("_one", "_two")),
         """\
   always @(posedge clk) begin
     first <= 0;
@@ -487,7 +490,7 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
     return design.module(
         design.other,
         body,
-        [f"!first || ({item})" for item in given],
+        _when("first", design.given),
         [
             "!paired || answer_val_1 == answer_val_2",
             "!paired || !answer_val_1 || answer_1 == answer_2",
@@ -497,37 +500,30 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
     )
 
 
-def at_once(design: Stream, registers: Mapping[str, int]) -> str:
+def at_once(design: Stream, registers: Registers) -> str:
     """In one cycle: two copies with the same in these registers offer the same, whatever their streams
     say.
     """
-    body = [
-        "  wire reset = 0;",
-        design.kept,
-        design.pair("request_other", given="_other"),
-        _now_of_both(registers),
-    ]
     return design.module(
         design.other,
-        body,
+        [design.running, design.pair(), _now_of_both(registers)],
         [f"one_{i} == two_{i}" for i in range(len(registers))],
         ["answer_val_1 == answer_val_2", "!answer_val_1 || answer_1 == answer_2"],
     )
 
 
-def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
+def one_request(design: Stream, cycles: int) -> str:
     """In so many cycles, from states in which a request can be taken; an answer that is offered is taken, all
     else is open.
 
     Where there is no request in the first cycle, one can be taken in the second.
     """
     body = [
-        "  wire reset = 0;",
-        design.kept,
-        design.fields(given),
+        design.running,
+        design.fields(design.given),
         "  reg first = 1, paired = 0, ready = 0;",
-        f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
-        design.instance("unit", "request"),
+        _counter("age", cycles),
+        design.instance(),
         """\
   always @(posedge clk) begin
     first <= 0;
@@ -539,7 +535,7 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
     return design.module(
         [],
         body,
-        ["!answer_val || answer_rdy", *(f"!first || !request_val || ({item})" for item in given)],
+        ["!answer_val || answer_rdy", *_when("first && request_val", design.given)],
         [
             "!first || (request_rdy && !answer_val)",
             "!ready || (request_rdy && !answer_val)",
@@ -549,16 +545,16 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
     )
 
 
-def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
+def one_looked_at(design: Stream, cycles: int) -> str:
     """The same from states in which a request would be looked at, and stays until it is taken."""
     statics, changes = _open(design, "under_way || (request_val && request_rdy)")
     body = [
         "  wire reset = 0;",
         statics,
-        design.fields(given),
+        design.fields(design.given),
         "  reg first = 1, asked = 0, under_way = 0, over = 0;",
-        f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
-        design.instance("unit", "request"),
+        _counter("age", cycles),
+        design.instance(),
         design.refused,
         changes,
         """\
@@ -570,11 +566,10 @@ def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
     over <= over | under_way & answer_val;
   end""",
     ]
-    taken = [f"!(request_val && request_rdy) || ({item})" for item in given]
     return design.module(
         design.next_statics,
         body,
-        ["!answer_val || answer_rdy", STAYS, *taken],
+        ["!answer_val || answer_rdy", STAYS, *_when("request_val && request_rdy", design.given)],
         [
             "over || under_way || !answer_val",
             "over || !under_way || !request_rdy",
@@ -583,12 +578,11 @@ def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
     )
 
 
-def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
+def row(design: Stream, parts: Mapping[str, Stream]) -> str:
     """In one cycle, two copies in any two states: units of these names, from the request to the answer."""
-    body = ["  wire reset = 0;", design.kept, design.pair("request_other", given="_other")]
     before = ["request_val", "request_rdy_1", "request == request_other"]
     holds = []
-    for name, part in parts:
+    for name, part in parts.items():
         holds += [f"one.{name}.{static} == two.{name}.{static}" for static, _ in part.statics]
         into, out = (
             [
@@ -601,15 +595,15 @@ def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
         holds += _joined(before, into)
         before = out
     holds += _joined(before, ["answer_val_1", "answer_rdy", "answer_1 == answer_2"])
-    return design.module(design.other, body, [], holds)
+    return design.module(design.other, [design.running, design.pair()], [], holds)
 
 
-def _joined(source: Sequence[str], sink: Sequence[str]) -> list[str]:
+def _joined(source: Lines, sink: Lines) -> list[str]:
     """One handshake, and a message that comes of the other alone."""
     return [f"{source[0]} == {sink[0]}", f"{source[1]} == {sink[1]}", f"!({source[2]}) || ({sink[2]})"]
 
 
-def passed_on(design: Stream, parts: Sequence[str]) -> str:
+def passed_on(design: Stream, parts: Lines) -> str:
     """In one cycle from any state: units of these names are joined by their streams, from the request to the
     answer, and by the reset.
     """
@@ -622,16 +616,16 @@ def passed_on(design: Stream, parts: Sequence[str]) -> str:
     holds = [f"unit.{name}.reset == reset" for name in parts]
     for source, sink in zip(ends[::2], ends[1::2], strict=True):
         holds += [f"{one} == {two}" for one, two in zip(source, sink, strict=True)]
-    return design.module(["input reset"], [design.kept, design.instance("unit", "request")], [], holds)
+    return design.module(["input reset"], [design.kept, design.instance()], [], holds)
 
 
 def same(
     verilog: str,
     other: str,
     top: str,
-    inputs: Mapping[str, int],
-    outputs: Mapping[str, int],
-    registers: Mapping[str, int],
+    inputs: Registers,
+    outputs: Registers,
+    registers: Registers,
 ) -> str:
     """In two cycles, of ports and registers with their bits; the modules and types of the other text get
     names of their own.
@@ -643,15 +637,14 @@ def same(
         shown = {output: f"{output}_{name}" for output in outputs}
         body += [f"  wire {_range(outputs[item])} {net};" for item, net in shown.items()]
         body.append(instance(which, name, {**{item: item for item in inputs}, **shown}))
-    kept = [f"one.{name} == two.{name}" for name in registers]
+    kept = _same(registers)
     clock = [] if "clk" in inputs else ["input clk"]
-    declared = [f"input {_range(nbits)} {name}" for name, nbits in inputs.items()]
     return module(
         f"{verilog}\n{other}",
-        [*clock, *declared],
+        [*clock, *[f"input {_range(nbits)} {name}" for name, nbits in inputs.items()]],
         body,
-        [f"begun || {item}" for item in kept],
-        [*(f"{name}_one == {name}_two" for name in outputs), *(f"!begun || {item}" for item in kept)],
+        _when("!begun", kept),
+        [*(f"{name}_one == {name}_two" for name in outputs), *_when("begun", kept)],
     )
 
 
@@ -665,8 +658,8 @@ def same_time(design: Stream, secret: Secret) -> str:
 def same_pace(
     design: Stream,
     secret: Secret,
-    registers: Mapping[str, int],
-    relation: tuple[Sequence[str], Sequence[str]],
+    registers: Registers,
+    relation: tuple[Lines, Lines],
     shown: str = "",
 ) -> str:
     """The same in two cycles, from any two states in which registers are equal, and others have their highest
@@ -684,11 +677,8 @@ def same_pace(
     return design.module(
         ["input reset", *inputs],
         [requests, _now_of_both(registers), BEGUN],
-        [*conditions, *(f"begun || {item}" for item in kept.values())],
-        [
-            *([] if shown else handshakes),
-            *(f"!begun || {item}" for name, item in kept.items() if shown in ("", name)),
-        ],
+        [*conditions, *_when("!begun", kept.values())],
+        [*([] if shown else handshakes), *_when("begun", [kept[shown]] if shown else kept.values())],
     )
 
 
@@ -698,7 +688,7 @@ def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
 
     looks: in which it would be looked at, if there is one; it stays, and is taken by both at once.
     """
-    requests, inputs, conditions = _two_secrets(design, secret, given="_now")
+    requests, inputs, conditions = _two_secrets(design, secret, "_now")
     statics, changes = _open(design, "taken || (request_val && request_rdy_1)")
     stays = f"""\
   reg refused = 0, taken = 0; reg {design.request} request_before, other_before;
@@ -715,8 +705,7 @@ def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
         ready = "!first || (request_rdy_1 && request_rdy_2)"
     asked = "request_val" if looks else "(first | request_val)"
     body = [
-        "  wire reset = 0;",
-        statics if looks else design.kept,
+        f"  wire reset = 0;\n{statics}" if looks else design.running,
         "  reg first = 1, paired = 0;",
         f"  wire request_val_now = {asked}, answer_rdy_now = answer_rdy;",
         requests,
@@ -749,8 +738,7 @@ def _two_secrets(design: Stream, secret: Secret, given: str = "") -> tuple[str, 
         f"  wire {design.request} request_other = {{{', '.join(words)}}};",
         f"  wire {_range(nbits[secret.field])} secret = request{place_of[secret.field]};",
         design.fields([condition.format(**{name: name}) for name, condition in also.items()]),
-        design.instance("one", "request", "_1", given=given),
-        design.instance("two", "request_other", "_2", given=given),
+        design.pair(given=(given, given)),
     ]
     inputs = [f"input {_range(nbits[name])} {other}" for name, other in others.items()]
     assumed = [_alike("secret", "other")] if secret.lengths else []
@@ -771,8 +759,9 @@ def refusals(design: Stream, status: str, room: int, exactly: bool) -> str:
         _counted(design, room),
         design.refused,
         design.fields(),
+        _counter("ahead", room),
         f"""\
-  reg followed = 0; reg {_range(room.bit_length() + 1)} ahead = 0; reg [7:0] expected = 0;
+  reg followed = 0; reg [7:0] expected = 0;
   always @(posedge clk)
     if (takes & chosen & !followed) begin
       followed <= 1;
@@ -787,7 +776,7 @@ def refusals(design: Stream, status: str, room: int, exactly: bool) -> str:
     return design.module(
         [*design.next_statics, "input chosen"],
         body,
-        [STAYS, *(["chosen"] if room == 1 else [])],
+        [STAYS, "chosen" if room == 1 else ""],
         [
             f"!judged || {'' if exactly else 'expected == 0 || '}{fits}",
             f"!judged || expected == 0 || {result} == 0",
@@ -801,13 +790,13 @@ def wiped(design: Stream, words: Mapping[str, tuple[int, int]], cycles: int, jud
     That is the last one of so many cycles from any state or, for 0, any cycle from reset. judged: a condition
     on the answers that are checked.
     """
-    age = _range(cycles.bit_length() + 1)
-    any_state = f"  wire reset = 0;\n  reg {age} age = 0;\n  always @(posedge clk) age <= age + 1;"
+    any_state = "  wire reset = 0;\n  always @(posedge clk) age <= age + 1;"
     late = f"age < {cycles - 1}" if cycles else "reset"
     body = [
+        _counter("age", cycles),
         any_state if cycles else RESET,
         design.kept,
-        design.instance("unit", "request"),
+        design.instance(),
         design.refused,
         _now({f"unit.{name}": nbits for name, (_, nbits) in words.items()}),
         f"""\
@@ -877,22 +866,38 @@ def _range(nbits: int) -> str:
     return f"[{nbits - 1}:0]"
 
 
+def _counter(name: str, most: int) -> str:
+    """A register that counts from 0, with room for more."""
+    return f"  reg {_range(most.bit_length() + 1)} {name} = 0;"
+
+
+def _when(condition: str, items: Iterable[str]) -> list[str]:
+    """The items where a condition holds."""
+    return [f"!({condition}) || ({item})" for item in items]
+
+
+def _same(registers: Iterable[str]) -> list[str]:
+    """These registers are the same in two copies."""
+    return [f"one.{name} == two.{name}" for name in registers]
+
+
 def instance(top: str, name: str, pins: dict[str, str]) -> str:
     """Instantiate a module, with its pins connected."""
     return f"  {top} {name} ({', '.join(f'.{pin}({net})' for pin, net in pins.items())});"
 
 
-def module(
-    verilog: str, inputs: Sequence[str], body: Sequence[str], given: Sequence[str], holds: Sequence[str]
-) -> str:
-    """A bench behind the text that it is about; in each cycle conditions are assumed, and others asserted."""
+def module(verilog: str, inputs: Lines, body: Lines, given: Lines, holds: Lines) -> str:
+    """A bench behind the text that it is about; in each cycle conditions are assumed, and others asserted.
+
+    An empty condition is none.
+    """
     return "\n".join(
         [
             verilog,
             f"module proof ({', '.join(inputs)});",
             *body,
             "  always @* begin",
-            *(f"    assume ({item});" for item in given),
+            *(f"    assume ({item});" for item in given if item),
             *(f"    assert ({hold});" for hold in holds),
             "  end",
             "endmodule",

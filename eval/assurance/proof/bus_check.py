@@ -3,17 +3,14 @@
 The channels are all that lies between the bus and the registers, so nothing is lost or doubled there.
 """
 
-from __future__ import annotations
-
 from ....fl.axi4lite import address_nbits
 from ....flow.prove.assertions import Outcome
 from ....flow.prove.assertions import decide as decided
 from ....rtl.interfaces.axi4lite_channels import Axi4LiteChannels
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
-from ....rtl.sim.translation.translate import translate
 from ...designs.runnable import Runnable
 from ...designs.verilog_header import port_lines
-from .check import AXI, Check, Report
+from .check import AXI, Check, source_of
 from .ports import CLOCKING
 
 NAME = Axi4LiteChannels.__name__
@@ -35,17 +32,18 @@ def bus_check(accelerator: Runnable) -> Check:
     """The check of an accelerator behind AXI4-Lite."""
     nbits = address_nbits(accelerator.shape)
 
-    def source() -> tuple[str, str]:
-        return translate(Axi4LiteChannels(nbits)), NAME
-
-    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
-        return decide(changed or source()[0], nbits, seconds)
-
     says = (
         "behind AXI4-Lite an answer for each access, held until taken, in a bounded time, whatever a "
         "master does that keeps the rules"
     )
-    return Check(AXI, AXI, says, run, source, identity=f"Axi4LiteChannels {nbits}")
+    return Check(
+        AXI,
+        AXI,
+        says,
+        lambda seconds, text, _: decide(text, nbits, seconds),
+        source_of(lambda: Axi4LiteChannels(nbits)),
+        identity=f"{NAME} {nbits}",
+    )
 
 
 def decide(channels: str, nbits: int, seconds: float) -> Outcome:

@@ -1,40 +1,54 @@
 """Check: one property of a design to prove, and the function that decides it."""
 
-from __future__ import annotations
-
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ....flow.prove.assertions import Outcome, spent
-from ...lab.verdicts import TIME
+from pymtl3 import Component
 
-Report = Callable[[int, int], None]
+from ....flow.prove.assertions import Outcome, spent
+from ....rtl.sim.translation.translate import top_name, translate
+from ...lab.verdicts import TIME
 
 UNITS, PROTOCOL, AXI, NETLIST, PLACED = "units", "protocol", "axi4lite", "netlist", "placed"
 REFUSAL, WIPE, ZEROISE = "refusal", "wipe", "zeroise"
 KINDS = (UNITS, PROTOCOL, AXI, TIME, REFUSAL, WIPE, ZEROISE, NETLIST, PLACED)  # of a design
 PROCESSOR = "processor"  # all of a processor
 
+Source = Callable[[], tuple[str, str]]
+
+
+def source_of(make: Callable[[], Component]) -> Source:
+    """The text of a component and the name of its top module, translated when it is first asked for."""
+
+    @functools.cache
+    def source() -> tuple[str, str]:
+        made = make()
+        return translate(made), top_name(made)
+
+    return source
+
 
 @dataclass(frozen=True)
 class Check:
     """Name, kind and description of a check, and the function that decides it within a CPU time.
 
-    run: gets the CPU seconds, the report of progress and, for a mutant, its text. source: the text and its
-    top module, in which (or in its `module`) mutants are planted; None: there are no mutants. identity: of
-    two checks that have the same one, one run is enough.
+    decide: gets the CPU seconds and, where there is a source, a text and its top module. source: the text in
+    which (or in its `module`) mutants are planted; None: there are no mutants. identity: of two checks that
+    have the same one, one run is enough.
     """
 
     name: str
     kind: str
     says: str
-    run: Callable[..., Outcome]
-    source: Callable[[], tuple[str, str]] | None = None
+    decide: Callable[..., Outcome]
+    source: Source | None = None
     module: str = ""
     identity: str = ""
 
-    def timed(self, seconds: float, report: Report, *text: str) -> Outcome:
-        """Run it, and note its CPU time unless the outcome has one of its own."""
+    def run(self, seconds: float, mutant: str = "") -> Outcome:
+        """Decide it, or the text of a mutant; its CPU time is noted unless the outcome has one of its own."""
         began = spent()
-        outcome = self.run(seconds, report, *text)
+        asked = self.source() if self.source else ()
+        outcome = self.decide(seconds, *([mutant, *asked[1:]] if mutant else asked))
         return replace(outcome, seconds=outcome.seconds or spent() - began)

@@ -1,7 +1,5 @@
 """Contracts of units: SystemVerilog expressions over port names, widened so that no sum overflows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -7,11 +7,9 @@ that are asked and those of a proof are the same. Where a unit has too many oper
 asked in its place, and the check bears its name.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -88,7 +86,7 @@ class Answers:
     constant: bool = False
     cycles: int = 0
 
-    def in_constant_time(self, cycles: int) -> Answers:
+    def in_constant_time(self, cycles: int) -> "Answers":
         """The same, with the latency that the unit's timing promises; a stand-in has another one."""
         if self.stand_in is not None:
             return replace(self, constant=True, says=f"{self.says}; in the same number of cycles")
@@ -106,35 +104,40 @@ class Answers:
 
     def listed(self, ports: Ports) -> int:
         """Values of fields and static ports among which operands are looked for."""
-        return math.prod(len(words) for words in (*self._words(fields(ports)), *self._words(ports.statics)))
+        return math.prod(len(words) for of in self._words(ports) for words in of.values())
 
     def sweeps(self, ports: Ports) -> Iterator[Sweep]:
         """Return all values of the ports that meet the conditions."""
-        names = [name for name, _ in fields(ports)]
-        first, *others = self._words(fields(ports))
-        step = max(1, AT_ONCE // math.prod(len(other) for other in others))
+        asked, held = self._words(ports)
+        first, *others = asked.values()
+        step = max(1, AT_ONCE // math.prod(map(len, others)))
         codes = [compile(condition, "condition", "eval") for condition in self.conditions]
-        of_fields = [code for code in codes if set(code.co_names) & set(names)]
-        for values in itertools.product(*self._words(ports.statics)):
-            statics = dict(zip((name for name, _ in ports.statics), values, strict=True))
+        of_fields = [code for code in codes if asked.keys() & set(code.co_names)]
+        for values in itertools.product(*held.values()):
+            statics = dict(zip(held, values, strict=True))
             if not all(eval(code, {}, statics) for code in codes if code not in of_fields):
                 continue
             for at in range(0, len(first), step):
                 grid = np.meshgrid(np.array(first[at : at + step]), *map(np.array, others), indexing="ij")
-                asked = tuple(item.ravel() for item in grid)
-                meets = np.ones(len(asked[0]), np.bool_)
+                words = dict(zip(asked, (item.ravel() for item in grid), strict=True))
+                meets = np.ones(grid[0].size, np.bool_)
                 for code in of_fields:
-                    meets &= eval(code, {}, statics | dict(zip(names, asked, strict=True)))
+                    meets &= eval(code, {}, statics | words)
                 if meets.any():
-                    yield Sweep(statics, tuple(item[meets] for item in asked))
+                    yield Sweep(statics, tuple(word[meets] for word in words.values()))
 
-    def _words(self, of: Sequence[tuple[str, Message]]) -> list[range]:
-        return [range(self.below.get(name, 1 << kind.nbits)) for name, kind in of]
+    def _words(self, ports: Ports) -> list[dict[str, range]]:
+        """The values of the fields of a request, and those of static ports."""
+        statics = {name: kind.nbits for name, kind in ports.statics}
+        return [
+            {name: range(self.below.get(name, 1 << nbits)) for name, nbits in of.items()}
+            for of in (fields(ports.request), statics)
+        ]
 
 
-def fields(ports: Ports) -> list[tuple[str, Message]]:
-    """Return the fields of a request."""
-    return [(name, Message(nbits)) for name, nbits in ports.request.fields] or [(ALONE, ports.request)]
+def fields(message: Message, alone: str = ALONE) -> dict[str, int]:
+    """The fields of a message with their bits; one without fields is a field alone."""
+    return dict(message.fields) or {alone: message.nbits}
 
 
 ODD = "(modulus & 1) == 1"
@@ -146,19 +149,17 @@ def _montgomery(r: int, bound: int = 1) -> Right:
     return lambda a, b, p, n: (p < bound * n) & (p * (r % n) % n == a * b % n)
 
 
-def _mont_mul_rem(unit: Component) -> Answers | None:
-    if arguments(unit)["fits"]:
-        return None
+def _reduced(unit: Component, operands: str, *given: str) -> Answers:
+    """A product below an odd modulus."""
     nbits = width(unit.modulus)
-    says = f"p = a b / 2^{nbits} mod n, for any a, b < n, n odd"
-    return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", "b < modulus"))
+    says = f"p = a b / 2^{nbits} mod n, for {operands}, n odd"
+    return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", *given))
 
 
 def _mm_mul(unit: Component) -> Answers:
     nbits = width(unit.modulus)
     if arguments(unit)["subtracts"]:
-        says = f"p = a b / 2^{nbits} mod n, for a < n, any b, n odd"
-        return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", "a < modulus"))
+        return _reduced(unit, "a < n, any b", "a < modulus")
     return Answers(
         f"p = a b / 2^{nbits + 1} mod n below 2n, for a, b < 2n, n odd of {nbits - 1} bits",
         _montgomery(2 << nbits, 2),
@@ -167,39 +168,19 @@ def _mm_mul(unit: Component) -> Answers:
     )
 
 
-def _mm_red(unit: Component) -> Answers:
-    nbits = width(unit.modulus)
-    says = f"p = a b / 2^{nbits} mod n, for a, b < n, n odd"
-    return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", "a < modulus", "b < modulus"))
+BELOW = ("a < modulus", "b < modulus")
+MODULAR = Answers("p = a b mod n, for a, b < n", lambda a, b, p, n: p == a * b % n, BELOW)
+PRODUCT = Answers("p = a b", lambda a, b, p, _: p == a * b)
 
 
-def _modular(unit: Component) -> Answers | None:
-    if arguments(unit).get("fits"):
-        return None
-    bounds = ("a < modulus", "b < modulus")
-    return Answers("p = a b mod n, for a, b < n", lambda a, b, p, n: p == a * b % n, bounds)
-
-
-def _mul_rem(unit: Component) -> Answers | None:
-    said = _modular(unit)
-    return said and replace(said, parts=("multiplier", "divider"))
-
-
-def _multiplier(_: Component) -> Answers:
-    return Answers("p = a b", lambda a, b, p, _: p == a * b)
-
-
-def _div_rem(unit: Component) -> Answers | None:
+def _div_rem(unit: Component) -> Answers:
     given = arguments(unit)
-    if given.get("fits"):
-        return None
     nbits, dbits = given["nbits"], given["dbits"]
     if nbits + dbits > DIVIDENDS:
         fewer = {"nbits": 2 * DIVIDENDS // 3, "dbits": DIVIDENDS // 3}
         stand_in = type(unit)(**(given | fewer))
         stand_in.elaborate()
-        said = _div_rem(stand_in)
-        return said and replace(said, stand_in=stand_in)
+        return replace(_div_rem(stand_in), stand_in=stand_in)
 
     def right(a: Words, d: Words, q: Words, r: Words, _: int) -> NDArray[np.bool_]:
         by_zero = (q == (1 << nbits) - 1) & (r == a % (1 << dbits))
@@ -208,11 +189,8 @@ def _div_rem(unit: Component) -> Answers | None:
     return Answers("a = q d + r, r < d; for d = 0 as RISC-V has it", right)
 
 
-def _mod_double(unit: Component) -> Answers | None:
-    given = arguments(unit)
-    if given["counted"]:
-        return None
-    factor = given["doublings"]
+def _mod_double(unit: Component) -> Answers:
+    factor = arguments(unit)["doublings"]
     return Answers(
         f"x 2^{factor} mod n, for x < n",
         lambda x, p, n: p == x * pow(2, factor, n) % n,
@@ -220,11 +198,8 @@ def _mod_double(unit: Component) -> Answers | None:
     )
 
 
-def _mod_halve(unit: Component) -> Answers | None:
-    given = arguments(unit)
-    if given["counted"]:
-        return None
-    halvings = given["halvings"]
+def _mod_halve(unit: Component) -> Answers:
+    halvings = arguments(unit)["halvings"]
 
     def right(x: Words, p: Words, n: int) -> NDArray[np.bool_]:
         return (
@@ -283,10 +258,8 @@ def _small(delay: int) -> ScaledShape:
     return ScaledShape((SMALL_NBITS - 2 * ones) // 3, SMALL_DIGIT, delay)
 
 
-def _heap_mont(unit: Component) -> Answers | None:
+def _heap_mont(unit: Component) -> Answers:
     given = arguments(unit)
-    if given["fits"]:
-        return None
     shape = _small(given["quotient_delay"])
     stand_in = type(unit)(**(given | {"nbits": shape.nbits, "digit_nbits": shape.digit_nbits}))
     return replace(_scaled(shape.nbits, shape.scale_nbits, shape.wide), stand_in=stand_in)
@@ -338,18 +311,18 @@ def _scaled_setup(unit: Component) -> Answers:
     )
 
 
-ANSWERS: Mapping[type[Component], Callable[[Any], Answers | None]] = {
-    MontMulRem: _mont_mul_rem,
+ANSWERS: Mapping[type[Component], Callable[[Any], Answers]] = {
+    MontMulRem: lambda unit: _reduced(unit, "any a, b < n", "b < modulus"),
     MMMul: _mm_mul,
-    MMRed: _mm_red,
-    MulRem: _mul_rem,
-    ShiftSub: _modular,
-    ShiftSubCarrySave: _modular,
+    MMRed: lambda unit: _reduced(unit, "a, b < n", *BELOW),
+    MulRem: lambda _: replace(MODULAR, parts=("multiplier", "divider")),
+    ShiftSub: lambda _: MODULAR,
+    ShiftSubCarrySave: lambda _: MODULAR,
     HeapMont: _heap_mont,
     ScaledArray: _scaled_array,
     SystolicArray: _systolic_array,
     ScaledSetup: _scaled_setup,
-    Multiplier: _multiplier,
+    Multiplier: lambda _: PRODUCT,
     DivRem: _div_rem,
     AlignedDivRem: _div_rem,
     ModDouble: _mod_double,
@@ -361,3 +334,10 @@ ANSWERS: Mapping[type[Component], Callable[[Any], Answers | None]] = {
     DirectMul: _fixed,
     Remainder: _fixed,
 }
+
+
+def answers_of(unit: Component) -> Answers | None:
+    """The answers of a unit by its class; None where they depend on more than a request and the modulus."""
+    given = arguments(unit)
+    known = type(unit) in ANSWERS and not (given.get("fits") or given.get("counted"))
+    return ANSWERS[type(unit)](unit) if known else None

@@ -1,7 +1,5 @@
 """Contracts of the units of folded products (rtl/units/fold)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pymtl3 import Component

@@ -6,8 +6,6 @@ zeroise   no operand or result stays in the slave, no answer of before is delive
           constants overwrites the machine before the slave is free again
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from dataclasses import replace
 from ....fl.axi4lite import register_map
 from ....fl.status import Status
 from ....flow.prove.assertions import Outcome, countdown, decide
-from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ....flow.prove.report import REFUTED, UNDECIDED
 from ....proc.software.seeded_keys import seeded_key
 from ....rtl.interfaces.registers.wiping_request import EXPONENT
 from ....rtl.sim import simulate
@@ -27,14 +25,14 @@ from ....rtl.units.shielded_memory import ShieldedMemory
 from ...designs.interfaces import AXI4LITE
 from ...designs.machine import Machine
 from . import benches
+from .benches import Stream
 from .check import REFUSAL, WIPE, ZEROISE, Check
-from .machine_checks import measured, named, stream
+from .machine_checks import measured, named
 from .ports import inside, ports
 from .stream_checks import OF_SUCH_AS_STAY
 
-Condition = tuple[
-    Status | None, str
-]  # None: any status but OK; in words that Python and SystemVerilog have in common
+# None: any status but OK; in words that Python and SystemVerilog have in common
+Condition = tuple[Status | None, str]
 MOST_CYCLES = 1_000_000  # of an operation
 UNROLLED = (16, 32, 64, 128)  # cycles before an answer in which a memory is overwritten
 OPERATIONS = 6  # whose memories are compared
@@ -46,14 +44,14 @@ MACHINE = ("istream__rdy", "ostream__val", "ostream__msg")
 def guard_checks(machine: Machine) -> Iterator[Check]:
     """The checks of a machine that apply to it."""
     says = "operands that cannot be computed are answered with a status and 0"
-    yield Check(REFUSAL, REFUSAL, says, lambda seconds, _: refusal(machine, stream(machine), seconds))
+    yield Check(REFUSAL, REFUSAL, says, lambda seconds: refusal(machine, Stream.of(machine.rtl()), seconds))
     programmed = machine.build.programmed
     if programmed is not None and programmed.program.depth:
         says = "its memory holds the same words after every computation, whatever was computed"
-        yield Check(WIPE, WIPE, says, lambda seconds, _: wipe(machine, stream(machine), seconds))
+        yield Check(WIPE, WIPE, says, lambda seconds: wipe(machine, Stream.of(machine.rtl()), seconds))
     says = "behind AXI4-Lite zeroise leaves no operand, result or later answer"
     identity = f"{ZEROISE} {machine.nbits} {machine.given_fields} {machine.traits}"
-    yield Check(ZEROISE, ZEROISE, says, lambda seconds, _: zeroise(machine, seconds), identity=identity)
+    yield Check(ZEROISE, ZEROISE, says, lambda seconds: zeroise(machine, seconds), identity=identity)
 
 
 # ---- refusals
@@ -78,7 +76,7 @@ def conditions(machine: Machine) -> list[Condition]:
     return found
 
 
-def refusal(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
+def refusal(machine: Machine, design: Stream, seconds: float) -> Outcome:
     """Decide on a text of the machine, which may have been changed."""
     left = countdown(seconds)
     if (wrong := wrong_corner(machine)) is not None:
@@ -86,8 +84,7 @@ def refusal(machine: Machine, design: benches.Stream, seconds: float) -> Outcome
     _, room = measured(machine)
     codes = [(benches.ANY if status is None else int(status), holds) for status, holds in conditions(machine)]
     status = "".join(f"{holds} ? {code} : " for code, holds in codes) + "0"
-    bench = benches.refusals(design, status, room, exactly=not machine.keyed)
-    found = decide(bench, left())
+    found = decide(benches.refusals(design, status, room, exactly=not machine.keyed), left())
     return replace(found, how=found.how + OF_SUCH_AS_STAY)
 
 
@@ -128,12 +125,12 @@ def wrong_corner(machine: Machine) -> dict[str, int] | None:
 # ---- wiping
 
 
-def wipe(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
+def wipe(machine: Machine, design: Stream, seconds: float) -> Outcome:
     """Compare memories after some operations natively, then prove that the words are the same after all."""
     left = countdown(seconds)
-    hardware = machine.rtl()
-    hardware.elaborate()
-    memories = [repr(unit).removeprefix("s.") for unit in inside(hardware) if isinstance(unit, MEMORIES)]
+    memories = [
+        repr(unit).removeprefix("s.") for unit in inside(design.hardware) if isinstance(unit, MEMORIES)
+    ]
     words: dict[str, tuple[int, int]] = {}  # by path: what it holds, and its bits
     model, before = Faulted(machine.rtl()), None
     # without a key nothing is written that a refused request would have to overwrite
@@ -155,12 +152,12 @@ def wipe(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
     how = f"{len(words)} words" + OF_SUCH_AS_STAY
     nbits = {name: nbits for name, (_, nbits) in words.items()}
     found = decide(benches.held(design, nbits), seconds / 8, 2)
-    for cycles in UNROLLED if found.verdict == PROVED else ():
+    for cycles in UNROLLED if found.proved else ():
         found = decide(benches.wiped(design, words, cycles, judged), left() / 2, cycles, how=how)
-        if found.verdict == PROVED:
+        if found.proved:
             break
     # from a state that is never reached, perhaps
-    if found.verdict != PROVED:
+    if not found.proved:
         found = decide(benches.wiped(design, words, 0, judged), left(), how=how)
     return found
 
@@ -169,21 +166,18 @@ def _requests(machine: Machine) -> Iterator[tuple[int, ...]]:
     """Operations of several keys, messages and random numbers, or of several operands; some are refused."""
     draw = random.Random(1)
     for which in range(1, OPERATIONS + 1):
-        if machine.keyed:
-            key = seeded_key(machine.nbits, which, e_nbits=machine.programmed.e_nbits)
-            assert key.d is not None  # it is private
-            good = machine.with_key(key, draw.randrange).carried(draw.randrange(2, key.n), key.d, key.n)
-        else:
-            n = (
-                machine.modulus
-                or draw.getrandbits(machine.modulus_nbits) | 1 << machine.modulus_nbits - 1 | 1
-            )
-            good = machine.carried(draw.randrange(n), draw.getrandbits(machine.nbits), n)
+        if not machine.keyed:
+            top = 1 << machine.modulus_nbits - 1
+            n = machine.modulus or draw.getrandbits(machine.modulus_nbits) | top | 1
+            yield machine.carried(draw.randrange(n), draw.getrandbits(machine.nbits), n)
+            continue
+        key = seeded_key(machine.nbits, which, e_nbits=machine.programmed.e_nbits)
+        assert key.d is not None  # it is private
+        good = machine.with_key(key, draw.randrange).carried(draw.randrange(2, key.n), key.d, key.n)
         yield good
-        if machine.keyed:
-            yield (good[0], good[1], 0, *good[3:])
-            wrong = draw.randrange(3, len(good))
-            yield (*good[:wrong], good[wrong] ^ 2, *good[wrong + 1 :])
+        yield (*good[:2], 0, *good[3:])
+        wrong = draw.randrange(3, len(good))
+        yield (*good[:wrong], good[wrong] ^ 2, *good[wrong + 1 :])
 
 
 # ---- zeroise

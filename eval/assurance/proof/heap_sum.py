@@ -7,15 +7,11 @@ its column. Weights count modulo 2^columns. Each bit stands for its complement, 
 has no bit. If anything is left, random rows are tried; rows that the heap adds up wrongly disprove it.
 """
 
-from __future__ import annotations
-
-import functools
 import random
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pymtl3 import Component
 
@@ -24,9 +20,8 @@ from ....flow.netlist.document import Bit, Module
 from ....flow.netlist.order import in_order
 from ....flow.prove.assertions import Outcome
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
-from ....rtl.sim.translation.translate import top_name, translate
 from ....rtl.units.heap.bit_heap import BitHeap
-from .check import UNITS, Check, Report
+from .check import UNITS, Check, source_of
 from .ports import arguments
 
 if TYPE_CHECKING:
@@ -45,8 +40,7 @@ TRIES = 200
 Words = tuple[tuple[int, tuple[Bit, ...]], ...]  # each with its lowest column and its bits
 
 
-@dataclass(frozen=True)
-class Adder:
+class Adder(NamedTuple):
     """One bit of a vector of adders."""
 
     inputs: tuple[Bit, ...]
@@ -54,8 +48,7 @@ class Adder:
     carry: Bit
 
 
-@dataclass(frozen=True)
-class Heap:
+class Heap(NamedTuple):
     """The connections of a heap."""
 
     adders: tuple[Adder, ...]  # readers first
@@ -92,7 +85,7 @@ class Heap:
 
     def adds_up(self, rows: list[int]) -> bool:
         """Whether it does, for these rows; what nothing drives is 0."""
-        nets: dict[Bit, int] = dict.fromkeys(self.ones, 1)
+        nets = dict.fromkeys(self.ones, 1)
         for (_, bits), value in zip(self.rows, rows, strict=True):
             nets |= {bit: value >> place & 1 for place, bit in enumerate(bits)}
         for adder in reversed(self.adders):
@@ -110,24 +103,13 @@ def heap_check(name: str, unit: Component) -> Check | None:
     if not isinstance(unit, BitHeap):
         return None
     plan = arguments(unit)["plan"]
-
-    @functools.cache
-    def source() -> tuple[str, str]:
-        made = BitHeap(plan)
-        made.elaborate()
-        return translate(made), top_name(made)
-
-    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
-        own, top = source()
-        return _outcome(_heap(_module(changed or own, top, seconds), plan))
-
     rows, columns = len(plan.lines), plan.columns
     return Check(
         f"{name} rows={rows} columns={columns}",
         UNITS,
         f"the pair is the sum of the rows modulo 2^{columns}",
-        run,
-        source,
+        lambda seconds, text, top: _outcome(_heap(_module(text, top, seconds), plan)),
+        source_of(lambda: BitHeap(plan)),
     )
 
 
@@ -138,14 +120,14 @@ def _module(verilog: str, top: str, seconds: float) -> Module:
         return document.module(Path(directory) / "heap.json", top)
 
 
-def _heap(module: Module, plan: HeapPlan) -> Heap:
+def _heap(module: Module, plan: "HeapPlan") -> Heap:
     columns = plan.columns
     ports = {name: tuple(port["bits"]) for name, port in module["ports"].items()}
-    words = [ports["row"][i * columns :][:columns] for i in range(len(plan.lines))]
-    rows = tuple((line.lo, word[line.lo : line.hi]) for line, word in zip(plan.lines, words, strict=True))
-    levels = [
-        cell["connections"] for cell in module["cells"].values() if cell["type"].startswith("FullAdders")
-    ]
+    rows = tuple(
+        (line.lo, ports["row"][i * columns :][line.lo : line.hi]) for i, line in enumerate(plan.lines)
+    )
+    cells = module["cells"].values()
+    levels = [cell["connections"] for cell in cells if cell["type"].startswith("FullAdders")]
     ones = {"1", *ports["row"]}.difference(*(bits for _, bits in rows))
     ones.update(bit for pins in levels for bit in pins["carry"][::columns])
     adders = _sorted(
@@ -184,6 +166,5 @@ def _outcome(heap: Heap) -> Outcome:
     for _ in range(TRIES):
         rows = [generator.getrandbits(len(bits)) for _, bits in heap.rows]
         if not heap.adds_up(rows):
-            wrong = {f"row_{i}": value for i, value in enumerate(rows)}
-            return Outcome(REFUTED, "random rows", [wrong])
+            return Outcome(REFUTED, "random rows", [{f"row_{i}": value for i, value in enumerate(rows)}])
     return Outcome(UNDECIDED, f"{how} leaves {len(heap.rest())} bits")

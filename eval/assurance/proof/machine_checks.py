@@ -6,8 +6,6 @@ hardware with its whole datapath, at small widths. Time is a claim: the fields o
 change its cycles. Two requests and their cycles refute it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import random
@@ -25,8 +23,7 @@ from ....flow.prove.assertions import Outcome, countdown, decide
 from ....flow.prove.placed import prove_same
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
 from ....rtl.sim import Simulation, simulate
-from ....rtl.sim.ports import Ports
-from ....rtl.sim.translation.translate import top_name, translate
+from ....rtl.sim.protocol import Run
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
 from ...designs.unit_chip import chip
@@ -34,6 +31,7 @@ from ...lab.asic_run import run_asic
 from ...lab.flow_settings import CLOCK_NS, EQUIVALENCE, check_flow
 from ...lab.verdicts import OTHER_SCHEDULE, PROMISED, TIME
 from . import benches
+from .benches import Secret, Stream
 from .bus_check import bus_check
 from .check import NETLIST, PLACED, PROTOCOL, Check
 from .stream_checks import (
@@ -71,21 +69,21 @@ class Claim:
     lengths: bool = False
 
     @property
-    def secret(self) -> benches.Secret:
+    def secret(self) -> Secret:
         """The fields as two machines have them."""
         first, *others = self.fields
-        return benches.Secret(first, self.lengths, {name: self.fields[name] for name in others})
+        return Secret(first, self.lengths, {name: self.fields[name] for name in others})
 
 
 def machine_checks(accelerator: Runnable) -> Iterator[Check]:
     """The checks that apply to a machine of the catalogue, or to an accelerator of another kind."""
     promised = "each request one answer, held until taken, in a bounded time, at all delays"
-    yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds, _: _protocol(accelerator, seconds))
+    yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds: _protocol(accelerator, seconds))
     yield bus_check(accelerator)
     yield from _time_checks(accelerator)
-    yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda *_: _netlist(accelerator))
+    yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda _: _netlist(accelerator))
     placed = "the placed netlist does what the netlist does"
-    yield Check(PLACED, PLACED, placed, lambda *_: _placed(accelerator))
+    yield Check(PLACED, PLACED, placed, lambda _: _placed(accelerator))
 
 
 def _time_checks(accelerator: Runnable) -> Iterator[Check]:
@@ -103,7 +101,7 @@ def _time_checks(accelerator: Runnable) -> Iterator[Check]:
 
 
 def _time_check(name: str, accelerator: Runnable, claim: Claim) -> Check:
-    return Check(name, TIME, claim.says, lambda seconds, _: _time(accelerator, claim, seconds))
+    return Check(name, TIME, claim.says, lambda seconds: _time(accelerator, claim, seconds))
 
 
 def _claim_of_machine(machine: Machine) -> Claim:
@@ -117,24 +115,17 @@ def _claim_of_machine(machine: Machine) -> Claim:
         base, exp, mod, *_ = request
         return -1 if any_base else base, mod, exp.bit_length() if lengths else 0
 
-    return Claim(
-        f"as many cycles for {which}",
-        {"exp": "1", **base},
-        lambda: _tried(machine),
-        held,
-        lengths,
-    )
+    return Claim(f"as many cycles for {which}", {"exp": "1", **base}, lambda: _tried(machine), held, lengths)
 
 
 def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
     """All values of these fields, those of refused requests too."""
     names = dict(accelerator.shape.request)
-    places = [place for place, name in enumerate(names) if name not in fields]
     return Claim(
         f"as many cycles for all {', '.join(fields)}",
         dict.fromkeys(fields, "1"),
         lambda: _tried(accelerator, fields),
-        lambda request: [request[place] for place in places],
+        lambda request: [value for name, value in zip(names, request, strict=True) if name not in fields],
     )
 
 
@@ -155,40 +146,27 @@ def named(accelerator: Runnable, request: Message) -> dict[str, int]:
     return dict(zip(dict(accelerator.shape.request), request, strict=True))
 
 
-def stream(accelerator: Runnable) -> benches.Stream:
-    """The accelerator as hardware."""
-    hardware = accelerator.rtl()
-    hardware.elaborate()
-    return benches.Stream(translate(hardware), top_name(hardware), Ports.of(hardware))
-
-
 def _protocol(accelerator: Runnable, seconds: float) -> Outcome:
     left = countdown(seconds)
-    hardware = accelerator.rtl()
-    hardware.elaborate()
-    design = stream(accelerator)
-    if (broken := not_at_rest(design, hardware, seconds / 4)) is not None:
+    design = Stream.of(accelerator.rtl())
+    if (broken := not_at_rest(design, seconds / 4)) is not None:
         return broken
     try:
         cycles, room = measured(accelerator)
     except REFUSED as error:
         return Outcome(REFUTED, str(error))
     if room > 1:
-        row = [name for name, unit in vars(hardware).items() if passes_on(unit)]
-        parts = parts_of(hardware, design.verilog, row)
-        if (found := in_a_row(design, parts, cycles, seconds / 2)) is not None:
+        row = [name for name, unit in vars(design.hardware).items() if passes_on(unit)]
+        if (found := in_a_row(design, parts_of(design, row), cycles, seconds / 2)) is not None:
             return found
-    return protocol(design, (), cycles, room, left(), _every(accelerator))
+    return protocol(design, cycles, room, left(), _every(accelerator))
 
 
 def _every(accelerator: Runnable) -> int:
     """The number of all possible requests, if all are tried; else 0."""
     nbits = sum(nbits for _, nbits in accelerator.shape.request)
-    return (
-        0
-        if isinstance(accelerator, Machine) or nbits > ALL_NBITS or accelerator.shape.statics
-        else 1 << nbits
-    )
+    too_many = isinstance(accelerator, Machine) or nbits > ALL_NBITS or accelerator.shape.statics
+    return 0 if too_many else 1 << nbits
 
 
 def _tried(accelerator: Runnable, fields: Sequence[str] = ()) -> list[Message]:
@@ -199,7 +177,7 @@ def _tried(accelerator: Runnable, fields: Sequence[str] = ()) -> list[Message]:
     if _every(accelerator):
         return list(itertools.product(*(range(1 << nbits) for _, nbits in shape)))
     found = [row.request for row in accelerator.rows()]
-    corners: list[Message] = [tuple(0 for _ in shape), tuple((1 << nbits) - 1 for _, nbits in shape)]
+    corners = [tuple(0 for _ in shape), tuple((1 << nbits) - 1 for _, nbits in shape)]
     for _ in range(DRAWN):
         request = accelerator.drawn(generator)
         others = [*corners, *(accelerator.drawn(generator) for _ in range(VARIED))]
@@ -248,13 +226,7 @@ def measured(accelerator: Runnable) -> tuple[int, int]:
     with simulate(accelerator.rtl(), "native") as simulation:
         latencies, early = _in_turn(accelerator, simulation, requests)
         latest = max(latencies)
-        offered = (requests * count)[:count]
-        stalled = simulation.run(
-            offered,
-            statics=_statics(accelerator),
-            sink_delays=[4 * latest, *[0] * (count - 1)],
-            max_cycles=_limit(accelerator, offered, 4 * latest),
-        )
+        stalled = _run(accelerator, simulation, (requests * count)[:count], 4 * latest)
     return latest, max(1 + early, sum(at < stalled.done[0] for at in stalled.accepted))
 
 
@@ -262,25 +234,29 @@ def _in_turn(
     accelerator: Runnable, simulation: Simulation, requests: Sequence[Message]
 ) -> tuple[list[int], bool]:
     """The cycles of each request, and whether one was accepted before the response to the one before."""
-    latencies: list[int] = []
+    latencies = []
     early = False
     together = len(requests) if isinstance(accelerator, Machine) else TOGETHER
     for start in range(0, len(requests), together):
         part = requests[start : start + together]
-        run = simulation.run(part, statics=_statics(accelerator), max_cycles=_limit(accelerator, part))
+        run = _run(accelerator, simulation, part)
         latencies += run.latencies
         early = early or any(at < done for at, done in zip(run.accepted[1:], run.done, strict=False))
     return latencies, early
 
 
-def _limit(accelerator: Runnable, requests: Sequence[Message], waits: int = 0) -> int | None:
-    """Cycles after which an accelerator hangs; None for a machine, which has the usual limit."""
-    return None if isinstance(accelerator, Machine) else 2 * accelerator.most_cycles(requests) + waits + 1000
+def _run(accelerator: Runnable, simulation: Simulation, requests: Sequence[Message], waits: int = 0) -> Run:
+    """A run whose first answer is taken after so many cycles; static ports have the values of the first row.
 
-
-def _statics(accelerator: Runnable) -> Mapping[str, int] | None:
-    """Values of the static ports, those of the first row."""
-    return accelerator.rows()[0].statics if accelerator.shape.statics else None
+    A machine has the usual limit, after which it hangs.
+    """
+    machine = isinstance(accelerator, Machine)
+    return simulation.run(
+        requests,
+        statics=accelerator.rows()[0].statics if accelerator.shape.statics else None,
+        sink_delays=[waits, *[0] * (len(requests) - 1)],
+        max_cycles=None if machine else 2 * accelerator.most_cycles(requests) + waits + 1000,
+    )
 
 
 def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Outcome:
@@ -291,17 +267,17 @@ def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Outcome:
         return Outcome(UNDECIDED, f"{error}; see --check {PROTOCOL}")
     if pair is not None:
         return Outcome(REFUTED, "two operations, natively", pair)
-    design = stream(accelerator)
+    design = Stream.of(accelerator.rtl())
     found = same_pace(design, claim.secret, seconds / 6)
-    cycles, room = measured(accelerator) if found.verdict != PROVED else (0, 0)
-    if room == 1 and (alone := one_by_one(design, (), cycles, seconds / 2)) is not None:
+    cycles, room = measured(accelerator) if not found.proved else (0, 0)
+    if room == 1 and (alone := one_by_one(design, cycles, seconds / 2)) is not None:
         found = alone.same_time(design, claim.secret, seconds / 2)
-    if found.verdict != PROVED:
+    if not found.proved:
         found = decide(benches.same_time(design, claim.secret), left(), how="of two machines side by side")
     return found
 
 
-def same_pace(design: benches.Stream, secret: benches.Secret, seconds: float) -> Outcome:
+def same_pace(design: Stream, secret: Secret, seconds: float) -> Outcome:
     """Decide by the registers behind the handshakes: two copies with different secrets stay in step.
 
     From any state, the registers of both copies are equal. If that fails for a register and exponents have
@@ -312,17 +288,16 @@ def same_pace(design: benches.Stream, secret: benches.Secret, seconds: float) ->
     equal, alike = list(registers), list[str]()
 
     def asked(shown: str = "") -> Outcome:
-        bench = benches.same_pace(design, secret, registers, (equal, alike), shown)
-        return decide(bench, left(), 2)
+        return decide(benches.same_pace(design, secret, registers, (equal, alike), shown), left(), 2)
 
     while equal:
         found = asked()
-        if found.verdict == PROVED:
+        if found.proved:
             how = f"{len(equal)} registers behind the handshakes are the same in two machines"
             how += f", {len(alike)} as long" if alike else ""
             return replace(found, how=f"{found.how}; {how}")
         lost = []
-        for name in (*equal, *alike) if found.verdict == REFUTED else ():
+        for name in (*equal, *alike) if found.refuted else ():
             verdict = asked(name).verdict
             lost += [name] if verdict == REFUTED else []
             if verdict == UNDECIDED or left() < 0:
@@ -341,7 +316,7 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
 
     All run in turn; then two that differ run alone after a reset.
     """
-    requests, statics = claim.tried(), _statics(accelerator)
+    requests = claim.tried()
     with simulate(accelerator.rtl(), "native") as simulation:
         taken, _ = _in_turn(accelerator, simulation, requests)
         first: dict[str, tuple[Message, int]] = {}
@@ -349,13 +324,15 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
             other, cycles_of_other = first.setdefault(str(claim.held(request)), (request, cycles))
             if cycles == cycles_of_other:
                 continue
-            pair = [other, request]
-            alone = [simulation.run([request], statics=statics).latencies[0] for request in pair]
-            if alone[0] != alone[1]:
-                return [
-                    {**named(accelerator, fields), "cycles": took}
-                    for fields, took in zip(pair, alone, strict=True)
-                ]
+            one, two = (
+                {
+                    **named(accelerator, request),
+                    "cycles": _run(accelerator, simulation, [request]).latencies[0],
+                }
+                for request in (other, request)
+            )
+            if one["cycles"] != two["cycles"]:
+                return [one, two]
     return None
 
 

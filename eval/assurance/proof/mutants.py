@@ -6,8 +6,6 @@ does: then it is none. Else it is one that the check does not see, such as one t
 not allowed.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +14,6 @@ from typing import Any
 from ....flow.prove import assertions, registers
 from ....flow.prove.assertions import Outcome
 from ....flow.prove.mutants import Mutant, mutants
-from ....flow.prove.report import PROVED, REFUTED
 from . import benches
 from .check import Check
 
@@ -35,7 +32,7 @@ def _same(verilog: str, changed: str, top: str, seconds: float) -> bool:
     found = registers.read(verilog, top)
     stored, _ = found.behind(found.ports("output"), through=True)
     bench = benches.same(verilog, changed, top, found.ports("input"), found.ports("output"), stored)
-    return assertions.decide(bench, seconds, 2).verdict == PROVED
+    return assertions.decide(bench, seconds, 2).proved
 
 
 @dataclass
@@ -58,7 +55,7 @@ class Search:
 
     def as_json(self) -> dict[str, Any]:
         """One entry of `modexlab prove --mutants --json`."""
-        told: dict[str, Any] = {"check": self.check.name, "refuted": self.refuted}
+        told = {"check": self.check.name, "refuted": self.refuted}
         if self.outcome is not None:
             told |= {"mutant": self.what, **self.outcome.as_json()}
         others = {"same": self.same, "unseen": self.unseen, "undecided": self.undecided}
@@ -76,11 +73,11 @@ def first_refuted(check: Check, seconds: float, report: Callable[[str], None] = 
         if assertions.refused(mutant.text, top):
             found.refused += 1
             continue
-        outcome = check.timed(seconds, lambda *_: None, mutant.text)
-        if outcome.verdict == REFUTED:
+        outcome = check.run(seconds, mutant.text)
+        if outcome.refuted:
             found.what, found.outcome = mutant.what, outcome
             break
-        if outcome.verdict != PROVED:
+        if not outcome.proved:
             found.undecided.append(mutant.what)
         elif _same(verilog, mutant.text, top, seconds):
             found.same.append(mutant.what)

@@ -1,7 +1,5 @@
 """Ports, parameters and subcomponents of a PyMTL3 component, in the form that proofs need."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from typing import Any
@@ -41,6 +39,11 @@ def arguments(unit: Component) -> dict[str, Any]:
     bound = signature.bind(unit, *unit._dsl.args, **unit._dsl.kwargs)
     bound.apply_defaults()
     return dict(list(bound.arguments.items())[1:])
+
+
+def fresh(unit: Component) -> Component:
+    """The same unit on its own."""
+    return type(unit)(*unit._dsl.args, **unit._dsl.kwargs)
 
 
 def inside(component: Component) -> Iterator[Component]:

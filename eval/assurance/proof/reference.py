@@ -3,8 +3,6 @@
 `modexlab prove all --record` writes them, one on a line.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from pathlib import Path

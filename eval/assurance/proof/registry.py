@@ -1,11 +1,9 @@
 """Registry of all checks of a design: those of its units and those of the whole machine."""
 
-from __future__ import annotations
-
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pymtl3 import Component
 
@@ -13,15 +11,17 @@ from ....fl.errors import BadInput
 from ....fl.param import Count
 from ....flow.netlist import yosys
 from ....flow.prove.assertions import Outcome, spent
-from ....flow.prove.report import REFUTED, UNDECIDED
+from ....flow.prove.report import UNDECIDED
 from ....rtl.units.heap.bit_heap import BitHeap
 from ....rtl.units.pseudo_mul import PseudoSquare
 from ...designs import catalogue
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
 from ...json_values import attributes
+from ...lab import task
+from ...lab.ledger.ledger import Ledger
 from ...lab.verdicts import Subject, Verdict
-from .check import KINDS, Check, Report
+from .check import KINDS, Check
 from .exhaustive import ANSWERS
 from .guards import guard_checks
 from .machine_checks import machine_checks
@@ -31,8 +31,7 @@ from .unit_checks import unit_checks
 from .unit_contracts import CONTRACTS
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(NamedTuple):
     """A check and what became of it; of a mutant, where the fault is."""
 
     check: Check
@@ -40,7 +39,7 @@ class Proof:
 
     @property
     def refuted(self) -> bool:
-        return self.outcome.verdict == REFUTED
+        return self.outcome.refuted
 
     def of(self, subject: Subject) -> Verdict:
         """The record for the ledger."""
@@ -92,7 +91,7 @@ def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tup
     then is told.
     """
     missing = {name for name in classes() if not wanted or any(name == item.split()[0] for item in wanted)}
-    found: dict[str, tuple[str, Check]] = {}
+    found = {}
     for made, told in _hardware(nbits):
         if not missing:
             break
@@ -129,29 +128,64 @@ def _is(check: Check, name: str) -> bool:
     return name in (check.kind, check.name, check.name.split()[0])
 
 
-def prove(
-    found: Sequence[Check],
-    seconds: float,
-    report: Callable[[Check], Report],
-    known: dict[str, Outcome] | None = None,
-) -> Iterator[Proof]:
-    """Run checks one after the other, each within a CPU time; `report` receives the progress.
+def prove(check: Check, seconds: float, known: dict[str, Outcome]) -> Proof:
+    """Run a check within a CPU time; what the tools refuse is undecided, and says why.
 
-    What the tools refuse is undecided, and says why; the others go on.
     known: outcomes by identity, of units that other machines have too; what is found here is put there.
     """
-    known = {} if known is None else known
     yosys.version()  # BadInput with the remedy, if it is missing
-    for check in found:
-        outcome = known.get(check.identity) or _tried(check, seconds, report(check))
-        if check.identity:
-            known[check.identity] = outcome
-        yield Proof(check, outcome)
+    if (outcome := known.get(check.identity)) is None:
+        began = spent()
+        try:
+            outcome = check.run(seconds)
+        except BadInput as error:
+            outcome = Outcome(UNDECIDED, str(error), seconds=spent() - began)
+    if check.identity:
+        known[check.identity] = outcome
+    return Proof(check, outcome)
 
 
-def _tried(check: Check, seconds: float, report: Report) -> Outcome:
-    began = spent()
-    try:
-        return check.timed(seconds, report)
-    except BadInput as error:
-        return Outcome(UNDECIDED, str(error), seconds=spent() - began)
+# ---- as tasks of a campaign, whose verdicts the ledger remembers
+
+
+@dataclass(frozen=True)
+class Proving(task.Task):
+    """The task of deciding a check within a CPU time; `known`: outcomes of units that others have too."""
+
+    subject: Subject
+    check: Check
+    seconds: float
+    known: dict[str, Outcome]
+
+    @property
+    def key(self) -> str:  # type: ignore[override]
+        return f"{self.subject.key} {self.subject.name} {self.check.name}"
+
+    @property
+    def cost(self) -> task.Cost:  # type: ignore[override]
+        return task.Cost((None, self.check.kind))
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        return f"{self.subject}: {self.check.name}"
+
+    def run(self, report: task.Report) -> Proof:
+        return prove(self.check, self.seconds, self.known)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Verdicts from the same sources; all of them are forgotten where checks are proved anew."""
+
+    ledger: Ledger
+    anew: bool
+
+    def recall(self, tasks: Mapping[str, Proving]) -> Iterator[task.Outcome]:
+        for item in () if self.anew else self.ledger.verdicts():
+            if proving := tasks.get(f"{item.key} {item.subject} {item.name}"):
+                yield task.Outcome(proving, item, seconds=item.seconds, reused=True)
+
+    def keep(self, outcome: task.Outcome) -> task.Outcome:
+        if not outcome.error:
+            self.ledger.note(outcome.result.of(outcome.task.subject))
+        return outcome

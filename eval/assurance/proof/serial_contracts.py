@@ -2,8 +2,6 @@
 registers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pymtl3 import Component
@@ -132,7 +130,6 @@ def digit_processor(unit: Component) -> Contract:
             f"old_from_other[0] ? old_other : ({fetched})",
             f"(old_subtract[0] ? {(1 << s) - 1} ^ old_v : old_v)",
         )
-    value = f"((old_low >> 1) + ((old_waits[0] ? old_kept : old_total & 1) << {s - 1}))"
     holds = [
         f"a == (old_load_a[0] ? (old_a >> {s}) + (old_a_digit << {wide - s}) : old_shift_a[0] ? old_a >> 1 "
         ": old_a)",
@@ -149,7 +146,7 @@ def digit_processor(unit: Component) -> Contract:
             words,
             "old_waits[0] || old_adds[0] && old_keeps[0] && old_adds_index != 0",
             f"old_waits[0] ? {last} : old_adds_index - 1",
-            value,
+            f"((old_low >> 1) + ((old_waits[0] ? old_kept : old_total & 1) << {s - 1}))",
         ),
         f"index > {last} || u == ({_read(words, 'index')})",
         "next_bit == (old_adds[0] && old_adds_index == 0 ? (old_total >> 1) & 1 : old_next_bit)",

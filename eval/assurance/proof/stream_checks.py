@@ -7,14 +7,13 @@ request once, which is done natively. A unit that has several requests under way
 one each: that is shown of each, and that nothing else is between.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +29,11 @@ from ....rtl.sim.native import DRIVER, NativeSimulation
 from ....rtl.sim.nativemodel import NativeModel
 from ....rtl.sim.ports import Message, Ports
 from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
-from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
-from .check import UNITS, Check, Report
-from .exhaustive import ALONE, Answers, Statics, Sweep, Words, fields
-from .ports import inside
+from .benches import Registers, Secret, Stream
+from .check import UNITS, Check, source_of
+from .exhaustive import Answers, Sweep, Words, fields
+from .ports import fresh, inside
 
 MOST_OPERANDS = 1 << 24  # that are asked
 MOST_LISTED = 1 << 27  # among which they are looked for
@@ -56,16 +55,16 @@ INSTANCE = r"^\s*(\w+) {}\s*\("  # of a part, in the text
 
 
 class Rewritten(NativeSimulation):
-    """A unit in native simulation by a text that is given, which may have been changed."""
+    """A unit in native simulation by its text, which may have been changed."""
 
-    def __init__(self, unit: Component, verilog: str) -> None:
-        self.ports = Ports.of(unit)
-        self._model = NativeModel(verilog + harness(self.ports).verilog(top_name(unit)), DRIVER, Options())
+    def __init__(self, design: Stream) -> None:
+        self.ports = design.ports
+        text = design.verilog + harness(design.ports).verilog(design.top)
+        self._model = NativeModel(text, DRIVER, Options())
 
     def answers(self, sweep: Sweep, apart: int = 0) -> tuple[tuple[Words, ...], NDArray[np.int64]]:
         """The fields of answers to requests that come `apart` cycles apart, and latencies."""
-        asked = _packed(sweep.fields, fields(self.ports))
-        answers, latencies = self.ask(asked, sweep.statics, HANG, apart)
+        answers, latencies = self.ask(_packed(sweep.fields, self.ports.request), sweep.statics, HANG, apart)
         return _unpacked(answers, self.ports.response), latencies
 
     def slowest(self, sweep: Sweep) -> int:
@@ -75,28 +74,18 @@ class Rewritten(NativeSimulation):
 
 @dataclass(frozen=True)
 class StreamUnit:
-    """A unit, elaborated, with its text and what it is to answer."""
+    """A unit with its text, and what it is to answer."""
 
-    unit: Component
-    verilog: str
+    design: Stream
     said: Answers
-
-    @functools.cached_property
-    def ports(self) -> Ports:
-        return Ports.of(self.unit)
-
-    @property
-    def design(self) -> benches.Stream:
-        return benches.Stream(self.verilog, top_name(self.unit), self.ports)
 
     @functools.cached_property
     def asked(self) -> Ports:
         """Without static ports that are not read; one that operands have to do with stays, read or not."""
         _, inputs = behind(self.design, OUTPUTS, through=True)
         counts = inputs | self.said.names
-        return replace(
-            self.ports, statics=tuple(static for static in self.ports.statics if static[0] in counts)
-        )
+        ports = self.design.ports
+        return replace(ports, statics=tuple(static for static in ports.statics if static[0] in counts))
 
     @property
     def too_many(self) -> str:
@@ -118,7 +107,7 @@ class StreamUnit:
         """Cycles that some answers took at most, and how many requests were taken while none was: what a
         proof then confirms.
         """
-        with Rewritten(self.unit, self.verilog) as simulation:
+        with Rewritten(self.design) as simulation:
             latest = 0
             for sweep in self.said.sweeps(self.asked):  # some of each modulus, and most of the last
                 last = sweep
@@ -135,12 +124,13 @@ class StreamUnit:
         return latest, sum(value < stalled.done[0] for value in stalled.accepted)
 
 
-def parts_of(hardware: Component, verilog: str, names: Sequence[str]) -> list[tuple[str, benches.Stream]]:
-    """Units of these names in it, each as it is in this text."""
-    found = []
+def parts_of(design: Stream, names: Sequence[str]) -> dict[str, Stream]:
+    """Units of these names in it, each as it is in its text."""
+    found = {}
     for name in names:
-        (module,) = set(re.findall(INSTANCE.format(name), verilog, re.MULTILINE))
-        found.append((name, benches.Stream(verilog, module, Ports.of(getattr(hardware, name)))))
+        (module,) = set(re.findall(INSTANCE.format(name), design.verilog, re.MULTILINE))
+        ports = Ports.of(getattr(design.hardware, name))
+        found[name] = replace(design, top=module, ports=ports, given=())
     return found
 
 
@@ -149,13 +139,12 @@ def _end(sweep: Sweep, count: int) -> Sweep:
     return Sweep(sweep.statics, tuple(field[-count:] for field in sweep.fields))
 
 
-def _packed(words: Sequence[Words], of: Sequence[tuple[str, Message]]) -> NDArray[np.uint32]:
+def _packed(words: Sequence[Words], kind: Message) -> NDArray[np.uint32]:
     """Requests of these fields, as words of 32 bits."""
     packed = np.zeros(len(words[0]), np.uint64)
-    for word, (_, kind) in zip(words, of, strict=True):
-        packed = packed << np.uint64(kind.nbits) | word.astype(np.uint64)
-    nbits = sum(kind.nbits for _, kind in of)
-    return packed.astype("<u8").view("<u4").reshape(-1, 2)[:, : -(-nbits // 32)].copy()
+    for word, nbits in zip(words, fields(kind).values(), strict=True):
+        packed = packed << np.uint64(nbits) | word.astype(np.uint64)
+    return packed.astype("<u8").view("<u4").reshape(-1, 2)[:, : -(-kind.nbits // 32)].copy()
 
 
 def _unpacked(answers: NDArray[np.uint32], kind: Message) -> tuple[Words, ...]:
@@ -163,7 +152,7 @@ def _unpacked(answers: NDArray[np.uint32], kind: Message) -> tuple[Words, ...]:
     padded[:, : answers.shape[1]] = answers
     packed = padded.view("<u8").ravel()
     found = []
-    for _, nbits in reversed(kind.fields or ((ALONE, kind.nbits),)):
+    for nbits in reversed(fields(kind).values()):
         found.append((packed & np.uint64((1 << nbits) - 1)).astype(np.int64))
         packed = packed >> np.uint64(nbits)
     return tuple(reversed(found))
@@ -174,34 +163,25 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
 
     @functools.cache
     def own() -> StreamUnit:
-        made = said.stand_in or type(unit)(*unit._dsl.args, **unit._dsl.kwargs)
-        if not made._dsl.constructed:
-            made.elaborate()
-        return StreamUnit(made, translate(made), said)
+        return StreamUnit(Stream.of(said.stand_in or fresh(unit), said.conditions), said)
 
-    def source() -> tuple[str, str]:
-        return own().verilog, own().design.top
+    def check(what: str, says: str, decided: Callable[..., Outcome], module: str = "") -> Check:
+        def run(seconds: float, text: str, _: str) -> Outcome:
+            return decided(own(), replace(own().design, verilog=text), seconds)
 
-    def handshakes(seconds: float, _: Report, changed: str = "") -> Outcome:
-        return _handshakes(own(), changed or own().verilog, seconds)
-
-    def answers(seconds: float, report: Report, changed: str = "") -> Outcome:
-        return _answers(own(), changed or own().verilog, seconds, report)
+        return Check(f"{name} {what}", UNITS, says, run, source_of(lambda: own().design.hardware), module)
 
     if not said.inner:  # those of a wrapper are its own
-        yield Check(f"{name} handshakes", UNITS, PROMISED, handshakes, source)
-    yield Check(f"{name} answers", UNITS, said.says, answers, source, said.inner)
+        yield check("handshakes", PROMISED, _handshakes)
+    yield check("answers", said.says, _answers, said.inner)
 
 
-def _handshakes(own: StreamUnit, verilog: str, seconds: float) -> Outcome:
+def _handshakes(own: StreamUnit, design: Stream, seconds: float) -> Outcome:
     left = countdown(seconds)
     if own.too_many:
         return Outcome(UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol")
     cycles, room = own.measured()
-    design = replace(own.design, verilog=verilog)
-    return not_at_rest(design, own.unit, seconds / 4) or protocol(
-        design, own.said.conditions, cycles, room, left()
-    )
+    return not_at_rest(design, seconds / 4) or protocol(design, cycles, room, left())
 
 
 def passes_on(part: object) -> bool:
@@ -209,17 +189,16 @@ def passes_on(part: object) -> bool:
     return isinstance(part, Component) and hasattr(part, "istream") and hasattr(part, "ostream")
 
 
-def not_at_rest(design: benches.Stream, hardware: Component, seconds: float) -> Outcome | None:
-    """The counterexample if a unit of elaborated hardware is not at rest after a reset."""
-    paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in inside(hardware) if passes_on(unit)]
+def not_at_rest(design: Stream, seconds: float) -> Outcome | None:
+    """The counterexample if a unit of the hardware is not at rest after a reset."""
+    units = filter(passes_on, inside(design.hardware))
+    paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in units]
     streams = [re.sub(r"\[(\d+)\]", r"__\1", f"{path}." if path else "") for path in paths]
     found = decide(benches.after_reset(design, streams), seconds, 2)
-    return replace(found, how="a unit is not at rest after a reset") if found.verdict == REFUTED else None
+    return replace(found, how="a unit is not at rest after a reset") if found.refuted else None
 
 
-def protocol(
-    design: benches.Stream, given: Sequence[str], cycles: int, room: int, seconds: float, asked: int = 0
-) -> Outcome:
+def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int = 0) -> Outcome:
     """That a stream keeps its handshakes: answers are held, one for each request, within so many cycles.
 
     asked: the number of all possible requests, if each has run natively, and took at most `cycles`.
@@ -229,39 +208,39 @@ def protocol(
     if inputs:
         return Outcome(UNDECIDED, f"the answer depends on {inputs} at once")
     kept = _held(design, sources, room, seconds)
-    if kept.verdict != PROVED:
+    if not kept.proved:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
     if room == 1 and asked and _determined(design, seconds / 4):
         how = f"all {asked:,} requests asked natively, within {cycles} cycles, one under way"
         return Outcome(PROVED, f"{how}; nothing else counts")
-    if room == 1 and (alone := one_by_one(design, given, cycles, seconds)) is not None:
+    if room == 1 and (alone := one_by_one(design, cycles, seconds)) is not None:
         return alone.outcome
     # what was measured is perhaps not the longest; and some look at a request in the cycles before they take
     # it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
-        bench = benches.handshakes(design, given, longest, room, stays)
+        bench = benches.handshakes(design, longest, room, stays)
         how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
         found = decide(bench, left(), how=how)
-        if found.verdict != REFUTED:
+        if not found.refuted:
             break
     return found
 
 
-def _held(design: benches.Stream, sources: Mapping[str, int], room: int, seconds: float) -> Outcome:
+def _held(design: Stream, sources: Registers, room: int, seconds: float) -> Outcome:
     """That an answer stays until it is taken, by the registers that it is read from."""
     kept = decide(benches.held(design, sources), seconds / 4, 2)
-    if kept.verdict != PROVED:  # perhaps in states alone that move the registers behind the handshakes
+    if not kept.proved:  # perhaps in states alone that move the registers behind the handshakes
         pace = behind_handshakes(design)
-        if pace and decide(benches.held(design, pace, room), seconds / 4).verdict == PROVED:
+        if pace and decide(benches.held(design, pace, room), seconds / 4).proved:
             kept = decide(benches.held(design, sources, known=pace), seconds / 4, 2)
-    if kept.verdict != PROVED:
+    if not kept.proved:
         kept = decide(benches.held(design, sources, room), seconds / 2)
-    if kept.verdict == REFUTED:  # a register that the answer does not show may move
+    if kept.refuted:  # a register that the answer does not show may move
         kept = decide(benches.held(design, {}, room), seconds / 2)
     return kept
 
 
-def _determined(design: benches.Stream, seconds: float) -> bool:
+def _determined(design: Stream, seconds: float) -> bool:
     """Whether the handshakes between a request and its answer depend on this request alone.
 
     Registers of two copies that took the same request are the same, in whatever states the copies were, and
@@ -271,46 +250,38 @@ def _determined(design: benches.Stream, seconds: float) -> bool:
     control = {name: nbits for name, nbits in behind_handshakes(design).items() if nbits <= MOST_NARROW}
     values = [(name, value) for name, nbits in control.items() for value in range(1 << nbits)]
     share = seconds / 4 / max(1, len(values))
-    unreached = [
-        (name, value)
-        for name, value in values
-        if decide(benches.never(design, name, value), share).verdict == PROVED
-    ]
+    unreached = [item for item in values if decide(benches.never(design, *item), share).proved]
     asked = (
-        (benches.alone(design, (), registers), 2),
+        (benches.alone(design, registers), 2),
         (benches.steady(design, registers, True, unreached), 2),
         (benches.between(design), None),
     )
-    return all(decide(bench, seconds / 4, cycles).verdict == PROVED for bench, cycles in asked)
+    return all(decide(bench, seconds / 4, cycles).proved for bench, cycles in asked)
 
 
-def in_a_row(
-    design: benches.Stream, parts: Sequence[tuple[str, benches.Stream]], cycles: int, seconds: float
-) -> Outcome | None:
+def in_a_row(design: Stream, parts: Mapping[str, Stream], cycles: int, seconds: float) -> Outcome | None:
     """Prove units in series, each with one request in flight; None if that cannot be proved.
 
     Static ports of a unit in a row change while it is at work: they may have nothing to do with what its
     streams say.
     """
     left = countdown(seconds)
-    names = [name for name, _ in parts]
-    if not parts or decide(benches.passed_on(design, names), seconds / 4, 1).verdict != PROVED:
+    if not parts or decide(benches.passed_on(design, list(parts)), seconds / 4, 1).verdict != PROVED:
         return None
     stays = False
-    for _, part in parts:
+    for part in parts.values():
         named = behind(part, PACE, through=True)[1] | behind(part, ANSWER, through=False)[1]
         if named.intersection(name for name, _ in part.ports.statics):
             return None
-        found = protocol(part, (), cycles, 1, left())
-        if found.verdict != PROVED:
+        found = protocol(part, cycles, 1, left())
+        if not found.proved:
             return None
         stays = stays or OF_SUCH_AS_STAY in found.how
-    how = f"a row of {', '.join(names)}, each by itself, within {MORE * cycles} cycles"
+    how = f"a row of {', '.join(parts)}, each by itself, within {MORE * cycles} cycles"
     return Outcome(PROVED, how + (OF_SUCH_AS_STAY if stays else ""))
 
 
-@dataclass(frozen=True)
-class OneByOne:
+class OneByOne(NamedTuple):
     """Control state of a stream with one request in flight, from accepting one request to accepting the next,
     without the data.
 
@@ -319,133 +290,118 @@ class OneByOne:
     is taken, and behind it a request can be taken at once, it may be taken as soon as it is offered.
     """
 
-    begins: Mapping[str, int]  # registers with their values
+    begins: Registers  # registers with their values
     cycles: int  # to an answer
     outcome: Outcome
     looks: bool = False  # at a request before it is taken
 
-    def same_time(self, design: benches.Stream, secret: benches.Secret, seconds: float) -> Outcome:
+    def same_time(self, design: Stream, secret: Secret, seconds: float) -> Outcome:
         """Decide whether two copies answer in the same cycle requests that differ in the secret.
 
         They are then ready in the same cycle again.
         """
-        initial = {f"{copy}.{name}": value for copy in ("one", "two") for name, value in self.begins.items()}
+        initial = _of_copies(one=self.begins, two=self.begins)
         bench = benches.same_latency(design, secret, self.looks)
         found = decide(bench, seconds, self.cycles + 2, initial=initial)
         how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
         how += OF_SUCH_AS_STAY if self.looks else ""
         # from what a register is left with that no reset sets, perhaps
-        return replace(found, verdict=PROVED if found.verdict == PROVED else UNDECIDED, how=how)
+        return replace(found, verdict=PROVED if found.proved else UNDECIDED, how=how)
 
 
-def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> OneByOne | None:
+def one_by_one(design: Stream, cycles: int, seconds: float) -> OneByOne | None:
     """None where that is not proved, neither of all requests nor of such as stay until they are taken."""
-    left = countdown(seconds)
-    sources = behind_handshakes(design)
+    until_end, sources = countdown(seconds), behind_handshakes(design)
     # one that depends on the inputs at once comes perhaps because it is not taken
     if not sources or answered_at_once(design)[1]:
         return None
     values = {name: value for name, value in _reset(design).items() if name in sources}
-    return _one_by_one(design, given, cycles, left() * 2 / 3, sources, values, looks=False) or _one_by_one(
-        design, given, cycles, left(), sources, values, looks=True
-    )
-
-
-def _one_by_one(
-    design: benches.Stream,
-    given: Sequence[str],
-    cycles: int,
-    seconds: float,
-    sources: Mapping[str, int],
-    values: Mapping[str, tuple[int, int]],
-    looks: bool,
-) -> OneByOne | None:
-    """sources: the registers behind the handshakes. values: of these, what a reset sets. looks: of requests
-    that are looked at first, and stay.
-    """
-    left = countdown(seconds)
     # control holds it whatever data are, if one looks like the other by its width
     data = [f"unit.{name}" for name, nbits in sources.items() if nbits > MOST_NARROW]
-    rests = benches.between(design, looks)
-    if all(decide(rests, left() / 5, free=free).verdict != PROVED for free in ([data, []] if data else [[]])):
-        return None
-    begins = {name: values[name][0] for name in _settled(design, values, left() / 2, looks)}
-    initial = {f"unit.{name}": value for name, value in begins.items()}
-    for longest in (cycles, 2 * cycles, MORE * cycles):
-        bench = (benches.one_looked_at if looks else benches.one_request)(design, given, longest)
-        found = decide(bench, left(), longest + 2, initial=initial)
-        if found.verdict == UNDECIDED:
-            break
-        if found.verdict == PROVED:
-            how = (
-                f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of "
-                f"{len(sources)} registers behind the handshakes; within {longest} cycles, one under way"
-            )
-            how += OF_SUCH_AS_STAY if looks else ""
-            return OneByOne(begins, longest, Outcome(PROVED, how), looks)
+    for looks, share in ((False, 2 / 3), (True, 1.0)):
+        left, rests = countdown(until_end() * share), benches.between(design, looks)
+        if not any(decide(rests, left() / 5, free=free).proved for free in ([data, []] if data else [[]])):
+            continue
+        begins = {name: values[name][0] for name in _settled(design, values, left() / 2, looks)}
+        initial = {f"unit.{name}": value for name, value in begins.items()}
+        for longest in (cycles, 2 * cycles, MORE * cycles):
+            bench = (benches.one_looked_at if looks else benches.one_request)(design, longest)
+            found = decide(bench, left(), longest + 2, initial=initial)
+            if found.proved:
+                how = (
+                    f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of "
+                    f"{len(sources)} registers behind the handshakes; within {longest} cycles, one under way"
+                )
+                how += OF_SUCH_AS_STAY if looks else ""
+                return OneByOne(begins, longest, Outcome(PROVED, how), looks)
+            if not found.refuted:
+                break
     return None
 
 
-def _answers(own: StreamUnit, verilog: str, seconds: float, report: Report) -> Outcome:
+def _answers(own: StreamUnit, design: Stream, seconds: float) -> Outcome:
     if own.too_many or not own.count:
         return Outcome(UNDECIDED, own.too_many or "no operands meet what is assumed")
-    wrong, latest = _asked(own, verilog, report)
+    wrong, latest = _asked(own, design)
     if wrong is not None:
         return Outcome(REFUTED, "asked natively", [wrong])
     bound = "in each" if own.said.constant else "at most"
     how = f"all {own.count:,} operands asked natively, {latest} cycles {bound}; nothing else counts"
-    nothing_else = _alone(own, verilog, latest, seconds)
-    if nothing_else.verdict != PROVED:
+    nothing_else = _alone(own.said, design, latest, seconds)
+    if not nothing_else.proved:
         return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})")
     return Outcome(PROVED, f"{how} ({nothing_else.how})")
 
 
-def _alone(own: StreamUnit, verilog: str, cycles: int, seconds: float) -> Outcome:
+def _alone(said: Answers, design: Stream, cycles: int, seconds: float) -> Outcome:
     """That an answer comes of its request and the static ports alone."""
-    design = replace(own.design, verilog=verilog)
-    parts = parts_of(own.unit, verilog, own.said.parts)
-    if not parts:
-        return alone(design, own.said.conditions, cycles, seconds)
+    if not said.parts:
+        return alone(design, cycles, seconds)
+    parts = parts_of(design, said.parts)
     found = decide(benches.row(design, parts), seconds, 1, how=f"{len(parts)} units in a row")
-    for name, part in parts:
-        if found.verdict == PROVED:
-            outcome = alone(part, (), cycles, seconds)
-            found = found if outcome.verdict == PROVED else replace(outcome, how=f"{name}: {outcome.how}")
+    for name, part in parts.items():
+        if found.proved:
+            outcome = alone(part, cycles, seconds)
+            found = found if outcome.proved else replace(outcome, how=f"{name}: {outcome.how}")
     return found
 
 
-def alone(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
+def alone(design: Stream, cycles: int, seconds: float) -> Outcome:
     """The same of a unit that has one request under way at a time: in two cycles from any states, or in those
     of an answer.
     """
     if inputs := answered_at_once(design)[1]:
         return Outcome(UNDECIDED, f"the answer depends on {inputs} at once")
     sources, _ = behind(design, OUTPUTS, through=True)
-    found = decide(benches.alone(design, given, sources), seconds / 4, 2)
-    if found.verdict == PROVED:
+    found = decide(benches.alone(design, sources), seconds / 4, 2)
+    if found.proved:
         found = decide(benches.steady(design, sources), seconds / 4, 2)
-    if found.verdict != PROVED:  # what is left over from before is there, and is not read
-        found = _same_answer(design, given, cycles, seconds / 2)
+    if not found.proved:  # what is left over from before is there, and is not read
+        found = _same_answer(design, cycles, seconds / 2)
     return found
 
 
-def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
+def _same_answer(design: Stream, cycles: int, seconds: float) -> Outcome:
     """From all states in which a request can be taken: registers that a reset sets have some value, the
     others any.
     """
     left = countdown(seconds)
     cases = itertools.product(_states(design, seconds / 2), (0, 1))
-    for (one, waits), (two, waits_other) in itertools.combinations_with_replacement(cases, 2):
-        bench = benches.same_answer(design, given, cycles, (waits, waits_other))
-        copies = (("one", one), ("two", two))
-        initial = {f"{copy}.{name}": value for copy, values in copies for name, value in values.items()}
-        found = decide(bench, left(), cycles + 1, initial=initial)
-        if found.verdict != PROVED:
+    for pair in itertools.combinations_with_replacement(cases, 2):
+        (one, waits), (two, waits_other) = pair
+        bench = benches.same_answer(design, cycles, (waits, waits_other))
+        found = decide(bench, left(), cycles + 1, initial=_of_copies(one=one, two=two))
+        if not found.proved:
             break
     return found
 
 
-def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
+def _of_copies(**copies: Registers) -> dict[str, int]:
+    """The values of registers in copies of a design."""
+    return {f"{copy}.{name}": value for copy, values in copies.items() for name, value in values.items()}
+
+
+def _states(design: Stream, seconds: float) -> Iterator[dict[str, int]]:
     """Values of the registers that a reset sets, among which all are with which a request can be taken; one
     that is not there has any.
     """
@@ -468,7 +424,7 @@ def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
         yield dict(zip(found, row, strict=True))
 
 
-def behind_handshakes(design: benches.Stream) -> dict[str, int]:
+def behind_handshakes(design: Stream) -> dict[str, int]:
     """Return the registers that handshakes depend on, with their bits; empty if one of them has no usable
     name.
     """
@@ -478,47 +434,45 @@ def behind_handshakes(design: benches.Stream) -> dict[str, int]:
         return {}
 
 
-def _reset(design: benches.Stream) -> dict[str, tuple[int, int]]:
+def _reset(design: Stream) -> dict[str, tuple[int, int]]:
     """Registers that a reset sets: to what, and their bits."""
     return registers.resets(design.verilog, design.top)
 
 
 def _settled(
-    design: benches.Stream, values: Mapping[str, tuple[int, int]], seconds: float, looks: bool = False
+    design: Stream, values: Mapping[str, tuple[int, int]], seconds: float, looks: bool = False
 ) -> list[str]:
     """Return the registers that hold their reset value whenever a request can be accepted and is not read
     yet.
     """
-    if not values or decide(benches.idle(design, values, looks=looks), seconds / 2).verdict == PROVED:
+    if not values or decide(benches.idle(design, values, looks=looks), seconds / 2).proved:
         return list(values)
     share = seconds / 2 / len(values)
     return [
         name
         for name, value in values.items()
-        if decide(benches.idle(design, {name: value}, looks=looks), share).verdict == PROVED
+        if decide(benches.idle(design, {name: value}, looks=looks), share).proved
     ]
 
 
-def behind(
-    design: benches.Stream, ports: Sequence[str], through: bool
-) -> tuple[dict[str, int], frozenset[str]]:
+def behind(design: Stream, ports: Sequence[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
     """Registers from which outputs are computed, and inputs."""
     return registers.read(design.verilog, design.top).behind(ports, through)
 
 
-def answered_at_once(design: benches.Stream) -> tuple[dict[str, int], str]:
+def answered_at_once(design: Stream) -> tuple[dict[str, int], str]:
     """Registers that an answer is read from, and inputs beside static ports that change it in their cycle."""
     sources, inputs = behind(design, ANSWER, through=False)
     named = ", ".join(sorted(inputs - {name for name, _ in design.ports.statics}))
-    if named and decide(benches.at_once(design, sources), AT_ONCE_S, 1).verdict == PROVED:
+    if named and decide(benches.at_once(design, sources), AT_ONCE_S, 1).proved:
         named = ""  # there is a way from them, but not while an answer is offered
     return sources, named
 
 
-def _asked(own: StreamUnit, verilog: str, report: Report) -> tuple[dict[str, int] | None, int]:
+def _asked(own: StreamUnit, design: Stream) -> tuple[dict[str, int] | None, int]:
     """The first operands with a wrong answer or latency, and the cycles that an answer took at most."""
-    done, latest, promised = 0, 0, own.said.cycles
-    with Rewritten(own.unit, verilog) as simulation:
+    latest, promised = 0, own.said.cycles
+    with Rewritten(design) as simulation:
         for sweep in own.said.sweeps(own.asked):
             try:
                 answers, latencies = simulation.answers(sweep, promised)
@@ -533,17 +487,11 @@ def _asked(own: StreamUnit, verilog: str, report: Report) -> tuple[dict[str, int
                 at = int(differ[0])
                 return _wrong(own, sweep, answers, at) | {"cycles": int(latencies[at])}, latest
             latest = max(latest, int(latencies.max()))
-            done += len(sweep)
-            report(done, own.count)
     return None, latest
 
 
 def _wrong(own: StreamUnit, sweep: Sweep, answers: tuple[Words, ...], at: int) -> dict[str, int]:
-    told: Statics = dict(sweep.statics)
-    for kind, words, single in (
-        (own.ports.request, sweep.fields, ALONE),
-        (own.ports.response, answers, "answer"),
-    ):
-        names = [name for name, _ in kind.fields] or [single]
-        told |= {name: int(word[at]) for name, word in zip(names, words, strict=True)}
-    return told
+    told = dict(sweep.statics)
+    ports = own.design.ports
+    named = [*fields(ports.request), *fields(ports.response, "answer")]
+    return told | {name: int(word[at]) for name, word in zip(named, (*sweep.fields, *answers), strict=True)}

@@ -1,8 +1,5 @@
 """Checks of the units of a design against their mathematics."""
 
-from __future__ import annotations
-
-import functools
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,14 +8,13 @@ from pymtl3 import Component
 
 from ....fl.errors import BadInput
 from ....flow.prove.assertions import Outcome, decide
-from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
-from ....rtl.sim.translation.translate import top_name, translate
+from ....flow.prove.report import REFUTED, UNDECIDED
 from . import benches
-from .check import UNITS, Check, Report
+from .check import UNITS, Check, source_of
 from .contract_lang import Contract
-from .exhaustive import ANSWERS
+from .exhaustive import ANSWERS, answers_of
 from .heap_sum import heap_check
-from .ports import arguments, inside
+from .ports import arguments, fresh, inside
 from .stream_checks import stream_checks
 from .unit_contracts import CONTRACTS, FullAdders, FullAddersLevel, HalfAdders, contract_of
 
@@ -31,7 +27,7 @@ LATENCY = "product-latency"  # the check of a promise that no unit of the machin
 BITWISE = (FullAdders, HalfAdders, FullAddersLevel)  # all of their bits are alike: the widest stands for all
 
 
-def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int = 0) -> Iterator[Check]:
+def unit_checks(machine: Component, multiplier: "Unit | None" = None, nbits: int = 0) -> Iterator[Check]:
     """Checks of all units that an elaborated machine instantiates.
 
     A unit with neither a contract nor a checked unit around it is reported. multiplier: the product unit, of
@@ -39,7 +35,7 @@ def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int =
     no unit of the machine can be asked for is reported as undecided.
     """
     promised, why = ({}, "") if multiplier is None else _promised(multiplier, nbits)
-    told: set[int] = set()  # units, and all that is inside them is theirs
+    told: set[int] = set()  # units and all that is inside them
     for unit in _different(machine):
         name, identity = _name(unit), _identity(unit)
         cycles = promised.get(identity)
@@ -51,15 +47,15 @@ def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int =
         if cycles is not None and found and type(unit) not in CONTRACTS and type(unit) in ANSWERS:
             why = ""
         ours = type(unit).__module__.startswith(PLACE)
-        if ours and not found and not any(id(component) in told for component in _around(unit)):
-            yield Check(name, UNITS, "", lambda *_: NO_CONTRACT)
+        if ours and not found and id(unit) not in told:
+            yield Check(name, UNITS, "", lambda _: NO_CONTRACT)
         if found or ours:
-            told.add(id(unit))
+            told.update(map(id, inside(unit)))
     if why:
-        yield Check(LATENCY, UNITS, "", lambda *_: Outcome(UNDECIDED, why))
+        yield Check(LATENCY, UNITS, "", lambda _: Outcome(UNDECIDED, why))
 
 
-def _promised(multiplier: Unit, nbits: int) -> tuple[dict[str, int], str]:
+def _promised(multiplier: "Unit", nbits: int) -> tuple[dict[str, int], str]:
     """The promised latency by the identity of the product unit, and the report if the machine lacks it.
 
     Both are empty if no latency is promised.
@@ -81,28 +77,13 @@ def _identity(unit: Component) -> str:
 
 def _checks(name: str, unit: Component, cycles: int | None) -> Iterator[Check]:
     """Return the checks of a unit by its class."""
-    kind = type(unit)
-    if kind in CONTRACTS:
+    if type(unit) in CONTRACTS:
         yield _contract_check(name, unit)
-    elif (said := ANSWERS[kind](unit) if kind in ANSWERS else None) is not None:
+    elif (said := answers_of(unit)) is not None:
         said = said if cycles is None else said.in_constant_time(cycles)
         yield from stream_checks(name if said.stand_in is None else _named(unit, said.stand_in), unit, said)
     elif (check := heap_check(name, unit)) is not None:
         yield check
-
-
-def _around(unit: Component) -> Iterator[Component]:
-    """Return the components that contain a unit."""
-    while (parent := unit.get_parent_object()) is not None:
-        yield parent
-        unit = parent
-
-
-def fresh(unit: Component) -> Component:
-    """The same unit on its own, elaborated."""
-    made = type(unit)(*unit._dsl.args, **unit._dsl.kwargs)
-    made.elaborate()
-    return made
 
 
 def _different(machine: Component) -> list[Component]:
@@ -140,26 +121,17 @@ def _name(unit: Component) -> str:
 
 
 def _contract_check(name: str, unit: Component) -> Check:
-    @functools.cache
-    def made() -> Component:
-        return fresh(unit)
+    said = contract_of(unit)
 
-    def source() -> tuple[str, str]:
-        return translate(made()), top_name(made())
-
-    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
-        own, top = source()
-        said = contract_of(made())
-
+    def run(seconds: float, text: str, top: str) -> Outcome:
         def decided(said: Contract) -> Outcome:
-            bench = benches.contract(changed or own, top, made(), said)
-            return decide(bench, seconds, 2 if said.registers else None)
+            return decide(benches.contract(text, top, unit, said), seconds, 2 if said.registers else None)
 
         found = decided(said)
-        if found.verdict == PROVED and said.given:  # conditions that exclude each other would prove anything
+        if found.proved and said.given:  # conditions that exclude each other would prove anything
             if decided(replace(said, holds=("0",))).verdict != REFUTED:
                 return replace(found, verdict=UNDECIDED, how="no inputs are known that meet what is assumed")
-        if found.verdict == PROVED and said.instead:
+        if found.proved and said.instead:
             found = replace(found, how=f"{found.how}; of {', '.join(said.instead)} what its own check says")
         inputs = [
             {name.removesuffix(benches.PIN): value for name, value in entry.items()}
@@ -167,4 +139,4 @@ def _contract_check(name: str, unit: Component) -> Check:
         ]
         return replace(found, counterexample=inputs)
 
-    return Check(name, UNITS, contract_of(unit).says, run, source)
+    return Check(name, UNITS, said.says, run, source_of(lambda: fresh(unit)))

@@ -6,8 +6,6 @@ and serial_contracts.py. CONTRACTS has one for each class; where a design instan
 (unit_checks.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,76 +1,25 @@
 """Stream wrappers, for proofs only, around units without streams and units whose response depends on several
 requests.
 
-ArrayStream   a systolic array with both operands in registers, where the words of the product arrive too: {a,
-              b} -> the product
+ArrayStream   a systolic array with operand registers: {a, b} -> the product
 SetupStream   a ScaledSetup that is given the modulus first, then the request: {kind, word} -> {m_prime, word}
 """
+
+from types import SimpleNamespace
 
 from pymtl3 import Component, InPort, Wire, b2, mk_bits, mk_bitstruct, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ....rtl.messages import mk_product_req
 from ....rtl.states import states
 from ....rtl.units.scaled.scaled_setup import KINDS, ScaledSetup
+from ....rtl.units.systolic.systolic_mont import SystolicMont
 
 
-class ArrayStream(Component):
-    """One product at a time."""
+class ArrayStream(SystolicMont):
+    """One product at a time, of either array."""
 
-    def construct(s, array, k, nwords):
-        wide, LAST_WORD = k * nwords, nwords - 1
-        s.istream = RecvIfcRTL(mk_product_req(wide))
-        s.ostream = SendIfcRTL(mk_bits(wide))
-        s.modulus = InPort(wide)
-
-        s.array = array(k, nwords)
-        if hasattr(s.array, "n_prime"):
-            s.n_prime = InPort(k)
-            s.array.n_prime //= s.n_prime
-        s.a = [Wire(k) for _ in range(nwords)]
-        s.b = [Wire(k) for _ in range(nwords)]
-        s.in_a = [Wire(k) for _ in range(nwords)]
-        s.in_b = [Wire(k) for _ in range(nwords)]
-        for j in range(nwords):
-            s.in_a[j] //= s.istream.msg.a[j * k : j * k + k]
-            s.in_b[j] //= s.istream.msg.b[j * k : j * k + k]
-            s.array.m[j] //= s.modulus[j * k : j * k + k]
-            s.array.y[j] //= s.b[j]
-            s.ostream.msg[j * k : j * k + k] //= s.b[j]
-
-        s.st = Wire(2)
-        IDLE, START, RUN, DONE = states(s, "st", IDLE=0, START=1, RUN=2, DONE=3)
-        s.load = Wire()
-
-        @update
-        def handshakes():
-            s.istream.rdy @= s.st == IDLE
-            s.load @= s.istream.rdy & s.istream.val
-            s.array.start @= s.st == START
-            s.array.x @= s.a[s.array.index]
-            s.ostream.val @= s.st == DONE
-
-        @update_ff
-        def control():
-            if s.reset:
-                s.st <<= IDLE
-            elif s.load:
-                s.st <<= START
-            elif s.st == START:
-                s.st <<= RUN
-            elif (s.st == RUN) & s.array.done[LAST_WORD]:
-                s.st <<= DONE
-            elif s.ostream.val & s.ostream.rdy:
-                s.st <<= IDLE
-
-        @update_ff
-        def words():
-            for j in range(nwords):
-                if s.load:
-                    s.a[j] <<= s.in_a[j]
-                    s.b[j] <<= s.in_b[j]
-                elif s.array.done[j]:
-                    s.b[j] <<= s.array.result[j]
+    def construct(s, array, k, nwords):  # type: ignore[override]
+        super().construct(SimpleNamespace(digit_nbits=k, nwords=nwords, wide=k * nwords), array)
 
 
 class SetupStream(Component):

@@ -202,7 +202,7 @@ def _as_json(args: Namespace, sweep: Sweep) -> Json:
 
     def member_json(work: Work, member: Member) -> Json:
         """A point on a front, with its values by metric and the row of the first of them."""
-        metrics = [goal.metric for goal in sweep.goals_at(work.stage)]
+        metrics = list(sweep.goals_at(work.stage))
         number, metric = member.measured.number, metrics[0]
         return {
             **_point_json(member.measured.point),
@@ -271,7 +271,7 @@ def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
     reasons = [*measured.marks, *(f"breaks the constraint {text}" for text in measured.broken)]
     if point.workload == EXPONENTS:
         reasons.append(f"workload {EXPONENTS} is no cost: whether the cycles depend on the exponent")
-    if lacking := [goal.metric for goal in goals if goal.metric not in metrics]:
+    if lacking := [metric for metric in goals if metric not in metrics]:
         reasons.append(f"stage {point.stage} has no {' and no '.join(lacking)}")
     return reasons
 
@@ -284,15 +284,15 @@ def _fronts(sweep: Sweep, fronts: Sequence[Json]) -> Table:
 
     A dash says that the stage of this work does not measure an objective.
     """
-    goals = dict.fromkeys(goal for front in fronts for goal in sweep.goals_at(front["stage"]))
-    least = " and ".join(f"{'least' if goal.sign > 0 else 'most'} {goal.metric}" for goal in goals)
+    goals = {metric: sign for front in fronts for metric, sign in sweep.goals_at(front["stage"]).items()}
+    least = " and ".join(f"{'least' if sign > 0 else 'most'} {metric}" for metric, sign in goals.items())
     points = [point for front in fronts for point in front["points"]]
     found: dict[str, set[str]] = {}  # values of each setting of the flow
     for name, value in (item for point in points for item in point["flow"].items()):
         found.setdefault(name, set()).add(str(value))
     flow = [name for name, values in found.items() if len(values) > 1]
     settings = ["parameters"] if any(point["settings"] for point in points) else []
-    metrics = [goal.metric for goal in goals]
+    metrics = list(goals)
     lines = [
         [
             "" if number else front["work"],

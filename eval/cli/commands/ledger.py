@@ -18,9 +18,9 @@ from ...designs.workload_names import NAMES
 from ...folders import check_file
 from ...json_values import attributes, json_value
 from ...lab.flow_settings import FLOW_DEFAULTS
+from ...lab.ledger.export import Reference
 from ...lab.ledger.join import Joined, compare, join
 from ...lab.ledger.ledger import Ledger, Row
-from ...lab.ledger.reference import Reference
 from ...lab.ledger.salvage import Found, salvage, verify
 from ...lab.ledger_rows import record
 from ...lab.metrics import METRICS, Measurement

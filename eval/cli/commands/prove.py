@@ -193,7 +193,7 @@ def _proved(
     """Checks of subjects, each noted as it ends; those that the ledger has from the same sources come first
     unless they are proved anew.
     """
-    from ...assurance.proof.campaign import Proving, Verdicts
+    from ...assurance.proof.registry import Proving, Verdicts
 
     known: dict[str, Any] = {}
     tasks = [Proving(subject, check, seconds, known) for subject, found in asked for check in found]

@@ -20,13 +20,10 @@ out and its mark shown, and one of other sources (stale) stands there only if no
 does, and says so.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM, UNIT
@@ -96,8 +93,7 @@ NOTES = {
 }
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """A machine of ours beside a published figure."""
 
     name: str
@@ -137,19 +133,13 @@ class Side:
     @property
     def missing(self) -> tuple[Point, ...]:
         """Return the points to measure; if hardware is asked for, a formula does not count."""
-        modelled = (
-            self.row is not None and self.row.stage in NO_HARDWARE and self.row.stage != self.point.stage
-        )
-        wanted = [self.point] if self.row is None or modelled else []
-        if self.retry is not None:
-            wanted.append(self.retry)
-        if self.base_point is not None and self.base is None:
-            wanted.append(self.base_point)
-        return tuple(wanted)
+        stage = None if self.row is None else self.row.stage
+        lacks = stage is None or (stage in NO_HARDWARE and stage != self.point.stage)
+        wanted = [self.point if lacks else None, self.retry, self.base_point if self.base is None else None]
+        return tuple(filter(None, wanted))
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A published figure, and ours."""
 
     figure: Published
@@ -173,31 +163,26 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Return the verdict in a few words."""
-        side = next((item for item in (self.ours, self.twin) if self.ratio(item) is not None), None)
-        if side is None:
-            marks = [mark for item in self.sides for mark in item.marks]
+        for side in filter(None, (self.ours, self.twin)):
+            if (ratio := self.ratio(side)) is not None:
+                break
+        else:
+            marks = [mark for side in self.sides for mark in side.marks]
             return f"kept out: {marks[0].partition(': ')[0]}" if marks else "not measured"
-        who = "" if side is self.ours else "twin "
-        other = (
-            "ours is kept out" if side is not self.ours and self.ours is not None and self.ours.marks else ""
-        )
-        stale = STALE if side.stale else ""
-        said = f"{who}{self._said(side)}: {WORDS[self.basis]}"
-        return "; ".join(filter(None, (said, *_of_row(side), stale, other, self.note)))
-
-    def _said(self, side: Side) -> str:
-        """How ours stands to the figure."""
-        value, ratio = side.value, self.ratio(side)
-        assert value is not None and ratio is not None
         if self.basis == RATIO:
-            return _order(self.value, value)
-        if self.figure.metric == "energy_nj":
-            return _between(self.value, value, None if side.upper is None else side.upper.value)
-        return _judged(ratio, self.figure)
+            said = _order(self.value, ratio)
+        elif self.figure.metric == "energy_nj":
+            said = _between(ratio, side.upper.value / self.value if side.upper else None)
+        else:
+            said = _judged(ratio, self.figure)
+        who = "" if side is self.ours else "twin "
+        other = "ours is kept out" if who and self.ours and self.ours.marks else ""
+        stale = STALE if side.stale else ""
+        words = (f"{who}{said}: {WORDS[self.basis]}", *_of_row(side), stale, other, self.note)
+        return "; ".join(filter(None, words))
 
 
-@dataclass(frozen=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """A published figure that nothing of ours is held against."""
 
     figure: Published
@@ -222,15 +207,15 @@ def _judged(ratio: float, figure: Published) -> str:
     return less if ratio < 1 else more
 
 
-def _between(published: float, lower: float, upper: float | None) -> str:
-    """Return the verdict on an energy of ours between two bounds; None: without the upper bound."""
-    if lower > published:
+def _between(lower: float, upper: float | None) -> str:
+    """Return the verdict on an energy of ours between two bounds, as shares of the figure; None: without the
+    upper bound.
+    """
+    if lower > 1:
         return "more, also without glitches"
     if upper is None:
         return "lower bound only"
-    if published <= upper:
-        return f"within our bounds (x to {upper / published:.3g} with glitches)"
-    return "less, also with glitches"
+    return f"within our bounds (x to {upper:.3g} with glitches)" if upper >= 1 else "less, also with glitches"
 
 
 def _of_row(side: Side) -> Iterator[str]:
@@ -247,11 +232,11 @@ def _of_row(side: Side) -> Iterator[str]:
             yield f"{name} {flow[name]}"
 
 
-def _order(published: float, ours: float) -> str:
+def _order(published: float, ratio: float) -> str:
     """Whether two ratios say the same: of figures on other technologies no more can be known."""
-    if abs(ours / published - 1) <= SAME_RATIO:
+    if abs(ratio - 1) <= SAME_RATIO:
         return "agrees"
-    return "same order" if (published - 1) * (ours - 1) > 0 else "other order"
+    return "same order" if (published - 1) * (ratio * published - 1) > 0 else "other order"
 
 
 def label(figure: Published) -> str:
@@ -277,7 +262,7 @@ def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | L
     return [comparison for figure in figures for comparison in _compared(figure, found)]
 
 
-def _compared(figure: Published, found: LedgerRows) -> Iterator[Comparison | LeftOut]:
+def _compared(figure: Published, found: "LedgerRows") -> Iterator[Comparison | LeftOut]:
     """One comparison for each machine of ours that does the same work, and at least one if there is a
     twin.
     """
@@ -292,9 +277,8 @@ def _compared(figure: Published, found: LedgerRows) -> Iterator[Comparison | Lef
     if not ours and twin is None:
         yield LeftOut(figure, f"ours cannot be made: {impossible[figure.subject]}")
         return
-    note = question.note
-    if twin is None:
-        note = "; ".join(filter(None, (note, "no twin of this width" if figure.twin else OTHER)))
+    apart = "" if twin else "no twin of this width" if figure.twin else OTHER
+    note = "; ".join(filter(None, (question.note, apart)))
     for name in ours or ("",):
         yield Comparison(figure, question.basis, question.value, twin, sides.get(name), question.base, note)
 
@@ -302,8 +286,10 @@ def _compared(figure: Published, found: LedgerRows) -> Iterator[Comparison | Lef
 # ---- which figures, and by what
 
 
-@dataclass(frozen=True)
-class _Question:
+Fits = Callable[[Row], bool]
+
+
+class _Question(NamedTuple):
     """How a figure is compared: what is looked up of each machine of ours."""
 
     figure: Published
@@ -312,27 +298,25 @@ class _Question:
     metric: str  # of ours
     operation: str
     point: Callable[[str], Point]  # to measure, by the name of the machine
-    fits: Callable[[Row], bool]  # rows of such a machine that answer
+    fits: Fits  # rows of such a machine that answer
     base: str = ""
     note: str = ""
 
-    def side(self, name: str, found: LedgerRows) -> Side:
+    def side(self, name: str, found: "LedgerRows") -> Side:
+        best = functools.partial(found.best, metric=self.metric, operation=self.operation)
         point = self.point(name)
-        row = found.best(point, self.metric, self.operation, self.fits)
+        row = best(point, fits=self.fits)
         if self.base:
             base_point = self.point(self.base)
-            base = found.best(base_point, self.metric, self.operation, self.fits)
-            return Side(name, point, row, base, base_point)
+            return Side(name, point, row, best(base_point, fits=self.fits), base_point)
         upper = found.beside(row, GLITCHES) if row is not None and self.metric == "energy_nj" else None
-        return Side(name, point, row, upper=upper, retry=self._retry(point, row, found))
-
-    def _retry(self, point: Point, row: Row | None, found: LedgerRows) -> Point | None:
-        """The other style of synthesis, if the first missed the clock and this one has not been tried."""
-        if row is None or row.comparable or point.stage != FLOW:
-            return None
-        other = point.at(flow=(*point.flow, ("style", OTHER_STYLE)))
-        tried = found.best(other, self.metric, self.operation, lambda row: row.point == other.as_json())
-        return other if tried is None or tried.stale else None
+        retry = None
+        if row is not None and row.marks and point.stage == FLOW:
+            # the other style of synthesis, as the first missed the clock, if it has not been tried
+            other = point.at(flow=(*point.flow, ("style", OTHER_STYLE)))
+            tried = best(other, fits=lambda row: row.point == other.as_json())
+            retry = other if tried is None or tried.stale else None
+        return Side(name, point, row, upper=upper, retry=retry)
 
 
 def _question(figure: Published) -> _Question | str:
@@ -377,8 +361,7 @@ def _point(figure: Published, name: str, **fields: Any) -> Point:
     ours that have the same parameters.
     """
     settings = tuple(figure.settings.items()) if name in (figure.twin, *figure.alike) else ()
-    system = name.startswith((SOFTWARE, HARDWARE))
-    interface = SYSTEM if system else figure.interface or DEFAULT.name
+    interface = SYSTEM if name.startswith((SOFTWARE, HARDWARE)) else figure.interface or DEFAULT.name
     return Point(name, figure.nbits, settings, **{"interface": interface, **fields})
 
 
@@ -390,19 +373,29 @@ def _by_cycles(figure: Published) -> _Question:
         wide = whole.nbits > MOST_SIMULATED_NBITS and whole.interface == DEFAULT.name
         return whole.at(stage=FORMULA) if wide or workload == PRODUCT else whole
 
-    def fits(row: Row) -> bool:
-        return row.stage in STAGES_OF_CYCLES
-
-    return _Question(figure, WORK, _amount(figure), "cycles", workload, point, fits, note=note)
+    return _Question(
+        figure,
+        WORK,
+        _amount(figure),
+        "cycles",
+        workload,
+        point,
+        lambda row: row.stage in STAGES_OF_CYCLES,
+        note=note,
+    )
 
 
 def _by_flow(figure: Published) -> _Question:
-    point = functools.partial(_point, figure, stage=FLOW, flow=(("clock_period", CLOCK_NS),))
 
-    def fits(row: Row) -> bool:
-        return row.stage in NETLIST and row.flow["clock_period"] == CLOCK_NS and usual(row)
-
-    return _Question(figure, CELLS, _amount(figure), figure.metric, figure.operation, point, fits)
+    return _Question(
+        figure,
+        CELLS,
+        _amount(figure),
+        figure.metric,
+        figure.operation,
+        functools.partial(_point, figure, stage=FLOW, flow=(("clock_period", CLOCK_NS),)),
+        lambda row: row.stage in NETLIST and row.flow["clock_period"] == CLOCK_NS and usual(row),
+    )
 
 
 def usual(row: Row, *besides: str) -> bool:
@@ -424,10 +417,9 @@ def _by_fpga(figure: Published) -> _Question | str:
         return f"nothing of ours is measured in {figure.unit or figure.metric}"
     if not device:
         return f"no open synthesis for {figure.technology}"
-    ratio = routed or figure.metric == "le"
-    value, base = _amount(figure), ""
-    if ratio:
-        base = BASES.get(figure.paper, "")
+    basis, value, base = FAMILY, _amount(figure), ""
+    if routed or figure.metric == "le":
+        basis, base = RATIO, BASES.get(figure.paper, "")
         if base and figure.twin == base:
             return "the base of the ratios"
         of_base = _base_amount(figure, base) if base else None
@@ -435,27 +427,27 @@ def _by_fpga(figure: Published) -> _Question | str:
             return "another technology, and the paper has no machine of its own to hold it against"
         value /= of_base
 
-    fields: dict[str, Any] = {"stage": FPGA, "flow": (("device", device), ("pnr", routed))}
-    in_system = figure.interface == SYSTEM
-    if figure.operation == PRODUCT or in_system:
-        fields["interface"] = UNIT if figure.operation == PRODUCT else PROCESSOR_PORT.name
-    point = functools.partial(_point, figure, **fields)
-
-    def fits(row: Row) -> bool:
-        return row.stage == FPGA and row.flow.get("device") == device
-
-    without = "ours without a processor" if in_system else ""
-    metric = _RESOURCES.get(figure.metric, figure.metric)
+    in_system = {"interface": PROCESSOR_PORT.name} if figure.interface == SYSTEM else {}
+    interface = {"interface": UNIT} if figure.operation == PRODUCT else in_system
+    flow = (("device", device), ("pnr", routed))
     return _Question(
-        figure, RATIO if ratio else FAMILY, value, metric, "", point, fits, base if ratio else "", without
+        figure,
+        basis,
+        value,
+        _RESOURCES.get(figure.metric, figure.metric),
+        "",
+        functools.partial(_point, figure, stage=FPGA, flow=flow, **interface),
+        lambda row: row.stage == FPGA and row.flow.get("device") == device,
+        base,
+        "ours without a processor" if in_system else "",
     )
 
 
 def _base_amount(figure: Published, base: str) -> float | None:
     """The same figure of the paper's base machine."""
+    wanted = figure.metric, figure.operation, figure.nbits, base
     for item in paper(figure.paper).table(figure.table).figures():
-        alike = (item.metric, item.operation, item.nbits) == (figure.metric, figure.operation, figure.nbits)
-        if alike and item.twin == base and item.amount is not None:
+        if (item.metric, item.operation, item.nbits, item.twin) == wanted and item.amount is not None:
             return item.amount
     return None
 
@@ -485,7 +477,7 @@ class LedgerRows:
             if row.measurement == newest[row.key]:
                 self._rows.setdefault((*machine_of(row.point), row.metric, row.operation), []).append(row)
 
-    def best(self, point: Point, metric: str, operation: str, fits: Callable[[Row], bool]) -> Row | None:
+    def best(self, point: Point, metric: str, operation: str, fits: Fits) -> Row | None:
         """Return the best matching row of this machine: of the present sources, without marks, of the highest
         stage, the newest.
         """
@@ -528,30 +520,24 @@ def _worth(row: Row) -> tuple[bool, bool, int, bool, int]:
 # ---- what is missing
 
 
-@dataclass
-class Missing:
+class Missing(NamedTuple):
     """Points without a figure, or with one of other sources, in the order in which they are wanted."""
 
-    quick: list[Point] = field(default_factory=list)
-    long: list[Point] = field(default_factory=list)
+    quick: list[Point]
+    long: list[Point]
 
 
 def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
     """Return the points to measure for complete comparisons; stale: also those measured with other
     sources.
     """
-    found: dict[str, Point] = {}
+    points = []
     for comparison in compared:
-        if isinstance(comparison, LeftOut):
-            continue
-        for side in comparison.sides:
-            points = list(side.missing)
-            if stale:
-                points += [Point.from_json(row.point) for row in side.rows if row.stale]
-            for point in points:
-                found.setdefault(_name(point.as_json()), point)
-    result = Missing()
-    for point in found.values():
+        for side in comparison.sides if isinstance(comparison, Comparison) else ():
+            old = [row for row in side.rows if stale and row.stale]
+            points += [*side.missing, *(Point.from_json(row.point) for row in old)]
+    result = Missing([], [])
+    for point in dict.fromkeys(points):
         (result.long if _long(point) else result.quick).append(point)
     return result
 

@@ -16,14 +16,13 @@ time at a clock (fl/cost.py, flow/kit/liberty.py). It has no registers, no contr
 `utilisation` is the share of a core's area x time that this would be.
 """
 
-from __future__ import annotations
-
 import functools
+import math
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....fl.cost import counting_floor
 from ....fl.errors import BadInput
@@ -38,8 +37,8 @@ from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT, cycles_of
 from ...json_values import attributes
 from ...papers import published
 from ...papers.published import Published
+from ..ledger.export import Reference
 from ..ledger.ledger import Ledger
-from ..ledger.reference import Reference
 from ..ledger_rows import Row
 from ..point import Point
 from ..space import Part, Space
@@ -175,12 +174,11 @@ def widths() -> tuple[int, ...]:
     return tuple(sorted({nbits for part in _space().parts for nbits in part.nbits}))
 
 
-@dataclass
-class Wanted:
+class Wanted(NamedTuple):
     """Points of the table, and what there can be none of, with the reason."""
 
-    points: list[Point] = field(default_factory=list)
-    impossible: list[tuple[str, str]] = field(default_factory=list)
+    points: list[Point]
+    impossible: list[tuple[str, str]]
 
 
 def wanted(
@@ -197,17 +195,17 @@ def wanted(
     named = tuple(catalogue.find(name).reference for name in names if name not in entered)
     for interface in (UNIT, DEFAULT.name) if named else ():
         parts.append(Part(named, tuple(nbits), (ENCRYPT,), (FLOW,), (interface,), {}, {FMAX: (True,)}))
-    found = Wanted()
+    points = []
+    lacking = []
     for design in manifests:
         taken = [width for width in nbits if _exists(design, width)] or [design.usual_nbits]
-        found.points += [Point(design.reference, width, stage=FLOW, flow=SEARCHED) for width in taken]
+        points += [Point(design.reference, width, stage=FLOW, flow=SEARCHED) for width in taken]
     for part in parts:
-        space = replace(_space(), parts=(part,), impossible=[])
-        found.points += sorted(space.possible(), key=lambda point: point.nbits)
-        found.impossible += space.impossible
-    found.points = [at_known_clock(item, *SEARCHED) or item for item in dict.fromkeys(found.points)]
-    found.impossible = list(dict.fromkeys(found.impossible))
-    return found
+        space = replace(_space(), parts=(part,))
+        points += sorted(space.possible(), key=lambda point: point.nbits)
+        lacking += space.impossible
+    points = [at_known_clock(point, *SEARCHED) or point for point in dict.fromkeys(points)]
+    return Wanted(points, list(dict.fromkeys(lacking)))
 
 
 @functools.cache
@@ -254,8 +252,7 @@ def _exists(design: ForeignDesign, nbits: int) -> bool:
 
 def long(point: Point) -> bool:
     """It takes more than minutes: several syntheses of a wide one, or one of a whole machine."""
-    known = at_known_clock(point) is not None
-    once = point.interface == UNIT and known and not dict(point.flow).get(FMAX)
+    once = point.interface == UNIT and at_known_clock(point) is not None and not dict(point.flow).get(FMAX)
     return point.nbits > LONG_NBITS and not once
 
 
@@ -276,9 +273,9 @@ def cores(
         core = replace(_of_point(point, rows, ledger), turn=turn)
         made.setdefault((core.name, core.part, core.nbits, core.stage), core)
     # a point without figures says nothing where the same machine has a layout
-    shown = [item for item in made.values() if item.measured or not _has_other(item, made.values())]
-    taken = [*nbits, *(point.nbits for point in asked)]
-    return sorted([*shown, *published_cores(taken)], key=_place)
+    measured = {name[:-1] for name, core in made.items() if core.measured}
+    shown = [core for name, core in made.items() if core.measured or name[:-1] not in measured]
+    return sorted([*shown, *published_cores([*nbits, *(point.nbits for point in asked)])], key=_place)
 
 
 def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -> list[Point]:
@@ -286,11 +283,12 @@ def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -
     also those at a given clock, which is searched now.
     """
 
-    def wants(core: Core) -> bool:
-        return not core.measured or (stale and core.stale) or (given and not core.searched)
-
-    wanting = [item for item in sorted(found, key=lambda core: core.turn) if wants(item)]
-    return list(dict.fromkeys(item.point for item in wanting if item.point is not None))
+    wanted = (
+        core.point
+        for core in sorted(found, key=lambda core: core.turn)
+        if not core.measured or (stale and core.stale) or (given and not core.searched)
+    )
+    return list(dict.fromkeys(filter(None, wanted)))
 
 
 def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
@@ -302,19 +300,13 @@ def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
     return [*known, *(missing(found, given=True) if search else ())]
 
 
-def _has_other(core: Core, others: Iterable[Core]) -> bool:
-    same = (core.name, core.part, core.nbits)
-    return any((other.name, other.part, other.nbits) == same and other.measured for other in others)
-
-
 def _place(core: Core) -> tuple[Any, ...]:
-    none = float("inf")
-    time = core.product_ns if core.part == MULTIPLIER else core.operation_us
-    cycles = core.product_cycles if core.part == MULTIPLIER else core.operation_cycles
-    parts = (MULTIPLIER, MACHINE)
+    machine = core.part == MACHINE
+    time = core.operation_us if machine else core.product_ns
+    cycles = core.operation_cycles if machine else core.product_cycles
     return (
-        *(core.nbits, core.kind == PUBLISHED, parts.index(core.part), not core.measured),
-        *(time or none, cycles or none, core.name),
+        *(core.nbits, core.kind == PUBLISHED, machine, not core.measured),
+        *(time or math.inf, cycles or math.inf, core.name),
     )
 
 
@@ -343,15 +335,15 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
     assert design is not None
     modelled = CL in point.machine.stages  # a core by a manifest is RTL alone
     bare = Core(
-        design=point.label,
-        kind=FOREIGN if not modelled else TWIN if design.paper else OURS,
-        part=MULTIPLIER if point.interface == UNIT else MACHINE,
-        family=design.family,
+        point.label,
+        FOREIGN if not modelled else TWIN if design.paper else OURS,
+        MULTIPLIER if point.interface == UNIT else MACHINE,
+        point.nbits,
+        design.family,
         settings=dict(point.settings),
         command=shlex.join(point.command),
         point=point,
         of_product=point.interface == UNIT or (modelled and bool(impossible(point.at(interface=UNIT)))),
-        nbits=point.nbits,
         **(_by_formula(point) if modelled else {"source": "not measured"}),
     )
     row = _best(point, rows)
@@ -382,7 +374,7 @@ def _simulated(bare: Core, point: Point) -> Core:
         return bare
     try:
         cycles = {
-            operation: point.machine.counted(*point.parts_for(operation)[0].work.operands)
+            operation: point.machine.counted(*point.parts(operation)[0].work.operands)
             for operation in (DECRYPT, ENCRYPT)
         }
     except (BadInput, NoResult, ToolError, SimulationTimeout) as error:
@@ -393,7 +385,7 @@ def _simulated(bare: Core, point: Point) -> Core:
 def _by_formula(point: Point) -> dict[str, Any]:
     """Cycles, promises and limits of a machine of the catalogue."""
     machine = point.machine
-    found: dict[str, Any] = {
+    found = {
         "source": "by formula",
         "note": _limits(point),
         # with CRT those of the machine are modulo a prime, of half the width
@@ -404,7 +396,7 @@ def _by_formula(point: Point) -> dict[str, Any]:
     found["constant_time"] = machine.promises.word
     for name, operation in (("operation_cycles", DECRYPT), ("public_cycles", ENCRYPT)):
         if not (machine.keyed and operation == ENCRYPT):
-            (part,) = point.parts_for(operation)
+            (part,) = point.parts(operation)
             found[name] = cycles_of(operation, machine, part.work)
             if operation == DECRYPT:
                 found["exponent_nbits"] = part.work.exp.bit_length()
@@ -432,7 +424,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
     from ....flow.kit import kit  # the flow needs the extra of its name
 
-    tests = ledger.measurement(row.measurement).details.get("tests") or {}
+    tests = (ledger.measurement(row.measurement).details.get("tests") or {}).values()
     searched = bool(row.flow.get(FMAX))
     notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
     if bare.of_product and bare.part == MACHINE:
@@ -450,8 +442,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         energy_nj=value("energy_nj", PRODUCT),
         operation_energy_nj=value("energy_nj", DECRYPT),
         cell_um2=kit.find().library.bit_product_um2,
-        tests_passed=sum(test["passed"] for test in tests.values()) if tests else None,
-        tests_failed=sum(test["failed"] for test in tests.values()) if tests else None,
+        tests_passed=sum(test["passed"] for test in tests) if tests else None,
+        tests_failed=sum(test["failed"] for test in tests) if tests else None,
         **attributes(row, "stage", "marks", "stale", "measurement"),
         technology=kit.find().data.title,
         source=f"measured here {WHERE[row.stage]}: ledger row {row.id}",
@@ -472,12 +464,12 @@ def published_cores(nbits: Collection[int]) -> list[Core]:
 
 def _of_field() -> Iterator[Core]:
     for figure in published_data.figures():
+        commit = f" at {figure.commit}" if figure.commit else ""
         yield Core(
-            design=figure.design,
-            kind=PUBLISHED,
-            part=MULTIPLIER if figure.product_cycles or figure.product_ns else MACHINE,
-            source=f"published: {figure.source}{f' at {figure.commit}' if figure.commit else ''} "
-            f"({figure.taken})",
+            figure.design,
+            PUBLISHED,
+            MULTIPLIER if figure.product_cycles or figure.product_ns else MACHINE,
+            source=f"published: {figure.source}{commit} ({figure.taken})",
             **attributes(figure, "nbits", "technology", "note", "product_cycles", "product_ns"),
             **attributes(figure, "operation_cycles", "operation_us", "public_cycles", "public_us"),
         )
@@ -501,10 +493,10 @@ def _multiplier_of_001() -> Core:
     area = tables.table("2a").at("Average Area of a MulRem/MontMulRem module", "RSAMontXcel")
     text = tables.table("text")
     return Core(
-        design="001 MontMulRem",
-        kind=PUBLISHED,
-        part=MULTIPLIER,
-        nbits=area.nbits,
+        "001 MontMulRem",
+        PUBLISHED,
+        MULTIPLIER,
+        area.nbits,
         product_cycles=int(text.at("cycles of a product in a MontMulRem unit", "printed").value or 0),
         period_ns=text.at("clock period (ns)", "printed").value,
         area_um2=area.amount,
@@ -540,10 +532,10 @@ def _of_paper(figures: Sequence[Published]) -> Core | None:
     frequency, product_ns = amount("fmax_mhz"), amount("time_ns", PRODUCT)
     cycles = {operation: amount("cycles", operation) for operation in (PRODUCT, DECRYPT, ENCRYPT)}
     core = Core(
-        design=f"{first.paper} {label(first)}",
-        kind=PUBLISHED,
-        part=MULTIPLIER if cycles[PRODUCT] or product_ns else MACHINE,
-        nbits=first.nbits,
+        f"{first.paper} {label(first)}",
+        PUBLISHED,
+        MULTIPLIER if cycles[PRODUCT] or product_ns else MACHINE,
+        first.nbits,
         product_cycles=cycles[PRODUCT],
         product_ns=product_ns,
         period_ns=CLOCK_NS if first.paper == "001" else 1000 / frequency if frequency else None,

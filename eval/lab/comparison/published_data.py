@@ -1,7 +1,5 @@
 """Figures published outside the five papers (published_data.toml)."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

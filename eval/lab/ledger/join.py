@@ -7,8 +7,6 @@ whichever ledger it came from. Verdicts and results of tasks go with them, where
 What failed does not: it may be measured here.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3
@@ -16,16 +14,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ledger_rows import Row
+from .export import Reference
 from .ledger import Ledger
 from .records import ABOUT, DIGEST_SIZE, FIGURE, MEASUREMENT, RESULT, VERDICT, Record, insert
-from .reference import Reference
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A figure that is not the same in both ledgers."""
 
     row: Row  # from the second one
@@ -42,8 +39,7 @@ class Difference:
         return abs(self.after - self.before) > tolerance * abs(self.before)
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """Result of comparing two ledgers."""
 
     compared: int  # figures that are in both

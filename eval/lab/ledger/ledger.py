@@ -7,8 +7,6 @@ as the log is in shared memory: workers of a cluster hand what they measured to 
 file has a version (schema.py); an older one is brought up to date when it is opened.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -81,10 +79,10 @@ class Ledger:
         # the figures of measurements that were checked
         self._intact: dict[int, set[tuple[Any, ...]]] = {}
 
-    def __reduce__(self) -> tuple[type[Ledger], tuple[Path]]:
+    def __reduce__(self) -> "tuple[type[Ledger], tuple[Path]]":
         return Ledger, (self.path,)
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> "Ledger":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -195,12 +193,10 @@ class Ledger:
         with self._decoding("a failure"):
             return [
                 Failure(
-                    note["key"],
-                    note["message"],
-                    note["seconds"],
-                    note["at"],
-                    tuple(json.loads(note["command"])),
-                    json.loads(note["point"]),
+                    **{name: note[name] for name in ("key", "message", "seconds")},
+                    when=note["at"],
+                    command=tuple(json.loads(note["command"])),
+                    point=json.loads(note["point"]),
                 )
                 for note in notes
             ]
@@ -228,23 +224,19 @@ class Ledger:
             f"FROM figure f JOIN measurement m ON m.id = f.measurement {where} ORDER BY f.id",
             *values,
         )
-        shared: dict[int, dict[str, Any]] = {}
+        shared = {}
         rows = []
         for measurement, number, *read in found:
             figure, columns = tuple(read[: len(FIGURE)]), read[len(FIGURE) :]
-            if figure not in self._figures(measurement):
+            if measurement not in self._intact:
+                self._intact[measurement] = set(self._record(MEASUREMENT, measurement).figures)
+            if figure not in self._intact[measurement]:
                 raise self._damaged(f"measurement {measurement}")
             if measurement not in shared:
                 with self._decoding(f"measurement {measurement}"):
                     shared[measurement] = _shared(measurement, dict(zip(SHARED, columns, strict=True)))
             rows.append(Row(id=number, **dict(zip(FIGURE, figure, strict=True)), **shared[measurement]))
         return rows
-
-    def _figures(self, number: int) -> set[tuple[Any, ...]]:
-        """The figures of a measurement, as they were written; BadInput if it is damaged."""
-        if number not in self._intact:
-            self._intact[number] = set(self._record(MEASUREMENT, number).figures)
-        return self._intact[number]
 
     def row(self, number: int) -> Row:
         """The figure of this number, of whatever age."""
@@ -340,19 +332,14 @@ class Ledger:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, which is either there as a whole when the block has ended, or not at all."""
         with self._lock, self._explained("written"):
-            connection = self._patiently(self._begun)
+            connection = self._patiently(self._opened)
+            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
                 yield connection
                 connection.execute("COMMIT")
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-
-    def _begun(self) -> sqlite3.Connection:
-        """Open the file, start a transaction that may write, and return the connection."""
-        connection = self._opened()
-        connection.execute("BEGIN IMMEDIATE")
-        return connection
 
     @staticmethod
     def _patiently(action: Callable[[], T]) -> T:
@@ -386,8 +373,16 @@ class Ledger:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"the ledger {self.path} cannot be made: {error.strerror}; {ANOTHER}") from None
-        connection = self._connect(self.path if writable else self._read_only)
+        connection = sqlite3.connect(
+            self.path if writable else self._read_only,
+            timeout=WAIT_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,  # the lock sees to it
+            uri=not writable,
+        )
         try:
+            connection.execute("PRAGMA synchronous = FULL")  # what is recorded survives the loss of power
+            connection.execute("PRAGMA foreign_keys = ON")
             version = schema.version_of(connection, self.path)
             if writable:
                 # readers and the writer do not hinder each other
@@ -409,18 +404,6 @@ class Ledger:
         """Where nobody can write, the file is all that there is, unless a log lies beside it."""
         log = self.path.with_name(self.path.name + "-wal")
         return f"{self.path.as_uri()}?mode=ro{'' if log.exists() else '&immutable=1'}"
-
-    def _connect(self, place: str | Path) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            place,
-            timeout=WAIT_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,  # the lock sees to it
-            uri=isinstance(place, str),
-        )
-        connection.execute("PRAGMA synchronous = FULL")  # what is recorded survives the loss of power
-        connection.execute("PRAGMA foreign_keys = ON")
-        return connection
 
     @contextmanager
     def _explained(self, verb: str) -> Iterator[None]:
@@ -467,7 +450,7 @@ def _record_of(point: Point, measurement: Measurement) -> Record:
     """Convert a measurement to rows; NoMeasurement if its figures are refused."""
     if why := _refusal(measurement):
         raise NoMeasurement(f"{' '.join(point.command)}: {why}; its figures are refused")
-    columns: dict[str, Any] = {
+    columns = {
         **attributes(point, "nbits", "interface", "workload", "stage"),
         **attributes(measurement, "verilog_hash", "tests"),
         "key": version_of(point.key, measurement.content) if measurement.content else point.version,
@@ -500,13 +483,12 @@ def _refusal(measurement: Measurement) -> str:
 
 def _shared(number: int, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the rows of a measurement share."""
-    shared = {name: value for name, value in columns.items() if name != "at"}
-    for name in ("parameters", "flow", "tools", "point"):
+    shared = {**columns, "measurement": number, "when": columns["at"]}
+    del shared["at"]
+    for name in ("parameters", "flow", "tools", "point", "marks", "command"):
         shared[name] = json.loads(shared[name])
-    for name in ("marks", "command"):
-        shared[name] = tuple(json.loads(shared[name]))
-    source = Source(shared["key"], shared["point"])
-    return {**shared, "measurement": number, "when": columns["at"], "source": source}
+    shared |= {name: tuple(shared[name]) for name in ("marks", "command")}
+    return {**shared, "source": Source(shared["key"], shared["point"])}
 
 
 def _json(value: Any) -> str:

@@ -5,8 +5,6 @@ Each record has a digest of its content, by which a bit that has changed on the 
 notes about the same thing the newest counts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3
@@ -86,8 +84,7 @@ def insert(connection: sqlite3.Connection, record: Record, **more: Any) -> int:
     """Write a record with all that belongs to it; return its number."""
     number = _insert(connection, record.table, {**record.columns, **more, "digest": record.digest})
     for figure in record.figures:
-        named = zip(FIGURE, figure, strict=True)
-        _insert(connection, "figure", {"measurement": number, **dict(named)})
+        _insert(connection, "figure", {"measurement": number, **dict(zip(FIGURE, figure, strict=True))})
     for name, content in record.artifacts:
         _insert(connection, "artifact", {"measurement": number, "name": name, "content": content})
     return number

@@ -6,17 +6,15 @@ all be read and give the digest that was written with them; so are points that f
 that has changed within a value is seen by nothing but the digest.
 """
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....fl.errors import BadInput
 from . import schema
@@ -30,12 +28,7 @@ MISSES = 10_000  # numbers one after the other without a measurement: behind the
 LOG = "-wal"
 SUFFIXES = (LOG, "-shm")  # what lies beside a file that is in use
 WAIT_SECONDS = 30.0  # for a writer that is just beginning its log
-UNREADABLE = (
-    sqlite3.DatabaseError,
-    UnicodeDecodeError,
-    TypeError,
-    ValueError,
-)  # a value of another type, too
+UNREADABLE = (sqlite3.DatabaseError, TypeError, ValueError)  # a value of another type, too
 Progress = Callable[[int, int], None]
 
 
@@ -56,8 +49,7 @@ class Found:
         return self.sound and not self.damaged and not self.damaged_notes
 
 
-@dataclass(frozen=True)
-class Salvaged:
+class Salvaged(NamedTuple):
     """Counts of salvaged rows, and the present name of the file."""
 
     found: Found
@@ -68,8 +60,7 @@ class Salvaged:
 def verify(path: Path, progress: Progress | None = None) -> Found:
     """Read all of it; nothing is changed."""
     with _copied(path) as copy:
-        for _ in copy.records(progress):
-            pass
+        deque(copy.records(progress), maxlen=0)
         return copy.found(path)
 
 
@@ -99,7 +90,7 @@ def _moved(path: Path) -> Path:
 
 
 @contextmanager
-def _copied(path: Path) -> Iterator[_Copy]:
+def _copied(path: Path) -> "Iterator[_Copy]":
     """Copy the file with its log, as long as its header says that it is, and open the copy.
 
     SQLite's own backup would do for a file that is whole; of one that is not it takes nothing.
@@ -149,11 +140,9 @@ def _update(connection: sqlite3.Connection, path: Path) -> None:
 
 def _sound(connection: sqlite3.Connection) -> bool:
     """Whether SQLite finds nothing wrong."""
-    try:
-        (said,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    except sqlite3.DatabaseError:
-        return False
-    return bool(said == "ok")
+    with suppress(sqlite3.DatabaseError):
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    return False
 
 
 class _Copy:
@@ -194,8 +183,8 @@ class _Copy:
                 intact = record is not None and record.intact
                 # numbers are given one after the other; nothing else is ever taken away
                 forgotten = record is None and table == RESULT
-            missing = 0 if record is not None else missing + 1
-            if record is not None and intact:
+            missing = 0 if record else missing + 1
+            if record and intact:
                 self._intact[table] += 1
                 self._unsure += table == MEASUREMENT and record.stored is None
                 yield record

@@ -3,8 +3,6 @@
 A step is never edited once it has been released: what a newer version needs is a step of its own at the end.
 """
 
-from __future__ import annotations
-
 import sqlite3
 
 from ....fl.errors import BadInput

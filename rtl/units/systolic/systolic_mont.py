@@ -7,7 +7,7 @@ Ports: istream {a, b} -> ostream a * b / 2^(k*s) modulo n, all below 2n; `modulu
 bits) and `n_prime` (-n^-1 modulo 2^k), static while the unit is busy. Cycles: 4s + 1, whatever the operands;
 the next ones are taken in the cycle in which a product leaves. (A machine that takes the words as they arrive
 starts a product every 3s + 2 cycles: machines/systolic_mod_exp.py.) Area order: the array and 2 k s register
-bits.
+bits. `array`: or a ScaledArray, whose modulus is M', without n_prime.
 """
 
 from pymtl3 import *
@@ -18,16 +18,17 @@ from .systolic_array import SystolicArray
 
 
 class SystolicMont(Component):
-    def construct(s, shape):
+    def construct(s, shape, array=SystolicArray):
         k, nwords, wide = shape.digit_nbits, shape.nwords, shape.wide
         LAST_WORD = nwords - 1
         declare_product_ports(s, wide)
-        s.n_prime = InPort(k)
 
-        s.array = SystolicArray(k, nwords)
+        s.array = array(k, nwords)
         s.a = [Wire(k) for _ in range(nwords)]
         s.b = [Wire(k) for _ in range(nwords)]
-        s.array.n_prime //= s.n_prime
+        if hasattr(s.array, "n_prime"):
+            s.n_prime = InPort(k)
+            s.array.n_prime //= s.n_prime
         s.in_a = Wire(wide)
         s.in_b = Wire(wide)
         s.in_a //= s.istream.msg.a
@@ -45,7 +46,7 @@ class SystolicMont(Component):
         def handshakes():
             s.istream.rdy @= (s.st == IDLE) | ((s.st == DONE) & s.ostream.rdy)
             s.load @= s.istream.rdy & s.istream.val
-            s.array.start @= s.st == RUN
+            s.array.start @= (s.st == RUN) & ~s.array.returns
             s.array.x @= s.a[s.array.index]
 
         @update

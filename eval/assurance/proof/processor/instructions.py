@@ -6,10 +6,8 @@ are those of proc/isa. What a product or a quotient is, its unit says (units.py)
 funct3 and both operands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .....proc.isa.causes import MISALIGNED_FETCH, MISALIGNED_LOAD, MISALIGNED_STORE
 from .....proc.isa.isa import BY_NAME
@@ -72,8 +70,7 @@ JUMPS = {"jal": "pc + imm_j", "jalr": "(rs1 + imm_i) & 32'hfffffffe"}
 NAMES = (*RESULTS, *TAKEN, *LOADS, *STORES)
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(NamedTuple):
     """Effect of one instruction as expressions: its result, if any; the next pc; its traps; its memory
     access.
     """

@@ -17,31 +17,30 @@ CSRs are not among them: tests hold them against the simulator. The units that r
 themselves, without a bound.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from .....flow.prove import registers
 from .....flow.prove.assertions import Outcome, decide
+from .....proc.core.proc import Proc
 from .....proc.isa.causes import FETCH_FAULT, ILLEGAL, LOAD_FAULT, STORE_FAULT
 from .....proc.isa.isa import BY_NAME
-from .....rtl.sim.translation.translate import top_name, translate
-from ..check import PROCESSOR, Check, Report
+from ..check import PROCESSOR, Check, source_of
 from . import rvfi
 from .instructions import EFFECTS, JUMPS, OPERANDS, TAKEN, Effect, is_a
-from .units import UNITS, UnitCheck
+from .units import UNITS
 
 CYCLES = 8  # from any state: an instruction that is fetched at once may wait for three
 REDIRECTED = 10  # and the one that it jumps to for two
 FROM_RESET = 16
 LONGEST = 8  # cycles from one instruction to the next with zero-wait memories
+WHOLE = source_of(Proc)
 ANYTHING = ("csrs.", "registers.")  # may be any after a reset: a program may have set them
 
 
-@dataclass(frozen=True)
-class Bench:
+class Bench(NamedTuple):
     """Assertions and assumptions of a bench. module: where mutants are planted, which it then kills."""
 
     says: str
@@ -53,7 +52,7 @@ class Bench:
     from_reset: bool = False
     prompt: bool = False
 
-    def decide(self, text: str, seconds: float) -> Outcome:
+    def decide(self, seconds: float, text: str, _: str) -> Outcome:
         """Decide the text of a processor."""
         found = decide(
             rvfi.bench(text, self.lines, self.holds, self.given, self.prompt),
@@ -70,33 +69,10 @@ class Bench:
 
 def processor_checks() -> Iterator[Check]:
     """All of them."""
-    for name in EFFECTS:
-        yield _check(f"insn {name}", _instruction(name))
-    for name, bench in BENCHES.items():
-        yield _check(name, bench)
-    for unit in UNITS:
-        yield _unit_check(unit)
-
-
-def _check(name: str, bench: Bench) -> Check:
-    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
-        return bench.decide(changed or rvfi.whole(), seconds)
-
-    return Check(name, PROCESSOR, bench.says, run, lambda: (rvfi.whole(), rvfi.TOP), bench.module)
-
-
-def _unit_check(unit: UnitCheck) -> Check:
-    @functools.cache
-    def source() -> tuple[str, str]:
-        made = unit.unit()
-        made.elaborate()
-        return translate(made), top_name(made)
-
-    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
-        own, top = source()
-        return decide(unit.bench(changed or own, top), seconds, unit.cycles, free=rvfi.FREE)
-
-    return Check(unit.name, PROCESSOR, unit.says, run, source)
+    benches = {f"insn {name}": _instruction(name) for name in EFFECTS} | BENCHES
+    for name, bench in benches.items():
+        yield Check(name, PROCESSOR, bench.says, bench.decide, WHOLE, bench.module)
+    yield from UNITS
 
 
 @functools.cache

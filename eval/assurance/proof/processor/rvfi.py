@@ -20,16 +20,11 @@ and the register file, of which two registers are left, whichever they are, and 
 anything. What the real ones do is shown of each by itself (processor_checks.py).
 """
 
-from __future__ import annotations
-
-import functools
 import re
 from collections.abc import Sequence
 
 from .....proc.core.messages import Commit, MemReq, MemResp
-from .....proc.core.proc import Proc
 from .....rtl.sim.ports import Message
-from .....rtl.sim.translation.translate import translate
 from .. import benches
 
 JUDGED = 4  # slots that come before one that is judged
@@ -89,12 +84,6 @@ SIGNALS = """\
     if (dmem_resp__val & dmem_resp__rdy) begin access <= asked; answer <= dmem_resp__msg; end
   end
 """
-
-
-@functools.cache
-def whole() -> str:
-    """The processor in SystemVerilog."""
-    return translate(Proc())
 
 
 def cut(text: str, prompt: bool = False) -> str:

@@ -6,17 +6,17 @@ takes, with its signs. In the divider that of rtl/units is cut out, which has ch
 divisor of 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pymtl3 import Component
 
+from .....flow.prove.assertions import Outcome, decide
 from .....proc.core.div_unit import DivUnit
 from .....proc.core.mul_unit import MulUnit
 from .....proc.core.register_file import RegisterFile
 from .. import benches
+from ..check import PROCESSOR, Check, source_of
+from . import rvfi
 
 STREAM = """\
   wire ready, answers;
@@ -81,15 +81,13 @@ DIVISION = f"""\
 """
 
 
-@dataclass(frozen=True)
-class UnitCheck:
+def _check(unit: type[Component], says: str, bench: Callable[[str, str], str], cycles: int) -> Check:
     """Check of a unit: the bench around its text, for so many cycles from any state."""
 
-    name: str
-    says: str
-    unit: Callable[[], Component]
-    bench: Callable[[str, str], str]
-    cycles: int
+    def run(seconds: float, text: str, top: str) -> Outcome:
+        return decide(bench(text, top), seconds, cycles, free=rvfi.FREE)
+
+    return Check(unit.__name__, PROCESSOR, says, run, source_of(unit))
 
 
 def _mul(text: str, top: str) -> str:
@@ -138,25 +136,22 @@ def _register_file(text: str, top: str) -> str:
 
 
 UNITS = (
-    UnitCheck(
-        "MulUnit",
-        "the low half of a b, or the high one as mulh, mulhsu and mulhu have it, held until taken",
+    _check(
         MulUnit,
+        "the low half of a b, or the high one as mulh, mulhsu and mulhu have it, held until taken",
         _mul,
         3,
     ),
-    UnitCheck(
-        "DivUnit",
+    _check(
+        DivUnit,
         "quotient and remainder with RISC-V's signs, of what the unsigned divider makes of the magnitudes; "
         "by 0 too",
-        DivUnit,
         _div,
         6,
     ),
-    UnitCheck(
-        "RegisterFile",
-        "a register is what was written to it last, and that of number 0 is 0",
+    _check(
         RegisterFile,
+        "a register is what was written to it last, and that of number 0 is 0",
         _register_file,
         2,
     ),
