@@ -4,20 +4,16 @@ CHARTS = {  # name: (title, caption)
     "area-time": (
         "Area × time",
         "Down and left is better. The line is the front of those that may be held against each other: the "
-        "same width, operation and stage, "
-        "alone or with a processor; of many points only those on it have their names, where a design is on "
-        "it first. Time is that of an "
-        "operation: cycles times the period of the clock, which was given and is met, or searched (the "
-        "highest clock). "
-        "Filled: measured here; with an edge: a published machine, built anew; hollow: as its paper has it; "
-        "pale: stale, that is, of other "
-        "sources or tools, and not on the line where there is something newer.",
+        "same width, operation and stage, alone or with a processor; of many points only those on it have "
+        "their names, where a design is on it first. Time is that of an operation: cycles times the period "
+        "of the clock, which was given and is met, or searched (the highest clock). Filled: measured here; "
+        "with an edge: a published machine, built anew; hollow: as its paper has it; pale: stale, that is, "
+        "of other sources or tools, and not on the line where there is something newer.",
     ),
     "energy-time": (
         "Energy without glitches × time",
         "Energy of one operation, of ours without glitches and so a lower bound, of a paper as it has it, "
-        "by the same marks. What lies "
-        "above the line is beaten by another design in both.",
+        "by the same marks. What lies above the line is beaten by another design in both.",
     ),
     "widths": (
         "Cycles by width",
@@ -30,10 +26,8 @@ CHARTS = {  # name: (title, caption)
     "area_um2-width": (
         "Area by width",
         "Machines that went through the flow at several widths, at the clock that was asked for, or "
-        "searched. Lines join the same design "
-        "with the same interface; the axes are logarithmic, so that a line of slope 1 grows with the width "
-        "and one of slope 2 with its "
-        "square.",
+        "searched. Lines join the same design with the same interface; the axes are logarithmic, so that a "
+        "line of slope 1 grows with the width and one of slope 2 with its square.",
     ),
     "time_ns-width": (
         "Time of an operation by width",
@@ -42,8 +36,7 @@ CHARTS = {  # name: (title, caption)
     "energy_nj-width": (
         "Energy without glitches of an operation by width",
         "Operations that are too long to be simulated as gates are measured in a window of their products "
-        "and scaled by "
-        "the exact count of cycles.",
+        "and scaled by the exact count of cycles.",
     ),
     "areas": (
         "Where the area is",
@@ -70,26 +63,21 @@ CHARTS = {  # name: (title, caption)
     "protections": (
         "Cycles, area and energy without glitches of each protection",
         "In percent of the fixed window alone, which is where the line is. Cycles at an RSA width by the "
-        "words of the program; area and "
-        "energy are those of machines that went through the flow, whose blinding is dear because their "
-        "exponents are short.",
+        "words of the program; area and energy are those of machines that went through the flow, whose "
+        "blinding is dear because their exponents are short.",
     ),
     "cores": (
         "Area × time of a product",
         "Multipliers alone, and machines that have none apart, each at the highest clock that was searched; "
-        "a sign for a family, and the "
-        "width behind the name. Down and left is better. The lines are floors of area × time, one for each "
-        "width at the shortest period of "
-        "its points: 2n² bit products, each for a clock in half a selecting gate and half a full adder. How "
-        "far a point is from its line "
-        "is what registers, control, last additions and idle cells cost.",
+        "a sign for a family, and the width behind the name. Down and left is better. The lines are floors "
+        "of area × time, one for each width at the shortest period of its points: 2n² bit products, each "
+        "for a clock in half a selecting gate and half a full adder. How far a point is from its line is "
+        "what registers, control, last additions and idle cells cost.",
     ),
     "ratios": (
         "Ours and published",
         "Each point is one published figure: left of the line ours is less, right of it more. A bar is an "
-        "energy, which "
-        "lies between none and all glitches. Cycles compare directly; areas and energies only on the same "
-        "library; see the verdicts in the "
-        "tables.",
+        "energy, which lies between none and all glitches. Cycles compare directly; areas and energies only "
+        "on the same library; see the verdicts in the tables.",
     ),
 }

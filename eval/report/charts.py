@@ -12,8 +12,7 @@ in the data (`filled`).
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .captions import CHARTS
 from .metrics import METRICS
@@ -43,15 +42,18 @@ LABEL_PITCH = 13.5  # pixels from one label to the next
 Spec = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """A specification with what stands around it."""
 
     name: str
-    data: str  # the name of its data
     spec: Spec
     filters: tuple[str, ...]
-    axes: tuple[str, str] | None = None  # metrics, where the reader may choose them
+    axes: tuple[str, str] | tuple[()] = ()  # metrics, where the reader may choose them
+
+    @property
+    def data(self) -> str:
+        """The name of its data."""
+        return self.spec["data"]["name"]
 
     @property
     def title(self) -> str:
@@ -101,10 +103,10 @@ def filled(chart: Chart, records: Sequence[Mapping[str, Any]], families: Iterabl
     its legend.
     """
     text = json.dumps(chart.spec)
-    for token, name in zip(("@x", "@y"), chart.axes or (), strict=False):
+    for token, name in zip(("@x", "@y"), chart.axes, strict=False):
         head = json.dumps(METRICS[name].head)[1:-1]
         text = text.replace(f"{token}head", head).replace(token, name)
-    drawn = (record for record in records if all(record.get(name) for name in chart.axes or ()))
+    drawn = (record for record in records if all(record.get(name) for name in chart.axes))
     present = {record.get("family") for record in drawn}
     return json.loads(
         text.replace(json.dumps(PRESENT), json.dumps([name for name in families if name in present]))
@@ -221,8 +223,8 @@ def _numbered(name: str, along: Spec) -> Spec:
 
 def scatter(style: Style) -> Spec:
     """Two metrics against each other, with the front of each group of points that may be compared."""
-    here: Spec = {"x": _log("@x", "@xhead", padding=24), "y": _log("@y", "@yhead", padding=24)}
-    shown: Spec = {
+    here = {"x": _log("@x", "@xhead", padding=24), "y": _log("@y", "@yhead", padding=24)}
+    shown = {
         **here,
         **style.signs,
         "tooltip": _tooltip("@x# @xhead", "@y# @yhead"),
@@ -322,7 +324,7 @@ def _lines(
     metric: str, title: str, height: int, fields: Sequence[str], only: str, style: Style
 ) -> tuple[Spec, list[Spec]]:
     """Return the axes of a metric against the width, and the layers of its lines."""
-    here: Spec = {"x": _log("nbits", "Width (bits)", base=2, right=LABEL_ROOM), "y": _log(metric, title)}
+    here = {"x": _log("nbits", "Width (bits)", base=2, right=LABEL_ROOM), "y": _log(metric, title)}
     detail = [{"field": name} for name in fields]
     line = _layer(
         {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
@@ -363,7 +365,7 @@ def grown(metric: str, style: Style) -> Spec:
 
 def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 16) -> Spec:
     """A logarithmic axis with some room around, and as many more pixels for labels on the right."""
-    scale: Spec = {"type": "log", "nice": False, "padding": padding}
+    scale = {"type": "log", "nice": False, "padding": padding}
     if right:
         scale["range"] = [0, {"expr": f"width - {right}"}]
     axis: Spec = {"labelOverlap": "greedy"}
@@ -421,7 +423,7 @@ def paths(style: Style) -> Spec:
 def cores(style: Style) -> Spec:
     """Area against the time of a product, with a floor of area x time for each width."""
     head = METRICS["area_um2"].head
-    here: Spec = {"x": _log("product_ns", "Interval between products (ns)"), "y": _log("area_um2", head)}
+    here = {"x": _log("product_ns", "Interval between products (ns)"), "y": _log("area_um2", head)}
     floor, core = (f"datum.kind === '{kind}'" for kind in ("floor", "core"))
     quiet = {**here, "color": {"value": style("ink-2")}}
     tooltip = _tips(

@@ -5,6 +5,7 @@ what compares with what.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..json_values import attributes
 from ..lab.comparison.compare import (
@@ -95,8 +96,7 @@ def _line(comparison: Comparison, table: PaperTable, result: Compared) -> Line:
     return line(COLUMNS, _Shown(comparison, machine, what, number), _filters(comparison), group)
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(NamedTuple):
     """A comparison, with the words for its machine and its figure, and the number of its citation."""
 
     each: Comparison
@@ -140,16 +140,16 @@ class _Shown:
 
 
 COLUMNS = (
-    Column("Machine", lambda it: it.machine),
-    Column("Bits", lambda it: it.each.figure.nbits, number=True),
-    Column("Figure", lambda it: it.what),
-    Column("Published", lambda it: it.published, number=True),
+    Column("Machine", "machine"),
+    Column("Bits", "each.figure.nbits", number=True),
+    Column("Figure", "what"),
+    Column("Published", "published", number=True),
     Column("Its twin", lambda it: it.value(it.each.twin), number=True),
     Column("×", lambda it: it.times(it.each.twin), number=True),
     Column("Ours", lambda it: it.value(it.each.ours), number=True),
     Column("×", lambda it: it.times(it.each.ours), number=True),
     Column("By", lambda it: it.each.ours.name if it.each.ours is not None else "-"),
-    Column("Verdict", lambda it: it.verdict),
+    Column("Verdict", "verdict"),
 )
 
 

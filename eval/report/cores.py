@@ -40,8 +40,8 @@ def _figures(head: str, name: str, unit: str = "") -> Column:
 
 
 COLUMNS = (
-    Column("Core", lambda core: core.name),
-    Column("Of", lambda core: core.kind),
+    Column("Core", "name"),
+    Column("Of", "kind"),
     _figures("Interval", "product_cycles", "cycles"),
     _figures("Clock", "period_ns", "ns"),
     _figures("Interval", "product_ns", "ns"),

@@ -27,7 +27,7 @@ from .palette import PARTS, is_family
 from .published import Machine, sources
 
 Details = Mapping[int, Record]  # of measurements
-Pieces = dict[str, list[float]]  # area and count by class of modules
+Pieces = dict[str, list[float]]  # the areas of modules by their class
 
 GROWING = ("area_um2", "time_ns", "energy_nj")  # of what is shown by width
 PIECE = 0.10  # of the whole area: a smaller module is not taken apart
@@ -81,7 +81,7 @@ def widths(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
     """Cycles of machines with the parameters that they have by default, behind nothing; mixes and halves are
     other work at the same width.
     """
-    records: list[Record] = [
+    records = [
         {
             **basics(entry),
             "cycles": cycles,
@@ -165,19 +165,17 @@ def _dated(name: str, entry: Entry) -> str:
 
 def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple[list[Record], list[str]]:
     """Return the area of each measurement by classes of modules, and the classes, multipliers first."""
-    pieces: dict[int, Pieces] = {}
+    pieces = {}
     chosen = {entry.measurement: entry for entry in entries if entry.measurement in names}
     for number, entry in chosen.items():
         if modules := details.get(number, {}).get("area_by_module"):
             pieces[number] = _pieces(modules, entry.family, entry.family if entry.interface == UNIT else TOP)
     families = {entry.family for entry in chosen.values()}
-    wholes = {number: sum(area for area, _ in parts.values()) for number, parts in pieces.items()}
+    wholes = {number: sum(map(sum, parts.values())) for number, parts in pieces.items()}
     shares: dict[str, float] = {}  # of each class where it is largest
-    leading: set[str] = set()  # the largest class of some measurement
+    leading = set()  # the largest class of some measurement
     for number, parts in pieces.items():
-        found = {
-            name: area / wholes[number] for name, (area, _) in parts.items() if not is_family(name, families)
-        }
+        found = {name: sum(parts[name]) / wholes[number] for name in parts if not is_family(name, families)}
         leading |= {max(found, key=found.__getitem__)} if found else set()
         shares |= {name: max(share, shares.get(name, 0.0)) for name, share in found.items()}
     multipliers = sorted({name for parts in pieces.values() for name in parts} - shares.keys())
@@ -187,24 +185,18 @@ def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple
     for place, number in enumerate(sorted(pieces, key=lambda number: -wholes[number])):
         entry = chosen[number]
         together: Pieces = {}
-        for name, (area, count) in pieces[number].items():
-            _add(together, name if name in classes else OTHER, area, count)
+        for name, part in pieces[number].items():
+            together.setdefault(name if name in classes else OTHER, []).extend(part)
         records += (
             {
                 **basics(entry),
                 **{"operation": "", "name": names[number], "order": place, "row": entry.source("area_um2")},
-                **{"part": name, "rank": classes.index(name), "units": count},
-                **{"area_um2": area, "share": area / wholes[number]},
+                **{"part": name, "rank": classes.index(name), "units": len(part)},
+                **{"area_um2": sum(part), "share": sum(part) / wholes[number]},
             }
-            for name, (area, count) in together.items()
+            for name, part in together.items()
         )
     return records, classes
-
-
-def _add(pieces: Pieces, name: str, area: float, count: float = 1) -> None:
-    known = pieces.setdefault(name, [0.0, 0])
-    known[0] += area
-    known[1] += count
 
 
 def _pieces(modules: Sequence[Record], family: str, top_level: str = TOP) -> Pieces:
@@ -228,7 +220,7 @@ def _pieces(modules: Sequence[Record], family: str, top_level: str = TOP) -> Pie
                 take(child)
             area -= sum(by_path[child]["area_um2"] for child in inside)
         if area > 0:
-            _add(found, name, area)
+            found.setdefault(name, []).append(area)
 
     take("")
     return found
@@ -259,7 +251,7 @@ def through(path: Record) -> str:
 
 def energies(entries: Entries, names: Mapping[int, str], machines: Iterable[Machine]) -> list[Record]:
     """Return the energy of each operation on its own bar, without and with glitches, and the papers'."""
-    records: list[Record] = []
+    records = []
     papers = {
         (machine.subject, machine.nbits, machine.operation): machine
         for machine in machines

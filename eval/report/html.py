@@ -6,7 +6,6 @@ import functools
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from importlib import resources
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -41,7 +40,29 @@ class Section(NamedTuple):
     name: str
     title: str
     parts: Sequence[tuple[str, Any]]
-    style: str = ""
+    style: str
+
+
+SECTIONS = (  # name, title, and names of parts
+    ("summary", "Summary", "summary.html"),
+    ("fronts", "Fronts", "chart area-time, chart energy-time"),
+    ("designs", "Every design", "table designs"),
+    ("others", "Other operations", "table others"),
+    ("cores", "A product", "chart cores, table cores"),
+    ("comparison", "Beside the papers", "compared, chart ratios"),
+    ("widths", "By width", ", ".join(["chart widths", *(f"chart {metric}-width" for metric in GROWING)])),
+    ("area", "Where the area is", "chart areas"),
+    ("critical", "Critical paths", "chart paths, table critical"),
+    ("energy", "Energy of an operation, without and with glitches", "chart energies"),
+    ("leakage", "Leakage", "table leaks, chart leakage"),
+    ("protections", "Protections", "table protections, chart protections"),
+    ("proofs", "Proofs", "table proofs"),
+    ("layouts", "Layouts", "layouts"),
+    ("trees", "Trees", "trees"),
+    ("figures", "All figures", "figures.html"),
+    ("marked", "Marked and failed", "table marked, table failed"),
+    ("method", "How to read this", "method.html"),
+)
 
 
 class Chip(NamedTuple):
@@ -153,7 +174,10 @@ def _data(content: Content, charts: Sequence[Chart]) -> Record:
         "entries": packed(figures),
         "published": packed([*published, *content.compared.citations]),
         "details": {number: _details(detail) for number, detail in content.details.items()},
-        "charts": [asdict(chart) for chart in charts],
+        "charts": [
+            {**attributes(chart, "name", "data", "spec", "filters"), "axes": chart.axes or None}
+            for chart in charts
+        ],
         "config": config(variable),
         "metrics": metrics,
         "columns": _columns(content),
@@ -292,38 +316,20 @@ def _filters(content: Content) -> list[Filter]:
 
 def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
     """Those that have something to show."""
-
-    def chart(*names: str) -> list[tuple[str, Any]]:
-        return [(CHART, charts[name]) for name in names if name in charts]
-
-    def table(*names: str) -> list[tuple[str, Any]]:
-        return [(TABLE, content.tables[name]) for name in names if name in content.tables]
-
-    compared = [(TABLE, item) for item in content.compared.tables]
     pictures = "Placed and routed with open tools; each figure's own command makes its pictures again."
     if content.left_out:
         pictures += f" {content.left_out} more are in the ledger, and left out so that this page stays small."
-    layouts = [(PICTURES, (content.pictures, pictures))] if content.pictures else []
-    trees = [(PICTURES, (content.trees, TREES))] if content.trees else []
-    figures = [(PART, "figures.html")] if content.comparable else []
-    sections = [
-        Section("summary", "Summary", [(PART, "summary.html")]),
-        Section("fronts", "Fronts", chart("area-time", "energy-time"), "columns wide"),
-        Section("designs", "Every design", table("designs")),
-        Section("others", "Other operations", table("others")),
-        Section("cores", "A product", chart("cores") + table("cores")),
-        Section("comparison", "Beside the papers", compared + chart("ratios")),
-        Section("widths", "By width", chart("widths", *(f"{metric}-width" for metric in GROWING))),
-        Section("area", "Where the area is", chart("areas")),
-        Section("critical", "Critical paths", chart("paths") + table("critical")),
-        Section("energy", "Energy of an operation, without and with glitches", chart("energies")),
-        Section("leakage", "Leakage", table("leaks") + chart("leakage")),
-        Section("protections", "Protections", table("protections") + chart("protections")),
-        Section("proofs", "Proofs", table("proofs")),
-        Section("layouts", "Layouts", layouts),
-        Section("trees", "Trees", trees),
-        Section("figures", "All figures", figures),
-        Section("marked", "Marked and failed", table("marked", "failed")),
-        Section("method", "How to read this", [(PART, "method.html")]),
+    there: dict[str, list[tuple[str, Any]]] = {
+        **{f"chart {name}": [(CHART, chart)] for name, chart in charts.items()},
+        **{f"table {name}": [(TABLE, table)] for name, table in content.tables.items()},
+        **{name: [(PART, name)] for name in ("summary.html", "method.html")},
+        "compared": [(TABLE, table) for table in content.compared.tables],
+        "layouts": [(PICTURES, (content.pictures, pictures))] if content.pictures else [],
+        "trees": [(PICTURES, (content.trees, TREES))] if content.trees else [],
+        "figures.html": [(PART, "figures.html")] if content.comparable else [],
+    }
+    return [
+        Section(name, title, parts, "columns wide" if name == "fronts" else "")
+        for name, title, names in SECTIONS
+        if (parts := [part for part_name in names.split(", ") for part in there.get(part_name, ())])
     ]
-    return [section for section in sections if section.parts]

@@ -72,7 +72,7 @@ def drawn(assessment: Assessment, title: str, format: str) -> bytes:
 
 
 def _spans(assessment: Assessment) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    found = []
     at = -0.5
     for part, cycles in groupby(assessment.part_of):
         start, at = at, at + sum(1 for _ in cycles)

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from ...flow.files import replace_text, replacing
-from .palette import light
-from .render_png import drawn, first_records
+from . import render_png
 from .sections import Content
 from .tables import Table
 from .text import text, without_empty_columns
@@ -14,23 +13,22 @@ NAME = "report.md"
 
 def write(content: Content, directory: Path) -> Path:
     """report.md and its pictures; returns its path."""
-    pictures: list[tuple[str, bytes]] = []
+    pictures = []
     blocks = ["# modexlab report", f"Written {content.when} from the ledger `{content.path.name}`."]
     if content.empty:
         blocks.append(text(content))
     else:
         marks = {True: "✓", False: "**!**", None: "·"}
-        blocks.append("\n".join(f"- {marks[item.good]} {item.text}" for item in content.trust))
         tables = [of_table(table) for table in content.tables_in_order]
-        blocks += tables[:2]
-        for chart in content.charts(light):
-            if first_records(chart, content):
-                pictures.append((f"{chart.name}.png", drawn(chart, content, "png")))
-                blocks.append(f"## {chart.title}\n\n![{chart.title}]({chart.name}.png)\n\n{chart.caption}")
+        blocks += ("\n".join(f"- {marks[item.good]} {item.text}" for item in content.trust), *tables[:2])
+        for chart, file, picture in render_png.pictures(content, "png"):
+            pictures.append((file, picture))
+            blocks.append(f"## {chart.title}\n\n![{chart.title}]({file})\n\n{chart.caption}")
         blocks += tables[2:]
-        for item in [*content.pictures, *content.trees]:
+        for item in (*content.pictures, *content.trees):
             pictures.append((item.file, item.content))
-            blocks.append(f"![{escaped(item.title)}]({item.file})\n\n{escaped(item.title)}. {item.caption}")
+            title = escaped(item.title)
+            blocks.append(f"![{title}]({item.file})\n\n{title}. {item.caption}")
         blocks.append(
             "Every figure has a row in the ledger (in brackets): `modexlab ledger reproduce ROW` makes it again."
         )
@@ -48,16 +46,13 @@ def of_table(table: Table) -> str:
     rule = ["---:" if column.number else "---" for column in table.columns]
     parts = [f"## {table.title}", table.caption]
     for group, lines in table.groups:
-        parts += [f"**{group}**"] if group else []
+        parts.append(f"**{group}**" if group else "")
         rows = [
-            [
-                escaped(f"{cell.text} [{cell.row}]" if cell.row is not None else cell.text)
-                for cell in line.cells
-            ]
+            [escaped(cell.text if cell.row is None else f"{cell.text} [{cell.row}]") for cell in line.cells]
             for line in lines
         ]
-        parts.append("\n".join(f"| {' | '.join(row)} |" for row in [heads, rule, *rows]))
-    return "\n\n".join(part for part in parts if part)
+        parts.append("\n".join(f"| {' | '.join(row)} |" for row in (heads, rule, *rows)))
+    return "\n\n".join(filter(None, parts))
 
 
 def escaped(text: str) -> str:

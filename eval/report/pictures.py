@@ -4,11 +4,12 @@ trees.
 
 import base64
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from ..designs.catalogue import designs
 from ..lab.ledger.ledger import Ledger
+from ..lab.stages import LAYOUT
 from .drawing import draw
 from .ledger_view import Entries, Entry
 
@@ -24,8 +25,7 @@ TREE_FAMILY, TREE_NBITS = "PseudoMul", 8
 TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """An image with its caption. Large ones take the whole width."""
 
     file: str  # its name where it becomes a file
@@ -43,33 +43,27 @@ class Picture:
         return f"data:{kind};base64,{base64.b64encode(self.content).decode()}"
 
 
-def layouts(ledger: Ledger, entries: Entries, names: dict[int, str]) -> tuple[list[Picture], int]:
+def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple[list[Picture], int]:
     """The pictures of the layouts as far as there is room, amoeba plots before all others; and how many have
     none.
     """
-    chips = list(
-        {
-            item.measurement: item for item in entries if item.stage == "layout" and item.measurement in names
-        }.values()
-    )
-    artifacts = {entry.measurement: ledger.measurement(entry.measurement).artifacts for entry in chips}
-    pictures: list[Picture] = []
+    chips = {item.measurement: item for item in entries if item.stage == LAYOUT and item.measurement in names}
+    artifacts = {number: ledger.measurement(number).artifacts for number in chips}
+    pictures = []
     room, left_out = MOST_BYTES, 0
     for kind, says in KINDS.items():
-        for entry in reversed(chips):  # the newest first
-            content = artifacts[entry.measurement].get(kind)
-            if content is None:
+        large = kind == "layout.png"
+        for number, entry in reversed(chips.items()):  # the newest first
+            if kind not in artifacts[number]:
                 continue
-            content = smaller(content)
+            content = smaller(artifacts[number][kind])
             if len(content) > room:
                 left_out += 1
                 continue
             room -= len(content)
-            name = names[entry.measurement]
-            file = f"{entry.subject}-{entry.nbits}-{entry.measurement}-{kind}"
-            without = entry.first.flow.get("detailed") is False and kind == "layout.png"
-            caption = f"{says} {NO_WIRES}" if without else says
-            pictures.append(Picture(file, name, caption, content, entry, large=kind == "layout.png"))
+            file = f"{entry.subject}-{entry.nbits}-{number}-{kind}"
+            caption = f"{says} {NO_WIRES}" if large and entry.flow.get("detailed") is False else says
+            pictures.append(Picture(file, names[number], caption, content, entry, large=large))
     pictures.sort(key=lambda picture: (-picture.entry.measurement if picture.entry else 0, picture.large))
     return pictures, left_out
 
@@ -91,7 +85,7 @@ def smaller(png: bytes) -> bytes:
     return min(png, out.getvalue(), key=len)
 
 
-def trees(names: Sequence[str]) -> list[Picture]:
+def trees(names: Collection[str]) -> list[Picture]:
     """Tree diagrams of the designs of these names that are trees, at a width at which one can see the dots."""
     pictures = []
     for design in designs():

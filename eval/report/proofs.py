@@ -3,7 +3,7 @@
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...flow.prove.report import PROVED, REFUTED
 from ..assurance.proof.check import AXI, KINDS, PROCESSOR, UNITS
@@ -19,8 +19,7 @@ TITLES = {AXI: "AXI4-Lite"}
 MOST_OPEN = 3  # checks that are not proved, by name
 
 
-@dataclass(frozen=True)
-class Proven:
+class Proven(NamedTuple):
     """A machine with all verdicts on it."""
 
     verdicts: Sequence[Verdict]
@@ -85,7 +84,7 @@ def _open(machine: Proven) -> Cell:
 
 COLUMNS = (
     Column("Design", lambda machine: f"{machine.name}{SIGN if machine.stale else ''}"),
-    Column("Bits", lambda machine: machine.first.nbits, number=True),
+    Column("Bits", "first.nbits", number=True),
     Column("Units", _units),
     *(Column(TITLES.get(kind, kind.capitalize()), functools.partial(_alone, kind=kind)) for kind in ALONE),
     Column("All", lambda machine: shown(round(sum(one.seconds for one in machine.verdicts), 1)), "s", True),

@@ -7,9 +7,7 @@ ledger's, of machines with the same settings.
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..designs import catalogue
 from ..designs.interfaces import DEFAULT
@@ -32,8 +30,7 @@ SHARES = (
 )
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(NamedTuple):
     """A program by its name, its cycles by width, and the entry of its silicon."""
 
     name: str
@@ -54,7 +51,7 @@ class Program:
 def _counted() -> dict[str, tuple[dict[int, int], bool]]:
     """The cycles of all programs with the schedule, and whether they are the same for all secrets."""
     design = catalogue.find(DESIGN)
-    found: dict[str, tuple[dict[int, int], bool]] = {}
+    found = {}
     for name, settings in PROGRAMS.items():
         if settings["schedule"] == SCHEDULE:
             priced = {nbits: costs(design.at(nbits, **_settings(name, nbits))) for nbits in WIDTHS}
@@ -108,13 +105,12 @@ def _at(nbits: int) -> tuple[Column, ...]:
     )
 
 
-SILICON_OF = attrgetter("silicon")
 COLUMNS = (
-    Column("Program", lambda program: program.name),
+    Column("Program", "name"),
     *(column for nbits in WIDTHS for column in _at(nbits)),
-    figures(f"{SILICON_NBITS} bits", CYCLES, "cycles", SILICON_OF),
-    figures("Area", AREA, "µm²", SILICON_OF),
-    figures("Energy without glitches", ENERGY, "nJ", SILICON_OF),
+    figures(f"{SILICON_NBITS} bits", CYCLES, "cycles", "silicon"),
+    figures("Area", AREA, "µm²", "silicon"),
+    figures("Energy without glitches", ENERGY, "nJ", "silicon"),
     Column("Stage", lambda program: program.silicon.setup if program.silicon is not None else "-"),
 )
 
@@ -129,19 +125,16 @@ def table(found: Sequence[Program]) -> Table:
     return Table(
         "protections",
         "What each protection costs",
-        f"Private operations of {DESIGN} with a key of the machine's width and e = 65537. At "
-        f"{WIDTHS[0]:,} to {WIDTHS[-1]:,} bits the private exponent is as long as the modulus; the key of "
-        f"{SILICON_NBITS} bits has a shorter one. {alike}"
-        "+: on the same without check and blinding, of crt alone on the fixed window. "
-        f"Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by the words of the program (modexlab "
-        "programs has other designs "
-        f"as well), and no hardware ran; at {SILICON_NBITS} bits, with area and energy, they are measured "
-        "by the flow, where a machine "
-        "went through it. With crt, products follow the length of the modulus (fit=modulus), so that those "
-        "modulo a prime take half; "
-        f"at {SILICON_NBITS} bits what surrounds them takes more than that saves. Blinding lengthens "
-        "exponents by 64 bits, and at "
-        f"{SILICON_NBITS} bits by {SILICON_NBITS}, which makes three times as many digits modulo a prime.",
+        f"Private operations of {DESIGN} with a key of the machine's width and e = 65537. At {WIDTHS[0]:,} "
+        f"to {WIDTHS[-1]:,} bits the private exponent is as long as the modulus; the key of {SILICON_NBITS} "
+        f"bits has a shorter one. {alike}+: on the same without check and blinding, of crt alone on the "
+        f"fixed window. Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by the words of the "
+        f"program (modexlab programs has other designs as well), and no hardware ran; at {SILICON_NBITS} "
+        "bits, with area and energy, they are measured by the flow, where a machine went through it. With "
+        "crt, products follow the length of the modulus (fit=modulus), so that those modulo a prime take "
+        f"half; at {SILICON_NBITS} bits what surrounds them takes more than that saves. Blinding lengthens "
+        f"exponents by 64 bits, and at {SILICON_NBITS} bits by {SILICON_NBITS}, which makes three times as "
+        "many digits modulo a prime.",
         COLUMNS,
         lines,
     )

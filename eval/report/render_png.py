@@ -2,6 +2,7 @@
 theme.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,18 @@ def drawn(chart: Chart, content: Content, format: str) -> bytes:
     return vl_convert.vega_to_png(vega, scale=SCALE)
 
 
+def pictures(content: Content, format: str) -> Iterator[tuple[Chart, str, bytes]]:
+    """Every chart that has something to show at first, with a name for its file and its picture."""
+    for chart in content.charts(light):
+        if first_records(chart, content):
+            yield chart, f"{chart.name}.{format}", drawn(chart, content, format)
+
+
 def write_all(content: Content, directory: Path, format: str) -> list[Path]:
     """Every chart as a file of its own."""
     paths = []
-    for chart in content.charts(light):
-        if first_records(chart, content):
-            paths.append(directory / f"{chart.name}.{format}")
-            with replacing(paths[-1]) as part:
-                part.write_bytes(drawn(chart, content, format))
+    for _, name, picture in pictures(content, format):
+        paths.append(directory / name)
+        with replacing(paths[-1]) as part:
+            part.write_bytes(picture)
     return paths

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..designs import catalogue
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
-from ..lab.comparison.cores import Core
 from ..lab.flow_settings import EQUIVALENCE
-from ..lab.ledger.ledger import Failure, Ledger
+from ..lab.ledger.ledger import Ledger
 from ..lab.stages import FORMULA, RTL
 from . import charts, cores, datasets, proofs, protections, tables
 from .charts import Chart
@@ -24,8 +21,7 @@ from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, entries_of
 from .metrics import shown
 from .palette import Colours, light
 from .pictures import Picture, layouts, trees
-from .proofs import Proven
-from .published import Machine, machines
+from .published import machines
 from .tables import Cell, Line, Table
 
 TILES = 4  # criteria of the headline
@@ -42,9 +38,8 @@ CHECKS = (  # stages, and what ran before their figures were written down
 )
 LIBRARY = (
     "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without "
-    "glitches are a lower "
-    "bound. Paper 001 used commercial tools and reports layouts: a ratio within some ten percent says "
-    "nothing."
+    "glitches are a lower bound. Paper 001 used commercial tools and reports layouts: a ratio within some "
+    "ten percent says nothing."
 )
 SAME_SUM = ("textbook", "koc")  # values of add_red that are one form behind synthesis
 ONE_FORM = (
@@ -54,8 +49,7 @@ ONE_FORM = (
 )
 
 
-@dataclass(frozen=True)
-class Trust:
+class Trust(NamedTuple):
     """One thing that tells whether the figures can be believed."""
 
     good: bool | None  # None: neither
@@ -70,8 +64,7 @@ class View(NamedTuple):
     interface: str
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """The best design by one criterion, beside the best published one."""
 
     criterion: str
@@ -105,8 +98,7 @@ class Tile:
         )
 
 
-@dataclass(frozen=True)
-class Headline:
+class Headline(NamedTuple):
     """The tiles of a view."""
 
     view: View
@@ -130,24 +122,38 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-@dataclass
 class Content:
-    """Everything that the report shows."""
+    """Everything that the report shows of a ledger, or what is of these designs."""
 
-    path: Path  # of the ledger
-    entries: list[Entry]
-    failures: list[Failure]
-    machines: list[Machine]
-    details: dict[int, Record]
-    pictures: list[Picture]
-    trees: list[Picture]
-    left_out: int  # pictures for which there was no room
-    compared: Compared
-    stale: set[int]  # measurements that were made with other sources or tools
-    cores: Sequence[Core] = ()  # beside each other by the time of a product
-    proven: Sequence[Proven] = ()
-    asked: Sequence[str] = ()  # designs; none: all
-    when: str = field(default_factory=lambda: f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC")
+    def __init__(self, ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> None:
+        self.path, self.asked = ledger.path, asked
+        self.when = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC"
+        rows, self.failures = ledger.rows(), ledger.failures()
+        if asked:
+            alone = [name for name in asked if not name.startswith((HARDWARE, SOFTWARE))]
+            subjects = {*asked, *(f"{HARDWARE}{name}" for name in alone)}
+            rows = [row for row in rows if row.subject in subjects]
+            self.failures = [
+                item for item in self.failures if str(item.point.get("subject")).partition("@")[0] in subjects
+            ]
+        self.entries = entries_of(rows)
+        # measurements that were made with other sources or tools
+        self.stale = {entry.measurement for entry in self.once if entry.stale}
+        leaking = [entry.measurement for entry in self.once if entry.operation == datasets.LEAKAGE]
+        self.details: dict[int, Record] = {
+            number: dict(ledger.measurement(number).details)
+            for number in (*self.chips, *leaking[-MOST_LEAKING:])
+        }
+        self.pictures: list[Picture] = []
+        self.trees: list[Picture] = []
+        self.left_out = 0  # pictures for which there was no room
+        if pictures:
+            self.pictures, self.left_out = layouts(ledger, self.entries, self.chips)
+            self.trees = trees({entry.subject.removeprefix(HARDWARE) for entry in self.entries})
+        self.machines = machines()
+        self.compared = compared(ledger, asked) if self.entries else Compared()
+        self.cores = cores.measured(ledger, asked)  # beside each other by the time of a product
+        self.proven = proofs.measured(ledger, asked)
 
     @property
     def empty(self) -> bool:
@@ -229,30 +235,27 @@ class Content:
     def charts(self, colours: Colours = light) -> list[Chart]:
         """All charts that have something to show: something of ours has both metrics of their axes."""
         style, bars = charts.Style(self.families, colours), ("family", "nbits", "interface", "stage")
-        operation = (*bars, "operation")
-        scatter = charts.scatter(style)
+        operation, family = (*bars, "operation"), ("family",)
         grown = ("family", "interface", "stage", "operation")
+        scatter = charts.scatter(style)
         made = [
-            Chart("area-time", "points", scatter, operation, ("time_ns", "area_um2")),
-            Chart("energy-time", "points", scatter, operation, ("time_ns", "energy_nj")),
-            Chart("widths", "widths", charts.widths(style), ("family", "operation")),
-            *(
-                Chart(f"{metric}-width", "grown", charts.grown(metric, style), grown)
-                for metric in datasets.GROWING
-            ),
-            Chart("areas", "areas", charts.areas(self._areas[1], style), bars),
-            Chart("paths", "paths", charts.paths(style), bars),
-            Chart("energies", "energies", charts.energies(style), operation),
-            Chart("leakage", "leakage", charts.leakage(style), ("family", "nbits")),
-            Chart("protections", "protections", charts.protections(protections.SHARES, style), ("family",)),
-            Chart("cores", "cores", charts.cores(style), ("family",)),
-            Chart("ratios", "ratios", charts.ratios(style), ("family", "nbits", "operation", "metric")),
+            Chart("area-time", scatter, operation, ("time_ns", "area_um2")),
+            Chart("energy-time", scatter, operation, ("time_ns", "energy_nj")),
+            Chart("widths", charts.widths(style), ("family", "operation")),
+            *(Chart(f"{metric}-width", charts.grown(metric, style), grown) for metric in datasets.GROWING),
+            Chart("areas", charts.areas(self._areas[1], style), bars),
+            Chart("paths", charts.paths(style), bars),
+            Chart("energies", charts.energies(style), operation),
+            Chart("leakage", charts.leakage(style), ("family", "nbits")),
+            Chart("protections", charts.protections(protections.SHARES, style), family),
+            Chart("cores", charts.cores(style), family),
+            Chart("ratios", charts.ratios(style), ("family", "nbits", "operation", "metric")),
         ]
         return [
             chart
             for chart in made
             if any(
-                "m" in record and all(record.get(name) for name in chart.axes or ())
+                "m" in record and all(record.get(name) for name in chart.axes)
                 for record in self.data[chart.data]
             )
         ]
@@ -396,37 +399,3 @@ class Content:
     def finding(self) -> str:
         """The answer at once: the headline of the view that the page opens with."""
         return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")
-
-
-def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> Content:
-    """Read the ledger: everything, or what is of these designs."""
-    rows, failures = ledger.rows(), ledger.failures()
-    if asked:
-        alone = [name for name in asked if not name.startswith((HARDWARE, SOFTWARE))]
-        subjects = {*asked, *(f"{HARDWARE}{name}" for name in alone)}
-        rows = [row for row in rows if row.subject in subjects]
-        failures = [item for item in failures if str(item.point.get("subject")).partition("@")[0] in subjects]
-    entries = entries_of(rows)
-    once = {entry.measurement: entry for entry in entries}
-    leaking = [number for number, entry in once.items() if entry.operation == datasets.LEAKAGE]
-    names = datasets.lines(entries)
-    details = {
-        number: dict(ledger.measurement(number).details) for number in (*names, *leaking[-MOST_LEAKING:])
-    }
-    drawn, left_out = layouts(ledger, entries, names) if pictures else ([], 0)
-    subjects_here = list(dict.fromkeys(entry.subject.removeprefix(HARDWARE) for entry in entries))
-    return Content(
-        path=ledger.path,
-        entries=entries,
-        failures=failures,
-        machines=machines(),
-        details=details,
-        pictures=drawn,
-        trees=trees(subjects_here) if pictures else [],
-        compared=compared(ledger, asked) if entries else Compared(),
-        cores=cores.measured(ledger, asked),
-        proven=proofs.measured(ledger, asked),
-        left_out=left_out,
-        stale={number for number, entry in once.items() if entry.stale},
-        asked=asked,
-    )

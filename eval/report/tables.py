@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
 from ..json_values import attributes
 from ..lab import stages
@@ -32,8 +31,7 @@ NO_KEYS_HERE = (
 COUNTED = (*stages.RTL, *SILICON, FORMULA)  # stages with cycles, the preferred one first
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """What stands there, what it is sorted by, and where it comes from."""
 
     text: str
@@ -49,12 +47,11 @@ class Cell:
 MISSING = Cell("-", tone="quiet")
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A head, and the cell under it for an item. Figures stand to the right, and their unit in the head."""
 
     head: str
-    cell: Callable[[Any], Cell | str | int]
+    cell: str | Callable[[Any], Cell | str | int]  # the name of an attribute, or what a function says
     unit: str = ""
     number: bool = False
 
@@ -64,17 +61,15 @@ class Column:
         return f"{self.head} ({self.unit})" if self.unit else self.head
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """Cells, and what the filters ask for."""
 
     cells: Sequence[Cell]
-    of: Record = field(default_factory=dict)
+    of: Record
     group: str = ""  # a heading above lines of the same
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table with what one should see in it."""
 
     name: str
@@ -97,18 +92,22 @@ class Table:
     def explained(self) -> Table:
         """With what its signs stand for."""
         stale = any(cell.stale for line in self.lines for cell in line.cells)
-        return replace(self, caption=f"{self.caption}{SIGN_HERE}") if stale else self
+        return self._replace(caption=f"{self.caption}{SIGN_HERE}") if stale else self
 
 
 def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> Line:
     """The cells of an item; whole numbers and words as they are."""
     cells = []
     for column in columns:
-        cell = column.cell(item)
+        cell = _part(item, column.cell)
         if not isinstance(cell, Cell):
             cell = Cell(str(cell), cell if isinstance(cell, int) else None)
         cells.append(cell)
     return Line(cells, of, group)
+
+
+def _part(item: Any, of: str | Callable[[Any], Any]) -> Any:
+    return attrgetter(of)(item) if isinstance(of, str) else of(item)
 
 
 def figure(entry: Entry | None, name: str) -> Cell:
@@ -119,10 +118,10 @@ def figure(entry: Entry | None, name: str) -> Cell:
 
 
 def figures(
-    head: str, name: str, unit: str = "", of: Callable[[Any], Entry | None] = lambda it: it
+    head: str, name: str, unit: str = "", of: str | Callable[[Any], Entry | None] = lambda it: it
 ) -> Column:
     """A column of figures: of the item, or of an entry of it."""
-    return Column(head, lambda item: figure(of(item), name), unit, True)
+    return Column(head, lambda item: figure(_part(item, of), name), unit, True)
 
 
 def own(value: float | int, row: int | None, measurement: int, stale: bool) -> Cell:
@@ -182,8 +181,7 @@ def product(one: Entry | Machine | None, names: Iterable[str]) -> float | int | 
     return None if None in values else math.prod(value or 0 for value in values)
 
 
-@dataclass(frozen=True)
-class _Best:
+class _Best(NamedTuple):
     """The winner by a criterion, and the best of the papers."""
 
     criterion: str
@@ -220,15 +218,15 @@ class _Best:
 
 
 BEST = (
-    Column("Best at", lambda best: best.criterion),
-    Column("Design", lambda best: best.winner.label),
+    Column("Best at", "criterion"),
+    Column("Design", "winner.label"),
     Column("Ours", lambda best: best.cell(best.winner), number=True),
-    Column("Unit", lambda best: best.unit),
+    Column("Unit", "unit"),
     Column(
         "Stage", lambda best: _stage(best.winner) if best.names == CYCLES else stages.title(best.winner.stage)
     ),
     Column("Published", lambda best: best.cell(best.rival), number=True),
-    Column("Ratio", lambda best: best.ratio, number=True),
+    Column("Ratio", "ratio", number=True),
     Column("Of paper", lambda best: best.rival.label if best.rival is not None else "-"),
 )
 
@@ -298,8 +296,7 @@ def _stage(entry: Entry) -> str:
 # ---- every design on a line
 
 
-@dataclass(frozen=True)
-class _Made:
+class _Made(NamedTuple):
     """A machine, and its entries by operation: those that count its cycles, and those of its silicon."""
 
     first: Entry
@@ -323,16 +320,16 @@ class _Made:
 
 DESIGNS = (
     Column("Design", lambda made: f"{made.first.label}{f' {NO_KEY}' if made.first.known_factors else ''}"),
-    Column("Bits", lambda made: made.first.nbits, number=True),
-    Column("Interface", lambda made: made.first.behind),
+    Column("Bits", "first.nbits", number=True),
+    Column("Interface", "first.behind"),
     figures("Encrypt", "cycles", "cycles", lambda made: made.cycles["encrypt"]),
     figures("Decrypt", "cycles", "cycles", lambda made: made.cycles["decrypt"]),
-    figures("Area", "area_um2", "µm²", lambda made: made.silicon),
-    figures("Clock", "clock_ns", "ns", lambda made: made.silicon),
+    figures("Area", "area_um2", "µm²", "silicon"),
+    figures("Clock", "clock_ns", "ns", "silicon"),
     figures("Encrypt", "time_ns", "ns", lambda made: made.chip.get("encrypt")),
     figures("Encrypt", "energy_nj", "nJ", lambda made: made.chip.get("encrypt")),  # without glitches
     figures("Decrypt", "energy_nj", "nJ", lambda made: made.chip.get("decrypt")),
-    Column("Stage", lambda made: made.stage),
+    Column("Stage", "stage"),
 )
 
 
@@ -369,10 +366,10 @@ def designs(entries: Entries, chips: Collection[int]) -> Table:
 
 
 OTHERS = (
-    Column("Design", lambda entry: entry.label),
-    Column("Bits", lambda entry: entry.nbits, number=True),
-    Column("Interface", lambda entry: entry.behind),
-    Column("Operation", lambda entry: entry.operation),
+    Column("Design", "label"),
+    Column("Bits", "nbits", number=True),
+    Column("Interface", "behind"),
+    Column("Operation", "operation"),
     figures("Cycles", "cycles"),
     figures("Area", "area_um2", "µm²"),
     figures("Clock", "clock_ns", "ns"),
@@ -454,8 +451,7 @@ def critical_paths(records: Sequence[Record], entries: Entries) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class _Leak:
+class _Leak(NamedTuple):
     """A design, one of its runs, and the cycles of all."""
 
     run: Record
@@ -480,7 +476,7 @@ LEAKS = (
     Column("Most", lambda leak: leak.cycles(max(leak.counts)), "cycles", True),
     Column("Spread", lambda leak: Cell(f"{leak.run['spread']:.1%}", leak.run["spread"]), number=True),
     Column("Stage", lambda leak: stages.title(leak.run["stage"])),
-    Column("Verdict", lambda leak: leak.verdict),
+    Column("Verdict", "verdict"),
     Column("Promised", lambda leak: leak.run["promised"]),
 )
 
@@ -512,7 +508,7 @@ def leaks(records: Sequence[Record]) -> Table:
 
 MARKED = (
     Column("Design", lambda entry: f"{entry.label}, {entry.nbits} bits"),
-    Column("Stage", lambda entry: entry.setup),
+    Column("Stage", "setup"),
     Column("Why", lambda entry: Cell("; ".join(entry.marks), tone="bad")),
     Column(
         "Row",
@@ -545,7 +541,7 @@ def _of_failure(member: Failure) -> str:
 FAILED = (
     Column("Design", _of_failure),
     Column("Stage", lambda failure: str(failure.point.get("stage"))),
-    Column("Message", lambda failure: failure.message),
+    Column("Message", "message"),
     Column("Command", lambda failure: shlex.join(failure.command)),
 )
 

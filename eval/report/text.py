@@ -1,7 +1,8 @@
 """The report in a terminal: the same tables, without colours."""
 
+import functools
 import textwrap
-from dataclasses import replace
+from itertools import compress
 
 from ..table import table as plain_table
 from .sections import Content
@@ -25,17 +26,9 @@ def text(content: Content) -> str:
 
 def trust(content: Content) -> str:
     """Can it be believed?"""
+    wrap = functools.partial(textwrap.fill, width=LINE, subsequent_indent="   ", break_on_hyphens=False)
     signs = {True: "ok", False: "!", None: "-"}
-    return "\n".join(
-        textwrap.fill(
-            trust.text,
-            LINE,
-            initial_indent=f"{signs[trust.good]:<3}",
-            subsequent_indent="   ",
-            break_on_hyphens=False,
-        )
-        for trust in content.trust
-    )
+    return "\n".join(wrap(trust.text, initial_indent=f"{signs[trust.good]:<3}") for trust in content.trust)
 
 
 def of_table(table: Table) -> str:
@@ -52,9 +45,8 @@ def of_table(table: Table) -> str:
 def without_empty_columns(table: Table) -> Table:
     """Columns in which nothing stands tell nobody anything on paper."""
     wanted = [
-        index
+        any(line.cells[index].text not in ("", "-") for line in table.lines)
         for index in range(len(table.columns))
-        if not table.lines or any(line.cells[index].text not in ("", "-") for line in table.lines)
     ]
-    lines = [replace(line, cells=[line.cells[index] for index in wanted]) for line in table.lines]
-    return replace(table, columns=[table.columns[index] for index in wanted], lines=lines)
+    lines = [line._replace(cells=[*compress(line.cells, wanted)]) for line in table.lines]
+    return table._replace(columns=[*compress(table.columns, wanted)], lines=lines)

@@ -6,7 +6,7 @@ import pytest
 from modexlab.eval.report import html, tables
 from modexlab.eval.report.html import page
 from modexlab.eval.report.markdown import of_table as in_markdown
-from modexlab.eval.report.sections import gather
+from modexlab.eval.report.sections import Content
 from modexlab.eval.report.text import of_table as in_text
 
 from tests.paths import ROOT
@@ -27,7 +27,7 @@ def without_libraries(monkeypatch):
 def test_a_new_column_is_one_line(tmp_path, monkeypatch):
     column = eval(LINE_OF_A_USER, vars(tables))
     monkeypatch.setattr(tables, "DESIGNS", (*tables.DESIGNS, column))
-    content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
+    content = Content(write(tmp_path / "ledger.sqlite"), pictures=False)
     table = content.tables["designs"]
     made = next(line for line in table.lines if line.cells[0].text == "mont" and line.cells[-1].value)
     entry = next(item for item in content.entries if item.measurement == made.cells[-1].measurement)
@@ -42,11 +42,11 @@ def test_a_new_column_is_one_line(tmp_path, monkeypatch):
 def test_every_table_takes_one_more(name, tmp_path, monkeypatch):
     more = tables.Column("One more", lambda _: "of one's own")
     monkeypatch.setattr(tables, name, (*getattr(tables, name), more))
-    made = page(gather(write(tmp_path / "ledger.sqlite"), pictures=False))
+    made = page(Content(write(tmp_path / "ledger.sqlite"), pictures=False))
     assert "One more" in made and "of one" in made
 
 
 def test_heads_and_cells_are_as_many(tmp_path):
-    content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
+    content = Content(write(tmp_path / "ledger.sqlite"), pictures=False)
     for table in content.tables.values():
         assert all(len(line.cells) == len(table.columns) for line in table.lines), table.name

@@ -28,7 +28,7 @@ from modexlab.eval.report.markdown import write as write_markdown
 from modexlab.eval.report.metrics import AXES, METRICS, metric, ratio, shown
 from modexlab.eval.report.pictures import smaller
 from modexlab.eval.report.published import gathered, machines
-from modexlab.eval.report.sections import PAPER_NBITS, gather
+from modexlab.eval.report.sections import PAPER_NBITS, Content
 from modexlab.eval.report.tables import failed, quotient
 from modexlab.eval.report.text import text
 
@@ -61,13 +61,13 @@ def ledger(tmp_path_factory):
 
 @module_fixture
 def content(ledger):
-    return gather(ledger)
+    return Content(ledger)
 
 
 @pytest.fixture
 def report_of(tmp_path):
     """Return the content of a report on these points and measurements."""
-    return lambda *records, **more: gather(ledger_of(tmp_path / "ledger.sqlite", records), **more)
+    return lambda *records, **more: Content(ledger_of(tmp_path / "ledger.sqlite", records), **more)
 
 
 def lines_of(table, **of):
@@ -158,8 +158,8 @@ def test_a_design_that_is_no_more(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setitem(catalogue._BY_NAME, own.name, own)
         ledger.record(Point("blakley", 32), counted(500, "encrypt"))
-        assert gather(ledger).stale == set()
-    content = gather(ledger)
+        assert Content(ledger).stale == set()
+    content = Content(ledger)
     assert len(content.stale) == 1
     assert list(content.families) == ["Blakley"]
     assert cells(content.tables["designs"], "Design", "Encrypt") == [["blakley", "500‡"]]
@@ -229,7 +229,7 @@ def test_only_layouts_are_judged_by_published_areas(tmp_path):
     for stage in ("flow", "layout"):
         point = Point("mont", 32, interface="xcel", stage=stage)
         made = implemented(11_000.0, cycles=(84, 136))
-        content = gather(ledger_of(tmp_path / f"{stage}.sqlite", [(point, made)]), pictures=False)
+        content = Content(ledger_of(tmp_path / f"{stage}.sqlite", [(point, made)]), pictures=False)
         best = lines_of(content.tables["best"], operation="encrypt", metric="area_um2")
         areas = lines_of(named(content.compared.tables, "paper-001"), metric="area_um2")
         areas = [line for line in areas if line.cells[8].text == "mont"]
@@ -344,7 +344,7 @@ def test_the_lead_is_the_finding(content, tmp_path):
     assert systems.finding.startswith(
         "32 bits, encrypt, with processor: procxcel-mont has the fewest cycles (84, 0.50 × paper 001 "
     )
-    assert gather(Ledger(tmp_path / "empty.sqlite")).finding == ""
+    assert Content(Ledger(tmp_path / "empty.sqlite")).finding == ""
 
 
 def test_marked_figures_are_in_no_comparison(content):
@@ -405,7 +405,7 @@ def test_a_formula_proves_nothing_of_leaks(tmp_path):
     runs = [leaking(name, constant) for name, constant in (("mont-ct", True), ("mont", False))]
     formulas = [(point.at(stage="formula"), measurement) for point, measurement in runs]
     ledger = ledger_of(tmp_path / "ledger.sqlite", formulas)
-    content = gather(ledger)
+    content = Content(ledger)
     said = [(line.cells[-3].text, line.cells[-2]) for line in content.tables["leaks"].lines]
     assert [(stage, cell.text, cell.tone) for stage, cell in said] == [
         ("formula", "by formula: as many cycles for all", ""),
@@ -413,7 +413,7 @@ def test_a_formula_proves_nothing_of_leaks(tmp_path):
     ]
     assert {record["kind"] for record in content.data["leakage"]} == {"by formula"}
     ledger.record(*leaking("mont", False))
-    by_design = dict(cells(gather(ledger).tables["leaks"], "Design", "Stage"))
+    by_design = dict(cells(Content(ledger).tables["leaks"], "Design", "Stage"))
     assert by_design == {"mont-ct, 32 bits": "formula", "mont, 32 bits": "RTL (native)"}
 
 
@@ -489,10 +489,10 @@ def test_forms_that_synthesis_makes_alike_are_said(hold_form, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     flow = (("clock_period", 3.0), *((("hold_form", True),) if hold_form else ()))
     for form in ("textbook", "koc"):
-        assert not trust_in(gather(ledger), "nearly the same netlist")
+        assert not trust_in(Content(ledger), "nearly the same netlist")
         point = Point("mont", 32, (("add_red", form),), stage="flow", flow=flow)
         ledger.record(point, implemented(10_000))
-    assert len(trust_in(gather(ledger), "nearly the same netlist")) == (0 if hold_form else 1)
+    assert len(trust_in(Content(ledger), "nearly the same netlist")) == (0 if hold_form else 1)
 
 
 def test_a_formula_that_is_wrong_is_said(report_of):
@@ -504,7 +504,7 @@ def test_a_formula_that_is_wrong_is_said(report_of):
 def test_what_was_measured_before_a_change_is_said(content, monkeypatch):
     assert content.stale == set()
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
-    again = gather(Ledger(content.path), pictures=False)
+    again = Content(Ledger(content.path), pictures=False)
     assert again.stale == {entry.measurement for entry in again.entries}
     assert trust_in(again, "with other sources")
     for table in [*again.tables.values(), *again.compared.tables]:
@@ -526,7 +526,7 @@ def test_what_is_stale_is_not_held_against_what_is_fresh(tmp_path, monkeypatch):
         ledger.record(*simulated("mont", 32, 7))
         ledger.record(*chip("ssmm", area=8_000.0, clock_period=2.0))
     ledger.record(*chip("ssmm", area=20_000.0))
-    content = gather(ledger)
+    content = Content(ledger)
     of = {"nbits": 32, "operation": "encrypt"}
     assert set(map(tuple, cells(content.tables["best"], "Design", **of))) == {("ssmm",)}
     assert dict(cells(content.tables["best"], "Best at", "Ours", **of))["smallest area"] == "20,000"
@@ -607,13 +607,8 @@ def test_large_modules_are_taken_apart():
         {"path": "b", "module": "top_B__width_3", "area_um2": 5.0},
         {"path": "b.y", "module": "top_Y", "area_um2": 4.0},
     ]
-    assert datasets._pieces(modules, "Unit") == {
-        "top level": [15, 1],
-        "A": [10, 1],
-        "Unit": [70, 1],
-        "B": [5, 1],
-    }
-    assert datasets._pieces(modules, "Other")["Step"] == [60, 1]
+    assert datasets._pieces(modules, "Unit") == {"top level": [15], "A": [10], "Unit": [70], "B": [5]}
+    assert datasets._pieces(modules, "Other")["Step"] == [60]
 
 
 def test_energy_is_split_into_work_and_glitches(content):
@@ -739,7 +734,7 @@ def test_pictures_of_charts(content, tmp_path, format):
 
 def test_axes_and_legend_are_filled_in(content):
     """A family of which nothing has both metrics is not in the legend."""
-    chart = replace(named(content.charts(), "energy-time"), axes=("cycles", "energy_nj"))
+    chart = named(content.charts(), "energy-time")._replace(axes=("cycles", "energy_nj"))
     families = list(content.families)
     records = [{"family": families[1], "cycles": 1, "energy_nj": 2.0}, {"family": families[0], "cycles": 1}]
     text_of = json.dumps(charts.filled(chart, records, families))
@@ -800,7 +795,7 @@ def test_a_layout_without_wires_says_why(report_of):
 
 
 def test_an_empty_ledger(tmp_path):
-    content = gather(Ledger(tmp_path / "none.sqlite"))
+    content = Content(Ledger(tmp_path / "none.sqlite"))
     page = page_of(content)
     assert "Nothing has been measured yet" in page and "modexlab report" in page
     assert "vegaEmbed=" not in page
@@ -810,7 +805,7 @@ def test_an_empty_ledger(tmp_path):
 
 
 def test_only_what_was_asked_for(ledger):
-    content = gather(ledger, ["mont"], pictures=False)
+    content = Content(ledger, ["mont"], pictures=False)
     assert {entry.subject for entry in content.entries} == {"mont", "procxcel-mont"}
     assert content.failures == []
     by = {line.cells[8].text for table in content.compared.tables for line in table.lines}
@@ -929,7 +924,7 @@ def test_what_each_protection_costs(content):
 
 
 def test_protections_are_of_one_design(ledger):
-    assert "protections" not in gather(ledger, ["ssmm"]).tables
-    alone = gather(ledger, ["mont"])
+    assert "protections" not in Content(ledger, ["ssmm"]).tables
+    alone = Content(ledger, ["mont"])
     assert "protections" in alone.tables
     assert "protections" in {chart.name for chart in alone.charts()}

@@ -9,7 +9,7 @@ from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.report import html, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.render_png import drawn, specification
-from modexlab.eval.report.sections import gather
+from modexlab.eval.report.sections import Content
 from modexlab.fl.cost import counting_floor
 
 from tests.harness import module_fixture
@@ -33,7 +33,7 @@ def content(tmp_path_factory):
     for area, clock, flow in ((10_600.0, 2.8, {"fmax": True}), (9_500.0, 3.0, {})):
         where = {**MACHINE, "flow": flow}
         bench.run("mont", 32, area, clock, where, encrypt=(77, 0.2), decrypt=(129, 0.3))
-    return gather(ledger)
+    return Content(ledger)
 
 
 def test_table_has_a_line_for_each_core(content):
@@ -98,6 +98,6 @@ def test_page_has_the_section(content, tmp_path):
     with Ledger(tmp_path / "empty.sqlite") as nothing:
         at = {"stage": "flow"}
         Bench(nothing).run("mont", 32, 9_500.0, 3.0, at, encrypt=(77, 0.2), decrypt=(129, 0.3))
-        empty = gather(nothing, pictures=False)
+        empty = Content(nothing, pictures=False)
         assert "cores" not in empty.tables and not empty.data["cores"]
         assert '<section id="cores">' not in html.page(empty)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from modexlab.eval.lab import pareto
 from modexlab.eval.report.html import page as page_of
-from modexlab.eval.report.sections import gather
+from modexlab.eval.report.sections import Content
 
 from tests.harness import module_fixture
 
@@ -84,7 +84,7 @@ def browser():
 
 @module_fixture
 def content(tmp_path_factory):
-    return gather(write(tmp_path_factory.mktemp("report") / "ledger.sqlite"))
+    return Content(write(tmp_path_factory.mktemp("report") / "ledger.sqlite"))
 
 
 @module_fixture
@@ -461,7 +461,7 @@ def test_five_thousand_points(browser, tmp_path):
     computer too.
     """
     path = tmp_path / "many.html"
-    path.write_text(page_of(gather(write_many(tmp_path / "ledger.sqlite", 5000))), encoding="utf-8")
+    path.write_text(page_of(Content(write_many(tmp_path / "ledger.sqlite", 5000))), encoding="utf-8")
     assert path.stat().st_size < 10_000_000
     context = browser.new_context(viewport=WIDE)
     page = context.new_page()
