@@ -14,7 +14,7 @@ from ..designs.own import OwnDesign
 from ..designs.protection import private_settings
 from ..designs.soc_system import Xcel
 from ..json_values import json_value
-from .options import number, short
+from .options import PRIVATE, number, short
 from .render import Json
 
 Settings = dict[str, Any]  # of a design, by name
@@ -24,9 +24,7 @@ SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow",
 def given(args: Namespace, name: str) -> bool:
     """An option that the user has given; 0 is a value."""
     value = getattr(args, name, None)
-    if name == "blind" and value == "no":
-        return False
-    return value is not None and value is not False and value != []
+    return value is not False and value not in (None, []) and (name, value) != ("blind", "no")
 
 
 def refuse(args: Namespace, options: Iterable[str], why: str) -> None:
@@ -38,7 +36,7 @@ def refuse(args: Namespace, options: Iterable[str], why: str) -> None:
 
 def private(args: Namespace) -> bool:
     """A private operation by a program is asked for."""
-    return any(given(args, name) for name in ("crt", "blind", "verify"))
+    return any(given(args, option.removeprefix("--")) for option in PRIVATE)
 
 
 # ---- designs
@@ -57,11 +55,10 @@ def entries_of(args: Namespace) -> list[Design | OwnDesign]:
 
 def designs_of(args: Namespace) -> list[Design]:
     """The same of a command for RSA machines."""
-    found = []
-    for design in entries_of(args):
+    found: list[Any] = entries_of(args)
+    for design in found:
         if isinstance(design, OwnDesign):
             raise catalogue.no_rsa_machine(design)
-        found.append(design)
     return found
 
 
@@ -105,16 +102,15 @@ def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface:
     accelerator.
     """
     if name is None:
-        for option, asked in ((f"--interface {interface}", interface != COUPLINGS[0]), ("--set", settings)):
-            if asked:
-                raise BadInput(f"{option} without an accelerator; name one with --xcel DESIGN")
+        option = f"--interface {interface}" if interface != COUPLINGS[0] else "--set"
+        if settings or interface != COUPLINGS[0]:
+            raise BadInput(f"{option} without an accelerator; name one with --xcel DESIGN")
         return Xcel()
     design = catalogue.entry(name)
-    xcel = Xcel(
-        design, design.usual_nbits if nbits is None else nbits, settings_of(design, settings), interface
-    )
+    nbits = design.usual_nbits if nbits is None else nbits
+    xcel = Xcel(design, nbits, settings_of(design, settings), interface)
     # refuses what cannot be there, before anything is built
-    design.at(xcel.nbits, **xcel.settings).interface(interface)
+    design.at(nbits, **xcel.settings).interface(interface)
     return xcel
 
 

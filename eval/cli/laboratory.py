@@ -28,27 +28,29 @@ def flow_point(
     args: Namespace, stage: str, flow: Mapping[str, Any] | None = None, system: bool = False
 ) -> Point:
     """The point of a command for the flow: a design of any kind, or a system by its name, or by `system`."""
-    if args.design is None and not args.manifests:
+    name, nbits = args.design, args.nbits
+    if name is None and not args.manifests:
         raise BadInput(
             "neither a design nor Verilog; give a DESIGN, --accelerator PATH, or --verilog FILE --top NAME"
         )
     design: Design | OwnDesign | None
-    if args.design is not None and args.design.startswith((SOFTWARE, HARDWARE)):
-        subject, design, behind = args.design, find_system(args.design).design, True
+    if name is not None and name.startswith((SOFTWARE, HARDWARE)):
+        design, system = find_system(name).design, True
     else:
-        entered = one_entry(args)
-        if system and "@" in entered.reference:
-            raise BadInput(f"{entered.name} is no machine of the catalogue: drop --system")
-        subject, design, behind = entered.reference, entered, system
-    if behind and args.interface != DEFAULT.name:
+        design = one_entry(args)
+        name = design.reference
+        if system and "@" in name:
+            raise BadInput(f"{design.name} is no machine of the catalogue: drop --system")
+    if system and args.interface != DEFAULT.name:
         raise BadInput("--interface with --system: a processor always has registers in front; drop it")
     if design is None and args.settings:
         raise BadInput(f"--set {args.settings[0]}: software on the processor has no parameters; drop it")
-    settings = () if design is None else tuple(settings_of(design, args.settings).items())
-    usual = PAPER_NBITS if design is None else design.usual_nbits
-    nbits = usual if args.nbits is None else args.nbits
-    interface = SYSTEM if behind else args.interface
-    return Point(subject, nbits, settings, interface, stage=stage, flow=tuple((flow or {}).items()))
+    settings = settings_of(design, args.settings) if design else {}
+    if nbits is None:
+        nbits = design.usual_nbits if design else PAPER_NBITS
+    interface = SYSTEM if system else args.interface
+    chosen = tuple((flow or {}).items())
+    return Point(name, nbits, tuple(settings.items()), interface, stage=stage, flow=chosen)
 
 
 def flow_of(args: Namespace, options: Collection[str], command: str) -> dict[str, str]:

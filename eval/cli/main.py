@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from ...fl.errors import BadInput
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
 from .options import add_options
-from .routes import GROUPS, ROUTES, SUMMARIES, find, forms, module_of, words
+from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, words
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
 EXAMPLES = """\
@@ -119,8 +119,8 @@ def _bare(args: argparse.Namespace) -> int:
 
 def parser_of(form: str) -> _Parser:
     """The parser of one form of a command."""
-    module = module_of(form)
-    parser = _parser(form, module.SUMMARY, getattr(module, "TEXT", ""), module.EXAMPLES)
+    summary, text, examples, module = form_of(form)
+    parser = _parser(form, summary, text, examples)
     parser.set_defaults(execute=module.execute)
     add_options(parser, module.OPTIONS)
     return parser
@@ -130,7 +130,7 @@ def _parser(name: str, summary: str, text: str, examples: str, usage: str | None
     return _Parser(
         prog=f"{PACKAGE} {name}",
         usage=usage,
-        description=f"{summary[0].upper()}{summary[1:]}. {text}".strip() + _others(name),
+        description=f"{summary[0].upper()}{summary[1:]}.\n\n{text}".strip() + _others(name),
         epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -138,7 +138,7 @@ def _parser(name: str, summary: str, text: str, examples: str, usage: str | None
 
 def _others(name: str) -> str:
     """The other forms of a command, below the text of its first one."""
-    lines = [f"\n  {form:<22}{module_of(form).SUMMARY}" for form in forms(name) if form != name]
+    lines = [f"\n  {form:<22}{form_of(form).summary}" for form in forms(name) if form != name]
     head = f"\n\n{'other ' if name in ROUTES else ''}forms, each with its --help:"
     return "".join([head, *lines]) if lines else ""
 
@@ -159,7 +159,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
             f"{name} of which form? Give one of {', '.join(words(name))}; see `modexlab {name} --help`"
         )
     usage = f"{PACKAGE} {name} [-h] {{{','.join(words(name))}}} ..."
-    examples = "\n".join(module_of(form).EXAMPLES for form in forms(name))
+    examples = "\n".join(form_of(form).examples for form in forms(name))
     return _parser(name, SUMMARIES[name], "", examples, usage).parse_args(rest)
 
 

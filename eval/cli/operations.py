@@ -62,7 +62,7 @@ class Operation:
         total = sum(counted) if counted else None
         interface = session.interface
         judged, lines = self.judge(operated)
-        report: Json = {
+        report = {
             **described(accelerator),
             **attributes(session, "level", "stage"),
             "interface": interface.name,

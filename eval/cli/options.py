@@ -165,9 +165,8 @@ _DECLARED = (
     repeated(
         "--accelerator",
         "PATH",
-        "an accelerator of your own: a folder with an accelerator.py, a manifest of Verilog "
-        "(design.toml), or a "
-        "folder of manifests; may be repeated (see `modexlab new --help`)",
+        "an accelerator of your own: a folder with an accelerator.py, a manifest of Verilog (design.toml), "
+        "or a folder of manifests; may be repeated (see `modexlab new --help`)",
         dest="manifests",
     ),
     option("--design", "DESIGN", "a design by its name"),

@@ -68,7 +68,7 @@ def _requests(accelerator: Runnable, name: str, requests: list[Message]) -> Oper
 def _request(accelerator: Runnable, given: Sequence[str]) -> Message:
     """The request of --field options."""
     fields = [name for name, _ in accelerator.shape.request]
-    values: dict[str, int] = {}
+    values = {}
     for name, text in assignments("--field", given, f"NAME=VALUE, as in --field {fields[0]}=12"):
         if name not in fields:
             raise unknown(f"field of {accelerator.name}", name, fields)
@@ -100,7 +100,7 @@ def check(args: Namespace, design: OwnDesign) -> int:
 def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[Json, str]:
     """The table at these stages, for scripts and as text."""
     name, nbits = accelerator.name, accelerator.nbits
-    passed: list[levels.Passed] = []
+    passed = []
     error = ""
     with Progress(f"{name}, {nbits} bits", unit="run", quiet=quiet) as progress:
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput, unknown
 
@@ -87,9 +87,21 @@ OLD = {
 }
 
 
-def module_of(form: str) -> Any:
-    """Its SUMMARY, TEXT, EXAMPLES, OPTIONS and execute; imported only when it is asked for."""
-    return import_module(f".commands.{ROUTES[form]}", __package__)
+class Form(NamedTuple):
+    """The help of a form, which is the docstring of its module, and the module itself."""
+
+    summary: str
+    text: str
+    examples: str
+    module: Any  # with OPTIONS and execute
+
+
+def form_of(form: str) -> Form:
+    """A form, whose module is imported only when it is asked for."""
+    module = import_module(f".commands.{ROUTES[form]}", __package__)
+    about, _, examples = (module.__doc__ or "").rstrip().partition("\n\nexamples:\n")
+    summary, _, text = about.partition("\n\n")
+    return Form(f"{summary[0].lower()}{summary[1:].removesuffix('.')}", text, examples, module)
 
 
 def forms(command: str) -> list[str]:

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from modexlab.eval.cli import main as command_line
-from modexlab.eval.cli.routes import ROUTES, module_of
+from modexlab.eval.cli.routes import ROUTES, form_of
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
@@ -31,7 +31,7 @@ FILES = {  # what the examples call it -> a small file of that kind
 ELSEWHERE = ("new.manifest", "new.wrapper", "check_manifest", "explore", "figures")
 TEXTS = [
     command_line.EXAMPLES,
-    *(module_of(form).EXAMPLES for form, name in ROUTES.items() if name not in ELSEWHERE),
+    *(form_of(form).examples for form, name in ROUTES.items() if name not in ELSEWHERE),
 ]
 EXAMPLES = {
     line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")

@@ -19,6 +19,7 @@ from dataclasses import replace
 import pytest
 from modexlab.eval.cli import main as cli_module
 from modexlab.eval.cli.commands import explore as explore_command
+from modexlab.eval.cli.routes import form_of
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import measure, schedulers, space
 from modexlab.eval.lab.campaign import Estimate
@@ -722,7 +723,7 @@ def test_what_works_are_called():
         assert str(Work.of(point, operation)) == f"32 bits, {name}"
 
 
-@parametrize("example", [line.strip() for line in explore_command.EXAMPLES.splitlines() if line.strip()])
+@parametrize("example", [line.strip() for line in form_of("sweep").examples.splitlines() if line.strip()])
 def test_examples_are_understood(example):
     """Examples are parsed only: running them takes minutes, or a cluster; similar ones run above."""
     explore_command._check(cli_module.parsed(shlex.split(example)[1:]))

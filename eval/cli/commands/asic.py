@@ -1,4 +1,32 @@
-"""`modexlab asic`: take a design through the ASIC flow to area, timing, energy and layout."""
+"""Take a design through synthesis, timing, power and layout.
+
+Runs synthesis, a proof of equivalence, static timing, the tests on the netlist, power and, with --layout,
+placement, clock tree, routing, GDS and pictures, with FreePDK45, the NanGate cells (typical corner) and
+open tools. Finished steps come from the cache, so an interrupted run resumes.
+
+--fmax searches the shortest clock period that the design meets: synthesis with sizing runs at one clock after
+the other, starting at --clock, on a grid of 0.05 ns, until a period is missed; then all steps run at the
+shortest period that was met. With --layout, placement, clock tree and routing are part of each trial.
+
+If the tests pass on the netlist, a complete run records its figures in the ledger, as a sweep does; the
+report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --kit or
+--verilog are not recorded, nor are runs that skip any step other than equivalence.
+
+The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not or if a requested
+step failed, and 2 for bad input. `mflowgen run --design flow` runs the same graph (flow/README.md).
+
+examples:
+  modexlab asic mont
+  modexlab asic mont --nbits 8 --layout
+  modexlab asic mont-001 --set nstages=4 --clock 4 --to timing
+  modexlab asic naive --system --json
+  modexlab asic proc-montgomery --to power
+  modexlab asic mont --nbits 8 --interface unit --fmax --to timing
+  modexlab asic mont --nbits 8 --fmax --layout --clock 2
+  modexlab asic mont --set schedule=fixed-window --set crt=true --set verify=true --to power
+  modexlab asic --accelerator cores/mine/design.toml --nbits 32
+  modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock -o products
+"""
 
 from __future__ import annotations
 
@@ -35,35 +63,6 @@ if TYPE_CHECKING:
 
 SYNTHESIS = "synthesis"  # the first step that a clock is given to
 RESUME = "run the same command again; it continues from the steps that are done, which are in the cache"
-
-SUMMARY = "take a design through synthesis, timing, power and layout"
-TEXT = """\
-Runs synthesis, a proof of
-equivalence, static timing, the tests on the netlist, power and, with --layout, placement, clock tree,
-routing, GDS and pictures, with FreePDK45, the NanGate cells (typical corner) and open tools. Finished
-steps come from the cache, so an interrupted run resumes.
-
---fmax searches the shortest clock period that the design meets: synthesis with sizing runs at one clock after
-the other, starting at --clock, on a grid of 0.05 ns, until a period is missed; then all steps run at the
-shortest period that was met. With --layout, placement, clock tree and routing are part of each trial.
-
-If the tests pass on the netlist, a complete run records its figures in the ledger, as a sweep does; the
-report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --kit or
---verilog are not recorded, nor are runs that skip any step other than equivalence.
-
-The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not or if a requested
-step failed, and 2 for bad input. `mflowgen run --design flow` runs the same graph (flow/README.md)."""
-EXAMPLES = """\
-  modexlab asic mont
-  modexlab asic mont --nbits 8 --layout
-  modexlab asic mont-001 --set nstages=4 --clock 4 --to timing
-  modexlab asic naive --system --json
-  modexlab asic proc-montgomery --to power
-  modexlab asic mont --nbits 8 --interface unit --fmax --to timing
-  modexlab asic mont --nbits 8 --fmax --layout --clock 2
-  modexlab asic mont --set schedule=fixed-window --set crt=true --set verify=true --to power
-  modexlab asic --accelerator cores/mine/design.toml --nbits 32
-  modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock -o products"""
 
 
 OPTIONS = (

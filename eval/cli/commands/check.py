@@ -1,10 +1,31 @@
-"""`modexlab check`: run third-party test vectors on a design."""
+"""Run test vectors, or the table of your own accelerator.
+
+Without files, an accelerator of your own runs the rows of its table at every level and stage, with and
+without stalls. FL, CL and RTL must agree in results, CL and RTL in cycles.
+
+With files: the design computes each usable vector, and Python's own pow and the file (its result, or its
+verdict on the padding) judge the answer. The unit for unpadding opens results encoded by PKCS#1 v1.5, at the
+same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a base not below
+the modulus) counts as not applicable, with the reason. With --crt, --blind or --verify, only private
+operations run, by a program that uses their key: p and q are found from d and e if a file has none.
+An unreadable file is reported, and the others are checked. Exit code: 0 nothing failed, 1 a vector failed,
+2 a file cannot be read or not one vector was checked, 130 interrupted by Ctrl-C or SIGTERM; the same command
+continues.
+
+examples:
+  modexlab check rsa_signature_2048_sha256_test.json
+  modexlab check bn_tests.txt --design naive-001 --reduce --level cl
+  modexlab check rsa_pkcs1_2048_test.json --crt --blind --limit 20
+  modexlab check --accelerator gcd
+  modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json
+"""
 
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ....fl.errors import BadInput, shown
+from ...designs.machine import Design
 from ...designs.own import OwnDesign
 from ...designs.session import LEVELS
 from ...exchange.vectors import VectorFile, known_formats, load
@@ -16,39 +37,15 @@ from .. import own
 from ..arguments import one_entry, settings_of
 from ..exit_codes import BAD_INPUT, FAILED
 from ..laboratory import jobs_of, ledger_of, sigterm_as_ctrl_c
-from ..options import PRIVATE, Option, flag, option, positive, shared
+from ..options import PRIVATE, flag, option, positive, shared
 from ..render import Json, answer, interrupted, warn
 
 SHOWN_FAILURES = 20
 
-SUMMARY = "run test vectors, or the table of your own accelerator"
-TEXT = f"""\
-Without files, an accelerator of your own
-runs the rows of its table at every level and stage, with and without stalls. FL, CL and RTL must agree in
-results, CL and RTL in cycles.
-
-With files: the design computes each usable vector, and Python's own pow and the file (its result, or its
-verdict on the padding) judge the answer. The unit for unpadding opens results encoded by PKCS#1 v1.5, at the
-same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a base not below
-the modulus) counts as not applicable, with the reason. With --crt, --blind or --verify, only private
-operations run, by a program that uses their key: p and q are found from d and e if a file has none.
-An unreadable file is reported, and the others are checked. Exit code: 0 nothing failed, 1 a vector failed,
-2 a file cannot be read or not one vector was checked, 130 interrupted by Ctrl-C or SIGTERM; the same command
-continues.
-
-formats, recognized by content:
-  {known_formats().replace("; ", chr(10) + "  ")}"""
-EXAMPLES = """\
-  modexlab check rsa_signature_2048_sha256_test.json
-  modexlab check bn_tests.txt --design naive-001 --reduce --level cl
-  modexlab check rsa_pkcs1_2048_test.json --crt --blind --limit 20
-  modexlab check --accelerator gcd
-  modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json"""
-
 
 DEFAULT_DESIGN = "mont"
 OPTIONS = (
-    Option("files", metavar="FILE", nargs="*", help="file of test vectors"),
+    option("files", "FILE", f"file of test vectors, recognized by content: {known_formats()}", nargs="*"),
     f"--design (default: {DEFAULT_DESIGN})",
     "--accelerator",
     shared("--level", "default: rtl", choices=LEVELS),
@@ -72,28 +69,12 @@ def execute(args: Namespace) -> int:
         return own.check(args, design)
     if not args.files:
         raise BadInput("no FILE; give a file of test vectors, or --accelerator FOLDER to run its table")
-    settings = settings_of(design, args.settings)
-    protection = Protection.of(settings, args.crt, args.blind, args.verify)
-    if protection is not None and not design.programmed:
-        raise BadInput(
-            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for "
-            "designs such as mont"
-        )
-    if (nbits := args.nbits) is not None:
-        design.at(nbits, **(protection.settings(design, nbits, settings) if protection else settings))
+    judge = _judge(args, design)
     files, unread = _read(args)
-    judge = Judge(
-        design,
-        **attributes(args, "level", "stage", "nbits", "reduce", "limit"),
-        settings=settings,
-        jobs=jobs_of(args),
-        protection=protection,
-        ledger=ledger_of(args),
-    )
-    protected_by = protection.words(settings) if protection else []
+    protected_by = judge.protection.words(judge.settings) if judge.protection else []
     where = ", ".join([judge.stage or judge.level, *protected_by])
-    everything: list[Outcome] = []
-    parts: list[Json] = []
+    everything = []
+    parts = []
     failures: list[Json] = []
     try:
         with sigterm_as_ctrl_c(), Progress(design.name, unit="vector", quiet=args.json) as progress:
@@ -135,10 +116,31 @@ def execute(args: Namespace) -> int:
     return FAILED if report["failed"] else BAD_INPUT if unread else 0
 
 
+def _judge(args: Namespace, design: Design) -> Judge:
+    """The design, as its options have it; BadInput if there is no such machine."""
+    settings = settings_of(design, args.settings)
+    protection = Protection.of(settings, args.crt, args.blind, args.verify)
+    if protection is not None and not design.programmed:
+        raise BadInput(
+            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for "
+            "designs such as mont"
+        )
+    if (nbits := args.nbits) is not None:
+        design.at(nbits, **(protection.settings(design, nbits, settings) if protection else settings))
+    return Judge(
+        design,
+        **attributes(args, "level", "stage", "nbits", "reduce", "limit"),
+        settings=settings,
+        jobs=jobs_of(args),
+        protection=protection,
+        ledger=ledger_of(args),
+    )
+
+
 def _read(args: Namespace) -> tuple[list[VectorFile], list[dict[str, str]]]:
     """The files, and the errors of those that cannot be read; BadInput if there is only one."""
-    files: list[VectorFile] = []
-    unread: list[dict[str, str]] = []
+    files = []
+    unread = []
     with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
         for path in args.files:
             progress.describe(f"reading {path}")

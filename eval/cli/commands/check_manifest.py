@@ -1,4 +1,13 @@
-"""`modexlab check --manifest`: the manifest of a core of your own, and its table of corners."""
+"""Check a manifest, and run its table of corners.
+
+Compares the ports of the module with the manifest and runs the table of corners: a failing row is printed
+with its operands and both results. Exit code 1 if a row fails, 2 if the manifest is wrong. `modexlab new
+manifest` prints a manifest to begin with.
+
+examples:
+  modexlab check --manifest design.toml
+  modexlab check --manifest cores --nbits 64 --json
+"""
 
 from argparse import Namespace
 
@@ -11,21 +20,13 @@ from ...json_values import json_number
 from ...progress import Progress
 from .. import own
 from ..arguments import accelerator_of, described
-from ..options import Option
+from ..options import option
 from ..render import Json, answer_all, capped
 
 SHOWN = 20  # rows that failed, in the text; --json has all
 
-SUMMARY = "check a manifest, and run its table of corners"
-TEXT = """\
-Compares the ports of the module with the
-manifest and runs the table of corners: a failing row is printed with its operands and both results. Exit code
-1 if a row fails, 2 if the manifest is wrong. `modexlab new manifest` prints a manifest to begin with."""
-EXAMPLES = """\
-  modexlab check --manifest design.toml
-  modexlab check --manifest cores --nbits 64 --json"""
 OPTIONS = (
-    Option("manifests", metavar="FILE", nargs="*", help="manifests, or folders of them"),
+    option("manifests", "FILE", "manifests, or folders of them", nargs="*"),
     "--nbits (default: 32, or the width nearest to it that the core has)",
     "--set",
     "--json",

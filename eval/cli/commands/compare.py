@@ -1,4 +1,35 @@
-"""`modexlab compare`: the papers' figures next to ours, measuring what the ledger lacks."""
+"""Compare the papers' figures with ours.
+
+Each published figure is shown next to its twin (the paper's machine, rebuilt) and next to a machine of ours
+that does the same work, from the ledger. --measure measures the missing and the stale ones, as `modexlab
+sweep` does: after Ctrl-C the same command continues. x is ours divided by the published figure. The verdict
+limits the comparison:
+
+  cycles      of the same work: they compare directly
+  area,       of paper 001 on the same standard cells, but by other tools
+  energy
+  FPGA        on the same family, counted before packing; if tools or units differ, only ratios: the figure is
+              divided by that of the paper's base machine, and ours by that of its twin
+
+Marked figures (a missed clock, for one) and figures that do not compare are left out, with the reason.
+
+`compare cores` compares the cost of a product and of a private operation at 32 to 2,048 bits. Our machines,
+the rebuilt ones of the papers and your own (--accelerator PATH) went through one flow with one library, each
+at its highest clock (`modexlab asic --fmax`); published figures follow, with their technology. Points that
+are not measured yet have cycles by formula. --measure measures them: first the cores whose clock the
+reference results list, by one synthesis each, then the others by searches; --full adds machines and searches
+at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`, prints the table so far. Name designs of the
+catalogue to see only these. --no-search skips the searches, which takes half as long.
+
+examples:
+  modexlab compare paper-003 --measure
+  modexlab compare paper-003 paper-002 --markdown
+  modexlab compare paper-001 --table RTL --measure --json
+  modexlab compare all > comparison.txt
+  modexlab compare cores --nbits 32
+  modexlab compare cores mont --nbits 8 --measure --json
+  modexlab compare cores heap --nbits 32 --measure --no-search
+"""
 
 import shlex
 import textwrap
@@ -17,41 +48,10 @@ from ...papers.published import Table as PaperTable
 from ...table import cell, markdown_table, table
 from ..arguments import refuse
 from ..laboratory import ledger_of, swept
-from ..options import Option, flag, shared
+from ..options import flag, option, shared
 from ..render import Block, Json, answer, interrupted, warn
 from . import compare_cores
 from .compare_cores import LINE, wrapped
-
-SUMMARY = "compare the papers' figures with ours"
-TEXT = """\
-Each published figure is shown next to its twin
-(the paper's machine, rebuilt) and next to a machine of ours that does the same work, from the ledger.
---measure measures the missing and the stale ones, as `modexlab sweep` does: after Ctrl-C the same command
-continues. x is ours divided by the published figure. The verdict limits the comparison:
-
-  cycles      of the same work: they compare directly
-  area,       of paper 001 on the same standard cells, but by other tools
-  energy
-  FPGA        on the same family, counted before packing; if tools or units differ, only ratios: the figure is
-              divided by that of the paper's base machine, and ours by that of its twin
-
-Marked figures (a missed clock, for one) and figures that do not compare are left out, with the reason.
-
-`compare cores` compares the cost of a product and of a private operation at 32 to 2,048 bits. Our machines,
-the rebuilt ones of the papers and your own (--accelerator PATH) went through one flow with one library, each
-at its highest clock (`modexlab asic --fmax`); published figures follow, with their technology. Points that
-are not measured yet have cycles by formula. --measure measures them: first the cores whose clock the
-reference results list, by one synthesis each, then the others by searches; --full adds machines and searches
-at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`, prints the table so far. Name designs of the
-catalogue to see only these. --no-search skips the searches, which takes half as long."""
-EXAMPLES = """\
-  modexlab compare paper-003 --measure
-  modexlab compare paper-003 paper-002 --markdown
-  modexlab compare paper-001 --table RTL --measure --json
-  modexlab compare all > comparison.txt
-  modexlab compare cores --nbits 32
-  modexlab compare cores mont --nbits 8 --measure --json
-  modexlab compare cores heap --nbits 32 --measure --no-search"""
 
 ALL, PREFIX = "all", "paper-"
 PAPERS = (*(f"{PREFIX}{number}" for number in NUMBERS), ALL)
@@ -64,11 +64,11 @@ CORES_ALONE = f"give `modexlab compare {compare_cores.WORD}`"
 Compared = Sequence[Comparison | LeftOut]
 T = TypeVar("T")
 OPTIONS = (
-    Option(
+    option(
         "papers",
-        metavar="PAPER",
+        "PAPER",
+        f"{', '.join(PAPERS)} (default: all); or {compare_cores.WORD}, then perhaps designs",
         nargs="*",
-        help=f"{', '.join(PAPERS)} (default: all); or {compare_cores.WORD}, then perhaps designs",
     ),
     "--table",
     shared("--nbits", "only these; may be repeated", action="append"),

@@ -32,10 +32,9 @@ PUBLISHED = (
     "--markdown."
 )
 ABOUT = (
-    "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x floor: "
-    "area x time of a product, divided by the least that its bit products need at this clock, each with "
-    "half a "
-    "selecting gate and half a full adder."
+    "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x "
+    "floor: area x time of a product, divided by the least that its bit products need at this clock, each "
+    "with half a selecting gate and half a full adder."
 )
 
 

@@ -1,4 +1,17 @@
-"""`modexlab run --level formula`: cycles of an operation by its closed formula, without simulation."""
+"""Count cycles without simulating.
+
+Cycles from the handshake of the request to that of the response, by the closed formula of the design;
+missing operands are fixed pseudo-random numbers. Two products that are computed in parallel count once. A
+core with a manifest (--accelerator) has no formula: it is simulated, and its result is checked.
+
+examples:
+  modexlab run mont --level formula --nbits 1024 --exp 65537
+  modexlab run mont-ct --level formula --nbits 4096 --exp 0xffff --set nstages=8 --json
+  modexlab run ssmm --level formula --nbits 2048 --workload sign+9verify
+  modexlab run mont --level formula --nbits 2048 --set schedule=fixed-window --set crt=true --workload decrypt
+  modexlab run naive-001 --level formula --base 1119317562 --exp 65537 --mod 2603398711
+  modexlab run --level formula --accelerator cores/mine/design.toml --nbits 512 --workload decrypt
+"""
 
 from argparse import Namespace
 
@@ -16,20 +29,6 @@ from ..render import Json, answer_all
 
 Counted = tuple[Json, str]  # for scripts, and as text
 OPERANDS = ("base", "exp", "mod")
-
-SUMMARY = "count cycles without simulating"
-TEXT = """\
-Cycles from the handshake of the request to
-that of the response, by the closed formula of the design; missing operands are fixed pseudo-random numbers.
-Two products that are computed in parallel count once. A core with a manifest (--accelerator) has no formula:
-it is simulated, and its result is checked."""
-EXAMPLES = """\
-  modexlab run mont --level formula --nbits 1024 --exp 65537
-  modexlab run mont-ct --level formula --nbits 4096 --exp 0xffff --set nstages=8 --json
-  modexlab run ssmm --level formula --nbits 2048 --workload sign+9verify
-  modexlab run mont --level formula --nbits 2048 --set schedule=fixed-window --set crt=true --workload decrypt
-  modexlab run naive-001 --level formula --base 1119317562 --exp 65537 --mod 2603398711
-  modexlab run --level formula --accelerator cores/mine/design.toml --nbits 512 --workload decrypt"""
 
 
 OPTIONS = (

@@ -1,4 +1,12 @@
-"""`modexlab env`: cell libraries, installed tools and the cache."""
+"""Show the libraries of cells, the tools and the cache.
+
+The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab.
+
+examples:
+  modexlab env
+  modexlab env tools
+  modexlab env cache --json
+"""
 
 import os
 import shutil
@@ -18,12 +26,6 @@ TOOLS = {  # program, which a variable may replace: who uses it
     "qemu-riscv32": "a second opinion on the processor",
     "nextpnr-himbaechel": "place and route for Artix-7",
 }
-SUMMARY = "show the libraries of cells, the tools and the cache"
-TEXT = "The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab."
-EXAMPLES = """\
-  modexlab env
-  modexlab env tools
-  modexlab env cache --json"""
 
 
 def _kits() -> list[Json]:

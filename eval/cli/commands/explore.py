@@ -1,4 +1,22 @@
-"""`modexlab sweep`: measure the points of a space, here or on a cluster, and print their Pareto fronts."""
+"""Measure a space of designs and print its Pareto fronts.
+
+A space is a TOML file or the name of a ready-made one (--list): designs, widths, parameters, workloads,
+stages and settings of the flow, with constraints and objectives. Each figure is written to the ledger when
+it is measured. An interrupted sweep loses only the points under way; the same command continues and
+measures nothing twice. A point that fails is recorded with its message; --retry tries it again.
+
+Points are measured by local processes, by the workers of a Dask scheduler, or by jobs of a queue; workers
+need this modexlab and its tools. The exit code is 1 if no point could be measured, and 130 after Ctrl-C.
+
+examples:
+  modexlab sweep course
+  modexlab sweep space.toml --dry-run
+  modexlab sweep space.toml --accelerator cores
+  modexlab sweep space.toml --method nsga2 --points 200 --seed 1
+  modexlab sweep widths --ledger widths.sqlite --jobs 8 --json
+  modexlab sweep space.toml --scheduler tcp://node1:8786
+  modexlab sweep space.toml --slurm 20 --option queue=long --option memory=8GB
+"""
 
 import re
 import shlex
@@ -24,7 +42,7 @@ from ...progress import duration
 from ..arguments import refuse
 from ..exit_codes import INTERRUPTED
 from ..laboratory import jobs_of, ledger_of
-from ..options import Group, Option, choice, flag, option, positive, repeated
+from ..options import Group, choice, flag, option, positive, repeated
 from ..render import Block, Json, Table, answer
 from .show import spaces
 
@@ -33,28 +51,9 @@ QUEUES = {"slurm": "Slurm", "lsf": "LSF", "pbs": "PBS"}
 MOST_SHOWN = 10  # reasons and failures in the text; --json has all of them
 LINE = 116
 
-SUMMARY = "measure a space of designs and print its Pareto fronts"
-TEXT = """\
-A space is a TOML file or the
-name of a ready-made one (--list): designs, widths, parameters, workloads, stages and settings of the flow,
-with constraints and objectives. Each figure is written to the ledger when it is measured. An interrupted
-sweep loses only the points under way; the same command continues and measures nothing twice. A point that
-fails is recorded with its message; --retry tries it again.
-
-Points are measured by local processes, by the workers of a Dask scheduler, or by jobs of a queue; workers
-need this modexlab and its tools. The exit code is 1 if no point could be measured, and 130 after Ctrl-C."""
-EXAMPLES = """\
-  modexlab sweep course
-  modexlab sweep space.toml --dry-run
-  modexlab sweep space.toml --accelerator cores
-  modexlab sweep space.toml --method nsga2 --points 200 --seed 1
-  modexlab sweep widths --ledger widths.sqlite --jobs 8 --json
-  modexlab sweep space.toml --scheduler tcp://node1:8786
-  modexlab sweep space.toml --slurm 20 --option queue=long --option memory=8GB"""
-
 
 OPTIONS = (
-    Option("space", metavar="SPACE", nargs="?", help="a file (SPACE.toml), or a ready-made space"),
+    option("space", "SPACE", "a file (SPACE.toml), or a ready-made space", nargs="?"),
     flag("--list", "list the ready-made spaces"),
     flag("--dry-run", "measure nothing: list the points and estimate the time"),
     *("--accelerator", "--ledger", "--retry"),
@@ -297,7 +296,11 @@ def _fronts(sweep: Sweep, fronts: Sequence[Json]) -> Table:
         [
             "" if number else front["work"],
             point["subject"].partition("@")[0],
-            *([_words(point["settings"]) or None] if settings else []),
+            *(
+                [" ".join(f"{name}={_value(value)}" for name, value in point["settings"].items()) or None]
+                if settings
+                else []
+            ),
             *(_value(point["flow"].get(name)) for name in flow),
             *(_figure(point["values"].get(metric)) for metric in metrics),
             point["row"],
@@ -307,10 +310,6 @@ def _fronts(sweep: Sweep, fronts: Sequence[Json]) -> Table:
     ]
     head = ["work", "design", *settings, *flow, *metrics, "row"]
     return Table(head, lines, f"{len(fronts)} front{'s' if len(fronts) > 1 else ''}, {least}")
-
-
-def _words(settings: Json) -> str:
-    return " ".join(f"{name}={_value(value)}" for name, value in settings.items())
 
 
 def _value(value: Any) -> str:

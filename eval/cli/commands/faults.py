@@ -1,4 +1,22 @@
-"""`modexlab attack faults`: inject single-bit faults, and run the Bellcore attack on wrong CRT results."""
+"""Flip bits of a design, and count wrong results.
+
+Each fault flips one flip-flop in one cycle, and the operation continues: an exponentiation, or a request
+that an accelerator of another kind accepts, whose response is compared with its function. If they are few,
+all faults are injected, otherwise a random sample of --samples. The outcome is the right result (no
+effect), an error status instead of a result (caught), no answer within three times the usual cycles (hang),
+or a wrong result. --crt and --blind include the result check, unless --set verify=false removes it. With
+CRT and no check, one wrong signature reveals a prime of the key (Bellcore), which is printed. The ledger
+keeps the outcomes: after Ctrl-C the same command continues. The exit code is 1 if a wrong result was
+released.
+
+examples:
+  modexlab attack faults mont-001 --nbits 16 --samples 500
+  modexlab attack faults mont --nbits 16 --crt --samples 500
+  modexlab attack faults mont --nbits 32 --crt --set verify=false --bellcore
+  modexlab attack faults mont --nbits 8 --netlist --samples 300
+  modexlab attack faults --accelerator gcd --nbits 8
+  modexlab attack faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json
+"""
 
 from argparse import Namespace
 from collections.abc import Iterator
@@ -17,22 +35,6 @@ from .leak import MACHINE, machine_of
 
 SHOWN = 12  # registers
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
-SUMMARY = "flip bits of a design, and count wrong results"
-TEXT = """\
-Each fault flips one flip-flop in one cycle, and the operation continues: an exponentiation, or a request
-that an accelerator of another kind accepts, whose response is compared with its function. If they are few,
-all faults are injected, otherwise a random sample of --samples. The outcome is the right result (no effect),
-an error status instead of a result (caught), no answer within three times the usual cycles (hang), or a wrong
-result. --crt and --blind include the result check, unless --set verify=false removes it. With CRT and no
-check, one wrong signature reveals a prime of the key (Bellcore), which is printed. The ledger keeps the
-outcomes: after Ctrl-C the same command continues. The exit code is 1 if a wrong result was released."""
-EXAMPLES = """\
-  modexlab attack faults mont-001 --nbits 16 --samples 500
-  modexlab attack faults mont --nbits 16 --crt --samples 500
-  modexlab attack faults mont --nbits 32 --crt --set verify=false --bellcore
-  modexlab attack faults mont --nbits 8 --netlist --samples 300
-  modexlab attack faults --accelerator gcd --nbits 8
-  modexlab attack faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json"""
 
 
 OPTIONS = (
@@ -78,25 +80,22 @@ def execute(args: Namespace) -> int:
             campaign.run(faults, progress, enough, ledger_of(args))
         except KeyboardInterrupt:
             return interrupted(f"{len(campaign.outcomes):,} of {len(faults):,} faults are in the ledger")
-    report = {**described(machine), **campaign.as_json()}
+    report = described(machine) | campaign.as_json()
     if isinstance(machine, Machine):
         report["checked"] = machine.keyed and machine.programmed.recipe.verify
-    if told := report["bellcore"]:
-        report["bellcore"] = {
-            name: json_number(value) if name in NUMBERS else value for name, value in told.items()
-        }
+    for key in NUMBERS if report["bellcore"] else ():
+        if key in report["bellcore"]:
+            report["bellcore"][key] = json_number(report["bellcore"][key])
     return answer(args, report, *_blocks(report, campaign), ok=not report["wrong_result"])
 
 
 def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:
     sites = f"{report['nets']:,} nets" if "nets" in report else f"{report['flip_flops']:,} flip-flops"
-    check = ""
-    if "checked" in report:
-        check = ", the result is checked" if report["checked"] else ", no check of the result"
+    check = {None: "", True: ", the result is checked", False: ", no check of the result"}
     how = "every one of them" if report["exhaustive"] else f"{report['injected']:,} of them, drawn"
     title = (
-        f"{report['design']}, {report['nbits']} bits{check}: {sites} in {report['cycles']:,} cycles "
-        f"are {report['possible']:,} faults; {how}"
+        f"{report['design']}, {report['nbits']} bits{check[report.get('checked')]}: {sites} in "
+        f"{report['cycles']:,} cycles are {report['possible']:,} faults; {how}"
     )
     lines = [
         (key.replace("_", " "), f"{report[key]:>9,}  {report[key] / max(1, report['injected']):7.2%}")
@@ -125,10 +124,7 @@ def _bellcore(report: Json, campaign: FaultCampaign) -> Iterator[str]:
     yield f"Bellcore: {count:,} of {wrong:,} wrong results give a prime of the key, each alone. The first:"
     first, key = campaign.factored[0], campaign.key
     assert key is not None
-    pairs = {
-        "fault": first.fault,
-        "message m": shown(first.message),
-        "wrong result s": shown(first.wrong),
-        "gcd(s^e - m, n)": f"{shown(first.factor)}, a factor of n = {shown(key.n)}",
-    }
-    yield from (f"  {label:<17}  {text}" for label, text in pairs.items())
+    yield f"  fault              {first.fault}"
+    yield f"  message m          {shown(first.message)}"
+    yield f"  wrong result s     {shown(first.wrong)}"
+    yield f"  gcd(s^e - m, n)    {shown(first.factor)}, a factor of n = {shown(key.n)}"

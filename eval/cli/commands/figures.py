@@ -1,4 +1,19 @@
-"""`modexlab asic --crosscheck`: compare area, timing, power and layout with the results of other tools."""
+"""Compare the figures of a netlist with those of other tools.
+
+Takes a design through the flow and asks other tools about the results: OpenSTA about slacks (without wires,
+with estimated wires and with those of the layout) and, for the same activity, about power; Yosys about
+area; KLayout about the design rules and about the connections of the metal, which must be those of the
+netlist. If a figure differs by more than the tolerance (20 ps or 1 % of a path, 5 % of a power), the
+command searches for the cause and reports how much it explains.
+
+The exit code is 1 if a difference has no known cause.
+
+examples:
+  modexlab asic mont --crosscheck --nbits 8 --flow adders=sklansky
+  modexlab asic mont --crosscheck --nbits 8 --layout --json
+  modexlab asic mont-001 --crosscheck --interface xcel --clock 3.25
+  modexlab asic --crosscheck --space course
+"""
 
 from __future__ import annotations
 
@@ -29,21 +44,6 @@ SLACKS = (
     ("supposed", "worst setup slack with"),
     ("layout", "worst setup slack after"),
 )
-SUMMARY = "compare the figures of a netlist with those of other tools"
-TEXT = """\
-Takes a design
-through the flow and asks other tools about the results: OpenSTA about slacks (without wires, with estimated
-wires and with those of the layout) and, for the same activity, about power; Yosys about area; KLayout about
-the design rules and about the connections of the metal, which must be those of the netlist. If a figure
-differs by more than the tolerance (20 ps or 1 % of a path, 5 % of a power), the command searches for the
-cause and reports how much it explains.
-
-The exit code is 1 if a difference has no known cause."""
-EXAMPLES = """\
-  modexlab asic mont --crosscheck --nbits 8 --flow adders=sklansky
-  modexlab asic mont --crosscheck --nbits 8 --layout --json
-  modexlab asic mont-001 --crosscheck --interface xcel --clock 3.25
-  modexlab asic --crosscheck --space course"""
 
 
 OPTIONS = (

@@ -1,33 +1,32 @@
-"""`modexlab asic --fpga`: FPGA resources of a design, and its frequency after place and route."""
+"""Count the FPGA resources of a design.
+
+Counts come from the yosys synthesis for each family, flattened and before packing. Artix-7 compares with
+paper 002, Cyclone V (whose ALMs are an estimate) with papers 000 and 004. --pnr places and routes for ECP5,
+and for Artix-7 if nextpnr-himbaechel with its Xilinx part is on PATH, with registers at all ports, accessed
+through three pins, and reports the frequency.
+
+examples:
+  modexlab asic mont --fpga
+  modexlab asic mont-001 --fpga --nbits 8 --set nstages=4 --pnr
+  modexlab asic naive --fpga --device artix-7 cyclone-v --json
+  modexlab asic --fpga --accelerator cores/mine/design.toml --device ecp5
+  modexlab asic --fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr
+"""
 
 from argparse import Namespace
 from collections.abc import Iterator
 
 from ....flow.fpga.report import FpgaRun, Routed
 from ...lab.stages import FPGA
-from ..options import HARDWARE, VERILOG, Group, Option, flag
+from ..options import HARDWARE, VERILOG, Group, flag, option
 from ..render import Table, answer
 from .asic import source_of, steps
-
-SUMMARY = "count the FPGA resources of a design"
-TEXT = """\
-Counts come from the yosys synthesis for each family,
-flattened and before packing. Artix-7 compares with paper 002, Cyclone V (whose ALMs are an estimate) with
-papers 000 and 004. --pnr places and routes for ECP5, and for Artix-7 if nextpnr-himbaechel with its Xilinx
-part is on PATH, with registers at all ports, accessed through three pins, and reports the frequency."""
-EXAMPLES = """\
-  modexlab asic mont --fpga
-  modexlab asic mont-001 --fpga --nbits 8 --set nstages=4 --pnr
-  modexlab asic naive --fpga --device artix-7 cyclone-v --json
-  modexlab asic --fpga --accelerator cores/mine/design.toml --device ecp5
-  modexlab asic --fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr"""
-
 
 OPTIONS = (
     *("design", "--accelerator"),
     *HARDWARE,
     Group("Verilog from elsewhere instead of a design", VERILOG),
-    Option("--device", nargs="+", metavar="NAME", help="artix-7, cyclone-v, ecp5 (default: all)"),
+    option("--device", "NAME", "artix-7, cyclone-v, ecp5 (default: all)", nargs="+"),
     flag("--pnr", "place and route, for the frequency"),
     "--json",
 )

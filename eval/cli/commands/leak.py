@@ -1,4 +1,22 @@
-"""`modexlab attack leakage`: a t-test on simulated power, fixed against random secrets."""
+"""Test whether a design gives its secret away.
+
+Operations with a fixed secret and with random secrets run in random order. The secret of an accelerator
+that is no RSA machine is its secret fields (`secret` in its class); its other fields are held. In each
+cycle the command counts the register bits that change (distance) or are 1 (weight). The machine leaks if
+the means of the two classes differ (Welch's t above 4.5 in both halves of the operations, with the same
+sign). Cycles that load the unmasked secret, and those of a public exponent, are reported but not judged.
+Timing leaks if operations that differ only in the secret take different numbers of cycles or, on a machine
+that blinds, if the cycle distributions of the two classes differ. The exit code is 1 if a leak is found. By
+default only the registers of the RTL are observed, without wires and glitches; --netlist includes both.
+
+examples:
+  modexlab attack leakage mont-001 --nbits 16 --traces 400
+  modexlab attack leakage mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
+  modexlab attack leakage mont --nbits 16 --traces 1000 --blind --set verify=false --json
+  modexlab attack leakage mont --nbits 16 --traces 400 --crt --fixed message --model weight
+  modexlab attack leakage mont --nbits 8 --traces 400 --netlist
+  modexlab attack leakage --accelerator inverse --nbits 8 --traces 400
+"""
 
 from argparse import Namespace
 from collections.abc import Iterator
@@ -25,23 +43,6 @@ MODELS = {  # on registers first
     "weight": "Hamming weight of all registers",
     "toggles": "all nets that move, with glitches",
 }
-SUMMARY = "test whether a design gives its secret away"
-TEXT = """\
-Operations with a fixed secret and with random secrets run in random order. The secret of an accelerator
-that is no RSA machine is its secret fields (`secret` in its class); its other fields are held. In each cycle
-the command counts the register bits that change (distance) or are 1 (weight). The machine leaks if the means
-of the two classes differ (Welch's t above 4.5 in both halves of the operations, with the same sign). Cycles
-that load the unmasked secret, and those of a public exponent, are reported but not judged. Timing leaks
-if operations that differ only in the secret take different numbers of cycles or, on a machine that blinds,
-if the cycle distributions of the two classes differ. The exit code is 1 if a leak is found. By default only
-the registers of the RTL are observed, without wires and glitches; --netlist includes both."""
-EXAMPLES = """\
-  modexlab attack leakage mont-001 --nbits 16 --traces 400
-  modexlab attack leakage mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
-  modexlab attack leakage mont --nbits 16 --traces 1000 --blind --set verify=false --json
-  modexlab attack leakage mont --nbits 16 --traces 400 --crt --fixed message --model weight
-  modexlab attack leakage mont --nbits 8 --traces 400 --netlist
-  modexlab attack leakage --accelerator inverse --nbits 8 --traces 400"""
 
 
 PARTS: Columns = {
@@ -85,22 +86,21 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    format = ""
+    suffix = ""
     if args.output is not None:
         check_file("--output", args.output)
-        format = Path(args.output).suffix.removeprefix(".")
-        if format not in FORMATS:
+        suffix = Path(args.output).suffix.removeprefix(".")
+        if suffix not in FORMATS:
             raise BadInput(f"--output {args.output}: give a file that ends in .{', .'.join(FORMATS)}")
-    if args.model is not None and (args.model == TOGGLES) != args.netlist:
+    measure = args.model or (TOGGLES if args.netlist else "distance")
+    if (measure == TOGGLES) != args.netlist:
         raise BadInput(
-            f"--model {args.model} {'with' if args.netlist else 'without'} --netlist: registers are at RTL "
+            f"--model {measure} {'with' if args.netlist else 'without'} --netlist: registers are at RTL "
             "(distance, weight), and all nets in the netlist (toggles)"
         )
-    measure = args.model or (TOGGLES if args.netlist else "distance")
     machine = machine_of(args)
     if isinstance(machine, Machine):
-        fixed, message = args.fixed or "exponent", args.message or "random"
-        comparison = compared(machine, fixed, message, args.seed)
+        comparison = compared(machine, args.fixed or "exponent", args.message or "random", args.seed)
     else:
         comparison = compared_fields(machine, args.seed)
     name = f"{machine.name}, {machine.nbits} bits"
@@ -111,9 +111,9 @@ def execute(args: Namespace) -> int:
             progress(done, total)
 
         assessment = assess(comparison, args.traces, measure, report_progress)
-    if format:
+    if suffix:
         title = f"{name}: {comparison.title}, {args.traces:,} operations"
-        Path(args.output).write_bytes(drawn(assessment, title, format))
+        Path(args.output).write_bytes(drawn(assessment, title, suffix))
     report = {
         **described(machine),
         "level": "netlist" if args.netlist else "rtl",
@@ -122,7 +122,7 @@ def execute(args: Namespace) -> int:
     }
     title = (
         f"{report['design']}, {report['nbits']} bits: {comparison.title}{comparison.note}; "
-        f"{report['traces']:,} operations, {MODELS[report['model']]}"
+        f"{report['traces']:,} operations, {MODELS[measure]}"
     )
     return answer(
         args,
@@ -189,11 +189,11 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
 
 
 def _verdict(assessment: Assessment) -> str:
+    secret, power = assessment.compared.words, assessment.power_leaks
     if assessment.time_leaks:
-        also = ", and its power" if assessment.power_leaks else ""
-        return f"LEAKS: its time tells of {assessment.compared.words}{also}"
-    if assessment.power_leaks:
-        return f"LEAKS: its power tells of {assessment.compared.words}, though its time does not"
+        return f"LEAKS: its time tells of {secret}{', and its power' if power else ''}"
+    if power:
+        return f"LEAKS: its power tells of {secret}, though its time does not"
     return f"no leak found with {assessment.traces:,} operations"
 
 

@@ -1,14 +1,42 @@
-"""`modexlab ledger`: list, show, export, merge, verify and salvage measurements."""
+"""Show or export what has been measured.
 
-from __future__ import annotations
+Every measured figure is a row in one SQLite file, with the command that measures it again (`modexlab ledger
+reproduce ROW`), the tools, the hash of the Verilog, and the tests that the same hardware passed. The newest
+measurement of a point counts; --history shows the older ones too.
+
+  list             a table (the default)
+  show ROW         one figure in detail
+  export FILE      rows as .csv, .jsonl or .parquet; --format reference: one line per point that diffs well
+  diff OLD [NEW]   figures that differ between ledgers or reference files (NEW: default --ledger);
+                   exit code 1 if there are any
+  merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
+  verify [FILE]    read a whole ledger; exit code 1 if a measurement is damaged
+  salvage [FILE]   replace a damaged ledger by its intact rows, and keep the damaged file under another name;
+                   with FILE and --ledger OTHER the intact rows go to OTHER, and FILE stays as it is
+  path             where the ledger is
+
+Marks say why a figure must not be compared; a row is stale if sources or tools have changed since.
+
+examples:
+  modexlab ledger
+  modexlab ledger list --design mont --metric cycles --metric area_um2
+  modexlab ledger list --failures
+  modexlab ledger export figures.csv
+  modexlab ledger diff before.sqlite after.sqlite --tolerance 0.005
+  modexlab ledger export reference.jsonl --format reference
+  modexlab ledger diff reference.jsonl
+  modexlab ledger merge machine-a.sqlite machine-b.sqlite --ledger all.sqlite
+  modexlab ledger verify
+  modexlab ledger salvage cut-off.sqlite --ledger new.sqlite
+  modexlab ledger path
+"""
 
 import shlex
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....fl.errors import BadInput, unknown
 from ...designs.catalogue import designs
@@ -32,37 +60,6 @@ from ..laboratory import ledger_of
 from ..options import Group, Option, flag, number, option, real, repeated, shared, short
 from ..render import Json, Table, answer, capped, labelled
 
-SUMMARY = "show or export what has been measured"
-TEXT = """\
-Every measured figure is a row in one SQLite file,
-with the command that measures it again (`modexlab ledger reproduce ROW`), the tools, the hash of the Verilog,
-and the tests that the same hardware passed. The newest measurement of a point counts; --history shows the
-older ones too.
-
-  list             a table (the default)
-  show ROW         one figure in detail
-  export FILE      rows as .csv, .jsonl or .parquet; --format reference: one line per point that diffs well
-  diff OLD [NEW]   figures that differ between ledgers or reference files (NEW: default --ledger);
-                   exit code 1 if there are any
-  merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
-  verify [FILE]    read a whole ledger; exit code 1 if a measurement is damaged
-  salvage [FILE]   replace a damaged ledger by its intact rows, and keep the damaged file under another name;
-                   with FILE and --ledger OTHER the intact rows go to OTHER, and FILE stays as it is
-  path             where the ledger is
-
-Marks say why a figure must not be compared; a row is stale if sources or tools have changed since."""
-EXAMPLES = """\
-  modexlab ledger
-  modexlab ledger list --design mont --metric cycles --metric area_um2
-  modexlab ledger list --failures
-  modexlab ledger export figures.csv
-  modexlab ledger diff before.sqlite after.sqlite --tolerance 0.005
-  modexlab ledger export reference.jsonl --format reference
-  modexlab ledger diff reference.jsonl
-  modexlab ledger merge machine-a.sqlite machine-b.sqlite --ledger all.sqlite
-  modexlab ledger verify
-  modexlab ledger salvage cut-off.sqlite --ledger new.sqlite
-  modexlab ledger path"""
 WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
 SHOWN = 10  # measurements that are damaged
 OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
@@ -383,8 +380,7 @@ def _export(args: Namespace) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class _Action:
+class _Action(NamedTuple):
     """An action, the options that it obeys besides --ledger, and how many arguments it takes."""
 
     run: Callable[[Namespace], int]
@@ -405,7 +401,7 @@ ACTIONS = {
 }
 OPTIONS = (
     Option("action", choices=tuple(ACTIONS), nargs="?", default="list", help="what to do (default: list)"),
-    Option("targets", metavar="ROW|FILE", nargs="*", help="of show, export, diff, merge, verify and salvage"),
+    option("targets", "ROW|FILE", "of show, export, diff, merge, verify and salvage", nargs="*"),
     "--ledger",
     Group(
         "which rows; names and widths may be repeated",

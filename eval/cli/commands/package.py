@@ -1,4 +1,19 @@
-"""`modexlab verilog --package`: write an accelerator as an IP package for another team."""
+"""Pack a design as an IP core.
+
+The folder has the Verilog, a self-checking testbench for Verilator and Icarus, the same for cocotb, the
+protocol's rules as assertions, a FuseSoC core with targets for simulation, lint and an ECP5, constraints, a
+data sheet (block diagram, timing, registers, cycles, area and energy from the ledger, security, limits);
+behind AXI4-Lite also a bridge from APB, the register map in SystemRDL, a driver in C (for an accelerator of
+your own, the header of its call), and a proof of the rules. The testbench of an accelerator of your own
+sends the requests of its table. Nothing in the folder needs modexlab; its README.md lists the commands with
+their prerequisites.
+
+examples:
+  modexlab verilog mont-ct --package --nbits 64 -o mont_ct
+  modexlab verilog systolic --package --nbits 1024 --interface stream -o systolic
+  modexlab verilog mont --package --nbits 128 --interface axi4lite-000 -o rsa
+  modexlab verilog --package --accelerator gcd --nbits 16 -o gcd_ip
+"""
 
 from argparse import Namespace
 
@@ -10,21 +25,6 @@ from ..arguments import accelerator_of
 from ..laboratory import ledger_of
 from ..options import Interfaces, shared
 from ..render import answer, labelled
-
-SUMMARY = "pack a design as an IP core"
-TEXT = """\
-The folder has the Verilog, a self-checking testbench for
-Verilator and Icarus, the same for cocotb, the protocol's rules as assertions, a FuseSoC core with targets
-for simulation, lint and an ECP5, constraints, a data sheet (block diagram, timing, registers, cycles, area
-and energy from the ledger, security, limits); behind AXI4-Lite also a bridge from APB, the register map in
-SystemRDL, a driver in C (for an accelerator of your own, the header of its call), and a proof of the rules.
-The testbench of an accelerator of your own sends the requests of its table. Nothing in the folder needs
-modexlab; its README.md lists the commands with their prerequisites."""
-EXAMPLES = """\
-  modexlab verilog mont-ct --package --nbits 64 -o mont_ct
-  modexlab verilog systolic --package --nbits 1024 --interface stream -o systolic
-  modexlab verilog mont --package --nbits 128 --interface axi4lite-000 -o rsa
-  modexlab verilog --package --accelerator gcd --nbits 16 -o gcd_ip"""
 
 OPTIONS = (
     *("design", "--accelerator"),
@@ -51,15 +51,16 @@ def execute(args: Namespace) -> int:
     with Progress(label, quiet=args.json) as progress:
         files = package.files(lambda part: progress.describe(f"{label}: {part}"))
     write_folder(directory, files)
-    report = {"name": package.name, "directory": str(directory), "files": sorted(files), "figures": len(rows)}
+    report = {
+        "name": package.name,
+        "directory": str(directory),
+        "files": sorted(files),
+        "figures": len(rows),
+    }
+    sim = f"fusesoc --cores-root {args.output} run --target=sim {package.core}"
     steps = (
         ("  read", directory / "doc" / "datasheet.html"),
-        (
-            "  simulate",
-            f"fusesoc --cores-root {args.output} run --target=sim {package.core}, or make -C "
-            f"{args.output} sim",
-        ),
+        ("  simulate", f"{sim}, or make -C {args.output} sim"),
     )
-    return answer(
-        args, report, labelled(steps, f"{args.output}: {package.subject.title}, {len(files)} files")
-    )
+    title = f"{args.output}: {package.subject.title}, {len(files)} files"
+    return answer(args, report, labelled(steps, title))

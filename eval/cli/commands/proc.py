@@ -1,4 +1,19 @@
-"""`modexlab proc`: run a program on the processor and report where its cycles went."""
+"""Run a program on the processor.
+
+An ELF file for RV32IM, or C or assembly, which is compiled first. Without --level and --stage the pipeline
+runs as compiled RTL (rtl, native).
+
+The exit code is 0 if the program's is, 1 if the program failed, and 2 for bad input: also for a program that
+traps without a handler, or that does not end.
+
+examples:
+  modexlab proc program.c
+  modexlab proc program.c --level fl
+  modexlab proc program.c --trace
+  modexlab proc program.c --latency 3 --stall 0.2 --seed 7 --json
+  modexlab proc power.c --xcel mont --nbits 32 --stats
+  modexlab proc gcd/gcd.c --accelerator gcd
+"""
 
 import sys
 from argparse import ArgumentTypeError, Namespace
@@ -27,21 +42,6 @@ from ..arguments import refuse, xcel_of
 from ..operations import stage_of, tracer
 from ..options import COUPLING, UNITS, WIDTH, Group, choice, flag, number, option, positive, shared, short
 from ..render import Json, Table, answer, labelled, warn
-
-SUMMARY = "run a program on the processor"
-TEXT = """\
-An ELF file for RV32IM, or C or assembly, which is
-compiled first. Without --level and --stage the pipeline runs as compiled RTL (rtl, native).
-
-The exit code is 0 if the program's is, 1 if the program failed, and 2 for bad input: also for a program that
-traps without a handler, or that does not end."""
-EXAMPLES = """\
-  modexlab proc program.c
-  modexlab proc program.c --level fl
-  modexlab proc program.c --trace
-  modexlab proc program.c --latency 3 --stall 0.2 --seed 7 --json
-  modexlab proc power.c --xcel mont --nbits 32 --stats
-  modexlab proc gcd/gcd.c --accelerator gcd"""
 
 # what takes about a minute: cycles by stage, or instructions where there is no clock
 LIMITS = {"native": 100_000_000, "verilog": 5_000_000, "python": 200_000, None: 50_000_000}

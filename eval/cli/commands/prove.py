@@ -1,41 +1,5 @@
-"""`modexlab prove`: prove that a design meets its specification for all inputs, or find a counterexample."""
+"""Prove that a design does what its mathematics says.
 
-from __future__ import annotations
-
-from argparse import Namespace
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-from ....fl.errors import BadInput
-from ....flow.prove.report import REFUTED
-from ...assurance.proof import reference
-from ...assurance.proof.check import KINDS, UNITS, Check
-from ...assurance.proof.mutants import Search, first_refuted
-from ...assurance.proof.processor.processor_checks import processor_checks
-from ...designs.catalogue import designs
-from ...json_values import attributes
-from ...lab.campaign import Campaign
-from ...lab.ledger.ledger import Ledger
-from ...lab.schedulers import Here, Outcome
-from ...lab.verdicts import PROC, Subject, Verdict
-from ...progress import Progress
-from ..arguments import given, private
-from ..exit_codes import FAILED
-from ..laboratory import ledger_of
-from ..options import PRIVATE, flag, option, positive, repeated
-from ..render import Columns, Table, answer, interrupted, warn
-from .leak import machine_of
-
-if TYPE_CHECKING:
-    from ...assurance.proof.registry import Proof
-
-ALL = "all"
-NBITS = 8
-SECONDS = 60
-LONGEST = 64  # letters of a name in the table
-SUMMARY = "prove that a design does what its mathematics says"
-TEXT = """\
 Checks of a design:
 
 units     each unit against its mathematics: combinational units by SAT, bit heaps by algebra, units with
@@ -65,8 +29,9 @@ that says so; for `all` it does not change the exit code.
 once for each class of units and prints a table of the mutants.
 
 Verdicts go to the ledger; `modexlab report` shows them. `prove all` and `prove proc` reuse the verdicts of
-the same sources, so an interrupted run continues."""
-EXAMPLES = """\
+the same sources, so an interrupted run continues.
+
+examples:
   modexlab prove mont --check AddRedTextbook CondSub
   modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
   modexlab prove mont-ct --check time protocol
@@ -74,7 +39,43 @@ EXAMPLES = """\
   modexlab prove mont --check AddRedTextbook --mutants
   modexlab prove all --check Halve
   modexlab prove all --check Halve --mutants
-  modexlab prove proc --check "insn add" ill"""
+  modexlab prove proc --check "insn add" ill
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from ....flow.prove.report import REFUTED
+from ...assurance.proof import reference
+from ...assurance.proof.check import KINDS, UNITS, Check
+from ...assurance.proof.mutants import Search, first_refuted
+from ...assurance.proof.processor.processor_checks import processor_checks
+from ...designs.catalogue import designs
+from ...json_values import attributes
+from ...lab.campaign import Campaign
+from ...lab.ledger.ledger import Ledger
+from ...lab.schedulers import Here, Outcome
+from ...lab.verdicts import PROC, Subject
+from ...progress import Progress
+from ..arguments import given, private
+from ..exit_codes import FAILED
+from ..laboratory import ledger_of
+from ..options import PRIVATE, flag, option, positive, repeated
+from ..render import Columns, Table, answer, interrupted, warn
+from .leak import machine_of
+
+if TYPE_CHECKING:
+    from ...assurance.proof.registry import Proof
+
+ALL = "all"
+NBITS = 8
+SECONDS = 60
+LONGEST = 64  # letters of a name in the table
 
 
 OPTIONS = (
@@ -226,8 +227,8 @@ def _prove_all(args: Namespace) -> int:
 
 def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]) -> int:
     """Prove the checks of which the ledger has no verdict from the same sources, and print all verdicts."""
-    known: dict[Any, Verdict] = {}
-    refuted: list[str] = []
+    known = {}
+    refuted = []
     with ledger_of(args) as ledger, Progress("reading designs", unit="check", quiet=args.json) as progress:
         found = read()
         asked = [(subject.name, check.name) for subject, checks in found for check in checks]

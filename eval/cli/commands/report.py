@@ -1,4 +1,22 @@
-"""`modexlab report`: measure what the report lacks, and write the ledger as one HTML page."""
+"""Measure what is missing and write the report, one HTML page.
+
+Measures the points of the ready-made space `report` that the ledger does not have: cycles of all designs
+and systems at 32 bits, and some of them through the ASIC flow (about ten minutes on two cores). An
+interrupted run continues with the same command; a second run measures nothing. The page shows all of the
+ledger, your own sweeps included, with charts, filters, the papers' figures, and the command behind every
+figure. It opens without a network.
+
+The exit code is 1 if a point failed, in this run or before (--retry tries these again), or if the closed
+formulas and the simulation differ, and 130 after Ctrl-C.
+
+examples:
+  modexlab report
+  modexlab report mont-001 mont --cycles --text
+  modexlab report mont --accelerator cores/mine/design.toml
+  modexlab report --no-measure -o sweep.html
+  modexlab report --no-measure --markdown course-report
+  modexlab report --no-measure --figures figures --format svg
+"""
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -17,12 +35,12 @@ from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE
 from ...progress import Progress, duration
 from ...report.markdown import write as write_markdown
 from ...report.render_png import write_all
-from ...report.sections import Content, gather
+from ...report.sections import Content
 from ...report.tables import Cell
 from ...report.text import text
 from ..arguments import refuse
 from ..laboratory import ledger_of, swept
-from ..options import Group, Option, flag, option, shared
+from ..options import Group, flag, option, shared
 from ..render import Json, answer, interrupted
 
 PAGE = "modexlab-report.html"
@@ -30,32 +48,9 @@ SPACE = "report"  # the ready-made space that is measured
 FORMATS = ("png", "svg")
 NBITS = 32  # of a design that the space does not have
 
-SUMMARY = "measure what is missing and write the report, one HTML page"
-TEXT = """\
-Measures the points
-of the ready-made space `report` that the ledger does not have: cycles of all designs and systems at 32 bits,
-and some of them through the ASIC flow (about ten minutes on two cores). An interrupted run continues with the
-same command; a second run measures nothing. The page shows all of the ledger, your own sweeps included, with
-charts, filters, the papers' figures, and the command behind every figure. It opens without a network.
-
-The exit code is 1 if a point failed, in this run or before (--retry tries these again), or if the closed
-formulas and the simulation differ, and 130 after Ctrl-C."""
-EXAMPLES = """\
-  modexlab report
-  modexlab report mont-001 mont --cycles --text
-  modexlab report mont --accelerator cores/mine/design.toml
-  modexlab report --no-measure -o sweep.html
-  modexlab report --no-measure --markdown course-report
-  modexlab report --no-measure --figures figures --format svg"""
-
 
 OPTIONS = (
-    Option(
-        "designs",
-        metavar="DESIGN",
-        nargs="*",
-        help="only these, alone and behind the processor (default: all)",
-    ),
+    option("designs", "DESIGN", "only these, alone and behind the processor (default: all)", nargs="*"),
     "--accelerator",
     Group(
         "measurements",
@@ -91,7 +86,7 @@ def execute(args: Namespace) -> int:
     with Progress("report", quiet=args.json) as progress:
         progress.describe("report: reading the ledger")
         names = [*args.designs, *(design.name for design in by_manifests(args.manifests))]
-        content = gather(ledger, names, pictures=bool(_page(args)) or args.markdown is not None)
+        content = Content(ledger, names, pictures=bool(_page(args)) or args.markdown is not None)
         written = _write(args, content, progress)
     ending = "\n".join(_ending(content, sweep, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
@@ -157,7 +152,7 @@ def _points(subject: str, nbits: int, works: Sequence[tuple[str, str]]) -> list[
 
 def _write(args: Namespace, content: Content, progress: Progress) -> dict[str, str]:
     """Everything that was asked for; the paths by what they are."""
-    written: dict[str, str] = {}
+    written = {}
     if page := _page(args):
         from ...report.html import page as page_of  # not at the top: it needs the extra [report]
 

@@ -1,4 +1,15 @@
-"""`modexlab ledger reproduce`: print the command behind a figure, and measure the figure again."""
+"""Print the command behind a figure of the ledger, or run it again.
+
+ROW is the number of a figure: the first column of `modexlab ledger list`, and in the report next to each
+figure. Without --run its command is printed. --run measures the point again in this process and checks the
+result. Its exit code is 1 if a figure differs. Netlists and simulators come from the cache, except with
+--fresh.
+
+examples:
+  modexlab ledger reproduce 1
+  modexlab ledger reproduce 1 --run
+  modexlab ledger reproduce 1 --run --fresh --json
+"""
 
 import os
 import shlex
@@ -7,55 +18,17 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from operator import attrgetter
 
 from ....fl.errors import BadInput
-from ...json_values import attributes
-from ...lab.ledger.ledger import Row
 from ...lab.measure import measure
 from ...lab.metrics import Measurement
 from ...lab.point import Point
 from ...progress import Progress
 from ..laboratory import ledger_of
 from ..options import flag, option
-from ..render import Columns, Table, answer, warn
+from ..render import Json, Table, answer, warn
 from .ledger import row_number
-
-SUMMARY = "print the command behind a figure of the ledger, or run it again"
-TEXT = """\
-ROW is the number
-of a figure: the first column of `modexlab ledger list`, and in the report next to each figure. Without --run
-its command is printed. --run measures the point again in this process and checks the result. Its exit code
-is 1 if a figure differs. Netlists and simulators come from the cache, except with --fresh."""
-EXAMPLES = """\
-  modexlab ledger reproduce 1
-  modexlab ledger reproduce 1 --run
-  modexlab ledger reproduce 1 --run --fresh --json"""
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """A figure in the ledger, and as it is now; None: it is not measured any more, or was not then."""
-
-    operation: str
-    metric: str
-    unit: str
-    ledger: float | None
-    now: float | None
-
-    @property
-    def equal(self) -> bool:
-        return self.ledger == self.now
-
-    @property
-    def verdict(self) -> str:
-        if self.ledger is None or self.now is None:
-            return "only now" if self.ledger is None else "only then"
-        if self.equal:
-            return "equal"
-        difference = f"{self.now - self.ledger:+.6g}"
-        return f"differs by {difference}" + (f" ({self.now / self.ledger - 1:+.2%})" if self.ledger else "")
-
 
 OPTIONS = (
     option("row", "ROW", "the number of a figure"),
@@ -78,22 +51,23 @@ def execute(args: Namespace) -> int:
         if not args.run:
             return answer(args, report, command)
         then = ledger.measurement(row.measurement)
-    with _cache(args.fresh):
-        now = _measure(row, args.json)
-    pairs = _pairs(then, now)
-    equal, same_hardware = all(pair.equal for pair in pairs), then.verilog_hash == now.verilog_hash
-    figures = [attributes(pair, "operation", "metric", "unit", "ledger", "now", "equal") for pair in pairs]
-    names = ("metric", "ledger", "now", "unit")
-    columns: Columns = {
-        "operation": lambda pair: pair.operation or None,
-        **{name: name for name in names},
-        "": "verdict",
+    point = Point.from_json(row.point)
+    print(f"measuring anew: {point}\nas a command: {shlex.join(point.command)}", file=sys.stderr)
+    label = f"{row.subject}, {row.nbits} bits, {row.stage}"
+    with _cache(args.fresh), Progress(label, quiet=args.json) as progress:
+        now = measure(point, progress.describe)
+    figures, same_hardware = _figures(then, now), then.verilog_hash == now.verilog_hash
+    equal = all(figure["equal"] for figure in figures)
+    columns = {
+        "operation": lambda figure: figure["operation"] or None,
+        **{name: name for name in ("metric", "ledger", "now", "unit")},
+        "": _verdict,
     }
     changed = f"The Verilog is not that of row {number}: the hardware has changed since."
     return answer(
         args,
         {**report, "equal": equal, "same_hardware": same_hardware, "figures": figures},
-        Table.of(pairs, columns),
+        Table.of(figures, columns),
         "" if same_hardware else changed,
         ok=equal,
     )
@@ -115,17 +89,26 @@ def _cache(fresh: bool) -> Iterator[None]:
             os.environ |= {"MODEXLAB_CACHE": before} if before is not None else {}
 
 
-def _measure(row: Row, quiet: bool) -> Measurement:
-    point = Point.from_json(row.point)
-    print(f"measuring anew: {point}\nas a command: {shlex.join(point.command)}", file=sys.stderr)
-    with Progress(f"{row.subject}, {row.nbits} bits, {row.stage}", quiet=quiet) as progress:
-        return measure(point, progress.describe)
-
-
-def _pairs(then: Measurement, now: Measurement) -> list[_Pair]:
-    """All figures of the measurement, by what they are figures of."""
+def _figures(then: Measurement, now: Measurement) -> list[Json]:
+    """All figures, in the ledger and as they are now; None: not measured any more, or not then."""
+    names = ("operation", "metric", "unit")
     old, new = (
-        {(figure.operation, figure.metric, figure.unit): figure.value for figure in measurement.figures}
+        {attrgetter(*names)(figure): figure.value for figure in measurement.figures}
         for measurement in (then, now)
     )
-    return [_Pair(*name, old.get(name), new.get(name)) for name in {**old, **new}]
+    return [
+        {
+            **dict(zip(names, key, strict=True)),
+            **{"ledger": old.get(key), "now": new.get(key), "equal": old.get(key) == new.get(key)},
+        }
+        for key in {**old, **new}
+    ]
+
+
+def _verdict(figure: Json) -> str:
+    then, now = figure["ledger"], figure["now"]
+    if then is None or now is None:
+        return "only now" if then is None else "only then"
+    if then == now:
+        return "equal"
+    return f"differs by {now - then:+.6g}{f' ({now / then - 1:+.2%})' if then else ''}"

@@ -1,4 +1,28 @@
-"""`modexlab run`: one operation on one design, checked against Python's `pow`."""
+"""Simulate an operation at any level and check its result.
+
+A machine of the catalogue computes base^exp mod N or a private operation of a key, and Python's own pow
+judges it. An accelerator of your own answers the requests of --field or --workload, and its functional
+model judges them. Exit code 1: they differ.
+
+--trace prints one line per cycle, in hex: the request (base:exp:mod), the machine and the response
+(status:result). A message is blank if only the receiver is ready, # if only the sender is, and . if neither
+is. At level cl the machine is shown as the number of cycles left, such as (5). In the RTL of a design that
+executes a program, it is the microinstruction number and one mark per multiplier, * if it offers a product
+and . if not, such as 2|* *|. --vcd FILE writes waveforms for GTKWave or Surfer: `gtkwave mont.vcd`.
+
+examples:
+  modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
+  modexlab run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace
+  modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
+  modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
+  modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
+  modexlab run mont --nbits 64 --workload sign+9verify
+  modexlab run mont --key key.pem --encrypt 42 --json
+  modexlab run mont --key key.pem --decrypt 0x1234 --crt --blind
+  modexlab run mont-ct --key key.json --decrypt 0x1234 --verify --set schedule=ladder --level cl
+  modexlab run --accelerator gcd --field a=12 --field b=18
+  modexlab run --accelerator cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711
+"""
 
 import operator
 import random
@@ -28,30 +52,6 @@ from ..render import Json, answer_all
 ONE_OF = "a key needs one of --encrypt M and --decrypt C"
 BESIDE_KEY = " beside --key; give the operands or a key, not both"
 Result = int | list[int]  # of one exponentiation, or of each of a workload
-
-SUMMARY = "simulate an operation at any level and check its result"
-TEXT = """\
-A machine of the catalogue computes base^exp
-mod N or a private operation of a key, and Python's own pow judges it. An accelerator of your own answers
-the requests of --field or --workload, and its functional model judges them. Exit code 1: they differ.
-
---trace prints one line per cycle, in hex: the request (base:exp:mod), the machine and the response
-(status:result). A message is blank if only the receiver is ready, # if only the sender is, and . if neither
-is. At level cl the machine is shown as the number of cycles left, such as (5). In the RTL of a design that
-executes a program, it is the microinstruction number and one mark per multiplier, * if it offers a product
-and . if not, such as 2|* *|. --vcd FILE writes waveforms for GTKWave or Surfer: `gtkwave mont.vcd`."""
-EXAMPLES = """\
-  modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
-  modexlab run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace
-  modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
-  modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
-  modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
-  modexlab run mont --nbits 64 --workload sign+9verify
-  modexlab run mont --key key.pem --encrypt 42 --json
-  modexlab run mont --key key.pem --decrypt 0x1234 --crt --blind
-  modexlab run mont-ct --key key.json --decrypt 0x1234 --verify --set schedule=ladder --level cl
-  modexlab run --accelerator gcd --field a=12 --field b=18
-  modexlab run --accelerator cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711"""
 
 
 OPTIONS = (

@@ -1,4 +1,17 @@
-"""`modexlab proc soc`: an accelerator on the bus of a RISC-V chip made with LiteX, and a program in C."""
+"""Encrypt and decrypt on a RISC-V chip with a machine on its bus.
+
+The chip is made with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its
+interrupt. Verilator simulates it. The bare-metal program in C uses the driver modexlab.h: it loads the
+longest key that fits, encrypts a message and decrypts the ciphertext. An accelerator of your own is called
+with the first requests of its table. The program checks the results, and so does this command; exit code 1
+if one is wrong.
+
+examples:
+  modexlab proc soc mont --nbits 64
+  modexlab proc soc mont --nbits 64 --cpu picorv32 --wait interrupt
+  modexlab proc soc systolic --nbits 1024 --wait interrupt -o chip
+  modexlab proc soc --accelerator gcd
+"""
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -22,20 +35,6 @@ from .. import own
 from ..arguments import Settings, described, one_entry, settings_of
 from ..options import choice
 from ..render import Columns, Json, Table, answer
-
-SUMMARY = "encrypt and decrypt on a RISC-V chip with a machine on its bus"
-TEXT = """\
-The chip is made
-with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its interrupt.
-Verilator simulates it. The bare-metal program in C uses the driver modexlab.h: it loads the longest key
-that fits, encrypts a message and decrypts the ciphertext. An accelerator of your own is called with the
-first requests of its table. The program checks the results, and so does this command; exit code 1 if one
-is wrong."""
-EXAMPLES = """\
-  modexlab proc soc mont --nbits 64
-  modexlab proc soc mont --nbits 64 --cpu picorv32 --wait interrupt
-  modexlab proc soc systolic --nbits 1024 --wait interrupt -o chip
-  modexlab proc soc --accelerator gcd"""
 
 DEFAULT_NBITS, DEFAULT_CPU = 64, "vexriscv"
 POLLING, INTERRUPT = "polling", "interrupt"

@@ -1,4 +1,22 @@
-"""`modexlab proc systems`: Table 1 of paper 001 at any width, measured, with every result checked."""
+"""Measure processors with accelerators and print the table.
+
+RSA by software on the processor and by accelerators behind it, in cycles of the stats window, with the
+published figures. Every result is checked; exit code 1 if one is wrong.
+
+A system is proc-KERNEL (software: naive, montgomery, montgomery-ct), procxcel-DESIGN (a design of the
+catalogue behind the processor's accelerator port) or procbus-DESIGN (the same on its bus, behind AXI4-Lite,
+with a polling driver in C; procbus-irq-DESIGN sleeps until the interrupt, and procbus-key-DESIGN has loaded
+its key before).
+
+--interface axi4lite compares loosely and tightly coupled systems: every procxcel-DESIGN, and the same machine
+on the bus in the three ways, with cycles of the call, of the transfer and of the work.
+
+examples:
+  modexlab proc systems
+  modexlab proc systems proc-naive procxcel-mont --operation decrypt --json
+  modexlab proc systems --nbits 64 128 256 512 1024 2048 --output systems.txt
+  modexlab proc systems procxcel-mont --interface axi4lite
+"""
 
 import sys
 import textwrap
@@ -25,37 +43,15 @@ from ...folders import check_file, write_file
 from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import settings_of
-from ..options import COUPLING, Option, choice, number, shared
+from ..options import COUPLING, Option, choice, number, option, shared
 from ..render import Columns, Json, Table, answer, rendered
 
-SUMMARY = "measure processors with accelerators and print the table"
-TEXT = """\
-RSA by software on the
-processor and by accelerators behind it, in cycles of the stats window, with the published figures. Every
-result is checked; exit code 1 if one is wrong.
-
-A system is proc-KERNEL (software: naive, montgomery, montgomery-ct), procxcel-DESIGN (a design of the
-catalogue behind the processor's accelerator port) or procbus-DESIGN (the same on its bus, behind AXI4-Lite,
-with a polling driver in C; procbus-irq-DESIGN sleeps until the interrupt, and procbus-key-DESIGN has loaded
-its key before).
-
---interface axi4lite compares loosely and tightly coupled systems: every procxcel-DESIGN, and the same machine
-on the bus in the three ways, with cycles of the call, of the transfer and of the work."""
-EXAMPLES = """\
-  modexlab proc systems
-  modexlab proc systems proc-naive procxcel-mont --operation decrypt --json
-  modexlab proc systems --nbits 64 128 256 512 1024 2048 --output systems.txt
-  modexlab proc systems procxcel-mont --interface axi4lite"""
-
 NOTE = (
-    "Cycles: of the stats window, which contains only the call of the kernel. Normalised: less the "
-    "cycles of the "
-    "dummy, which returns the expected answer ({dummies}).",
-    "Published: paper 001, Table 1, normalised; our own accelerators are shown with the paper's of "
-    "their kind. "
-    "Ratio: normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: cycles by "
-    "instructions of "
-    "the window.",
+    "Cycles: of the stats window, which contains only the call of the kernel. Normalised: less the cycles "
+    "of the dummy, which returns the expected answer ({dummies}).",
+    "Published: paper 001, Table 1, normalised; our own accelerators are shown with the paper's of their "
+    "kind. Ratio: normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: cycles by "
+    "instructions of the window.",
     "Operands: {operands}.",
     "Stage: how the RTL of the processor and the accelerator was simulated. The memory answers in the next "
     "cycle.",
@@ -73,14 +69,12 @@ OPERANDS = "a key of each width, e = 65537, the same in every run"
 LINE = 116
 COUPLED = (
     "Cycles: of the stats window, which contains only the call of the kernel. Call: those of the dummy, "
-    "which "
-    "returns the expected answer. Work: those of the machine alone, by its own counter. Transfer: the rest: "
-    "operands, start, result, and the delay until the end is noticed. Slower: compared with the same machine "
-    "behind the accelerator port (procxcel), both without the call.",
+    "which returns the expected answer. Work: those of the machine alone, by its own counter. Transfer: the "
+    "rest: operands, start, result, and the delay until the end is noticed. Slower: compared with the same "
+    "machine behind the accelerator port (procxcel), both without the call.",
     "procbus: the driver in C (modexlab.h) loads the key and the base over AXI4-Lite, starts, polls, reads. "
-    "procbus-irq: it sleeps (wfi) until the interrupt handler has seen the end. procbus-key: as "
-    "procbus, with a "
-    "key that has been loaded before.",
+    "procbus-irq: it sleeps (wfi) until the interrupt handler has seen the end. procbus-key: as procbus, "
+    "with a key that has been loaded before.",
 )
 BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
 
@@ -93,11 +87,11 @@ def _operation(text: str) -> str:
 
 
 OPTIONS = (
-    Option(
+    option(
         "systems",
-        metavar="SYSTEM",
+        "SYSTEM",
+        "such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
         nargs="*",
-        help="such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
     ),
     Option("--system", nargs="+", dest="named", default=[], help=SUPPRESS),  # an old spelling
     shared(
@@ -125,7 +119,7 @@ def execute(args: Namespace) -> int:
     if args.output is not None:
         check_file("--output", args.output)
     total = len(kinds) * len(widths) * len(operations)
-    rows: list[Row] = []
+    rows = []
     with Progress("systems", quiet=args.json) as progress:
         label = ""
 

@@ -1,4 +1,20 @@
-"""`modexlab verilog`: a design as one self-contained SystemVerilog file."""
+"""Write a design as SystemVerilog.
+
+The header of the file describes the function of the machine, its cycles, parameters, ports and protocol.
+Without -o the text goes to stdout; a file is written whole or not at all.
+
+DESIGN `proc` is the processor: with the null accelerator at its port, or with --xcel a design of the
+catalogue, at the port or (--interface axi4lite) on its bus. pkcs1-pad, pkcs1-unpad and pkcs1-unpad-implicit
+are the units for padding by PKCS#1 v1.5.
+
+examples:
+  modexlab verilog mont -o mont.sv
+  modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
+  modexlab verilog mont --interface xcel -o mont_xcel.sv
+  modexlab verilog mont --interface unit -o multiplier.sv
+  modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
+  modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv
+"""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -15,23 +31,6 @@ from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import accelerator_of, refuse, xcel_of
 from ..options import HARDWARE, UNITS, Group, flag
-
-SUMMARY = "write a design as SystemVerilog"
-TEXT = """\
-The header of the file describes the function of
-the machine, its cycles, parameters, ports and protocol. Without -o the text goes to stdout; a file is written
-whole or not at all.
-
-DESIGN `proc` is the processor: with the null accelerator at its port, or with --xcel a design of the
-catalogue, at the port or (--interface axi4lite) on its bus. pkcs1-pad, pkcs1-unpad and pkcs1-unpad-implicit
-are the units for padding by PKCS#1 v1.5."""
-EXAMPLES = """\
-  modexlab verilog mont -o mont.sv
-  modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
-  modexlab verilog mont --interface xcel -o mont_xcel.sv
-  modexlab verilog mont --interface unit -o multiplier.sv
-  modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
-  modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv"""
 
 PADDING_NBITS = 1024
 OPEN = "none"  # for --xcel: nothing behind the port

@@ -1,4 +1,13 @@
-"""`modexlab new accelerator`: a folder with an accelerator of your own to begin with."""
+"""Write a folder with an accelerator of your own.
+
+It has the function, the hardware, a table of requests and a test, which pass as they are: edit them step by
+step. The cycle-level model comes from the function and the formula of the cycles.
+
+examples:
+  modexlab new accelerator gcd --field a:16 --field b:16 --result g:16
+  modexlab run --accelerator gcd --field a=12 --field b=18
+  modexlab check --accelerator gcd
+"""
 
 import re
 from argparse import ArgumentTypeError, Namespace
@@ -9,15 +18,6 @@ from ....designs.own_template import files
 from ....folders import write_folder
 from ...options import option, repeated, shared
 from ...render import answer
-
-SUMMARY = "write a folder with an accelerator of your own"
-TEXT = """\
-It has the function, the hardware, a table of requests and a test, which pass as they are:
-edit them step by step. The cycle-level model comes from the function and the formula of the cycles."""
-EXAMPLES = """\
-  modexlab new accelerator gcd --field a:16 --field b:16 --result g:16
-  modexlab run --accelerator gcd --field a=12 --field b=18
-  modexlab check --accelerator gcd"""
 
 
 def field(text: str) -> tuple[str, int]:

@@ -1,12 +1,13 @@
-"""`modexlab new keys`: the keys of a manifest."""
+"""Print all that may stand in a manifest.
+
+examples:
+  modexlab new keys
+"""
 
 from argparse import Namespace
 
 from ....designs.foreign import manifest
 
-SUMMARY = "print all that may stand in a manifest"
-EXAMPLES = """\
-  modexlab new keys"""
 OPTIONS = ()
 
 

@@ -1,18 +1,18 @@
-"""`modexlab new manifest`: a manifest to begin with."""
+"""Print a manifest of Verilog of your own to begin with.
+
+A manifest (design.toml) lists the files of a core, its top module, the numbers that software prepares for
+it, and its limits. With a manifest, run, check, asic, sweep and report accept the core by --accelerator
+FILE, like a design of the catalogue. `modexlab check --manifest` checks it. A core of another kind than RSA
+names its fields in [request] and [response], and a Python function as the oracle.
+
+examples:
+  modexlab new manifest > design.toml
+"""
 
 from argparse import Namespace
 
 from ....designs.foreign.wrapper import TEMPLATE
 
-SUMMARY = "print a manifest of Verilog of your own to begin with"
-TEXT = """\
-A manifest (design.toml) lists the files of
-a core, its top module, the numbers that software prepares for it, and its limits. With a manifest, run,
-check, asic, sweep and report accept the core by --accelerator FILE, like a design of the catalogue.
-`modexlab check --manifest` checks it. A core of another kind than RSA names its fields in [request] and
-[response], and a Python function as the oracle."""
-EXAMPLES = """\
-  modexlab new manifest > design.toml"""
 OPTIONS = ()
 
 

@@ -1,16 +1,17 @@
-"""`modexlab new wrapper`: a wrapper in Verilog for a core of your own."""
+"""Print a wrapper with the ports of a manifest's module.
+
+The module of a manifest has modexlab's streams as its ports; a core with other ports is instantiated in
+this wrapper, some 30 lines of Verilog.
+
+examples:
+  modexlab new wrapper design.toml > wrapper.v
+"""
 
 from argparse import Namespace
 
 from ....designs.foreign.wrapper import wrapper
 from .. import check_manifest
 
-SUMMARY = "print a wrapper with the ports of a manifest's module"
-TEXT = """\
-The module of a manifest has modexlab's
-streams as its ports; a core with other ports is instantiated in this wrapper, some 30 lines of Verilog."""
-EXAMPLES = """\
-  modexlab new wrapper design.toml > wrapper.v"""
 OPTIONS = check_manifest.OPTIONS[:-1]
 
 

@@ -1,4 +1,10 @@
-"""`modexlab show`: the catalogue as a table, one design in detail, or JSON."""
+"""List the accelerators of the catalogue.
+
+examples:
+  modexlab show              all designs
+  modexlab show mont         one design with its parameters
+  modexlab show designs --json       for scripts
+"""
 
 from argparse import Namespace
 from collections.abc import Sequence
@@ -10,13 +16,6 @@ from ....designs.promises import WORDS
 from ....json_values import attributes, json_number, json_value
 from ....papers.published import by_name
 from ...render import Block, Columns, Json, Table, answer
-
-SUMMARY = "list the accelerators of the catalogue"
-EXAMPLES = """\
-  modexlab show              all designs
-  modexlab show mont         one design with its parameters
-  modexlab show designs --json       for scripts"""
-
 
 OPTIONS = ("design (shows this one in detail)", "--json")
 

@@ -1,4 +1,14 @@
-"""`modexlab show --tree`: the compression tree of a design or of a modulus as a dot diagram."""
+"""Draw the compression tree of a multiplier as SVG.
+
+A tree belongs to one modulus: give a design whose multiplier is a compression tree, or --modulus. Without
+-o the SVG goes to stdout. --follow traces one product a_J * b_K through the tree.
+
+examples:
+  modexlab show --tree --modulus 2^8-1 -o pm.svg
+  modexlab show --tree --modulus 2^6+21 --strategy full -o m.svg
+  modexlab show --tree --modulus 2^8+1 --operation square -o square.svg
+  modexlab show --tree --modulus 2^8+85 --follow 7 3
+"""
 
 from argparse import Namespace
 
@@ -9,22 +19,10 @@ from .....fl.compression.prefix import ADDERS
 from .....fl.errors import BadInput
 from .....fl.moduli import parse
 from ....designs import catalogue
-from ....designs.widths import check_width
 from ....folders import check_file, write_file
 from ....report.drawing import draw
 from ...arguments import settings_of
 from ...options import Option, choice, number, option
-
-SUMMARY = "draw the compression tree of a multiplier as SVG"
-TEXT = """\
-A tree belongs to one modulus: give a
-design whose multiplier is a compression tree, or --modulus. Without -o the SVG goes to stdout. --follow
-traces one product a_J * b_K through the tree."""
-EXAMPLES = """\
-  modexlab show --tree --modulus 2^8-1 -o pm.svg
-  modexlab show --tree --modulus 2^6+21 --strategy full -o m.svg
-  modexlab show --tree --modulus 2^8+1 --operation square -o square.svg
-  modexlab show --tree --modulus 2^8+85 --follow 7 3"""
 
 DEFAULT_NBITS = 8
 
@@ -48,22 +46,22 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    plan = _plan(args)
-    to_file = args.output not in (None, "-")
+    plan, output = _plan(args), args.output
+    to_file = output not in (None, "-")
     if to_file:
-        check_file("--output", args.output)
+        check_file("--output", output)
     if args.follow:
         print("\n".join(follow(plan, *args.follow)))
-        if args.output is None:
+        if output is None:
             return 0
     text = draw(plan)
     if not to_file:
         print(text, end="")
         return 0
-    write_file(args.output, text)
+    write_file(output, text)
     counts = plan.counts
     cells = ", ".join(f"{counts[kind]} {kind}" for kind in CELLS if counts[kind]) or "none"
-    print(f"{args.output}: {plan.operation} mod {plan.modulus}, {counts['levels']} levels, cells: {cells}")
+    print(f"{output}: {plan.operation} mod {plan.modulus}, {counts['levels']} levels, cells: {cells}")
     return 0
 
 
@@ -76,7 +74,7 @@ def _plan(args: Namespace) -> Plan:
             raise BadInput("--set belongs to a DESIGN; with --modulus give --operation, --strategy, --adder")
         return make_plan(args.operation, parse(args.modulus), args.nbits, args.strategy, args.adder)
     design = catalogue.find(args.design)
-    nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
+    nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
     unit = design.at(nbits, **settings_of(design, args.settings)).multiplier()
     unit.elaborate()
     plan = getattr(unit, "plan", None)

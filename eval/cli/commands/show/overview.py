@@ -1,4 +1,10 @@
-"""`modexlab show`: the designs, papers and spaces, or one design in detail."""
+"""List designs, papers and spaces, or show one design.
+
+examples:
+  modexlab show
+  modexlab show mont
+  modexlab show mont --json
+"""
 
 from argparse import Namespace
 
@@ -8,11 +14,6 @@ from ....papers.published import papers as published
 from ...render import answer
 from . import designs, papers, spaces
 
-SUMMARY = "list designs, papers and spaces, or show one design"
-EXAMPLES = """\
-  modexlab show
-  modexlab show mont
-  modexlab show mont --json"""
 OPTIONS = designs.OPTIONS
 
 

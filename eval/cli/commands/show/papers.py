@@ -1,4 +1,16 @@
-"""`modexlab show papers`: published figures, as a list of tables, one table as printed, or the errata."""
+"""Show the published figures and errata.
+
+All tables of the five papers, transcribed cell by cell, with errata: a figure as printed, the corrected
+one, and the reason. `modexlab compare` compares them with ours.
+
+examples:
+  modexlab show papers                     the five papers
+  modexlab show papers 003                 tables, formulas and errata of one
+  modexlab show papers 003 --table 17.4    a table as printed, and what is wrong in it
+  modexlab show papers --errata            all that is wrong in them
+  modexlab show papers --bibtex            references
+  modexlab show papers 001 --json          every cell, with its metric, unit and our machine for it
+"""
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
@@ -9,25 +21,11 @@ from .....fl.errors import BadInput
 from ....json_values import attributes
 from ....papers import published
 from ....papers.published import Erratum, Paper, Published
-from ...options import Option, flag
+from ...options import flag, option
 from ...render import Block, Columns, Json, Table, answer
 
-SUMMARY = "show the published figures and errata"
-TEXT = """\
-All tables of the
-five papers, transcribed cell by cell, with errata: a figure as printed, the corrected one, and the reason.
-`modexlab compare` compares them with ours."""
-EXAMPLES = """\
-  modexlab show papers                     the five papers
-  modexlab show papers 003                 tables, formulas and errata of one
-  modexlab show papers 003 --table 17.4    a table as printed, and what is wrong in it
-  modexlab show papers --errata            all that is wrong in them
-  modexlab show papers --bibtex            references
-  modexlab show papers 001 --json          every cell, with its metric, unit and our machine for it"""
-
-
 OPTIONS = (
-    Option("paper", metavar="PAPER", nargs="?", help="000 to 004 (default: a list of them)"),
+    option("paper", "PAPER", "000 to 004 (default: a list of them)", nargs="?"),
     "--table (as printed: 1, 2a, 17.4, text, ...)",
     flag("--errata", "print only what is wrong"),
     flag("--bibtex", "print entries for a list of references"),

@@ -1,4 +1,16 @@
-"""`modexlab show --program`: the program of a machine as assembly, with its costs."""
+"""Print the program that a machine executes.
+
+Each line is a microinstruction: its products (mul; mulw: of the full machine width; .if: only for a 1 of
+the exponent; (b|r): b for a 1, r for a 0), the loads, stores, sums and comparisons that take effect at its
+end, and the next microinstruction if it is not the following one. Registers: r result, b base, s fetched
+operand or the table entry of a secret digit.
+
+examples:
+  modexlab show mont --program
+  modexlab show mont-ct --program --nbits 1024 --set schedule=fixed-window
+  modexlab show mont --program --nbits 2048 --crt --blind
+  modexlab show naive --program --nbits 64 --verify --json
+"""
 
 from argparse import Namespace
 
@@ -8,19 +20,6 @@ from ....designs.protection import costs
 from ...arguments import described, designs_of, program_settings
 from ...options import PRIVATE, WIDTH
 from ...render import Json, answer_all
-
-SUMMARY = "print the program that a machine executes"
-TEXT = """\
-Each line is a microinstruction: its products
-(mul; mulw: of the full machine width; .if: only for a 1 of the exponent; (b|r): b for a 1, r for a 0), the
-loads, stores, sums and comparisons that take effect at its end, and the next microinstruction if it is not
-the following one. Registers: r result, b base, s fetched operand or the table entry of a secret digit."""
-EXAMPLES = """\
-  modexlab show mont --program
-  modexlab show mont-ct --program --nbits 1024 --set schedule=fixed-window
-  modexlab show mont --program --nbits 2048 --crt --blind
-  modexlab show naive --program --nbits 64 --verify --json"""
-
 
 OPTIONS = (*("design", "--accelerator", *PRIVATE), *(WIDTH, "--set", "--json"))
 

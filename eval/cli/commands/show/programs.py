@@ -1,5 +1,14 @@
-"""`modexlab show --costs`: products, cycles and memory of every program by width, with the closed
-formula.
+"""Count what each program costs.
+
+Costs of private operations with a full exponent, for a key with primes of half the width and e = 65537:
+each schedule, then CRT, blinding and the check of the result. Cycles are counted per microinstruction and
+by the closed formula; overhead is relative to the unprotected program. For a program whose time depends on
+the exponent, half of the exponent's bits are ones.
+
+examples:
+  modexlab show --costs --nbits 2048
+  modexlab show mont-ct --costs --nbits 512 1024 --set steps_per_stage=16
+  modexlab show ssmm-ct --costs --nbits 256 --json
 """
 
 from argparse import Namespace
@@ -9,22 +18,10 @@ from ....designs import catalogue
 from ....designs.protection import PROGRAMS, costs, fitted
 from ...arguments import settings_of
 from ...options import shared
-from ...render import Columns, Json, Table, answer
+from ...render import Columns, Table, answer
 
 DEFAULT_DESIGN = "mont"
 WIDTHS = (1024, 2048, 4096)
-
-SUMMARY = "count what each program costs"
-TEXT = """\
-Costs of private operations with a full
-exponent, for a key with primes of half the width and e = 65537: each schedule, then CRT, blinding and the
-check of the result. Cycles are counted per microinstruction and by the closed formula; overhead is relative
-to the unprotected program. For a program whose time depends on the exponent, half of the exponent's bits
-are ones."""
-EXAMPLES = """\
-  modexlab show --costs --nbits 2048
-  modexlab show mont-ct --costs --nbits 512 1024 --set steps_per_stage=16
-  modexlab show ssmm-ct --costs --nbits 256 --json"""
 
 
 OPTIONS = (
@@ -44,7 +41,7 @@ def execute(args: Namespace) -> int:
                 "steps_per_stage"
             )
     assert isinstance(design.control.schedule.legal, tuple)
-    rows: list[Json] = []
+    rows = []
     for nbits in args.nbits or WIDTHS:
         base: dict[str, int] = {}
         for name, chosen in PROGRAMS.items():

@@ -1,33 +1,32 @@
-"""`modexlab show --multiples`: multiples of a modulus that make reduction easy, and a warning if its
-factors are known.
+"""Find easy multiples of a modulus.
+
+A pseudo-modulus is a multiple c*N of the modulus N: computations modulo c*N need one reduction modulo N at
+the end. For each shape of pseudo-modulus the table shows c, the extra operand bits, and the steps and digit
+products of a modular product in radix 2^w, with advantages and drawbacks. A short search for factors of N
+follows, with a warning if it finds any.
+
+examples:
+  modexlab show 0xb5c3 --multiples --w 4
+  modexlab show 1431655765 --multiples
+  modexlab show --multiples --key key.pem --w 32 --json
 """
 
 import textwrap
 from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from .....fl.errors import BadInput, shown
-from .....fl.multipliers.pseudo_modulus import PseudoModuli, PseudoModulus
+from .....fl.multipliers.pseudo_modulus import PseudoModuli
 from .....fl.rsa_keys import RSAKey
 from ....designs.widths import MAX_NBITS
 from ....json_values import attributes, json_number
-from ...options import Option, number, option
+from ...options import number, option
 from ...render import Json, Table, answer
 
-SUMMARY = "find easy multiples of a modulus"
-TEXT = """\
-A pseudo-modulus is a multiple c*N of the modulus N:
-computations modulo c*N need one reduction modulo N at the end. For each shape of pseudo-modulus the table
-shows c, the extra operand bits, and the steps and digit products of a modular product in radix 2^w, with
-advantages and drawbacks. A short search for factors of N follows, with a warning if it finds any."""
-EXAMPLES = """\
-  modexlab show 0xb5c3 --multiples --w 4
-  modexlab show 1431655765 --multiples
-  modexlab show --multiples --key key.pem --w 32 --json"""
-
-
 OPTIONS = (
-    Option("modulus", metavar="N", type=number, nargs="?", help="an odd modulus (decimal or 0x...)"),
+    option("modulus", "N", "an odd modulus (decimal or 0x...)", type=number, nargs="?"),
     "--key (instead of N)",
     option("--w", "W", "bits of a digit, 4 to 130 (default: 16)", type=number, default=16),
     "--json",
@@ -44,19 +43,29 @@ def execute(args: Namespace) -> int:
     if n.bit_length() > MAX_NBITS:
         raise BadInput(f"modulus {shown(n)} is longer than any machine; give one of at most {MAX_NBITS} bits")
     moduli = PseudoModuli(n, args.w)
-    verdict = f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict
+    rows = [["Montgomery, N itself", 1, 0, moduli.plain_steps, moduli.plain_digit_products]]
+    notes = []
+    wrap = partial(textwrap.fill, width=100, initial_indent="  ", subsequent_indent="    ")
+    for shape, found, why in moduli.table():
+        row: Sequence[Any] = (None,) * 4
+        lines = [why]
+        if found:
+            row = (shown(found.c), found.extra_nbits, found.steps, found.digit_products)
+            lines = [found.formula, f"saves: {found.saves}", f"costs: {found.costs}"]
+        rows.append([shape, *row])
+        notes.append("\n".join([shape, *map(wrap, lines)]))
     return answer(
         args,
         _as_json(moduli),
         f"N = {shown(n)}, {moduli.nbits} bits, digits of {moduli.w} bits",
-        _table(moduli),
-        *(_notes(shape, found, why) for shape, found, why in moduli.table()),
-        textwrap.fill(verdict, 100),
+        Table(["shape", "c", "extra bits", "steps", "digit products"], rows),
+        *notes,
+        textwrap.fill(f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict, 100),
     )
 
 
 def _as_json(moduli: PseudoModuli) -> Json:
-    shapes: list[Json] = []
+    shapes = []
     for shape, found, why in moduli.table():
         row = {"shape": shape, "found": found is not None}
         if found is None:
@@ -84,19 +93,3 @@ def _as_json(moduli: PseudoModuli) -> Json:
         ],
         **attributes(moduli.factors, "complete", "searched"),
     }
-
-
-def _table(moduli: PseudoModuli) -> Table:
-    rows: list[list[Any]] = [["Montgomery, N itself", 1, 0, moduli.plain_steps, moduli.plain_digit_products]]
-    for shape, found, _ in moduli.table():
-        numbers = (
-            (shown(found.c), found.extra_nbits, found.steps, found.digit_products) if found else (None,) * 4
-        )
-        rows.append([shape, *numbers])
-    return Table(["shape", "c", "extra bits", "steps", "digit products"], rows)
-
-
-def _notes(shape: str, found: PseudoModulus | None, why: str) -> str:
-    lines = [found.formula, f"saves: {found.saves}", f"costs: {found.costs}"] if found else [why]
-    wrapped = [textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ") for line in lines]
-    return "\n".join([shape, *wrapped])

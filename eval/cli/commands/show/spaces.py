@@ -1,4 +1,9 @@
-"""`modexlab show spaces`: the ready-made spaces of sweeps."""
+"""List the ready-made spaces of sweeps.
+
+examples:
+  modexlab show spaces
+  modexlab show spaces --json
+"""
 
 from argparse import Namespace
 
@@ -6,10 +11,6 @@ from ....json_values import attributes
 from ....lab.space import Space, names
 from ...render import Json, Table, answer
 
-SUMMARY = "list the ready-made spaces of sweeps"
-EXAMPLES = """\
-  modexlab show spaces
-  modexlab show spaces --json"""
 OPTIONS = ("--json",)
 
 
