@@ -101,7 +101,10 @@ class Pkcs1Unpad(Component):
                 if s.is_zero & (s.place > 1):
                     s.in_message <<= 1
 
-        # what takes the place of a message that is not good: zeros, or with implicit the fallback
+        s.open_message(nbits, implicit, PLACE_NBITS, TOP)
+
+    def open_message(s, nbits, implicit, PLACE_NBITS, TOP):
+        """Zeros take the place of a message that is not good, with implicit the fallback."""
         s.expected = Wire(PLACE_NBITS)
         s.fallback = Wire(nbits)
         if implicit:
