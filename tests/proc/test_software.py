@@ -240,7 +240,7 @@ def test_a_refusing_accelerator_fails_the_program(nbits):
 
 @pytest.mark.parametrize("kernel", [name for name, item in KERNELS.items() if item.bus])
 def test_a_bus_that_refuses(kernel):
-    """What the machine refuses fails the program; without a machine, its first access traps."""
+    """A refused request fails the program; without a machine, its first access traps."""
     program = kernel_program(kernel, 96, 3, 5, 1)
     assert ISS(program, bus=machine_on_bus(96, Status.EVEN_MODULUS)).run().exit_code == 1
     assert ISS(program).run().trap.tval == BUS_BASE
