@@ -15,7 +15,7 @@ import pytest
 from modexlab.eval.cli import main as command
 from modexlab.rtl.sim import cache, simulate
 
-from tests.harness import module_fixture
+from tests.harness import module_fixture, parametrize, regress
 from tests.paths import ROOT
 from tests.rtl.sim.examples import Pass
 from tests.test_house import BELOW, imported_packages
@@ -71,7 +71,7 @@ def test_version(capsys):
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "module, remedy",
     [
         ("pyosys", "pyosys is not installed: run `pip install 'modexlab[flow]'`"),
@@ -199,7 +199,7 @@ def test_installed_wheel_runs_a_machine(installed, builds):
     assert "12.47" in run(installed, builds, "papers", "001", "--table", "3")
 
 
-@pytest.mark.regress
+@regress
 def test_installed_wheel_runs_the_flow(installed, builds):
     out = run(installed, builds, "asic", "mont", "--nbits", "8", "--to", "power")
     assert "tests           34 passed, 0 failed at gates" in out

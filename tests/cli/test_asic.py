@@ -28,6 +28,7 @@ from modexlab.flow.graph import graph
 from modexlab.flow.graph.figures import Ran
 from modexlab.flow.graph.summary import NOT_TIMED
 from modexlab.flow.kit import kit
+from pytest import approx
 
 from tests.command_line import picked, refusals
 from tests.harness import module_fixture, parametrize, refused, regress
@@ -99,10 +100,10 @@ def test_layout_makes_wires(whole):
     (model,) = before["wns_by_model_ns"].keys() - {"none"}
     assert before["wns_by_model_ns"]["none"] == before["wns_ns"] > before["wns_by_model_ns"][model]
     assert after["wns_ns"] < before["wns_ns"] < 3.0
-    assert whole["fmax_mhz"] == pytest.approx(1000 / (3.0 - after["wns_ns"]), abs=0.01)
+    assert whole["fmax_mhz"] == approx(1000 / (3.0 - after["wns_ns"]), abs=0.01)
     assert whole["wns_ns"] == after["wns_ns"]
     # the wire-load model, which stands for wires before layout, is as often too high as too low
-    assert after["power_mw"] == pytest.approx(before["power_mw"], rel=0.3)
+    assert after["power_mw"] == approx(before["power_mw"], rel=0.3)
     assert after["area_um2"] > before["area_um2"]  # by the buffers of the clock tree
     products = Path(whole["products"]["layout"])
     assert (products / "layout.gds").read_bytes().startswith(kit.GDS_HEADER)
@@ -203,7 +204,7 @@ def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
     assert [step["cached"] for step in report["steps"] if step["name"] == "rtl"] == [True]
     mark, *_ = report["marks"]
     met_ns = report["met_ns"]
-    assert met_ns == pytest.approx(0.2 - report["wns_ns"], abs=1e-5)
+    assert met_ns == approx(0.2 - report["wns_ns"], abs=1e-5)
     missed = f"0.2 ns is missed by {-report['wns_ns']:.3f} ns: {met_ns:.3f} ns is met; worst path "
     assert mark.startswith(missed) and " to " in mark
     assert picked(report, "met comparable clock_ns") == (False, False, 0.2)
@@ -540,5 +541,5 @@ def test_energy_of_a_window_of_a_private_operation(cli, monkeypatch):
     monkeypatch.setattr(Chip, "key", lambda self, real=Chip.key: f"{real(self)}0")
     part = cli(command).json()
     assert part["cycles"] == whole["cycles"] and part["cycles"]["decrypt"] > 100
-    assert part["energy_nj"]["decrypt"] == pytest.approx(whole["energy_nj"]["decrypt"], rel=0.25)
+    assert part["energy_nj"]["decrypt"] == approx(whole["energy_nj"]["decrypt"], rel=0.25)
     assert part["energy_nj"] != whole["energy_nj"]

@@ -12,6 +12,7 @@ from modexlab.flow.graph import fmax, summary_text
 from modexlab.flow.graph.runner import FlowError, Outcome
 from modexlab.flow.source import VerilogFiles
 from modexlab.flow.timing.clock_search import GRID_NS, MOST_TRIALS, RELATIVE, ClockSearch, Trial
+from pytest import approx
 
 from tests.harness import parametrize, regress
 
@@ -33,7 +34,7 @@ def made_up(reached, generator):
 
 def run(search, design):
     while (clock_ns := search.ask()) is not None:
-        assert clock_ns > 0 and clock_ns == pytest.approx(round(clock_ns / GRID_NS) * GRID_NS)
+        assert clock_ns > 0 and clock_ns == approx(round(clock_ns / GRID_NS) * GRID_NS)
         assert clock_ns not in [trial.clock_ns for trial in search.trials], "nothing is tried twice"
         assert search.left > 0
         search.tell(design(clock_ns))
@@ -126,7 +127,7 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch, tmp_path):
     found = fmax.highest_clocks(design, parameters, told.append, layout=True)
     assert found.before_layout.period_ns == 2.15 and found.after_layout is not None
     assert found.clock_ns == found.after_layout.period_ns == 2.35
-    assert found.before_layout.fmax_mhz == pytest.approx(1000 / 2.15, abs=1e-3)
+    assert found.before_layout.fmax_mhz == approx(1000 / 2.15, abs=1e-3)
     after = [clock_ns for wanted, clock_ns in ran if wanted == ["timing-post"]]
     assert ran[0] == (["timing"], 3.0) and after[0] == 2.15
     assert [trial.clock_ns for trial in found.after_layout.trials] == after
@@ -155,7 +156,7 @@ def test_the_highest_clock_of_a_multiplier(capsys):
     parameters = {"clock_period": 3.0, "fmax": True}
     outcome, found = run_asic(targets(layout=False), made, parameters, lambda _: None)
     assert found.period_ns == found.clock_ns == found.before_layout.period_ns and not found.marks
-    assert found.fmax_mhz == pytest.approx(1000 / found.period_ns, abs=1e-3)
+    assert found.fmax_mhz == approx(1000 / found.period_ns, abs=1e-3)
     assert found.before_layout.fmax_by == "trials" and found.wns_ns >= 0
     assert min(trial.clock_ns for trial in found.trials if trial.met) == found.period_ns
     missed = [trial for trial in found.trials if not trial.met]

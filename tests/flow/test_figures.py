@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
-import pytest
 from modexlab.flow.check import check, connections, power, shapes, timing
 from modexlab.flow.gates.activity_file import Activity
 from modexlab.flow.gates.engine import INPUT_NS, TICK_NS
@@ -21,6 +20,7 @@ from modexlab.flow.synth.area import Area
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.subject import Subject
 from modexlab.flow.timing.wire_table import NetWire
+from pytest import approx
 
 from tests.flow.circuits import (
     Circuit,
@@ -83,7 +83,7 @@ def test_resistance_is_found_as_the_cause(tmp_path):
     worst, *_ = slacks(timed(adder(), tmp_path, res_ohm=100_000))
     assert not worst.agrees and not worst.wrong
     (told,) = re.findall(r"resistance of the wires, .* ([-+][\d.]+) ps", worst.cause)
-    assert float(told) == pytest.approx(1000 * worst.difference, abs=0.11)
+    assert float(told) == approx(1000 * worst.difference, abs=0.11)
 
 
 @parametrize("factor", one_now([0, 20], 0))
@@ -180,12 +180,12 @@ def test_power_agrees(make, tmp_path):
     assert not [row for row in rows.values() if row.wrong]
     for part, most in (("switching", 2e-3), ("leakage", 5e-3), ("inside gates", power.MOST)):
         row = rows[f"{part}, here"]
-        assert row.agrees and row.ours == pytest.approx(row.theirs, rel=most)
+        assert row.agrees and row.ours == approx(row.theirs, rel=most)
     printed = rows["all of it as printed, here"]
     assert not printed.agrees
     causes = sum(float(value) for value in re.findall(r" ([-+][\d.e-]+) mW", printed.cause))
     right = rows["all of it, put right, here"].theirs
-    assert printed.theirs == pytest.approx(right + causes, rel=0.01)
+    assert printed.theirs == approx(right + causes, rel=0.01)
 
 
 def test_a_wrong_power_is_found(tmp_path, monkeypatch):
@@ -322,7 +322,7 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     """
     nets = hazard(length, loads).read(tmp_path)
     asked, share = LIBRARY.constraints(CLOCK_NS), LIBRARY.slew_share
-    assert share == pytest.approx(0.4)
+    assert share == approx(0.4)
     cycles = 10
     counts = movements(nets, [{"a": cycle % 2} for cycle in range(cycles + 1)], asked, swings=True)
     z = nets.net("z")
@@ -339,6 +339,6 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     assert (height < 0.99) == cut
     near = 2 * cycles * (length + 3) * TICK_NS / up
     if not loads:  # the last thing that happens after a rise is that z falls
-        assert counts.latest_ns == pytest.approx(INPUT_NS + back, abs=length * TICK_NS)
-    assert counts.swings[z] == pytest.approx(cycles * height, abs=near)
+        assert counts.latest_ns == approx(INPUT_NS + back, abs=length * TICK_NS)
+    assert counts.swings[z] == approx(cycles * height, abs=near)
     assert (counts.swings <= counts.timed + 1e-9).all() and (counts.swings >= counts.toggles - 1e-9).all()

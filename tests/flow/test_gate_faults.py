@@ -4,7 +4,6 @@ the engine's counts.
 
 from dataclasses import replace
 
-import pytest
 from modexlab.eval.assurance.attacks.fault_campaign import Part
 from modexlab.eval.assurance.attacks.leakage import TOGGLES, assess, compared
 from modexlab.eval.assurance.attacks.net_campaign import NetCampaign
@@ -17,7 +16,7 @@ from modexlab.flow.kit import kit
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, Faulted
 from modexlab.rtl.sim.protocol import UnexpectedResponse
 
-from tests.harness import module_fixture
+from tests.harness import module_fixture, regress
 from tests.programs import EVERYTHING, machine_of
 
 LIBRARY = kit.find().library
@@ -107,7 +106,7 @@ def test_what_leaks_is_found_on_the_netlist():
     assert {"ctrl.issue", "ctrl.now"} <= {finding.name for finding in found.alone()}
 
 
-@pytest.mark.regress
+@regress
 def test_a_check_catches_stuck_nets_too():
     """16 bits: of those that are stuck for good some get through, as the check is made with the same unit;
     without it many do.
@@ -122,7 +121,7 @@ def test_a_check_catches_stuck_nets_too():
     assert counts[0][Effect.CAUGHT] > 50
 
 
-@pytest.mark.regress
+@regress
 def test_what_is_blinded_passes_on_the_netlist():
     """With all glitches, in the sum and in each module alone; without the blinding of its exponent the same
     program leaks.

@@ -22,6 +22,7 @@ from modexlab.flow.power.estimator import GROUPS, Estimator, Parts
 from modexlab.flow.timing import opensta
 from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.wire_table import NetWire
+from pytest import approx
 
 from tests.flow.circuits import Circuit, adder, flop_to_flop, gated
 from tests.flow.test_figures import mixed
@@ -82,14 +83,14 @@ def test_an_inverter_by_hand(tmp_path):
     rise = by_hand(falling, load, slews, loads, 1.850405, 1.877758, 1.897133, 1.906718)
     fall = by_hand(rising, load, slews, loads, -0.000121, -0.000159, -0.000300, -0.000338)
     row = instance(found, "gate")
-    assert fj(found, row.internal_mw) == pytest.approx(20 * rise + 20 * fall, rel=EXACT)
-    assert fj(found, row.switching_mw) == pytest.approx(40 * 0.5 * load * V2, rel=EXACT)
-    assert row.leakage_mw == pytest.approx((0.4 * 18.604146 + 0.6 * 10.102224) * 1e-6, rel=EXACT)
+    assert fj(found, row.internal_mw) == approx(20 * rise + 20 * fall, rel=EXACT)
+    assert fj(found, row.switching_mw) == approx(40 * 0.5 * load * V2, rel=EXACT)
+    assert row.leakage_mw == approx((0.4 * 18.604146 + 0.6 * 10.102224) * 1e-6, rel=EXACT)
     # a register drives 7 fF at the output
-    assert fj(found, instance(found, "second").switching_mw) == pytest.approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
+    assert fj(found, instance(found, "second").switching_mw) == approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
     # the clock's port drives two pins CK
-    assert fj(found, found.clock_port_mw) == pytest.approx(200 * 0.5 * 2 * 0.949653 * V2, rel=EXACT)
-    assert found.energy_nj == pytest.approx(found.total_mw * 0.3)
+    assert fj(found, found.clock_port_mw) == approx(200 * 0.5 * 2 * 0.949653 * V2, rel=EXACT)
+    assert found.energy_nj == approx(found.total_mw * 0.3)
 
 
 def paid(arcs, edge, slew, load, at, related=""):
@@ -167,7 +168,7 @@ def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
     nets |= {"clk": (2 * cycles, 0.5), "gck": (count["gck"], count["gck"] / cycles / 4)}
     found = made.estimate(Activity.of(nets, cycles, CLOCK_NS))
     for name in ("state", "free", "gate"):
-        assert fj(found, instance(found, name).internal_mw) == pytest.approx(energies[name], rel=0.02), name
+        assert fj(found, instance(found, name).internal_mw) == approx(energies[name], rel=0.02), name
 
 
 def test_a_full_adder_walked_through(tmp_path, library):
@@ -197,7 +198,7 @@ def test_a_full_adder_walked_through(tmp_path, library):
     nets = {net_of[name]: (count[name], high[name] / steps) for name in value} | {"clk": (2 * steps, 0.5)}
     found = made.estimate(Activity.of(nets, steps, CLOCK_NS))
     row = instance(found, "fa")
-    assert fj(found, row.internal_mw) == pytest.approx(total, rel=0.02)
+    assert fj(found, row.internal_mw) == approx(total, rel=0.02)
     # the library states the whole energy at both outputs
     assert 0.3 * row.internal_mw < found.twice_mw < 0.5 * row.internal_mw
 
@@ -287,21 +288,21 @@ def test_opensta_agrees(make, tmp_path, library):
         own, other = instance(found, name), theirs[name]
         if kind.startswith("LOGIC"):
             continue
-        assert own.leakage_mw == pytest.approx(other["leakage"], rel=1e-3)
-        assert own.switching_mw == pytest.approx(other["switching"], rel=1e-3)
+        assert own.leakage_mw == approx(other["leakage"], rel=1e-3)
+        assert own.switching_mw == approx(other["switching"], rel=1e-3)
         group = "combinational" if library.cells[kind].ff is None else "registers"
         by_pin = internal_by_pin(made, kind, name, activity)
-        assert sum(by_pin.values()) == pytest.approx(own.internal_mw, rel=EXACT)
+        assert sum(by_pin.values()) == approx(own.internal_mw, rel=EXACT)
         # D is charged by OpenSTA as if half of the changes came while the clock is low, and at its falling
         # edge again
         by_pin.pop("D", None)
-        assert all(value == pytest.approx(other[pin], rel=0.1) for pin, value in by_pin.items()), name
+        assert all(value == approx(other[pin], rel=0.1) for pin, value in by_pin.items()), name
         rows = [("clock" if pin == "CK" else group, value, other[pin]) for pin, value in by_pin.items()]
         for part, mine, reference in [*rows, (group, own.switching_mw, other["switching"])]:
             sums[part][0] += mine
             sums[part][1] += reference
     for group, (ours, other) in sums.items():
-        assert ours == pytest.approx(other, rel=MOST_ERROR), group
+        assert ours == approx(other, rel=MOST_ERROR), group
 
 
 # -- what must hold
@@ -327,16 +328,16 @@ def test_sums_and_monotony(tmp_path):
             [row.own_mw for row in by_module],
             [*instances, found.clock_port_mw],
         ):
-            assert sum(amounts) == pytest.approx(found.total_mw, rel=1e-12)
+            assert sum(amounts) == approx(found.total_mw, rel=1e-12)
         totals.append(found.total_mw)
     assert totals == sorted(totals)
-    assert totals[3] - totals[2] == pytest.approx(totals[2] - totals[1], rel=0.6)
+    assert totals[3] - totals[2] == approx(totals[2] - totals[1], rel=0.6)
     assert [row.path for row in by_module] == ["", "dp", "dp.add"]
-    assert by_module[0].total_mw == pytest.approx(found.total_mw)
+    assert by_module[0].total_mw == approx(found.total_mw)
     assert by_module[2].total_mw == by_module[2].own_mw < by_module[1].total_mw
     idle = made.estimate(everywhere(circuit, 0)).by_group()
     for group in ("registers", "combinational"):
-        assert idle[group].internal_mw == pytest.approx(0, abs=1e-15)
+        assert idle[group].internal_mw == approx(0, abs=1e-15)
         assert idle[group].switching_mw == 0 < idle[group].leakage_mw
     assert idle["clock"].internal_mw > 0 < idle["clock"].switching_mw
 
@@ -358,10 +359,10 @@ def test_wires_and_clock_weigh(tmp_path):
     outputs = ("Q", "QN", "S", "CO", "Z", "ZN", "GCK")
     driven = {net for *_, pins in circuit.cells for pin, net in pins.items() if pin in outputs}
     extra = sum(activity.nets[net][0] * 0.5 * 2.0 * V2 for net in driven)
-    assert fj(plain, wired.switching_mw.sum() - plain.switching_mw.sum()) == pytest.approx(extra, rel=EXACT)
+    assert fj(plain, wired.switching_mw.sum() - plain.switching_mw.sum()) == approx(extra, rel=EXACT)
     slower = Estimator(circuit.read(tmp_path), kit.find().library, 2 * CLOCK_NS).estimate(activity)
     dynamic = plain.total_mw - plain.leakage_mw.sum()
-    assert slower.total_mw - slower.leakage_mw.sum() == pytest.approx(dynamic / 2, rel=1e-3)
+    assert slower.total_mw - slower.leakage_mw.sum() == approx(dynamic / 2, rel=1e-3)
 
 
 def test_nets_that_were_not_recorded(tmp_path):
@@ -421,7 +422,7 @@ def test_energy_of_a_window_is_scaled(analyzed, tmp_path):
     whole = analyzed()
     recorded(tmp_path, "decrypt", 40, whole_cycles=1250)
     part = analyzed()
-    assert part.energy_nj["decrypt"] == pytest.approx(12.5 * whole.energy_nj["decrypt"])
+    assert part.energy_nj["decrypt"] == approx(12.5 * whole.energy_nj["decrypt"])
     assert part.total_mw == whole.total_mw
     assert any("from a window of 100 cycles of the netlist, times 12.5" in caveat for caveat in part.caveats)
     assert not any("window" in caveat for caveat in whole.caveats)
@@ -435,9 +436,9 @@ def test_power_json(analyzed, tmp_path):
     windows = {workload.workload: workload.energy_nj for workload in made.workloads}
     assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
     assert (made.mode, made.wires, made.glitch_ratio) == ("zero-delay", "model", {})
-    assert sum(parts.total_mw for parts in made.by_group.values()) == pytest.approx(made.total_mw)
+    assert sum(parts.total_mw for parts in made.by_group.values()) == approx(made.total_mw)
     # both operations take 100 cycles
-    assert made.total_mw == pytest.approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
+    assert made.total_mw == approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
     for name, toggles in (("encrypt", 30), ("decrypt", 70), ("dummy", 5)):
         recorded(tmp_path, name, toggles, TIMED)
     both = analyzed()
@@ -476,7 +477,7 @@ def test_energy_and_its_spread(analyzed, tmp_path):
     assert spread.least_nj < spread.mean_nj < spread.most_nj
     # energies go with the toggles on a straight line
     slope = (spread.most_nj - spread.least_nj) / (max(toggles) - min(toggles))
-    assert spread.std_nj == pytest.approx(slope * statistics.stdev(toggles), rel=0.05)
+    assert spread.std_nj == approx(slope * statistics.stdev(toggles), rel=0.05)
 
 
 def test_files_that_are_no_activity(analyzed, tmp_path):
@@ -501,7 +502,7 @@ def test_files_that_are_no_activity(analyzed, tmp_path):
 def test_energies_of_operations():
     published = Published("Table 3", "paper 001", {"encrypt": 2.86, "decrypt": 4.46})
     rows = report.beside_published({"encrypt": 1.43, "decrypt": 8.92}, published)
-    assert [row.ratio for row in rows] == pytest.approx([0.5, 2.0])
+    assert [row.ratio for row in rows] == approx([0.5, 2.0])
     (row,) = report.beside_published({"decrypt": 1.0}, published)
     assert (row.operation, row.name, row.citation) == ("decrypt", "paper 001", "Table 3")
     assert report.beside_published({"encrypt": 1.0}, None) == []

@@ -10,6 +10,7 @@ from modexlab.flow.synth.sizing.circuit import wired
 from modexlab.flow.synth.sizing.families import Families
 from modexlab.flow.synth.sizing.report import Sizing
 from modexlab.flow.timing.wire_table import NetWire
+from pytest import approx
 
 from tests.flow.designs import loaded, netlist_of, proof, sizing_slack, synthesized, unit_text
 from tests.harness import module_fixture, one_now, parametrize, refused
@@ -36,8 +37,8 @@ def test_paths_become_faster_as_reported(unit):
     report = product.read(unit / "sized" / "sizing.json", Sizing)
     before = sizing_slack(unit, TIGHT_NS)
     after = sizing_slack(unit / "sized", TIGHT_NS)
-    assert report.before.wns_ns == pytest.approx(before, abs=1e-4) and before < -0.05
-    assert report.after.wns_ns == pytest.approx(after, abs=1e-4)
+    assert report.before.wns_ns == approx(before, abs=1e-4) and before < -0.05
+    assert report.after.wns_ns == approx(after, abs=1e-4)
     assert after > before / 2
     assert report.moves["resized"] and report.moves["exchanged"] and report.moves["buffers"]
 
@@ -71,10 +72,8 @@ def test_products_agree(unit, library):
     assert set(owners["cells"]) == set(read.cells)
     assert set(owners["cells"].values()) <= set(owners["modules"])
     area = loaded(out, "area.json")
-    assert area["area_um2"] == pytest.approx(
-        sum(library.cells[cell.kind].area for cell in read.cells.values())
-    )
-    assert area["area_um2"] == pytest.approx(loaded(out, "sizing.json")["after"]["area_um2"], abs=0.01)
+    assert area["area_um2"] == approx(sum(library.cells[cell.kind].area for cell in read.cells.values()))
+    assert area["area_um2"] == approx(loaded(out, "sizing.json")["after"]["area_um2"], abs=0.01)
     buffers = {name for name in read.cells if "drive_" in name}
     assert len(buffers) == loaded(out, "sizing.json")["moves"]["buffers"]
     text = (out / "netlist.v").read_text()

@@ -16,6 +16,7 @@ from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import synthesize, with_wire_load
 from modexlab.flow.timing import nldm
 from modexlab.rtl.sim.translation.translate import translate
+from pytest import approx
 
 from tests.command_line import picked
 from tests.flow.designs import (
@@ -60,7 +61,7 @@ def test_areas_add_up(unit, library):
     cells = netlist_of(unit).cells
     report = loaded(unit, "area.json")
     total = sum(library.cells[cell.kind].area for cell in cells.values())
-    assert report["area_um2"] == pytest.approx(total)
+    assert report["area_um2"] == approx(total)
     assert report["cells"] == len(cells) == sum(report["kinds"].values())
     by_path = {item["path"]: item for item in report["by_module"]}
     assert by_path[""]["area_um2"] == report["area_um2"] and by_path[""]["share"] == 1
@@ -401,9 +402,7 @@ def test_missing_file_and_wrong_names(tmp_path):
 def test_a_library_without_wires_gets_some():
     text = with_wire_load("library (x) {\n  capacitive_load_unit (1, ff);\n  cell (y) { }\n}\n", 0.5)
     found = liberty.parse(text)
-    assert found.default_wire_load == "by_reader" and found.wire_loads["by_reader"].cap_ff(
-        3
-    ) == pytest.approx(1.5)
+    assert found.default_wire_load == "by_reader" and found.wire_loads["by_reader"].cap_ff(3) == approx(1.5)
 
 
 def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
@@ -421,7 +420,7 @@ def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
             assert report["caveats"] == ([] if hold else [synthesis.FORM])
             assert picked(report, "shared_adders carry_save_rows") == (0, 0) or not hold
             areas[form, hold] = loaded(out, "area.json")["area_um2"]
-    assert areas["textbook", False] == pytest.approx(areas["koc", False], rel=0.05)
+    assert areas["textbook", False] == approx(areas["koc", False], rel=0.05)
     assert areas["textbook", True] > 1.2 * areas["koc", True]  # two rows of adders a step, and one
 
 

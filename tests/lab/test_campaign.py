@@ -14,6 +14,7 @@ from modexlab.eval.lab.schedulers import Here, Local
 from modexlab.eval.lab.stages import STAGES
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim.toolchain import ToolError
+from pytest import approx
 
 from tests.harness import parametrize, refused
 
@@ -99,8 +100,8 @@ def test_what_is_left_counts_what_is_under_way(monkeypatch):
     made._left = Counter(task.cost for task in tasks)
     core, now = STAGES["flow"].seconds, 1000.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    assert made.seconds_left() == pytest.approx(3 * core)
+    assert made.seconds_left() == approx(3 * core)
     made._begun = {tasks[0].key: (tasks[0], now - core / 4)}
-    assert made.seconds_left() == pytest.approx(2.75 * core)
+    assert made.seconds_left() == approx(2.75 * core)
     made._begun = {tasks[0].key: (tasks[0], now - 3 * core)}
-    assert made.seconds_left() == pytest.approx(2 * 3 * core), "the other two take as long, at the least"
+    assert made.seconds_left() == approx(2 * 3 * core), "the other two take as long, at the least"

@@ -23,6 +23,7 @@ from modexlab.eval.lab.explore import Sweep
 from modexlab.eval.lab.metrics import Figure, Measurement, figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
+from pytest import approx
 
 from tests.command_line import picked, refusals
 from tests.harness import parametrize, refused, regress
@@ -232,10 +233,10 @@ def test_area_and_energy_on_the_same_cells(bench):
     bench.chip(*figures)
     bench.record(Point("procxcel-mont", 32, stage="layout", flow=FLOW), *figures)
     area = bench.area_001()
-    assert area.ratio(area.twin) == pytest.approx(0.5)
+    assert area.ratio(area.twin) == approx(0.5)
     assert area.verdict == "twin smaller: same cells, other tools; before layout"
     energy = bench.found("001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
-    assert energy.ratio(energy.ours) == pytest.approx(2)
+    assert energy.ratio(energy.ours) == approx(2)
     assert energy.verdict == "more, also without glitches: same cells, other tools"
 
 
@@ -253,7 +254,7 @@ def test_energy_is_known_between_bounds(bench):
         bounds = {"energy_nj": lower, "energy_with_glitches_nj": upper}
         bench.record(point, *(figure(name, value, "decrypt") for name, value in bounds.items() if value))
         energy = bench.found("001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
-        assert energy.ratio(energy.twin) == pytest.approx(lower / 4.46)
+        assert energy.ratio(energy.twin) == approx(lower / 4.46)
         assert energy.verdict == f"{said}: same cells, other tools; before layout"
 
 
@@ -307,7 +308,7 @@ def test_ratios_across_technologies(bench):
     assert compared().verdict == "not measured", "without the base it has no ratio"
     alms("mm-m-000", 100)
     comparison = compared()
-    assert comparison.value == pytest.approx(6816 / 400) and comparison.base == "mm-m-000"
+    assert comparison.value == approx(6816 / 400) and comparison.base == "mm-m-000"
     assert comparison.twin.value == 16
     assert comparison.verdict == "twin agrees: other technology, ratio only"
     alms("heap", 150)

@@ -20,6 +20,7 @@ from modexlab.eval.lab.pareto import goals_of
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Part, Space
 from modexlab.flow.kit import kit
+from pytest import approx
 
 from tests.command_line import picked, refusals
 from tests.harness import refused, regress
@@ -88,10 +89,10 @@ def test_a_multiplier_beside_its_floor(bench):
     )
     assert (core.kind, core.ours, core.measured) == ("ours", True, True)
     assert (core.product_cycles, core.period_ns, core.product_ns) == (16, 1.5, 24.0)
-    assert core.area_time == pytest.approx(20_000 * 24.0 / 1e6)
+    assert core.area_time == approx(20_000 * 24.0 / 1e6)
     floor = 2 * 128 * 128 * (selector + adder) / 2 * 1.5 / 1e6
-    assert core.floor == pytest.approx(floor) and core.floor_ratio == pytest.approx(0.48 / floor)
-    assert core.utilisation == pytest.approx(floor / 0.48) and core.utilisation < 1
+    assert core.floor == approx(floor) and core.floor_ratio == approx(0.48 / floor)
+    assert core.utilisation == approx(floor / 0.48) and core.utilisation < 1
     assert (core.energy_nj, core.tests_passed, core.tests_failed) == (0.5, 60, 0)
     assert "FreePDK45" in core.technology and core.source.startswith("measured here after synthesis")
 
@@ -100,12 +101,12 @@ def test_a_machine_does_private_operations(bench):
     bench.run("mont", 32, 10_000.0, 2.0, MACHINE, encrypt=(77, 0.1), decrypt=(129, 0.3))
     core = bench.core("mont", 32, "machine")
     assert (core.operation_cycles, core.public_cycles) == (129, 77)
-    assert (core.operation_us, core.public_us) == (pytest.approx(0.258), pytest.approx(0.154))
+    assert (core.operation_us, core.public_us) == (approx(0.258), approx(0.154))
     assert core.product_ns == 8.0 and core.operation_energy_nj == 0.3
     assert core.area_time is None and core.floor is None, "the area is that of two multipliers and more"
     bench.run("serial", 32, 9_000.0, 2.0, MACHINE, encrypt=(1, 1.0), decrypt=(2, 1.0))
     apart = bench.core("serial", part="machine")
-    assert apart.area_time == pytest.approx(9_000 * 17 * 2.0 / 1e6) and lab.WHOLE in apart.note
+    assert apart.area_time == approx(9_000 * 17 * 2.0 / 1e6) and lab.WHOLE in apart.note
 
 
 def test_without_figures_cycles_are_by_formula(ledger):
@@ -291,9 +292,7 @@ def test_designs_by_manifests(bench):
     assert core.nbits == core.point.nbits and "--design" in core.command
     counted = {"decrypt": (100, 0.3), "encrypt": (9, 1.0)}
     bench.run(design.reference, core.nbits, 5_000.0, 2.0, MACHINE, **counted)
-    assert only(bench.cores(core.nbits, ["mont"], [design]), kind="foreign").operation_us == pytest.approx(
-        0.2
-    )
+    assert only(bench.cores(core.nbits, ["mont"], [design]), kind="foreign").operation_us == approx(0.2)
 
 
 def test_a_design_by_a_manifest_may_be_named(ledger, cli):
@@ -442,11 +441,11 @@ def test_a_real_run(ledger, cli):
     for row in own:
         assert row["area_um2"] and row["period_ns"] and not row["marks"], row
         assert row["tests_passed"] > 0 and row["tests_failed"] == 0 and not row["stale"]
-        assert row["product_ns"] == pytest.approx(row["product_cycles"] * row["period_ns"])
+        assert row["product_ns"] == approx(row["product_cycles"] * row["period_ns"])
         if row["part"] == "unit":
             assert 0 < row["utilisation"] < 1 and row["energy_nj"] > 0
         else:
-            assert row["operation_us"] == pytest.approx(row["operation_cycles"] * row["period_ns"] / 1000)
+            assert row["operation_us"] == approx(row["operation_cycles"] * row["period_ns"] / 1000)
     assert len(ledger.measurement(1).details["trials"]) > 1
     before = len(ledger.rows(history=True))
     assert cli(command).json() == result.json() and len(ledger.rows(history=True)) == before

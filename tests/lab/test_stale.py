@@ -21,7 +21,7 @@ from modexlab.rtl.sim.translation import translated
 from modexlab.rtl.sim.translation.translated import Digests
 from modexlab.rtl.units import add_red
 
-from tests.harness import forget_content
+from tests.harness import forget_content, parametrize, regress
 from tests.paths import ROOT
 
 POINTS = {
@@ -142,7 +142,7 @@ def test_rows_of_older_versions_are_stale(tmp_path):
         assert [row.stale for row in ledger.rows(history=True)] == [True, True]
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "text, same",
     [
         ("// other header\nmodule a ;\n\n\n  wire   b; // c\nendmodule\n", True),
@@ -180,7 +180,7 @@ print(json.dumps({name: Point.from_json(data).version for name, data in json.loa
 """
 
 
-@pytest.mark.regress
+@regress
 def test_edits_of_a_copy(tmp_path):
     package = tmp_path / "modexlab"
     shutil.copytree(ROOT / "eval" / "api", package)

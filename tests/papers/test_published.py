@@ -24,6 +24,7 @@ from modexlab.eval.papers.published import (
     paper,
     papers,
 )
+from pytest import approx
 
 from tests.harness import parametrize, refused
 
@@ -186,11 +187,11 @@ def test_every_figure_has_a_metric_and_a_unit():
 
 def test_units():
     assert cell("000", "2", "Yeh, 2006, UMC0.18, 1024", "Area").amount == 5.76e6  # um2
-    assert cell("000", "8", "512", "MM (PM)").amount == pytest.approx(5.07e6)  # ns
-    assert cell("000", "11", "512", "MM (M)").amount == pytest.approx(4.8e9)
-    assert cell("000", "5", "2^4 + 5", "Delay").amount == pytest.approx(0.407)
+    assert cell("000", "8", "512", "MM (PM)").amount == approx(5.07e6)  # ns
+    assert cell("000", "11", "512", "MM (M)").amount == approx(4.8e9)
+    assert cell("000", "5", "2^4 + 5", "Delay").amount == approx(0.407)
     figure = cell("003", "17.4", "32", "T_ck [ns]")
-    assert (figure.value, step(figure), figure.unit) == (8.74, pytest.approx(0.01), "ns")
+    assert (figure.value, step(figure), figure.unit) == (8.74, approx(0.01), "ns")
     figure = cell("004", "1", "1,024, Algo 4", "Cycles")
     assert (figure.value, step(figure), figure.nbits, figure.twin) == (1_053_178, 1, 1024, "mmmul-004")
     assert cell("003", "17.3", "128, Write", "FF/LUT slices: FF").value == 1025
@@ -407,7 +408,7 @@ def test_000_second_architecture():
         for figure in paper("000").table(second).figures():
             before = cell("000", first, figure.row, figure.column)
             if figure.column.startswith("MM"):
-                assert figure.amount == pytest.approx(before.amount)
+                assert figure.amount == approx(before.amount)
             else:
                 half = span(before) * 0.5
                 # a step of Table 14 is coarse, and its DM figures are 3 % off
@@ -474,7 +475,7 @@ def test_000_times_of_cm_are_not_at_the_clock_of_the_system():
         for row, clock in zip(TESTS_000, clocks[column], strict=True):
             assert 0.99 < clock / (2 * int(row)) < 1.09  # cycles of an iteration, by the bits
     time = 1025 / cell("000", "12", "512", "CM (PM)").amount  # us
-    assert time == pytest.approx(2406, abs=1)
+    assert time == approx(2406, abs=1)
     assert 2000 < cell("000", "11", "512", "MM (PM)").amount / (time * 1e3) < 2200
     gains = [
         cell("000", "12", row, "CM (PM)").amount

@@ -31,6 +31,7 @@ from modexlab.eval.report.published import gathered, machines
 from modexlab.eval.report.sections import PAPER_NBITS, Content
 from modexlab.eval.report.tables import failed, quotient
 from modexlab.eval.report.text import text
+from pytest import approx
 
 from tests.harness import module_fixture, parametrize
 
@@ -242,7 +243,7 @@ def test_energies_are_bounds_and_their_ratios_ranges(content):
     (line,) = lines_of(content.tables["best"], **of)
     quotient_of = line.cells[6]
     assert (line.cells[1].text, quotient_of.text) == ("procxcel-mont", "0.49 to 1.10")
-    assert (quotient_of.value, quotient_of.upper) == pytest.approx((1.4 / 2.86, 2.25 * 1.4 / 2.86))
+    assert (quotient_of.value, quotient_of.upper) == approx((1.4 / 2.86, 2.25 * 1.4 / 2.86))
     assert quotient_of.tone == "", "1 lies inside"
     assert any("0.49 to 1.10 × paper 001" in item for item in page_of(content).splitlines())
     energies = lines_of(named(content.compared.tables, "paper-001"), metric="energy_nj")
@@ -252,7 +253,7 @@ def test_energies_are_bounds_and_their_ratios_ranges(content):
             assert quotient_of.text == "-" or " to " in quotient_of.text
     for record in content.data["ratios"]:
         assert ("ratio_to" in record) is (record["metric"] == "energy_nj")
-        assert record.get("ratio_to", 2.25 * record["ratio"]) == pytest.approx(2.25 * record["ratio"])
+        assert record.get("ratio_to", 2.25 * record["ratio"]) == approx(2.25 * record["ratio"])
 
 
 @parametrize(
@@ -591,11 +592,11 @@ def test_captions_are_true_in_both_themes():
 
 def test_modules_add_up(content):
     records = [record for record in content.data["areas"] if record["m"] == content.data["areas"][0]["m"]]
-    assert sum(record["share"] for record in records) == pytest.approx(1)
+    assert sum(record["share"] for record in records) == approx(1)
     parts = {record["part"]: record for record in records}
     assert parts["MontMulRem"]["units"] == 2
-    assert parts["MontMulRem"]["share"] == pytest.approx(0.69)
-    assert parts["top level"]["share"] == pytest.approx(0.03)
+    assert parts["MontMulRem"]["share"] == approx(0.69)
+    assert parts["top level"]["share"] == approx(0.03)
 
 
 def test_large_modules_are_taken_apart():
@@ -619,7 +620,7 @@ def test_energy_is_split_into_work_and_glitches(content):
         if (record["m"], record["operation"]) == (number, "encrypt")
     }
     assert records["without glitches"]["energy_nj"] == 2.7
-    assert records["glitches"]["energy_nj"] == pytest.approx(2.7 * 1.25)
+    assert records["glitches"]["energy_nj"] == approx(2.7 * 1.25)
     assert records["published"]["energy_nj"] == 2.86
 
 
@@ -918,7 +919,7 @@ def test_what_each_protection_costs(content):
     shares = {
         (protection["name"], protection["part"]): protection for protection in content.data["protections"]
     }
-    assert shares["crt, check, blinded", "energy without glitches, 32 bits"]["percent"] == pytest.approx(400)
+    assert shares["crt, check, blinded", "energy without glitches, 32 bits"]["percent"] == approx(400)
     assert shares["fixed-window", "cycles, 2,048 bits"]["percent"] == 100
     assert ("crt, check", "area, 32 bits") not in shares
 

@@ -11,6 +11,7 @@ from modexlab.eval.report.charts import filled
 from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import Content
 from modexlab.fl.cost import counting_floor
+from pytest import approx
 
 from tests.harness import module_fixture
 
@@ -41,8 +42,8 @@ def test_table_has_a_line_for_each_core(content):
     table = content.tables["cores"]
     found = [(line.group, line.cells[0].text, line.cells[4].value) for line in table.lines]
     assert found == [
-        ("32 bits", "mont", pytest.approx(8.8)),
-        ("32 bits", "systolic-002", pytest.approx(22.0)),
+        ("32 bits", "mont", approx(8.8)),
+        ("32 bits", "systolic-002", approx(22.0)),
         ("128 bits", "mont", 48.0),
     ]
     assert all(line.cells[2].row for line in table.lines)
@@ -58,7 +59,7 @@ def test_chart_has_a_floor_for_each_width(content):
         ends = [record for record in records if record["kind"] == "floor" and record["nbits"] == nbits]
         least = counting_floor(nbits, CELL_UM2, clock)
         assert len(ends) == 2
-        assert all(end["product_ns"] * end["area_um2"] == pytest.approx(least) for end in ends)
+        assert all(end["product_ns"] * end["area_um2"] == approx(least) for end in ends)
     families = {record["family"] for record in records if record["kind"] == "core"}
     spec = filled(chart, records, content.families)
     legend = spec["layer"][2]["encoding"]["shape"]["legend"]["values"]
@@ -79,10 +80,7 @@ def test_a_clock_that_was_searched_is_named(content):
         for record in content.data["points"]
         if record.get("operation") == "decrypt" and "setup" in record and record["label"] == "mont"
     }
-    assert (
-        times["netlist, 2.8 ns, the highest clock"] == pytest.approx(129 * 2.8)
-        and times["netlist, 3 ns"] == 387
-    )
+    assert times["netlist, 2.8 ns, the highest clock"] == approx(129 * 2.8) and times["netlist, 3 ns"] == 387
 
 
 def test_fronts_of_cycles_leave_out_what_has_a_clock(content):

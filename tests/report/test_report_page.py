@@ -16,7 +16,7 @@ from modexlab.eval.lab import pareto
 from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.sections import Content
 
-from tests.harness import module_fixture
+from tests.harness import module_fixture, regress
 
 from .examples import HOSTILE, MANY_CYCLES, write, write_many
 
@@ -455,7 +455,7 @@ def test_names_and_messages_cannot_do_anything(report):
     assert report.page.evaluate("window.hacked") is None
 
 
-@pytest.mark.regress
+@regress
 def test_five_thousand_points(browser, tmp_path):
     """Below 10 MB, and soon there: the limit is 2 s, of the CPU of the page's own thread, as others use the
     computer too.
