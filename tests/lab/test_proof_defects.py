@@ -35,7 +35,7 @@ from tests.harness import parametrize, regress
 from .test_proof import changed
 
 SECONDS = 60.0  # CPU seconds of a check
-GOES_AROUND = "s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)"
+GOES_AROUND = "s.again @= s.valid[LAST] & (s.turn[LAST] != s.last_pass)"
 
 
 @pytest.fixture
