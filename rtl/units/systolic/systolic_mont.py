@@ -46,8 +46,19 @@ class SystolicMont(Component):
         def handshakes():
             s.istream.rdy @= (s.st == IDLE) | ((s.st == DONE) & s.ostream.rdy)
             s.load @= s.istream.rdy & s.istream.val
-            s.array.start @= (s.st == RUN) & ~s.array.returns
             s.array.x @= s.a[s.array.index]
+
+        if array is SystolicArray:
+
+            @update
+            def starts():
+                s.array.start @= s.st == RUN
+
+        else:  # the other one would start again
+
+            @update
+            def starts_once():
+                s.array.start @= (s.st == RUN) & ~s.array.returns
 
         @update
         def offers():
