@@ -281,7 +281,7 @@ def test_a_tool_is_found_under_its_names(tool, name, small, tmp_path):
     assert shell(small, command, str(tmp_path)).stdout == f"{name} one two\n"
 
 
-RTL, SV, APB = (f"rtl/{TOP}{end}" for end in (".v", ".sv", "_apb.sv"))
+RTL, APB = (f"rtl/{TOP}{end}" for end in (".sv", "_apb.sv"))
 READS = r"\.s_axi_arvalid\(arvalid\)"
 
 
@@ -302,7 +302,7 @@ READS = r"\.s_axi_arvalid\(arvalid\)"
             ["FAIL: no answer to access 0 in 500 cycles"],
         ),
         ([(APB, r"assign pslverr = .*;", "assign pslverr = 1'b0;")], "make cocotb", ["PASS=1", "FAIL=1"]),
-        ([(SV, r"\.recv__val\(wen\)", ".recv__val(1'd0)")], "make prove", ["was asserted in frame"]),
+        ([(RTL, r"\.recv__val\(wen\)", ".recv__val(1'd0)")], "make prove", ["was asserted in frame"]),
     ],
 )
 def test_a_defect_is_found(edits, command, words, edited, run):

@@ -28,7 +28,6 @@ from ...lab.ledger_rows import Row
 from . import datasheet
 from .block_diagram import block_diagram
 from .exponentiation import Exponentiation
-from .plain_verilog import plain_verilog
 from .subject import Subject, filled
 from .timing import diagrams
 from .vectors import vectors
@@ -86,8 +85,6 @@ class Package:
         hardware = verilog(self.machine, interface.name)
         hardware, waivers = _waived(re.sub(rf"\b{self.machine.top(interface)}", name, hardware), name)
         ports = port_lines(hardware, name)
-        progress("Verilog-2001")
-        plain = plain_verilog(hardware, name)
         progress("vectors")
         tests = vectors(subject, name)
         progress("diagrams")
@@ -105,7 +102,6 @@ class Package:
             "modexlab": modexlab,
             "licence": licence,
             "properties": PROPERTIES.stem if interface.on_bus else "stream_properties",
-            "icarus_rtl": f"rtl/{name}.v",
             "address_nbits": str(axi4lite.address_nbits(self.machine.shape)) if interface is AXI4LITE else "",
             "waivers": waivers,
             "clock": interface.clock,
@@ -115,12 +111,11 @@ class Package:
         }
         sheet = datasheet.markdown(subject, words, tests, drawn, ports, self.rows)
         fits = sum(int(bits) for *_, bits in map(datasheet.port, ports)) <= ECP5_PINS
-        kinds = {*subject.kinds, "all", "plain", "pins" if fits else "core"}
+        kinds = {*subject.kinds, "all", "pins" if fits else "core"}
         kinds.add("bus" if interface.on_bus else "stream")
         made = {
             "LICENSE": _licence(),
             f"rtl/{name}.sv": hardware,
-            f"rtl/{name}.v": plain,
             "bench/vectors.svh": tests.macros,
             "bench/rows.svh": tests.rows,
             "bench/cocotb_bench.py": COCOTB.read_text(),

@@ -5,9 +5,10 @@ a loop over the elements of an array as a generate loop. Readers see a wire wher
 which wakes a block on any bit of a vector, sees no loop where there is none.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
+import contextlib
+import copy
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,13 +39,19 @@ def nodes(tree: Any) -> Iterator[Any]:
             yield from nodes(var)
 
 
-def concurrent(statements: Sequence[Any], variables: tuple[str, ...] = ()) -> list[Any] | None:
+def concurrent(
+    statements: Sequence[Any],
+    variables: tuple[str, ...] = (),
+    kept_as_case: Callable[[Any], bool] = lambda node: False,
+) -> list[Any] | None:
     """Assignments and generate loops with the effect of the statements; None if their order matters.
 
     variables: those of the loops around the statements, each of which selects what is assigned.
     """
+    if any(isinstance(node, bir.TmpVar) for node in nodes(list(statements))):
+        return None
     found: list[Any] = []
-    for statement in _folded(statements):
+    for statement in _folded(statements, kept_as_case):
         if isinstance(statement, bir.Assign) and len(statement.targets) == 1:
             found.append(statement)
         elif isinstance(statement, bir.For) and (loop := _generated(statement, variables)):
@@ -52,8 +59,6 @@ def concurrent(statements: Sequence[Any], variables: tuple[str, ...] = ()) -> li
         else:
             return None
     targets = [[target for assign in _assignments([item]) for target in assign.targets] for item in found]
-    if any(isinstance(node, bir.TmpVar) for node in nodes(list(statements))):
-        return None
     for place, item in enumerate(found):
         later = [target for more in targets[place + 1 :] for target in more]
         if any(not _disjoint(one, other) for one in targets[place] for other in later):
@@ -109,39 +114,117 @@ def _generated(loop: Any, variables: tuple[str, ...]) -> Generate | None:
     return Generate(loop.var.name, turns, loop.body, ordered=True)
 
 
-def _folded(statements: Iterable[Any]) -> list[Any]:
-    """The statements, a choice between two values as one conditional assignment."""
-    kept: list[Any] = []
-    for statement in statements:
-        if isinstance(statement, bir.If) and statement.orelse:
-            kept.append(_conditional(statement, statement.orelse) or statement)
-        elif isinstance(statement, bir.If) and (made := _conditional(statement, kept[-1:])):
-            kept[-1] = made
-        else:
-            kept.append(statement)
-    return kept
+MOST_CHOICES = 4  # of the value of a signal, and in the mean of a block with several signals
 
 
-def _conditional(choice: Any, others: list[Any]) -> Any | None:
-    """One assignment for a choice and the value that it replaces, or that stands in its other branch."""
-    if not all(len(part) == 1 and isinstance(part[0], bir.Assign) for part in (choice.body, others)):
-        return None
-    one, other = choice.body[0], others[0]
-    nested = any(isinstance(node, bir.IfExp) for node in nodes([one, other]))
-    if nested or len(one.targets) != 1 or one.targets != other.targets:
-        return None
-    if {*_signals(one.targets)} & {*_signals([choice.cond, one.value, other.value])}:
-        return None
-    value = bir.IfExp(choice.cond, one.value, other.value)
-    value.Type = one.targets[0].Type
-    made = bir.Assign(one.targets, value, one.blocking)
-    turns: dict[str, int] = {}
-    for part in (other, choice, one):
-        turns = {**getattr(part, "_turns", {}), **turns}
-        if any(turns[name] != turn for name, turn in getattr(part, "_turns", {}).items()):
-            return None
-    made._turns = turns
+def copied(tree: Any) -> Any:
+    """Nodes that can be given other attributes than those that they are copied from."""
+    if isinstance(tree, list):
+        return [copied(node) for node in tree]
+    if not isinstance(tree, bir.BaseBehavioralRTLIR):
+        return tree
+    made = copy.copy(tree)
+    for name, value in vars(tree).items():
+        setattr(made, name, copied(value))
     return made
+
+
+class _OrderMatters(Exception):
+    """A signal is read before its last assignment, assigned in parts, or not in all branches."""
+
+
+class _Values:
+    """The values of the signals that statements assign, as conditional expressions."""
+
+    def __init__(self) -> None:
+        self.step = 0
+        self.written: dict[str, int] = {}  # signal -> the step of its last assignment
+        self.read: dict[str, int] = {}  # signal -> the step in which it is read first
+
+    def assignments(self, statements: Sequence[Any]) -> list[Any]:
+        """One assignment for each signal."""
+        found = self._after(statements, [])
+        if any(self.written.get(name, -1) >= step for name, step in self.read.items()):
+            raise _OrderMatters
+        choices = [sum(isinstance(node, bir.IfExp) for node in nodes(assign.value)) for assign in found]
+        if max(choices) > MOST_CHOICES or sum(choices) > 2 * MOST_CHOICES:
+            raise _OrderMatters
+        return found
+
+    def _after(self, statements: Sequence[Any], found: list[Any]) -> list[Any]:
+        for statement in statements:
+            self.step += 1
+            if isinstance(statement, bir.If):
+                self._reads(statement.cond)
+                branches = [self._after(body, found) for body in (statement.body, statement.orelse)]
+                found = [self._chosen(statement, *pair) for pair in self._paired(*branches)]
+            elif isinstance(statement, bir.Assign) and len(statement.targets) == 1:
+                self._reads(statement.value, *_indices(statement.targets[0]))
+                self.written |= dict.fromkeys(_signals(statement.targets), self.step)
+                (target,) = statement.targets
+                if any(one.targets != [target] and not _disjoint(one.targets[0], target) for one in found):
+                    raise _OrderMatters
+                found = [*(one for one in found if one.targets != [target]), statement]
+            else:
+                raise _OrderMatters
+        return found
+
+    def _reads(self, *expressions: Any) -> None:
+        for name in _signals([*expressions]):
+            self.read.setdefault(name, self.step)
+
+    @staticmethod
+    def _paired(body: list[Any], orelse: list[Any]) -> Iterator[tuple[Any, Any]]:
+        for one in body:
+            other = [item for item in orelse if item.targets == one.targets]
+            if not other:
+                raise _OrderMatters
+            yield one, other[0]
+        if len(body) != len(orelse):
+            raise _OrderMatters
+
+    @staticmethod
+    def _chosen(choice: Any, one: Any, other: Any) -> Any:
+        if one is other:
+            return one
+        value = bir.IfExp(_in_turn(choice.cond, choice), _in_turn(one.value, one), _in_turn(other.value, other))
+        value.Type = one.targets[0].Type
+        made = bir.Assign(one.targets, value, one.blocking)
+        turns = dict(getattr(one, "_turns", {}))
+        if turns != getattr(other, "_turns", {}) and _loop_variables(one.targets):
+            raise _OrderMatters
+        made._turns = turns
+        return made
+
+
+def _in_turn(expression: Any, statement: Any) -> Any:
+    """A copy of an expression with the loop variables of the statement that it is from."""
+    made = copied(expression)
+    made._turns = {**getattr(statement, "_turns", {}), **getattr(expression, "_turns", {})}
+    return made
+
+
+def _loop_variables(tree: Any) -> list[Any]:
+    return [node for node in nodes(tree) if isinstance(node, bir.LoopVar)]
+
+
+def _indices(target: Any) -> Iterator[Any]:
+    """The expressions that select what is assigned."""
+    while not isinstance(target, bir.Base):
+        yield from (getattr(target, name) for name in ("idx", "lower", "upper") if hasattr(target, name))
+        target = target.value
+
+
+def _folded(statements: Iterable[Any], kept_as_case: Callable[[Any], bool]) -> list[Any]:
+    """The statements, runs without loops as an assignment for each signal where that is possible."""
+    kept: list[Any] = []
+    for loops, run in itertools.groupby(statements, lambda statement: isinstance(statement, bir.For)):
+        part = [*run]
+        if not loops and not any(isinstance(node, bir.For) or kept_as_case(node) for node in nodes(part)):
+            with contextlib.suppress(_OrderMatters):
+                part = _Values().assignments(part)
+        kept += part
+    return kept
 
 
 def _assignments(items: Iterable[Any]) -> Iterator[Any]:

@@ -7,7 +7,6 @@ are overridden here and in structure.py (ports, instances and connections), modu
 process, as it is the key to the cache, and clean under `verilator -Wall`.
 """
 
-import copy
 import operator
 import re
 import tempfile
@@ -31,7 +30,7 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 from ....fl.errors import BadInput
 from .. import interrupt, toolchain
 from ..text import VerilogText
-from .concurrent import Generate, concurrent, messages, nodes, ordered_messages
+from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
 from .enum_fields import enum_names, enum_value, enumerations, with_enums
 from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
 from .names import described, identity, module_names, prefix_of
@@ -263,7 +262,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return frozenset()
         if not component.has_metadata(ORDERED):
             blocks = component.get_metadata(UPBLKS).values()
-            combinational = [_copied(blk.body) for blk in blocks if isinstance(blk, bir.CombUpblk)]
+            combinational = [copied(blk.body) for blk in blocks if isinstance(blk, bir.CombUpblk)]
             bodies = [without_unreached(unrolled(body), self._known) for body in combinational]
             component.set_metadata(ORDERED, frozenset(ordered_messages(bodies)))
         ordered: frozenset[str] = component.get_metadata(ORDERED)
@@ -271,8 +270,11 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_CombUpblk(self, node: Any) -> list[str]:
         node.body = without_unreached(unrolled(node.body), self._known)
-        items = None if self._ordered & messages(node.body) else concurrent(node.body)
+        items = None if self._ordered & messages(node.body) else concurrent(node.body, (), self._is_case)
         return self._block(node, "always_comb") if items is None else self._concurrent(items, node.name)
+
+    def _is_case(self, node: Any) -> bool:
+        return choice(node, self._known.states) is not None
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
         node.body = without_unreached(unrolled(node.body), self._known)
@@ -377,12 +379,15 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def visit_IfExp(self, node: Any) -> Any:
         width = getattr(node, "_context", _width(node))
         node.body._context = node.orelse._context = width
+        if isinstance(node.body, bir.IfExp):
+            node.body._text = f"({self.visit(node.body)})"
         return super().visit_IfExp(node)
 
     def visit_Assign(self, node: Any) -> Any:
         kind = node.targets[0].Type
         if all(holds_state(target, self._known.states) for target in node.targets):
-            node.value._text = state_name(node.value, self._known.states)
+            for value in _leaves(node.value):
+                value._text = state_name(value, self._known.states)
         if isinstance(kind, rt.Signal):
             node.value._context = kind.get_dtype().get_length()
         if _one_of_two(node.value):
@@ -506,7 +511,7 @@ def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType(
                 len(turns) == 1 or _selects_instance(statement.body, statement.var.name)
             ):
                 for turn in turns:
-                    kept.extend(unrolled(_copied(statement.body), {**inner, statement.var.name: turn}))
+                    kept.extend(unrolled(copied(statement.body), {**inner, statement.var.name: turn}))
                 continue
             statement.body = unrolled(statement.body, inner)
             if not statement.body or (turns is not None and not turns):
@@ -534,28 +539,27 @@ def _selects_instance(body: list[Any], variable: str) -> bool:
     )
 
 
-def _copied(tree: Any) -> Any:
-    """Statements that can be given other loop variables than those that they are copied from."""
-    if isinstance(tree, list):
-        return [_copied(node) for node in tree]
-    if not isinstance(tree, bir.BaseBehavioralRTLIR):
-        return tree
-    made = copy.copy(tree)
-    for name, value in vars(tree).items():
-        setattr(made, name, _copied(value))
-    return made
-
-
 def _is_instances(kind: Any) -> bool:
     """Whether this is a list of components."""
     return isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Component)
 
 
+def _leaves(value: Any) -> Iterator[Any]:
+    """The values between which an expression chooses."""
+    if isinstance(value, bir.IfExp):
+        yield from _leaves(value.body)
+        yield from _leaves(value.orelse)
+    else:
+        yield value
+
+
 def _one_of_two(node: Any) -> bool:
     """Whether a bit selects one of two signals."""
-    kind = node.value.Type if isinstance(node, bir.Index) and isinstance(node.idx, bir.Attribute) else None
-    array = isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Port | rt.Wire)
-    return array and kind is not None and kind.get_dim_sizes() == [2]
+    if not (isinstance(node, bir.Index) and isinstance(node.idx, bir.Attribute)):
+        return False
+    kind = node.value.Type
+    signals = isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Port | rt.Wire)
+    return signals and kind.get_dim_sizes() == [2]
 
 
 def _is_constant(node: Any) -> bool:

@@ -119,14 +119,14 @@ _NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
 _WIRE = re.compile(r"^  (?!localparam |assign |input |output )\w+(?: (\[[^ ]*\]))? (\w+);\n", re.MULTILINE)
 _SIGNAL = re.compile(r"^  (?:(?:input|output) +)?\w+ \[(\d+):0\](\S*) (\w+)[,;]?$", re.MULTILINE)
 _ALIAS = re.compile(r"^  assign (\w+) = (\w+|\d+'[dh][0-9a-f]+);\n", re.MULTILINE)
-_PART = re.compile(r"^  assign (\w+)\[(\d+)(?::(\d+))?\] = (.*);\n", re.MULTILINE)
+_PART = re.compile(r"^  assign (\w+(?:\[\d+\](?=\[))?)\[(\d+)(?::(\d+))?\] = (.*);\n", re.MULTILINE)
 _SELECTED = re.compile(r"(\w+)\[(\d+)(?::(\d+))?\]")
 _PIN = re.compile(r"(?<=\( )\w+(?= \))")
 
 
 def without_aliases(text: str) -> str:
     """Without wires that only give another name to a signal, a constant, or what a pin is connected to."""
-    text = _inlined(_gathered(text))
+    text = _inlined(_gathered(_gathered(text)))
     words = _words(text)
     wires = {name for _, name in _WIRE.findall(text) if words[name] > 2}  # lint reports unread ones
     selected = set(re.findall(r"(\w+)[\[.]", text))
@@ -155,17 +155,21 @@ def _renamed(text: str, meant: Mapping[str, str]) -> str:
 
 
 def _gathered(text: str) -> str:
-    """Signals all of whose parts are assigned one by one, assigned at once."""
+    """Signals, and elements of arrays, all of whose parts are assigned one by one, assigned at once."""
     signals = {name: (int(last), inner) for last, inner, name in _SIGNAL.findall(text)}
     parts: dict[str, list[tuple[int, int, str]]] = {}
     for name, high, low, value in _PART.findall(text):
+        array = name.partition("[")[0]
+        if array != name and re.fullmatch(r"\[\d+:0\]", signals.get(array, (0, ""))[1]):
+            signals[name] = (int(signals[array][1][1:-3]), "")
         if name in signals:
             parts.setdefault(name, []).append((int(high), int(low or high), value))
     whole = {}
     for name, found in parts.items():
         found.sort(reverse=True)
+        nested = signals[name][1] and len(found) > 1 and any("," in value for _, _, value in found)
         if [high for high, _, _ in found] == [signals[name][0], *(low - 1 for _, low, _ in found[:-1])]:
-            if found[-1][1] == 0:
+            if found[-1][1] == 0 and not nested:
                 whole[name] = _joined([value for _, _, value in found], signals, signals[name][1])
     done: set[str] = set()
 
@@ -270,7 +274,7 @@ def _align(lines: list[str], run: list[int]) -> None:
 
 
 def _wrapped(line: str) -> str:
-    """A line of code, broken behind the operator that is nested least."""
+    """A line of code, broken behind the operator that is nested least, or between two alternatives."""
     code = line.partition("  //")[0]
     if len(code) <= MAX_COLUMNS:
         return line
@@ -279,7 +283,7 @@ def _wrapped(line: str) -> str:
     if not breaks:
         return line
     depths = {place: sum((char in "({[") - (char in ")}]") for char in line[:place]) for place in breaks}
-    place = max(breaks, key=lambda place: (-depths[place], place))
+    place = max(breaks, key=lambda place: (-depths[place], line[place - 1] == ":", place))
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     return line[:place] + "\n" + _wrapped_more(indent + line[place + 1 :], indent)
 
