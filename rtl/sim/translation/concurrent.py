@@ -161,10 +161,10 @@ class _Values:
             elif isinstance(statement, bir.Assign) and len(statement.targets) == 1:
                 self._reads(statement.value, *_indices(statement.targets[0]))
                 self.written |= dict.fromkeys(_signals(statement.targets), self.step)
-                (target,) = statement.targets
-                if any(one.targets != [target] and not _disjoint(one.targets[0], target) for one in found):
+                others = [one for one in found if not _same_target(one, statement)]
+                if any(_overlap(one, statement) for one in others):
                     raise _OrderMatters
-                found = [*(one for one in found if one.targets != [target]), statement]
+                found = [*others, statement]
             else:
                 raise _OrderMatters
         return found
@@ -176,7 +176,7 @@ class _Values:
     @staticmethod
     def _paired(body: list[Any], orelse: list[Any]) -> Iterator[tuple[Any, Any]]:
         for one in body:
-            other = [item for item in orelse if item.targets == one.targets]
+            other = [item for item in orelse if _same_target(item, one)]
             if not other:
                 raise _OrderMatters
             yield one, other[0]
@@ -190,22 +190,40 @@ class _Values:
         value = bir.IfExp(_in_turn(choice.cond, choice), _in_turn(one.value, one), _in_turn(other.value, other))
         value.Type = one.targets[0].Type
         made = bir.Assign(one.targets, value, one.blocking)
-        turns = dict(getattr(one, "_turns", {}))
-        if turns != getattr(other, "_turns", {}) and _loop_variables(one.targets):
-            raise _OrderMatters
-        made._turns = turns
+        made._turns = _turns(one)
         return made
 
 
 def _in_turn(expression: Any, statement: Any) -> Any:
     """A copy of an expression with the loop variables of the statement that it is from."""
     made = copied(expression)
-    made._turns = {**getattr(statement, "_turns", {}), **getattr(expression, "_turns", {})}
+    made._turns = {**_turns(statement), **_turns(expression)}
     return made
 
 
-def _loop_variables(tree: Any) -> list[Any]:
-    return [node for node in nodes(tree) if isinstance(node, bir.LoopVar)]
+def _turns(node: Any) -> dict[str, int]:
+    """The values of the variables of loops that have been unrolled around a statement."""
+    return dict(getattr(node, "_turns", {}))
+
+
+def _selecting(assign: Any) -> dict[str, int]:
+    """Those of them that select what it assigns."""
+    named = {node.name for node in nodes(assign.targets) if isinstance(node, bir.LoopVar)}
+    return {name: turn for name, turn in _turns(assign).items() if name in named}
+
+
+def _same_target(one: Any, other: Any) -> bool:
+    return one.targets == other.targets and _selecting(one) == _selecting(other)
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    """Whether two assignments may have a bit in common."""
+    (mine,), (its,) = one.targets, other.targets
+    turns = _turns(other)
+    apart = mine == its and any(
+        _selected_by(mine, name) and turns[name] != turn for name, turn in _selecting(one).items()
+    )
+    return not (apart or _disjoint(mine, its))
 
 
 def _indices(target: Any) -> Iterator[Any]:
