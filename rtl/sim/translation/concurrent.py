@@ -187,7 +187,9 @@ class _Values:
     def _chosen(choice: Any, one: Any, other: Any) -> Any:
         if one is other:
             return one
-        value = bir.IfExp(_in_turn(choice.cond, choice), _in_turn(one.value, one), _in_turn(other.value, other))
+        value = bir.IfExp(
+            _in_turn(choice.cond, choice), _in_turn(one.value, one), _in_turn(other.value, other)
+        )
         value.Type = one.targets[0].Type
         made = bir.Assign(one.targets, value, one.blocking)
         made._turns = _turns(one)
