@@ -68,11 +68,12 @@ def verilog_file(
     settings: Iterable[str],
     rest: Callable[[], Iterable[str]],
     unread: Mapping[str, str] = MappingProxyType({}),
+    body: str | None = None,
 ) -> str:
     """The file of a component; `rest` makes the lines after its ports, when it has been elaborated."""
     from ...rtl.sim import translate
 
-    body = translate(component, top, unique=True, unread=unread)
+    body = body or translate(component, top, unique=True, unread=unread)
     if hasattr(component, "s_axi"):
         body = axi4lite_top(body, top, port_lines(body, top))
     settings = list(settings)

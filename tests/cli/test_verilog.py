@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import re
+import subprocess
 import time
 from unittest.mock import Mock
 
@@ -404,3 +405,50 @@ def test_a_multiplier_alone(cli, tmp_path, design):
     assert "schedule =" not in header
     assert ("n_prime = -n^-1 mod 2^16" in header) == (design == "systolic-002")
     assert body.rstrip() == translate(machine.multiplier(), top, unique=True).rstrip()
+
+
+BENCH = """
+module bench;
+  localparam int N = {nbits};
+  logic clk = 0, reset = 1, req_val = 0, req_rdy, resp_val;
+  logic [3 * N - 1:0] req = {{N'({base}), N'({exp}), N'({mod})}};
+  logic [N + 3:0] resp;
+  {name} dut (.clk(clk), .reset(reset), .istream__msg(req), .istream__val(req_val), .istream__rdy(req_rdy),
+    .ostream__msg(resp), .ostream__val(resp_val), .ostream__rdy(1'd1));
+  always #1 clk = ~clk;
+  initial begin
+    repeat (4) @(negedge clk);
+    reset = 0; req_val = 1;
+    while (!req_rdy) @(negedge clk);
+    @(negedge clk) req_val = 0;
+    while (!resp_val) @(negedge clk);
+    $display("%0d %0d", resp[N + 3:N], resp[N - 1:0]);
+    $finish;
+  end
+endmodule
+"""
+
+
+@parametrize("name", ["mont", "naive", "ssmm"])
+def test_any_width(name, cli, tmp_path):
+    """One file in Icarus, at three widths that its making has not seen."""
+    path = tmp_path / f"{name}.sv"
+    assert cli(f"verilog {name} --nbits 24 --any-width -o {path}").code == 0
+    lint(path.read_text())
+    for nbits in (16, 48, 72):
+        base, exp, mod = (1 << nbits) - 5, 0b1011, (1 << nbits) - 3
+        bench = BENCH.format(name=name, nbits=nbits, base=f"{nbits}'d{base}", exp=exp, mod=f"{nbits}'d{mod}")
+        (tmp_path / "bench.sv").write_text(bench)
+        command = ["iverilog", "-g2012", f"-D{name.upper()}_NBITS={nbits}", "-o", "out.vvp", path, "bench.sv"]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        done = subprocess.run(
+            ["vvp", "-n", "out.vvp"], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        assert done.stdout.split() == ["0", str(pow(base, exp, mod))]
+
+
+def test_structure_that_follows_the_width(cli):
+    assert (
+        cli.fails("verilog heap --any-width")
+        == "--any-width: the structure of heap depends on its width; drop it"
+    )

@@ -289,7 +289,7 @@ READS = r"\.s_axi_arvalid\(arvalid\)"
     "edits, command, words",
     [
         (
-            [(RTL, "32'd1297632322", "32'd1297632323")],
+            [(RTL, "32'h4d584c42;", "32'h4d584c43;")],
             "make icarus",
             ["FAIL: 1 of", "data 4d584c43, refused 0"],
         ),

@@ -12,6 +12,7 @@ examples:
   modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
   modexlab verilog mont --interface xcel -o mont_xcel.sv
   modexlab verilog mont --interface unit -o multiplier.sv
+  modexlab verilog mont --any-width -o mont.sv
   modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
   modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv
 """
@@ -42,6 +43,10 @@ OPTIONS = (
     "--accelerator",
     "--output (a file; default: stdout)",
     *HARDWARE,
+    flag(
+        "--any-width",
+        "the width is a macro, NAME_NBITS; for designs whose structure is the same at any width",
+    ),
     Group(
         "the processor (DESIGN proc)",
         (
@@ -55,18 +60,27 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     if args.design == PROCESSOR:
+        refuse(args, ["any_width"], ": a machine has it; drop it")
         return _processor(args)
     if args.design in PADDING:
         return _padding(args)
     refuse(args, OF_PROCESSOR, ": only the processor has it; give proc, or drop it")
     machine = accelerator_of(args)
     what = f"{machine.design.name}, {machine.nbits} bits"
-    return _put(args.output, what, lambda: verilog(machine, args.interface))
+    if args.any_width and args.interface != DEFAULT.name:
+        raise BadInput(
+            f"--any-width with --interface {args.interface}: registers depend on the width; drop one"
+        )
+    return _put(args.output, what, lambda: verilog(machine, args.interface, args.any_width))
 
 
 def _padding(args: Namespace) -> int:
     """A unit of PKCS#1 v1.5, which has a width and nothing else."""
-    refuse(args, ("settings", *OF_PROCESSOR), f": {args.design} has a width and nothing else; drop it")
+    refuse(
+        args,
+        ("settings", "any_width", *OF_PROCESSOR),
+        f": {args.design} has a width and nothing else; drop it",
+    )
     if args.interface != DEFAULT.name:
         raise BadInput(f"--interface: {args.design} has streams of its own; drop it")
     nbits = check_width(PADDING_NBITS if args.nbits is None else args.nbits)

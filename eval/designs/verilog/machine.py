@@ -6,9 +6,14 @@ The header of an RSA machine says more.
 import re
 import sys
 from collections.abc import Collection, Iterator
+from contextlib import suppress
+
+from pymtl3 import Component
 
 from ....fl.errors import BadInput
 from ....fl.status import MEANING, Status
+from ....rtl.sim import translate
+from ....rtl.sim.translation.parameters import of_any_width
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..machine import Machine
 from ..protection import costs
@@ -22,7 +27,10 @@ LEGEND = (
 )
 
 
-def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
+PROBES = (24, 40, 64)  # widths at which --any-width compares the structure
+
+
+def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = False) -> str:
     """The file of any accelerator; interface unit: of the multiplier of a machine alone."""
     rsa = machine if isinstance(machine, Machine) else None
     if rsa and interface == UNIT:
@@ -31,9 +39,10 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
     machine.require_ports()
     component = machine.exported(chosen)
     known = [f"  {code}  {text}" for code, text in codes(machine, chosen).items()]
+    top = machine.name if any_width else machine.top(chosen)
     return verilog_file(
         component,
-        machine.top(chosen),
+        top,
         f"{'modular exponentiation of' if rsa else f'{machine.name},'} {machine.nbits} bits",
         _about(rsa, chosen) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
         parameters(machine),
@@ -43,7 +52,21 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
             *(("", "Statuses; with another than 0 there is no result:", *known) if len(known) > 1 else ()),
             *(_program(rsa) if rsa else ()),
         ],
+        body=_of_any_width(machine, component, top) if any_width else None,
     )
+
+
+def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
+    """The hardware of a machine whose structure does not depend on its width, with a macro for the width."""
+    texts = {machine.nbits: translate(component, top, unique=True)}
+    for nbits in PROBES:
+        with suppress(BadInput):
+            probe = machine.design.at(nbits, **machine.parameters).exported(machine.interface(DEFAULT.name))
+            texts.setdefault(nbits, translate(probe, top, unique=True))
+    text = of_any_width(texts, top) if len(texts) > 2 else None
+    if text is None:
+        raise BadInput(f"--any-width: the structure of {machine.name} depends on its width; drop it")
+    return text
 
 
 def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterator[str]:

@@ -209,7 +209,7 @@ def _turns(node: Any) -> dict[str, int]:
 
 
 def _selecting(assign: Any) -> dict[str, int]:
-    """Those of them that select what it assigns."""
+    """The values of the variables that select what a statement assigns."""
     named = {node.name for node in nodes(assign.targets) if isinstance(node, bir.LoopVar)}
     return {name: turn for name, turn in _turns(assign).items() if name in named}
 

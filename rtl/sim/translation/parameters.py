@@ -10,16 +10,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from .verilog_format import layout
+
 Parameters = Mapping[str, int]
 
 _MODULE = re.compile(r"((?:^//[^\n]*\n)*)^module (\w+)\n(.*?)^endmodule$", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.'])(\d+)(?:('[dh])([0-9a-f]+)(?!\w)|('\()|(?![\w']))")
-_FORMS: list[tuple[str, Callable[[int], int]]] = [
+_LINEAR: list[tuple[str, Callable[[int], int]]] = [
     ("{}", lambda value: value),
     ("2 * {}", lambda value: 2 * value),
-    ("$clog2({})", lambda value: (value - 1).bit_length()),
-    ("$clog2({} + 1)", lambda value: value.bit_length()),
-    ("$clog2({} + 2)", lambda value: (value + 1).bit_length()),
+    *((f"{{}} / {part}", lambda value, part=part: value // part) for part in (2, 4, 8, 16)),
+]
+_FORMS = _LINEAR + [
+    (f"$clog2({form}{more})", lambda value, linear=linear, add=add: (linear(value) + add - 1).bit_length())
+    for form, linear in _LINEAR
+    for add, more in ((0, ""), (1, " + 1"), (2, " + 2"))
 ]
 
 
@@ -62,7 +67,6 @@ def _template(body: str) -> str:
 
 def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[int]]] | None:
     """One module for all, and the values of its parameters; None if a number has no expression."""
-    numbers = [list(_NUMBER.finditer(module.body)) for module in group]
     parameters = {
         key.upper(): [module.parameters[key] for module in group]
         for key, value in group[0].parameters.items()
@@ -71,41 +75,68 @@ def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[int]
     }
     port = re.search(r"\[(\d+):0\]", group[0].body)
     if port is not None:
-        place = next(i for i, number in enumerate(numbers[0]) if number.start() == port.start(1))
-        parameters.setdefault("WIDTH", [int(row[place][1]) + 1 for row in numbers])
+        place = len(_NUMBER.findall(group[0].body[: port.start(1)]))
+        widths = (_NUMBER.findall(module.body)[place][0] for module in group)
+        parameters.setdefault("WIDTH", [int(width) + 1 for width in widths])
     used: set[str] = set()
-    texts = []
-    for row in zip(*numbers, strict=True):
-        one = row[0]
-        widths = _expression([int(number[1]) for number in row], parameters, used)
-        base = 16 if one[2] == "'h" else 10
-        values = [int(number[3], base) for number in row] if one[2] else None
-        if len({number[0] for number in row}) == 1:
-            texts.append(one[0])
-        elif widths is None:
-            return None
-        elif one[4]:
-            texts.append(f"{_term(widths)}'(")
-        elif values is None:
-            texts.append(widths)
-        else:
-            value = _expression(values, parameters, used)
-            if value is None:
-                return None
-            # a parameter is signed, and a cast keeps that
-            value = f"'d{value}" if value.isdecimal() else f"$unsigned({value})"
-            texts.append(f"{_term(widths)}'({value})")
-    pieces, at = [], 0
-    for number, text in zip(numbers[0], texts, strict=True):
-        pieces += [group[0].body[at : number.start()], text]
-        at = number.end()
-    body = "".join([*pieces, group[0].body[at:]])
+    body = _with_expressions([module.body for module in group], parameters, used)
+    if body is None:
+        return None
     needed = {key: values for key, values in parameters.items() if key in used}
     comments = [module.comment.splitlines(keepends=True) for module in group]
     comment = "".join(line for line in comments[0] if all(line in other for other in comments))
     declared = ",\n".join(f"  parameter int {key} = {values[0]}" for key, values in needed.items())
     head = f"module {name} #(\n{declared}\n) (" if needed else f"module {name} ("
     return f"{comment}{head}\n{body.removeprefix('(').lstrip(chr(10))}endmodule", needed
+
+
+def _with_expressions(
+    texts: Sequence[str], parameters: Mapping[str, list[int]], used: set[str]
+) -> str | None:
+    """The first text, with expressions in the place of the numbers in which the others differ."""
+    pieces, at = [], 0
+    for row in zip(*map(_NUMBER.finditer, texts), strict=True):
+        one = row[0]
+        pieces.append(texts[0][at : one.start()])
+        at = one.end()
+        if len({number[0] for number in row}) == 1:
+            pieces.append(one[0])
+            continue
+        widths = _expression([int(number[1]) for number in row], parameters, used)
+        if widths is None:
+            return None
+        if one[4]:
+            pieces.append(f"{_term(widths)}'(")
+        elif not one[2]:
+            pieces.append(widths)
+        else:
+            base = 16 if one[2] == "'h" else 10
+            value = _expression([int(number[3], base) for number in row], parameters, used)
+            if value is None:
+                return None
+            # a parameter is signed, and a cast keeps that
+            value = f"'d{value}" if value.isdecimal() else f"$unsigned({value})"
+            pieces.append(f"{_term(widths)}'({value})")
+    return "".join([*pieces, texts[0][at:]])
+
+
+def of_any_width(texts: Mapping[int, str], name: str) -> str | None:
+    """One text for those that differ by the width alone, which a macro sets; None if they differ by more.
+
+    texts: by width, the default first; name: of the top module. The macro is called NAME_NBITS.
+    """
+    alike = [
+        re.sub(rf"(?<=\w_){nbits}(?=_|\b)", "N", re.sub(rf"(?<=[a-z]_){2 * nbits}(?=_)", "2N", text))
+        for nbits, text in texts.items()
+    ]
+    if len({_template(text) for text in alike}) > 1:
+        return None
+    macro = f"{name.upper()}_NBITS"
+    made = _with_expressions(alike, {f"{name}_NBITS": [*texts]}, set())
+    default = f"`ifndef {macro}\n`define {macro} {next(iter(texts))}\n`endif\n"
+    constant = f"{default}localparam int {name}_NBITS = `{macro};  // the width of the operands\n\n"
+    start = "`default_nettype none\n\n"
+    return made and layout(made.replace(start, start + constant, 1))
 
 
 def _expression(values: Sequence[int], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:
