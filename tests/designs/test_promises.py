@@ -303,7 +303,7 @@ def test_data_sheet(name, settings):
     machine = catalogue.find(name).at(KEY_NBITS, **settings)
     subject = Exponentiation(machine, AXI4LITE)
     words = subject.words | {"name": "core", "version": "0", "transfers": "0"}
-    sheet = markdown(subject, words, Vectors(1, 1, 1, {}), (), (), ())
+    sheet = markdown(subject, words, Vectors(subject, "core", 1, 1), (), (), ())
     assert f"| constant time | {machine.promises.sentence} |" in sheet
     assert ("Even moduli are refused" in sheet) == machine.promises.odd_only
     assert ("A base at or above the modulus is refused" in sheet) == machine.promises.reduced_only
