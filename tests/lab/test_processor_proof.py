@@ -18,7 +18,7 @@ SECONDS = 120.0  # of a processor
 CHECKS = {processor_check.name: processor_check for processor_check in processor_checks()}
 # what is wrong, in the text of the processor or of the unit that a check is about
 DEFECTS = {
-    "insn add": ("else if (bypass_M) begin", "else if (1'd0) begin"),  # no bypass from M
+    "insn add": (": bypass_M ? write_M.data :", ": 1'd0 ? write_M.data :"),  # no bypass from M
     "insn sub": (
         "bypass__0__load_use | bypass__1__load_use",
         "bypass__0__load_use",
@@ -26,8 +26,8 @@ DEFECTS = {
     "insn sra": ("sign = a[31] & (fn == ALU_SRA)", "sign = 1'd0"),
     "insn mulhu": ("operand, bypass__1__operand}", "operand, bypass__0__operand}"),
     "insn jalr": ("? {alu_out[31:1], 1'd0} :", "? alu_out :"),
-    "insn beq": ("holds = a == b;", "holds = a[31:1] == b[31:1];"),
-    "insn blt": ("holds = a[31];", "holds = b[31];"),
+    "insn beq": ("? a == b :", "? a[31:1] == b[31:1] :"),
+    "insn blt": ("? a[31] : a < b", "? b[31] : a < b"),
     "insn lbu": ("? halfword[15:8] :", "? halfword[7:0] :"),
     "insn sh": ("{addr[1], addr[1], ~addr[1], ~addr[1]}", "{addr[1], addr[1], ~addr[1], addr[1]}"),
     "ill": ("cs = {funct3 < 3'd3,", "cs = {Y,"),  # stores of any size
