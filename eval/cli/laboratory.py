@@ -16,6 +16,7 @@ from ..designs.own import OwnDesign
 from ..designs.system_catalogue import HARDWARE, SOFTWARE, find_system
 from ..folders import check_file
 from ..lab.explore import Sweep
+from ..lab.ledger.export import Reference
 from ..lab.ledger.ledger import Ledger
 from ..lab.point import Point
 from ..lab.schedulers import Local
@@ -68,11 +69,14 @@ def jobs_of(args: Namespace) -> int:
     return args.jobs or len(os.sched_getaffinity(0))
 
 
-def ledger_of(args: Namespace, *, read_only: bool = False) -> Ledger:
-    """The ledger of `--ledger`; a named one that is only read must be there."""
+def ledger_of(args: Namespace, *, read_only: bool = False, reference: bool = False) -> Ledger:
+    """The ledger of `--ledger`; a named one that is only read must be there.
+
+    reference: with the reference results, for points of which it has no figures.
+    """
     if args.ledger is not None:
         check_file("--ledger", args.ledger)
-    ledger = Ledger(args.ledger)
+    ledger = Ledger(args.ledger, Reference() if reference else None)
     if read_only and args.ledger is not None and not ledger.exists:
         raise BadInput(f"--ledger {args.ledger}: there is no such file; `modexlab sweep` writes one")
     return ledger

@@ -15,17 +15,19 @@ class Source:
     """Whether a measurement is stale: answered once for all of its figures."""
 
     def __init__(self, key: str, point: Mapping[str, Any]) -> None:
-        self._key, self._point = key, point
+        self.key, self._point = key, point
 
     @cached_property
     def stale(self) -> bool:
         """The hardware, or the code, the tools or the kit behind its figures, have changed since."""
         try:
-            point = Point.from_json(self._point)
-            # the key first: it is quicker
-            return key_in(self._key) != point.key or point.version != self._key
+            return self.moved(Point.from_json(self._point))
         except BadInput:  # a design or a parameter that is no more
             return True
+
+    def moved(self, point: Point) -> bool:
+        """The point has another version now. The key first: it is quicker."""
+        return key_in(self.key) != point.key or point.version != self.key
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Row:
     key: str
     point: Mapping[str, Any]
     source: Source = field(repr=False, compare=False)
+
+    @property
+    def reference(self) -> bool:
+        """It is a reference result, and not of the ledger."""
+        return self.measurement < 0
 
     @property
     def comparable(self) -> bool:

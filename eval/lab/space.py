@@ -49,6 +49,7 @@ from ..designs.workload_names import ENCRYPT, check_name
 from ..papers.expression import Expression
 from . import pareto
 from .flow_settings import FLOW_DEFAULTS, optional_flow
+from .ledger.export import Reference
 from .metrics import METRICS, OF_OPERATION, Figure, check_metric
 from .point import Point
 from .stages import DEFAULT as DEFAULT_STAGE
@@ -162,18 +163,22 @@ class Space:
     objectives: Mapping[str, str]  # "min" or "max" by metric
     constraints: tuple[Expression, ...]
     parts: tuple[Part, ...]
+    listed: tuple[Point, ...] = ()  # points one by one
     impossible: list[tuple[str, str]] = field(default_factory=list)  # the point in words, and why
     left_out: Counter[str] = field(default_factory=Counter)  # points by the constraint that refuses them
 
     @classmethod
     def load(cls, name: str | Path) -> "Space":
-        """A ready-made space by its name, or a file; BadInput that says what is wrong in it."""
+        """A ready-made space by its name, a file, or the points of reference results; BadInput that says what is wrong in it."""
         path = SPACES / f"{name}.toml"
         if str(name) not in names():
             path = Path(name)
             if not path.exists() and path.suffix != ".toml" and len(path.parts) == 1:
                 error = unknown("space", str(name), names())
                 raise BadInput(f"{error}; or give a file, SPACE.toml")
+        if path.suffix == ".jsonl":
+            points = tuple(Reference(path).points())
+            return cls(path.stem, "", {}, (), (), points)
         text = read_text(path, f"give a space ({', '.join(names())}) or a file of TOML")
         try:
             return cls.parse(text)
@@ -198,7 +203,7 @@ class Space:
         """Points at most: before impossible ones, those that constraints refuse, and those that stand
         twice.
         """
-        return sum(part.size() for part in self.parts)
+        return len(self.listed) + sum(part.size() for part in self.parts)
 
     def points(self) -> Iterator[Point]:
         """All points that there can be and that the constraints allow, one at a time; BadInput at the end if
@@ -214,7 +219,8 @@ class Space:
     def possible(self) -> Iterator[Point]:
         """The same points, of which there may be none."""
         self.impossible, self.left_out = [], Counter()
-        seen = set()
+        seen = set(self.listed)
+        yield from self.listed
         for part in self.parts:
             for fields in part.fields():
                 try:

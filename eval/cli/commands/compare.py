@@ -75,6 +75,7 @@ OPTIONS = (
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),
     "--full (with --measure: wide machines, routing)",
+    flag("--own", "without the reference results of modexlab"),
     flag("--no-search", f"with {compare_cores.WORD} --measure: use known clocks where there are any"),
     *("--retry", "--jobs", "--ledger"),
     flag("--markdown", "print tables in Markdown"),
@@ -122,7 +123,7 @@ def _answer(
     blocks: Callable[[T], Iterator[Block]],
 ) -> int:
     """Print the comparison that `look` finds in the ledger, after --measure measured what is missing."""
-    with ledger_of(args, read_only=not args.measure) as ledger:
+    with ledger_of(args, read_only=not args.measure, reference=not args.own) as ledger:
         compared, code = look(ledger), 0
         if args.measure:
             code = _measure(missing(compared), ledger, args)
@@ -312,7 +313,7 @@ def _command(item: Row | Point) -> str:
 
 def _side_as_json(comparison: Comparison, side: Side) -> Json:
     return {
-        **attributes(side, "name", "value", "stale", "marks"),
+        **attributes(side, "name", "value", "stale", "reference", "marks"),
         "ratio": comparison.ratio(side),
         "rows": [row.id for row in side.rows],
         "commands": [*map(_command, side.rows), *map(_command, side.missing)],

@@ -21,10 +21,13 @@ from ..render import Block, Columns, Json, Table, warn
 WORD = "cores"
 LINE = 120
 LEAST_NAME = 16  # of a column of names
-STALE_MARK, MARK = "!", "*"
+STALE_MARK, MARK, OWN_MARK = "!", "*", "+"
 STALE = (
     f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it "
     "again."
+)
+REFERENCE = (
+    f"{OWN_MARK}, measured by you (`modexlab ledger`); the others are the reference results of modexlab."
 )
 PUBLISHED = (
     "Published, each on its own technology: differences to ours come from the technology as much as from the "
@@ -47,7 +50,8 @@ def _shown(name: str) -> Callable[[Core], str]:
 
 
 def _name(core: Core) -> str:
-    return f"{core.name}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
+    own = OWN_MARK if core.measured and not core.reference else ""
+    return f"{core.name}{own}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
 
 
 NAME: Columns = {"design": _name, "of": "kind"}
@@ -181,6 +185,8 @@ def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:
             yield f"{MARK} {core.name}, {core.nbits:,} bits: {'; '.join(core.marks)}."
     if any(core.stale for core in measured):
         yield STALE
+    if any(core.reference for core in measured):
+        yield REFERENCE
     for core in found:
         if core.failure:
             what = f"{core.name}, {core.nbits:,} bits, {core.part}"
@@ -209,7 +215,7 @@ KEYS = (
     *("operation_cycles", "operation_us", "public_cycles", "public_us", "constant_time", "exponent_nbits"),
     *("period_ns", "area_um2", "area_time", "floor", "floor_ratio", "utilisation", "energy_nj"),
     *("operation_energy_nj", "tests_passed", "tests_failed", "stage", "technology", "source", "note"),
-    *("marks", "stale", "searched", "row", "command"),
+    *("marks", "stale", "reference", "searched", "row", "command"),
 )
 
 

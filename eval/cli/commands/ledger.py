@@ -177,7 +177,9 @@ def _joined(item: Joined) -> str:
 
 
 def _verify(args: Namespace) -> int:
-    """Read a whole ledger."""
+    """Read a whole ledger, or compare reference results with the present hardware."""
+    if args.targets and Path(args.targets[0]).suffix == ".jsonl":
+        return _verify_reference(Reference(args.targets[0]), args)
     with _other(args.targets[0]) if args.targets else ledger_of(args, read_only=True) as ledger:
         path = ledger.path
         if not ledger.exists:
@@ -185,6 +187,14 @@ def _verify(args: Namespace) -> int:
     with Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
         found = verify(path, progress)
     return answer(args, _found_as_json(found), "\n".join(_found(found)), ok=found.whole)
+
+
+def _verify_reference(reference: Reference, args: Namespace) -> int:
+    with Progress(f"{reference.path}", unit="measurement", quiet=args.json) as progress:
+        changed = reference.verify(progress)
+    text = f"{len(changed)} of {len(reference.points())} measurements are of other hardware than the present"
+    report = {"path": str(reference.path), "changed": changed}
+    return answer(args, report, "\n  ".join([text, *capped(changed, SHOWN, "more")]), ok=not changed)
 
 
 def _salvage(args: Namespace) -> int:
@@ -230,11 +240,13 @@ def _found(found: Found) -> Iterator[str]:
 
 
 def row_number(text: str | None) -> int:
-    """The number of a row, as `modexlab ledger list` has it in its first column."""
+    """The number of a row, as `modexlab ledger list` has it in its first column; those of reference results
+    are negative.
+    """
     if text is None:
         raise BadInput("which row? give its number, the first column of `modexlab ledger list`")
     try:
-        return number(text)
+        return -number(text[1:]) if text.startswith("-") else number(text)
     except ArgumentTypeError as error:
         raise BadInput(f"row {error}") from None
 
@@ -325,7 +337,7 @@ def row_as_json(row: Row) -> Json:
 
 def _show(args: Namespace) -> int:
     number = row_number(args.targets[0] if args.targets else None)
-    with ledger_of(args, read_only=True) as ledger:
+    with ledger_of(args, read_only=True, reference=True) as ledger:
         row = ledger.row(number)
         whole = ledger.measurement(row.measurement)
     report = {
@@ -354,7 +366,8 @@ def _details(row: Row, whole: Measurement) -> Iterator[tuple[str, str]]:
     yield from (("  mark", mark) for mark in row.marks)
     yield "  Verilog", f"sha256 {row.verilog_hash}" if row.verilog_hash else ""
     yield "  tools", pairs(row.tools, " ")
-    yield "  measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s"
+    yield "  measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s" if row.when else ""
+    yield "  commit", whole.details.get("commit", "")
     yield "  sources", "changed since (stale)" if row.stale else "the present ones"
     figures = (f"{figure.operation} {figure.metric} {cell(figure.value)}".strip() for figure in whole.figures)
     yield "  with it", ", ".join(figures)

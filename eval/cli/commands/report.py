@@ -57,6 +57,7 @@ OPTIONS = (
         (
             flag("--no-measure", "measure nothing: show what the ledger has"),
             flag("--cycles", "measure only cycles, without the ASIC flow"),
+            flag("--own", "without the reference results of modexlab"),
             *("--retry", "--jobs", "--ledger"),
         ),
     ),
@@ -76,10 +77,12 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     _check(args)
-    ledger, sweep = ledger_of(args, read_only=args.no_measure), None
+    ledger, sweep = ledger_of(args, read_only=args.no_measure, reference=not args.own), None
     if not args.no_measure:  # the points of the report that are not in the ledger
         space = Space.load(SPACE)
         points = chosen(space, args.designs, args.manifests, cycles=args.cycles)
+        if ledger.reference is not None:
+            points = [point for point in points if not ledger.reference.has(point)]
         sweep = swept(args, space, points, ledger, SPACE)
         if sweep.interrupted:
             return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the ledger")

@@ -42,7 +42,7 @@ def execute(args: Namespace) -> int:
     number = row_number(args.row)
     if args.fresh and not args.run:
         raise BadInput("--fresh without --run: nothing is made; add --run")
-    with ledger_of(args, read_only=True) as ledger:
+    with ledger_of(args, read_only=True, reference=True) as ledger:
         row = ledger.row(number)
         if row.stale:
             warn(f"row {number} was measured with other sources or tools than the present ones")

@@ -126,6 +126,11 @@ class Side(NamedTuple):
         return any(row.stale for row in self.rows)
 
     @property
+    def reference(self) -> bool:
+        """It is a reference result, and not of the user's ledger."""
+        return any(row.reference for row in self.rows)
+
+    @property
     def impossible(self) -> str:
         """Why there can be no such machine, if so."""
         return next(filter(None, map(impossible, self.missing)), "")

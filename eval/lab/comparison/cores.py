@@ -21,7 +21,6 @@ import math
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....fl.cost import counting_floor
@@ -47,7 +46,6 @@ from . import published_data
 from .compare import CLOCK_NS, LedgerRows, impossible, label, machine_of, usual
 
 SPACE = "cores"
-REFERENCE = Path(__file__).parents[2] / "results" / "baseline.jsonl"
 MULTIPLIER, MACHINE = "unit", "machine"  # what a row is of
 OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
 FMAX, CLOCK = "fmax", "clock_period"
@@ -103,6 +101,7 @@ class Core:
     note: str = ""
     marks: tuple[str, ...] = ()
     stale: bool = False
+    reference: bool = False  # a reference result, not of the user's ledger
     searched: bool = False  # its clock, not given
     failure: str = ""  # why it could not be measured
     measurement: int | None = None  # of the ledger
@@ -214,7 +213,7 @@ def known_clocks() -> dict[tuple[Any, ...], float]:
 
     Not those of rows with more slack than a search leaves: their clock was given.
     """
-    rows = Reference(REFERENCE).rows(metric=["clock_ns", "wns_ns"], stage=FLOW, marks=[()])
+    rows = Reference().rows(metric=["clock_ns", "wns_ns"], stage=FLOW, marks=[()])
     slack = {row.measurement: row.value for row in rows if row.metric == "wns_ns"}
     found: dict[tuple[Any, ...], float] = {}
     for row in rows:
@@ -446,7 +445,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         tests_failed=sum(test["failed"] for test in tests) if tests else None,
         **attributes(row, "stage", "marks", "stale", "measurement"),
         technology=kit.find().data.title,
-        source=f"measured here {WHERE[row.stage]}: ledger row {row.id}",
+        source=f"{'reference result' if row.reference else 'measured here'} {WHERE[row.stage]}: row {row.id}",
+        reference=row.reference,
         note="; ".join(filter(None, notes)),
         searched=searched,
         row=row.id,

@@ -5,16 +5,18 @@ lines, and JSON text in a column of the other two; the command is what one types
 
 Reference results are text that diffs well, one JSON line per point. A line leaves out everything that two
 runs of the same hardware do not share: row numbers, dates and seconds. It keeps the point with all
-parameters, the tests passed, the tool versions, the digest of the Verilog and the command. `modexlab ledger
-diff` compares such a file with a ledger as it compares two ledgers.
+parameters, the tests passed, the tool versions, the commit, the digest of the hardware and the command.
+`modexlab ledger diff` compares such a file with a ledger as it compares two ledgers, and a ledger that is
+opened with one shows its figures for points of which it has none.
 """
 
 import csv
+import functools
 import importlib.util
 import io
 import json
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +25,16 @@ import msgspec
 from ....fl.errors import BadInput, unknown
 from ....flow.files import replacing
 from ...json_values import attributes
+from .. import keys
 from ..ledger_rows import COLUMNS, Row, Source, record
-from ..point import content_in
+from ..metrics import Figure, Measurement
+from ..point import Point, content_in, version_of
 from .records import FIGURE
 
 if TYPE_CHECKING:
     import pyarrow
 
+Details = Callable[[int], Mapping[str, Any]]  # of a measurement, by its number
 PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and a list
 
 
@@ -38,14 +43,14 @@ def _flat(row: Row) -> dict[str, Any]:
     return columns | {name: json.dumps(columns[name], sort_keys=True) for name in PARTS}
 
 
-def _csv(rows: Sequence[Row], path: Path) -> None:
+def _csv(rows: Sequence[Row], path: Path, _: Details) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(map(_flat, rows))
 
 
-def _jsonl(rows: Sequence[Row], path: Path) -> None:
+def _jsonl(rows: Sequence[Row], path: Path, _: Details) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(record(row)) + "\n" for row in rows)
 
@@ -67,7 +72,7 @@ def frame(rows: Sequence[Row]) -> Any:
     return table.to_pandas() if importlib.util.find_spec("pandas") else table
 
 
-def _parquet(rows: Sequence[Row], path: Path) -> None:
+def _parquet(rows: Sequence[Row], path: Path, _: Details) -> None:
     from pyarrow import parquet
 
     content = io.BytesIO()  # Arrow cannot write to a pipe
@@ -85,6 +90,12 @@ def _type(module: Any, name: str) -> "pyarrow.DataType":
 # ---- reference results
 
 NAME = "reference"  # of the format, for `modexlab ledger export`
+RESULTS = Path(__file__).parents[2] / "results"
+REFERENCE = RESULTS / "baseline.jsonl"
+SOURCES = RESULTS / "sources.txt"  # digest of the sources whose hardware REFERENCE was compared with
+DETAILS = ("area_by_module", "commit", "tests", "worst_path")  # of a measurement, kept in the file
+MOST_FIGURES = 1000  # of a measurement; its number is that of a reference row without the last three digits
+SMALLEST_SHARE = 0.01  # of the area, for a module to be listed
 
 
 class Line(msgspec.Struct):
@@ -97,31 +108,55 @@ class Line(msgspec.Struct):
     marks: list[str]
     command: str
     tools: dict[str, str]
-    verilog: str  # digest of the hardware, without comments
+    content: str  # digest of the hardware, without comments, or of the model
     # operation, metric, value and unit; JSON has integers beyond 53 bits as hexadecimal text
     figures: list[tuple[str, str, float | int | str, str]]
+    details: dict[str, Any] = {}
 
 
-def _reference(rows: Sequence[Row], path: Path) -> None:
+def _reference(rows: Sequence[Row], path: Path, details: Details) -> None:
     """Write one line per point, sorted by point, its figures sorted by operation and metric."""
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
-        columns = record(row)
-        own = {name: columns[name] for name in ("family", "parameters", "tests", "marks", "command", "tools")}
-        own |= {"point": row.point, "verilog": content_in(row.key) if row.verilog_hash else "", "figures": []}
         # designs together, narrow before wide
         place = row.subject, row.nbits, row.stage, json.dumps(row.point, sort_keys=True)
-        lines.setdefault(place, own)["figures"].append([columns[name] for name in FIGURE])
+        columns = record(row)
+        if place not in lines:
+            names = ("family", "parameters", "tests", "marks", "command", "tools", "point")
+            kept = {name: value for name, value in details(row.measurement).items() if name in DETAILS}
+            kept["area_by_module"] = [
+                module for module in kept.get("area_by_module", ()) if module["share"] >= SMALLEST_SHARE
+            ]
+            lines[place] = {
+                **{name: columns[name] for name in names},
+                "content": content_in(row.key),
+                "figures": [],
+                "details": {name: value for name, value in kept.items() if value},
+            }
+        lines[place]["figures"].append([columns[name] for name in FIGURE])
     with path.open("w", encoding="utf-8") as file:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
             file.write(json.dumps(line, sort_keys=True) + "\n")
 
 
-class Reference:
-    """A file of reference results, read as a ledger is read."""
+class Unchanged(Source):
+    """Whether the hardware behind a reference result has changed since: by its digest, if sources have."""
 
-    def __init__(self, path: str | Path) -> None:
+    def moved(self, point: Point) -> bool:
+        return not as_recorded() and content_in(self.key) != point.content
+
+
+@functools.cache
+def as_recorded() -> bool:
+    """The sources are those whose hardware the reference results were compared with."""
+    return SOURCES.is_file() and SOURCES.read_text().strip() == keys.sources_of_hardware()
+
+
+class Reference:
+    """A file of reference results, read as a ledger is read. Its measurements have negative numbers."""
+
+    def __init__(self, path: str | Path = REFERENCE) -> None:
         self.path = Path(path)
         if not self.path.is_file():
             raise BadInput(f"{path}: there is no such file; give reference results or a ledger")
@@ -132,37 +167,86 @@ class Reference:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
-        """All figures that pass the filters, which are those of `Ledger.rows`; a reference has no history."""
-        found: list[Row] = []
+    @functools.cached_property
+    def _lines(self) -> list[Line]:
+        lines = []
         for number, text in enumerate(self.path.read_bytes().splitlines(), 1):
             try:
-                found += _rows_of(msgspec.convert(json.loads(text), Line), number)
+                lines.append(msgspec.convert(json.loads(text), Line))
             except (ValueError, KeyError) as error:
                 remedy = "export it again by `modexlab ledger export --format reference`"
                 raise BadInput(
                     f"{self.path}, line {number}: not a reference result ({error}); {remedy}"
                 ) from None
-        return [row for row in found if all(_passes(row, *item) for item in filters.items())]
+        return lines
+
+    def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
+        """All figures that pass the filters, which are those of `Ledger.rows`; a reference has no history."""
+        rows = (row for number, line in enumerate(self._lines, 1) for row in _rows_of(line, -number))
+        return [row for row in rows if all(_passes(row, *item) for item in filters.items())]
+
+    def has(self, point: Point) -> bool:
+        """It has figures of this point as it is now."""
+        content = self._content.get(json.dumps(point.as_json(), sort_keys=True))
+        return content is not None and (as_recorded() or content == point.content)
+
+    @functools.cached_property
+    def _content(self) -> dict[str, str]:
+        return {json.dumps(line.point, sort_keys=True): line.content for line in self._lines}
+
+    def points(self) -> list[Point]:
+        """The points that it has figures of; BadInput for one that the catalogue no longer has."""
+        return [Point.from_json(line.point) for line in self._lines]
+
+    def verify(self, progress: Callable[[int, int], None]) -> list[str]:
+        """Compare all digests with those of the present hardware; return the commands of those that differ.
+        If none does, and this is the file of modexlab, write down for which sources that holds.
+        """
+        changed = []
+        for number, line in enumerate(self._lines, 1):
+            progress(number, len(self._lines))
+            try:
+                same = Point.from_json(line.point).content == line.content
+            except BadInput:
+                same = False
+            changed += [] if same else [line.command]
+        if not changed and self.path.resolve() == REFERENCE:
+            SOURCES.write_text(f"{keys.sources_of_hardware()}\n")
+        return changed
+
+    def measurement(self, number: int) -> Measurement:
+        """A whole measurement, by its negative number."""
+        line = self._lines[-number - 1]
+        return Measurement(
+            figures=tuple(
+                Figure(row.metric, row.value, row.unit, row.operation) for row in _rows_of(line, number)
+            ),
+            seconds=0.0,
+            verilog_hash="",
+            marks=tuple(line.marks),
+            **attributes(line, "tests", "tools", "content", "details"),
+        )
 
 
 def _rows_of(line: Line, number: int) -> Iterator[Row]:
-    for operation, metric, value, unit in line.figures:
+    key = version_of(str(number), line.content)
+    source = Unchanged(key, line.point)
+    shared = {
+        **{name: line.point[name] for name in ("subject", "nbits", "interface", "workload", "stage", "flow")},
+        **attributes(line, "point", "family", "parameters", "tests", "tools"),
+        "marks": tuple(line.marks),
+        "command": tuple(shlex.split(line.command)),
+    }
+    for index, (operation, metric, value, unit) in enumerate(line.figures, 1):
         yield Row(
-            **{
-                name: line.point[name]
-                for name in ("subject", "nbits", "interface", "workload", "stage", "flow")
-            },
-            **attributes(line, "point", "family", "parameters", "tests", "tools"),
-            marks=tuple(line.marks),
-            command=tuple(shlex.split(line.command)),
-            id=number,
+            **shared,
+            id=number * MOST_FIGURES - index,
             measurement=number,
-            verilog_hash=line.verilog,
+            verilog_hash=line.content,
             when="",
             seconds=0.0,
-            key="",
-            source=Source("", line.point),
+            key=key,
+            source=source,
             operation=operation,
             metric=metric,
             value=int(value, 16) if isinstance(value, str) else value,
@@ -177,7 +261,7 @@ def _passes(row: Row, name: str, wanted: Any) -> bool:
 
 # ---- by the name of the format
 
-FORMATS: dict[str, Callable[[Sequence[Row], Path], None]] = {
+FORMATS: dict[str, Callable[[Sequence[Row], Path, Details], None]] = {
     "csv": _csv,
     "jsonl": _jsonl,
     "parquet": _parquet,
@@ -185,12 +269,12 @@ FORMATS: dict[str, Callable[[Sequence[Row], Path], None]] = {
 }
 
 
-def write(rows: Sequence[Row], format: str, path: Path) -> None:
+def write(rows: Sequence[Row], format: str, path: Path, details: Details) -> None:
     """Write rows to a file, whole or not at all; a device or a pipe is written to, and a link stays one."""
     if format not in FORMATS:
         raise unknown("format of an export", format, FORMATS)
     if path.exists() and not path.is_file():
-        FORMATS[format](rows, path)
+        FORMATS[format](rows, path, details)
         return
     with replacing(path.resolve()) as part:
-        FORMATS[format](rows, part)
+        FORMATS[format](rows, part, details)

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from ....fl.errors import BadInput, unknown
 from ...designs import catalogue
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
+from ...designs.verilog_header import commit
 from ...errors import NoMeasurement
 from ...json_values import attributes
 from ..ledger_rows import Failure, Row, Source
@@ -29,6 +30,7 @@ from ..metrics import METRICS, Figure, Measurement
 from ..point import Point, version_of
 from ..verdicts import Verdict
 from . import export, records, schema
+from .export import Reference
 from .records import COLUMNS, FAILURE, FIGURE, MEASUREMENT, RESULT, VERDICT, Record
 
 WAIT_SECONDS = 120.0  # for other writers: milliseconds each, but a second each on a disk under load
@@ -68,11 +70,13 @@ class Ledger:
     """The file at `path`, opened when it is first used; it need not exist: then nothing has been measured
     yet.
 
-    May be used by several threads, and goes to other processes as its path.
+    reference: results to show for points that the ledger has no figures of. May be used by several threads,
+    and goes to other processes as its path.
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path | None = None, reference: Reference | None = None) -> None:
         self.path = default_path() if path is None else Path(path).absolute()
+        self.reference = reference
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
@@ -236,7 +240,10 @@ class Ledger:
                 with self._decoding(f"measurement {measurement}"):
                     shared[measurement] = _shared(measurement, dict(zip(SHARED, columns, strict=True)))
             rows.append(Row(id=number, **dict(zip(FIGURE, figure, strict=True)), **shared[measurement]))
-        return rows
+        if self.reference is None:
+            return rows
+        own = set() if history else {_json(row.point) for row in rows}
+        return [*(row for row in self.reference.rows(**filters) if _json(row.point) not in own), *rows]
 
     def row(self, number: int) -> Row:
         """The figure of this number, of whatever age."""
@@ -250,6 +257,8 @@ class Ledger:
 
     def measurement(self, number: int) -> Measurement:
         """A whole measurement, with details and artifacts, by its own number."""
+        if number < 0 and self.reference is not None:
+            return self.reference.measurement(number)
         if not self._select("SELECT 1 FROM measurement WHERE id = ?", number):
             raise BadInput(
                 f"the ledger {self.path} has no measurement {number}; `modexlab ledger list` shows its rows"
@@ -279,7 +288,7 @@ class Ledger:
     def export(self, format: str, path: str | Path, *, history: bool = False, **filters: Any) -> int:
         """Write rows to a file, whole or not at all: csv, jsonl or parquet; returns how many."""
         found = self.rows(history=history, **filters)
-        export.write(found, format, Path(path))
+        export.write(found, format, Path(path), lambda number: self.measurement(number).details)
         return len(found)
 
     def frame(self, **filters: Any) -> Any:
@@ -460,7 +469,8 @@ def _record_of(point: Point, measurement: Measurement) -> Record:
         "parameters": _json(point.resolved),
         "flow": _json(dict(point.flow)),
         "command": _json(point.command),
-        **{name: _json(getattr(measurement, name)) for name in ("tools", "marks", "details")},
+        **{name: _json(getattr(measurement, name)) for name in ("tools", "marks")},
+        "details": _json({**measurement.details, "commit": commit()}),
         "seconds": float(measurement.seconds),  # as it is read: the digest is of that
         "at": _now(),
     }
