@@ -25,6 +25,7 @@ from ...flow.source import Source, VerilogFiles
 from ...flow.timing.report import TimingReport
 from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.translation.translated import Digests
+from ..designs.verilog_header import commit
 from ..errors import NoMeasurement
 from ..json_values import attributes
 from .flow_settings import EQUIVALENCE, check_flow, steps_of
@@ -169,6 +170,7 @@ def asic_measurement(
     told = msgspec.json.decode(msgspec.json.encode(run))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
     details |= {
+        "commit": commit(),
         "steps": [attributes(step, "name", "tool", "version", "seconds") for step in run.steps],
         "energy_by_mode_nj": last.energy_by_mode_nj,
         "slack_histogram": msgspec.to_builtins(timing.histogram),
@@ -278,5 +280,10 @@ def _fpga(point: Point, say: Say, jobs: int) -> Measurement:
         **_digests(files),
         tests=f"{simulated.tests_passed} rows at RTL",
         marks=tuple(marks),
-        details={"parameters": point.resolved, "caveats": caveats, "device": msgspec.to_builtins(device)},
+        details={
+            "commit": commit(),
+            "parameters": point.resolved,
+            "caveats": caveats,
+            "device": msgspec.to_builtins(device),
+        },
     )

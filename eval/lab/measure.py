@@ -18,6 +18,7 @@ from ...fl.accelerator import Message
 from ...fl.status import MEANING, Status
 from ..designs import system_catalogue
 from ..designs.system_catalogue import SystemKind
+from ..designs.verilog_header import commit
 from ..designs.workload_names import CRT, Part, cycles_of
 from ..errors import NoMeasurement
 from ..json_values import attributes
@@ -58,6 +59,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
         failed = chip.failed_rows()
     details = {
+        "commit": commit(),
         "parameters": point.resolved,
         "caveats": [*filter(None, caveats)],
         "exponentiations": [

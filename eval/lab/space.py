@@ -169,7 +169,7 @@ class Space:
 
     @classmethod
     def load(cls, name: str | Path) -> "Space":
-        """A ready-made space by its name, a file, or the points of reference results; BadInput that says what is wrong in it."""
+        """A ready-made space by its name, a file of TOML, or the points of a file of reference results."""
         path = SPACES / f"{name}.toml"
         if str(name) not in names():
             path = Path(name)

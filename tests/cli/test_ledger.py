@@ -309,7 +309,7 @@ test_refused = refusals(
         "ledger show 1 --design mont": "--design with show: it is an option of list and export",
         "ledger list --format csv": "--format with list: it is an option of export; drop it",
         "ledger reproduce 99": "has no row 99",
-        "ledger reproduce -1": "row -1 is negative; give a number from 0 up",
+        "ledger reproduce -1": "has no row -1",
         "ledger reproduce 1 --fresh": "--fresh without --run: nothing is made; add --run",
     },
 )

@@ -47,7 +47,7 @@ def quick(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("quick")
 def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
-    first = cli.passes("report")
+    first = cli.passes("report --own")
     lines = first.out.splitlines()
     assert lines[0].startswith("measured 2 points in ")
     assert lines[-1] == str(tmp_path / PAGE)
@@ -56,17 +56,17 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
     assert "modexlab run mont --level formula --nbits 32" in page
     rows = Ledger().rows()
     assert {row.subject for row in rows} == {"mont", "ssmm"}
-    second = cli("report")
+    second = cli("report --own")
     assert second.out.splitlines() == [str(tmp_path / PAGE)]
     assert [row.id for row in Ledger().rows()] == [row.id for row in rows]
 
 
 @pytest.mark.usefixtures("quick")
 def test_json(cli):
-    report = cli.json("report mont")
+    report = cli.json("report --own mont")
     assert report["points"] == {"measured": 1, "reused": 0, "failed": 0}
     assert report["written"] == {}
-    assert cli.json("report mont")["points"] == {"measured": 0, "reused": 1, "failed": 0}
+    assert cli.json("report --own mont")["points"] == {"measured": 0, "reused": 1, "failed": 0}
 
 
 @pytest.mark.usefixtures("quick")
@@ -75,11 +75,11 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, monkeypatch, tmp
     point = Point("ssmm", 32, stage="formula")
     ledger.fail(point, "the tool is gone", 1.0)
     ledger.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
-    result = cli("report")
+    result = cli("report --own")
     assert result.code == 1, "it failed before, and still stands"
     assert "1 failed (before; --retry tries again)" in result.out
     assert "the tool is gone" in (tmp_path / PAGE).read_text()
-    again = cli.passes("report --retry")
+    again = cli.passes("report --own --retry")
     assert "1 failed" not in again.out
     assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
 
@@ -92,7 +92,7 @@ def test_what_fails_now_is_exit_1(cli, monkeypatch):
         return sweep
 
     monkeypatch.setattr(Sweep, "run", failing)
-    result = cli("report")
+    result = cli("report --own")
     assert result.code == 1
     assert "1 failed" in result.out and "--retry" not in result.out
 
@@ -100,14 +100,14 @@ def test_what_fails_now_is_exit_1(cli, monkeypatch):
 def test_formulas_that_differ_are_exit_1(cli):
     for stage, cycles in (("formula", 77), ("native", 78)):
         Ledger().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
-    result = cli("report --no-measure --text")
+    result = cli("report --own --no-measure --text")
     assert result.code == 1
     assert "not for mont, 32 bits, encrypt" in result.out
 
 
 def test_outputs(cli, tmp_path):
     write(tmp_path / "some.sqlite")
-    report = f"report --no-measure --ledger {tmp_path}/some.sqlite"
+    report = f"report --own --no-measure --ledger {tmp_path}/some.sqlite"
     both = cli(f"{report} --text -o page.html")
     assert both.out.startswith("Which design is best at what")
     assert both.out.splitlines()[-1] == str(tmp_path / "page.html")
@@ -129,10 +129,10 @@ def test_outputs(cli, tmp_path):
 
 
 def test_nothing_was_measured(cli, tmp_path):
-    result = cli.passes("report --no-measure")
+    result = cli.passes("report --own --no-measure")
     assert "has no figures of these; the page says what to run" in result.out
     assert "Nothing has been measured yet" in (tmp_path / PAGE).read_text()
-    assert "Nothing has been measured yet" in cli("report --no-measure --text").out
+    assert "Nothing has been measured yet" in cli("report --own --no-measure --text").out
 
 
 def test_the_space_is_the_main_job():
@@ -179,7 +179,7 @@ def test_ctrl_c_says_how_to_go_on(cli, monkeypatch, tmp_path):
         return sweep
 
     monkeypatch.setattr(Sweep, "run", stopped)
-    result = cli("report")
+    result = cli("report --own")
     assert (result.code, result.out) == (130, "")
     assert "0 of 2 points are in the ledger; the same command goes on from there" in result.err
     assert not (tmp_path / PAGE).exists()

@@ -369,9 +369,9 @@ def test_what_is_missing(bench, monkeypatch):
 @pytest.mark.usefixtures("real_content")
 def test_measures_what_is_missing(cli, ledger):
     """The formulas of paper 003's machines, computed once; slow points are announced."""
-    message = cli.fails("compare paper-003")
+    message = cli.fails("compare paper-003 --own")
     assert message.endswith("; add --measure") and str(ledger.path) in message
-    result = cli.passes("compare paper-003 --measure")
+    result = cli.passes("compare paper-003 --measure --own")
     assert result.err.startswith("compare: 11 points, ") and str(ledger.path) in result.err
     lines = result.out.splitlines()
     title, head = lines[2:4]
@@ -389,14 +389,14 @@ def test_measures_what_is_missing(cli, ledger):
     assert "- 4: a product of two figures of this paper (17.4)" in lines
     assert "when its numbers are in the memories" in result.out
     assert result.out.endswith("Not measured: 11 points; --measure --full measures them.\n")
-    again = cli("compare paper-003 --measure")
+    again = cli("compare paper-003 --measure --own")
     assert (again.out, again.err) == (result.out, "")
     assert len(ledger.rows(history=True)) == 11
 
 
 def test_json_traces_every_figure(cli, bench):
     number = bench.cycles(20539, "mmmul-004", 1024, stage="formula")
-    report = cli.json("compare 003")
+    report = cli.json("compare 003 --own")
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
     comparison = next(item for item in report if picked(item, "row column") == ("64", "N_CK"))
     figures = {"published": 332440, "printed": "176016", "corrected": True}
@@ -415,20 +415,21 @@ def test_json_traces_every_figure(cli, bench):
 
 def test_text_of_what_is_not_measured_and_stale(cli, bench, monkeypatch):
     bench.cycles(162)
-    out = cli("compare paper-001 --table 1 --table RTL").out
+    out = cli("compare paper-001 --table 1 --table RTL --own").out
     assert "Not measured: 21 points; --measure measures them." in out
     row = next(line for line in out.splitlines() if line.startswith("MontModExp  ") and "162" in line)
     assert "162 mont-001 " in row
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    out = cli("compare paper-001 --table RTL").out
+    out = cli("compare paper-001 --table RTL --own").out
     assert "162 mont-001! " in out and "- mont " in out and "twin equal: same work; stale" in out
     assert "!, stale: measured with other sources or tools than the present ones; --measure" in out
-    report = cli.json("compare paper-001 --table RTL")
+    report = cli.json("compare paper-001 --table RTL --own")
     sides = [item["twin"] for item in report if item["compared"]]
     assert {(side["value"], side["stale"]) for side in sides} == {(162, True), (None, False)}
     bench.chip(figure("alm", 100), name="mm-m-000", stage="fpga", flow=CYCLONE)
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "again others")
-    assert "!" not in cli("compare paper-000 --table 13").out, "nothing is shown that the base belongs to"
+    out = cli("compare paper-000 --table 13 --own").out
+    assert "!" not in out, "nothing is shown that the base belongs to"
 
 
 def test_text_is_no_wider_than_a_terminal(cli, bench):
@@ -453,7 +454,7 @@ def test_text_is_no_wider_than_a_terminal(cli, bench):
 
 def test_markdown(cli, bench):
     bench.cycles(162)
-    lines = cli("compare paper-001 --table RTL --markdown").out.splitlines()
+    lines = cli("compare paper-001 --table RTL --markdown --own").out.splitlines()
     assert lines[0].startswith("## Paper 001: ")
     head = lines.index("| machine | bits | figure | published | twin | x | ours | x | verdict |")
     assert lines[head + 1] == "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -464,7 +465,7 @@ def test_markdown(cli, bench):
 def test_all_papers_and_widths(cli, bench):
     bench.cycles(162)
     assert {item["paper"] for item in cli.json("compare")} == set(published.NUMBERS)
-    assert {item["nbits"] for item in cli.json("compare all --nbits 32 --nbits 64")} == {32, 64}
+    assert {item["nbits"] for item in cli.json("compare all --nbits 32 --nbits 64 --own")} == {32, 64}
 
 
 def test_a_point_that_fails(cli, ledger, monkeypatch):
@@ -477,17 +478,17 @@ def test_a_point_that_fails(cli, ledger, monkeypatch):
         return measure(point)
 
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", sometimes)
-    result = cli("compare paper-003 --measure")
+    result = cli("compare paper-003 --measure --own")
     assert result.code == 1
     assert "heap, 1024 bits, encrypt, formula: failed: the machine is on fire" in result.err
     assert "1 of 11 points could not be measured; `modexlab ledger --failures` shows them" in result.err
     assert [failure.message for failure in ledger.failures()] == ["the machine is on fire"]
     assert "- heap" in result.out and "mmmul-004" in result.out
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", measure)
-    again = cli("compare paper-003 --measure")
+    again = cli("compare paper-003 --measure --own")
     assert again.code == 1 and "1 of 1 points could not be measured" in again.err
     assert "--retry tries them again" in again.err
-    cli.passes("compare paper-003 --measure --retry")
+    cli.passes("compare paper-003 --measure --retry --own")
     assert ledger.failures() == []
 
 
@@ -500,12 +501,12 @@ def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
         os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(Sweep, "_take", take)
-    result = cli("compare paper-003 --measure --jobs 1")
+    result = cli("compare paper-003 --measure --jobs 1 --own")
     assert result.code == 130 and "mmmul-004" in result.out
     assert "interrupted: 1 of 11 points are in the ledger; the same command goes on from there" in result.err
     first = ledger.rows()
     monkeypatch.setattr(Sweep, "_take", real)
-    cli.passes("compare paper-003 --measure")
+    cli.passes("compare paper-003 --measure --own")
     assert ledger.rows(history=True)[: len(first)] == first and len(ledger.rows()) == 11
 
 
@@ -522,7 +523,7 @@ test_refused = pytest.mark.usefixtures("ledger")(
             "paper-001 --jobs 2": "--jobs without --measure: nothing is measured; add --measure",
             "paper-001 --json --markdown": "--json with --markdown: give one of them",
             "paper-001 --ledger nix.sqlite": "there is no such file",
-            "all --nbits 32": "; add --measure",
+            "all --nbits 32 --own": "; add --measure",
         },
     )
 )
@@ -531,14 +532,14 @@ test_refused = pytest.mark.usefixtures("ledger")(
 @regress
 def test_paper_001_measured(cli, ledger):
     """Twins take the cycles that the paper's own RTL takes."""
-    report = cli.json("compare paper-001 --table RTL --measure")
+    report = cli.json("compare paper-001 --table RTL --measure --own")
     assert [item["twin"]["ratio"] for item in report if item["compared"]] == [1] * 6
 
 
 def test_products_of_paper_002(cli, ledger):
     """From product to product: the twin's cycles are those of the prose, at its three widths."""
-    cli.passes("compare paper-002 --table text --measure")
-    report = cli.json("compare paper-002 --table text")
+    cli.passes("compare paper-002 --table text --measure --own")
+    report = cli.json("compare paper-002 --table text --own")
     twins = {
         item["nbits"]: (item["published"], item["twin"]["value"])
         for item in report

@@ -207,7 +207,7 @@ def test_answers_that_come_later_than_the_next_product_begins(bench):
 def test_a_private_operation_says_what_it_is(bench, cli):
     """The promise and the exponent's length tell protected machines from plain ones in one table."""
     bench.run("mont", 16, 1_000.0, 0.5, MACHINE)  # so that there is a file
-    rows = cli.json("compare cores --nbits 32")
+    rows = cli.json("compare cores --nbits 32 --own")
     found = {
         row["design"]: picked(row, "constant_time exponent_nbits")
         for row in rows
@@ -215,7 +215,7 @@ def test_a_private_operation_says_what_it_is(bench, cli):
     }
     promises = {"heap": ("yes", 30), "mont": ("of a length", 30), "ssmm-004": ("no", 30)}
     assert found | promises == found
-    text = cli("compare cores --nbits 32").out
+    text = cli("compare cores --nbits 32 --own").out
     assert re.search(r"^heap +ours +323 +30 +yes", text, re.MULTILINE)
 
 
@@ -239,7 +239,7 @@ def test_rows_that_are_not_measured_say_why(ledger, cli):
     assert failed.failure == "step gate-sim: out of cells" and failed.failure in failed.note
     assert only(found, name="heap", part="unit", nbits=32).note == lab.NOT_MEASURED
     assert only(found, name="heap", part="machine", nbits=1024).note == lab.LONG
-    out = " ".join(cli("compare cores mont fold --nbits 32").out.split())
+    out = " ".join(cli("compare cores mont fold --nbits 32 --own").out.split())
     failure = "could not be measured (--retry tries again): step gate-sim: out of cells."
     assert f"mont, 32 bits, unit, {failure}" in out
     assert "Not measured: 2 points" in out and "There is no fold, 32 bits, unit" in out
@@ -296,16 +296,16 @@ def test_designs_by_manifests(bench):
 
 
 def test_a_design_by_a_manifest_may_be_named(ledger, cli):
-    rows = cli.json(f"compare cores tiny-start-done --design {MANIFEST} --nbits 32")
+    rows = cli.json(f"compare cores tiny-start-done --design {MANIFEST} --nbits 32 --own")
     own = [row["design"] for row in rows if row["kind"] in ("ours", "twin", "foreign")]
     assert own == ["tiny-start-done"]
-    message = cli.fails("compare cores tiny-strat --design", MANIFEST)
+    message = cli.fails("compare cores tiny-strat --own --design", MANIFEST)
     assert message.startswith("unknown design 'tiny-strat'")
 
 
 def test_without_a_search_the_text_says_what_is_missing(ledger, cli, monkeypatch):
     monkeypatch.setattr(compare, "_measure", lambda *_: 0)
-    said = cli("compare cores heap --nbits 16 --measure --no-search").out.split()
+    said = cli("compare cores heap --nbits 16 --measure --no-search --own").out.split()
     assert "Not measured: 2 points whose clock is not known; --no-search skips the search. " in " ".join(said)
 
 
@@ -317,9 +317,9 @@ def test_a_space_that_is_wrong_is_reported(ledger, cli, monkeypatch):
         return Space("", "", {"cycles": "min"}, (), (part,))
 
     monkeypatch.setattr(lab, "_space", lambda: narrow("mnt"))
-    assert cli.fails("compare cores --nbits 32").startswith("unknown design 'mnt'")
+    assert cli.fails("compare cores --nbits 32 --own").startswith("unknown design 'mnt'")
     monkeypatch.setattr(lab, "_space", lambda: narrow("mont", steps_per_stage=(5,)))
-    said = cli("compare cores --nbits 32 --json")
+    said = cli("compare cores --nbits 32 --json --own")
     assert "there is no mont" in said.err and "steps_per_stage" in said.err
 
 
@@ -352,7 +352,7 @@ def test_fronts_have_time_where_there_is_a_clock():
 
 def test_json_has_all_keys(bench, cli):
     bench.run("mont", 128, 20_000.0, 1.5, product=(16, 0.5))
-    rows = cli.json("compare cores --nbits 128")
+    rows = cli.json("compare cores --nbits 128 --own")
     assert all(row.keys() >= set(KEYS.split()) for row in rows) and {row["nbits"] for row in rows} == {128}
     assert {row["ours"] for row in rows} == {True, False}
     (row,) = [row for row in rows if row["tests_passed"]]
@@ -363,13 +363,13 @@ def test_text_fits_a_screen(bench, cli):
     settings = (("digit_nbits", 32), ("quotient_delay", 1), ("rows", "joint"))
     bench.run("heap", 128, 41_559.0, 1.8, settings=settings, product=(8, 0.5))
     bench.run("mont", 128, 1e7, 123.45, product=(16, 1000.0))
-    out = cli.passes("compare cores --nbits 128").out
+    out = cli.passes("compare cores --nbits 128 --own").out
     assert max(map(len, out.splitlines())) <= 120
     assert re.search(r"^heap digit.*\.\.\. ", out, re.MULTILINE)
     assert "128 bits: published, other technologies" in out and "each on its own technology" in out
     assert "by formula or simulated; --measure measures them." in " ".join(out.split())
-    markdown = cli("compare cores --nbits 128 --markdown").out
-    assert "| heap digit_nbits=32 quotient_delay=1 rows=joint |" in markdown
+    markdown = cli("compare cores --nbits 128 --markdown --own").out
+    assert "| heap digit_nbits=32 quotient_delay=1 rows=joint+ |" in markdown
     assert "## 128 bits: a product" in markdown and "published: paper 004" in markdown
 
 
@@ -384,7 +384,7 @@ def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
 
     monkeypatch.setattr(compare, "_measure", measure)
     monkeypatch.setattr(lab, "known_clocks", dict)  # none is known
-    command = "compare cores systolic-002 --nbits 32 --nbits 1024"
+    command = "compare cores systolic-002 --nbits 32 --nbits 1024 --own"
     rows = cli(f"{command} --measure --json").json()
     assert [item.nbits for item in asked[0]] == [32, 32]
     assert [row["area_um2"] for row in rows if row["tests_passed"]] == [4_000.0]
@@ -399,7 +399,7 @@ def test_without_a_search(bench, cli, monkeypatch):
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
     known = {lab.machine_of(Point("heap", 32, **fields).as_json()): 1.5 for fields in (UNIT, MACHINE)}
     monkeypatch.setattr(lab, "known_clocks", lambda: known)
-    command = "compare cores heap serial --nbits 32 --measure --no-search --json"
+    command = "compare cores heap serial --nbits 32 --measure --no-search --json --own"
     said = cli(command).err
     assert {(point.subject, point.interface) for point in asked} == {("heap", "unit"), ("heap", "stream")}
     assert all("fmax" not in dict(point.flow) for point in asked)
@@ -434,7 +434,7 @@ test_refused = pytest.mark.usefixtures("ledger")(
 @pytest.mark.usefixtures("real_content")
 def test_a_real_run(ledger, cli):
     """Two cores through the flow, each at its highest clock; a second run measures nothing."""
-    command = "compare cores mont mmmul-004 --nbits 8 --measure --json"
+    command = "compare cores mont mmmul-004 --nbits 8 --measure --json --own"
     result = cli(command)
     own = [row for row in result.json() if row["kind"] != "published"]
     assert result.code == 0 and len(own) == 4

@@ -9,18 +9,13 @@ import pytest
 from modexlab.eval.lab.ledger import join as joining
 from modexlab.eval.lab.ledger import ledger as ledgers
 from modexlab.eval.lab.ledger import records
-from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import figure
 from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.stages import FORMULA, NETLIST
 
 from tests.command_line import refusals
-from tests.harness import module_fixture
 from tests.lab.test_ledger import WHOLE, put
-from tests.paths import ROOT
 
 
 def taking(cycles):
@@ -204,34 +199,3 @@ test_refused = refusals(
 def test_a_ledger_is_not_merged_into_itself(make, cli):
     with saved(make("one", ("p", 100, "01"))) as (one,):
         assert "that is the ledger itself" in cli.fails(f"ledger merge {one} --ledger {one}")
-
-
-# ---- the baseline in the repository, with which every later change is compared
-
-BASELINE = ROOT / "eval" / "results" / "baseline.jsonl"
-QUICK_NBITS = 32
-
-
-@module_fixture
-def baseline():
-    return Reference(BASELINE).rows()
-
-
-def test_figures_come_with_their_origin(baseline):
-    """Tests that passed, tools, and for hardware the digest of its Verilog."""
-    assert {row.metric for row in baseline} >= {"cycles", "area_um2", "wns_ns", "energy_nj"}
-    for row in baseline:
-        assert row.tests and row.command[0] == "modexlab", row
-        assert row.stage == FORMULA or row.tools, row
-        assert row.stage not in NETLIST or len(row.verilog_hash) >= 20, row
-
-
-def test_formulas_give_the_baseline(baseline):
-    """Cycles by formula are those of the baseline, with its values of all parameters."""
-    found = [row for row in baseline if row.stage == FORMULA and row.nbits <= QUICK_NBITS]
-    assert len(found) > 100
-    for row in found:
-        point = Point(
-            row.subject, row.nbits, tuple(row.parameters.items()), row.interface, row.workload, FORMULA
-        )
-        assert measure(point).value("cycles", row.operation) == row.value, row

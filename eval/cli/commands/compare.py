@@ -1,9 +1,9 @@
 """Compare the papers' figures with ours.
 
 Each published figure is shown next to its twin (the paper's machine, rebuilt) and next to a machine of ours
-that does the same work, from the ledger. --measure measures the missing and the stale ones, as `modexlab
-sweep` does: after Ctrl-C the same command continues. x is ours divided by the published figure. The verdict
-limits the comparison:
+that does the same work, from the ledger or else from the reference results of modexlab. --measure measures
+the missing and the stale ones, as `modexlab sweep` does: after Ctrl-C the same command continues. x is ours
+divided by the published figure. The verdict limits the comparison:
 
   cycles      of the same work: they compare directly
   area,       of paper 001 on the same standard cells, but by other tools

@@ -46,6 +46,7 @@ from ...designs.workload_names import NAMES
 from ...folders import check_file
 from ...json_values import attributes, json_value
 from ...lab.flow_settings import FLOW_DEFAULTS
+from ...lab.ledger.export import NAME as REFERENCE_FORMAT
 from ...lab.ledger.export import Reference
 from ...lab.ledger.join import Joined, compare, join
 from ...lab.ledger.ledger import Ledger, Row
@@ -388,6 +389,8 @@ def _export(args: Namespace) -> int:
             "--format"
         )
     with ledger_of(args, read_only=True) as ledger:
+        if format == REFERENCE_FORMAT and path.is_file():  # the points of other ledgers stay
+            ledger.reference = Reference(path)
         count = ledger.export(format, path, history=args.history, **_filters(ledger, args))
     print(f"{count} rows to {path} ({format})", file=sys.stderr)
     return 0
@@ -434,6 +437,6 @@ OPTIONS = (
         "of diff: the largest relative difference that counts as equal (default: 0)",
         type=real(_check_share, "0.005"),
     ),
-    shared("--format", "of export; default: by suffix", choices=(*FORMAT_OF.values(), "reference")),
+    shared("--format", "of export; default: by suffix", choices=(*FORMAT_OF.values(), REFERENCE_FORMAT)),
     "--json",
 )

@@ -24,6 +24,7 @@ import msgspec
 
 from ....fl.errors import BadInput, unknown
 from ....flow.files import replacing
+from ....rtl.sim import cache
 from ...json_values import attributes
 from .. import keys
 from ..ledger_rows import COLUMNS, Row, Source, record
@@ -137,7 +138,12 @@ def _reference(rows: Sequence[Row], path: Path, details: Details) -> None:
     with path.open("w", encoding="utf-8") as file:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
-            file.write(json.dumps(line, sort_keys=True) + "\n")
+            file.write(json.dumps({**line, "digest": _digest(line)}, sort_keys=True) + "\n")
+
+
+def _digest(line: Mapping[str, Any]) -> str:
+    """Digest of a line without its own: a figure that was changed by hand is refused."""
+    return cache.key(json.dumps(line, sort_keys=True))
 
 
 class Unchanged(Source):
@@ -172,7 +178,10 @@ class Reference:
         lines = []
         for number, text in enumerate(self.path.read_bytes().splitlines(), 1):
             try:
-                lines.append(msgspec.convert(json.loads(text), Line))
+                line = json.loads(text)
+                if line.pop("digest") != _digest(line):
+                    raise ValueError("not what was written")
+                lines.append(msgspec.convert(line, Line))
             except (ValueError, KeyError) as error:
                 remedy = "export it again by `modexlab ledger export --format reference`"
                 raise BadInput(
@@ -229,7 +238,7 @@ class Reference:
 
 
 def _rows_of(line: Line, number: int) -> Iterator[Row]:
-    key = version_of(str(number), line.content)
+    key = version_of(f"line {-number}", line.content)
     source = Unchanged(key, line.point)
     shared = {
         **{name: line.point[name] for name in ("subject", "nbits", "interface", "workload", "stage", "flow")},

@@ -22,7 +22,6 @@ from typing import Any, TypeVar
 from ....fl.errors import BadInput, unknown
 from ...designs import catalogue
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
-from ...designs.verilog_header import commit
 from ...errors import NoMeasurement
 from ...json_values import attributes
 from ..ledger_rows import Failure, Row, Source
@@ -469,8 +468,7 @@ def _record_of(point: Point, measurement: Measurement) -> Record:
         "parameters": _json(point.resolved),
         "flow": _json(dict(point.flow)),
         "command": _json(point.command),
-        **{name: _json(getattr(measurement, name)) for name in ("tools", "marks")},
-        "details": _json({**measurement.details, "commit": commit()}),
+        **{name: _json(getattr(measurement, name)) for name in ("tools", "marks", "details")},
         "seconds": float(measurement.seconds),  # as it is read: the digest is of that
         "at": _now(),
     }

@@ -1,0 +1,169 @@
+"""The reference results: whole, with their origin, shown where a ledger has nothing, and measured again."""
+
+import hashlib
+import json
+import subprocess
+from dataclasses import replace
+
+import pytest
+from modexlab.eval.lab import keys
+from modexlab.eval.lab.ledger import export
+from modexlab.eval.lab.ledger.export import REFERENCE, Reference
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.measure import measure
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.stages import FLOW, FORMULA, FPGA, LAYOUT, NATIVE
+from modexlab.fl.errors import BadInput
+
+from tests.harness import module_fixture, parametrize, regress
+from tests.paths import ROOT
+
+MOST_BYTES = 5_000_000
+QUICK_NBITS = 32
+# the widest points of a stage that are measured again, so that each takes minutes at most
+WIDEST = {FORMULA: 2048, NATIVE: 512, FLOW: 64, FPGA: 32, LAYOUT: 16}
+DRAWS = 40  # by the long regression; about four in each of its ten parts
+MONT = Point("mont", 8, stage=FORMULA)
+
+
+@module_fixture
+def rows():
+    return Reference().rows()
+
+
+def test_figures_come_with_their_origin(rows):
+    """Tests that passed, tools, and the digest of what was measured."""
+    assert REFERENCE.stat().st_size <= MOST_BYTES
+    assert {row.metric for row in rows} >= {"cycles", "area_um2", "wns_ns", "energy_nj"}
+    for row in rows:
+        assert row.tests and row.command[0] == "modexlab", row
+        assert row.stage == FORMULA or row.tools, row
+        assert len(row.verilog_hash) >= 20, row
+
+
+def test_formulas_give_the_reference_results(rows):
+    """Cycles by formula are those of the file, with its values of all parameters."""
+    found = [row for row in rows if row.stage == FORMULA and row.nbits <= QUICK_NBITS]
+    assert len(found) > 100
+    for row in found:
+        point = Point(
+            row.subject, row.nbits, tuple(row.parameters.items()), row.interface, row.workload, FORMULA
+        )
+        assert measure(point).value("cycles", row.operation) == row.value, row
+
+
+def commit():
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@regress
+@parametrize("draw", range(DRAWS))
+def test_results_are_measured_again(rows, draw):
+    """A point that the commit and the draw choose has the figures of the file."""
+    points = {row.measurement: row for row in rows if row.nbits <= WIDEST.get(row.stage, 0)}
+    stages = sorted({row.stage for row in points.values()})
+    # each stage in turn: most points are of the quickest one
+    of_stage = [row for row in points.values() if row.stage == stages[draw % len(stages)]]
+    seed = hashlib.sha256(f"{commit()} {draw}".encode()).digest()
+    chosen = of_stage[int.from_bytes(seed) % len(of_stage)]
+    now = measure(Point.from_json(chosen.point))
+    expected = {
+        (row.operation, row.metric): row.value for row in rows if row.measurement == chosen.measurement
+    }
+    assert {(item.operation, item.metric): item.value for item in now.figures} == expected, chosen.command
+
+
+# ---- beside a ledger
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A file with the cycles of mont at 8 bits by formula."""
+    with Ledger(tmp_path / "made.sqlite") as ledger:
+        ledger.record(MONT, measure(MONT))
+        ledger.export("reference", tmp_path / "results.jsonl")
+    return tmp_path / "results.jsonl"
+
+
+def test_a_ledger_has_them_where_it_has_nothing(small, tmp_path):
+    with Ledger(tmp_path / "own.sqlite", Reference(small)) as ledger:
+        (row,) = ledger.rows(subject="mont")
+        assert row.reference and not row.stale and row.id < 0
+        assert ledger.row(row.id) == row
+        again = ledger.measurement(row.measurement)
+        assert again.value("cycles") == row.value == measure(MONT).value("cycles")
+        assert again.details["commit"] == measure(MONT).details["commit"]
+        assert ledger.rows(subject="naive") == []
+        number = ledger.record(MONT, measure(MONT))
+        (row,) = ledger.rows()
+        assert row.measurement == number and not row.reference
+        assert len(ledger.rows(history=True)) == 2
+
+
+def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
+    """Unless the sources are known to be those of the hardware that was measured, digests decide."""
+    (row,) = Reference(small).rows()
+    assert not row.stale
+    moved = small.read_text().replace(MONT.content, MONT.content[::-1])
+    line = json.loads(moved)
+    del line["digest"]
+    small.write_text(json.dumps({**line, "digest": export._digest(line)}))
+    (row,) = Reference(small).rows()
+    assert row.stale and not Reference(small).has(MONT)
+    monkeypatch.setattr(export, "as_recorded", lambda: True)
+    (row,) = Reference(small).rows()
+    assert not row.stale and Reference(small).has(MONT)
+
+
+def test_verify_names_what_changed(small, cli, monkeypatch, tmp_path):
+    """The sources are written down for the file of modexlab alone, and only if all digests agree."""
+    monkeypatch.setattr(export, "SOURCES", tmp_path / "sources.txt")
+    assert "0 of 1 measurements" in cli.passes(f"ledger verify {small}").out
+    assert not export.SOURCES.exists()
+    monkeypatch.setattr(export, "REFERENCE", small)
+    cli.passes(f"ledger verify {small}")
+    assert export.SOURCES.read_text().strip() == keys.sources_of_hardware()
+    monkeypatch.setattr(Point, "content", "another")
+    result = cli(f"ledger verify {small}")
+    assert result.code == 1 and "modexlab run mont --level formula --nbits 8" in result.out
+
+
+def test_a_changed_figure_is_refused(small):
+    text = small.read_text()
+    value = json.loads(text)["figures"][0][2]
+    small.write_text(text.replace(f" {value},", f" {value + 1},"))
+    with pytest.raises(BadInput, match=r"line 1: .*not what was written"):
+        Reference(small).rows()
+
+
+def test_an_export_replaces_the_points_of_the_ledger_alone(small, cli, tmp_path):
+    naive = Point("naive", 8, stage=FORMULA)
+    with Ledger(tmp_path / "other.sqlite") as ledger:
+        ledger.record(naive, measure(naive))
+    before = small.read_text()
+    for _ in range(2):
+        cli.passes(f"ledger export {small} --format reference --ledger {tmp_path / 'other.sqlite'}")
+        assert small.read_text().startswith(before)
+        assert Reference(small).points() == [MONT, naive]
+
+
+def test_they_are_a_space(small):
+    """So that one command measures all of them again."""
+    assert list(Space.load(small).points()) == [MONT]
+
+
+def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
+    """Reference results at once; a figure of one's own in their place, with a mark."""
+    ledger = tmp_path / "own.sqlite"
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))
+    found = {row["design"]: row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]}
+    assert found["mont"]["reference"] and found["mont"]["area_um2"]
+    row = next(row for row in Reference().rows(subject="mont", nbits=32, interface="unit", stage=FLOW))
+    point = Point.from_json(row.point)
+    with Ledger(ledger) as own:
+        measured = replace(Reference().measurement(row.measurement), content=point.content)
+        own.record(point, measured)
+    mixed, alone = (cli.passes(f"compare cores mont --nbits 32 {more}").out for more in ("", "--own"))
+    assert "\nmont+" in mixed and "\nmont-001 " not in alone and "\nmont " not in mixed
