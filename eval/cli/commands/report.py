@@ -3,8 +3,8 @@
 Measures the points of the ready-made space `report` that neither the ledger nor the reference results of
 modexlab have: cycles of all designs and systems at 32 bits, and some of them through the ASIC flow (about ten
 minutes on two cores for all of them). An interrupted run continues with the same command; a second run
-measures nothing. The page shows both, your own sweeps included, with charts, filters, the papers' figures, and the command behind every
-figure. It opens without a network.
+measures nothing. The page shows both, your own sweeps included, with charts, filters, the papers' figures,
+and the command behind every figure. It opens without a network.
 
 The exit code is 1 if a point failed, in this run or before (--retry tries these again), or if the closed
 formulas and the simulation differ, and 130 after Ctrl-C.
