@@ -74,6 +74,12 @@ CHARTS = {  # name: (title, caption)
         "for a clock in half a selecting gate and half a full adder. How far a point is from its line is "
         "what registers, control, last additions and idle cells cost.",
     ),
+    "choices": (
+        "Area × time of a private operation",
+        "Lower left is better. Thin lines join points of equal area × time. A shape says whose the machine is: "
+        "ours, the twin of a published machine, a foreign core, or a published figure with an area. The "
+        "colour is that of the family. Of each width, the Pareto-optimal machines have their names.",
+    ),
     "ratios": (
         "Ours and published",
         "Each point is one published figure: left of the line ours is less, right of it more. A bar is an "

@@ -442,6 +442,45 @@ def cores(style: Style) -> Spec:
     )
 
 
+KINDS = {"ours": "circle", "twin": "square", "foreign": "triangle-up", "published": "diamond"}
+
+
+def private(style: Style) -> Spec:
+    """Area against the time of a private operation, with lines of equal area x time."""
+    head = METRICS["area_um2"].head
+    here = {
+        "x": _log("operation_us", "Time of a private operation (µs)"),
+        "y": _log("area_um2", head),
+    }
+    equal, machine = ("datum.kind === 'equal'", "datum.kind !== 'equal'")
+    quiet = {**here, "color": {"value": style("rule")}}
+    looks = {"color": style["color"], "shape": _nominal("kind", [*KINDS], [*KINDS.values()])}
+    tooltip = _tips(
+        *("label machine", "kind of", "nbits bits", "operation_us# time (µs)", f"area_um2# {head}"),
+        *("area_time# area × time (mm² µs)", "constant_time constant time", "setup stage", "row row"),
+    )
+    text = {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5}
+    sort = {"sort": [{"field": "operation_us"}], "groupby": ["nbits"]}
+    lowest: list[Spec] = [
+        {"filter": f"{machine} && datum.kind !== 'published'"},
+        {"window": [_op("min", "area_um2", "lowest")], **sort, "frame": [None, 0]},
+        {"filter": "datum.area_um2 <= datum.lowest"},
+    ]
+    return _chart(
+        "choices",
+        420,
+        _layer({"type": "line", "strokeWidth": 1}, {**quiet, "detail": {"field": "name"}}, equal, "equal"),
+        _layer(
+            text,
+            {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}},
+            f"{equal} && !datum.last",
+            "lines",
+        ),
+        _layer(POINT, {**here, **looks, "opacity": _opacity(), "tooltip": tooltip}, machine, "points"),
+        _names("name", here, style, lowest),
+    )
+
+
 SHARES = ("without glitches", "glitches")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ...fl.cost import counting_floor
-from ..designs.interfaces import UNIT
+from ..designs.interfaces import DEFAULT, UNIT
 from ..designs.system_catalogue import HARDWARE
 from ..json_values import attributes
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
@@ -18,15 +18,24 @@ from .tables import MISSING, Cell, Column, Table, line, own
 ROOM = 1.5  # beyond the points of its width on both sides
 
 
-def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Core]:
-    """All that have an area, if a multiplier alone is among them, without those with marks."""
-    widths = {row.nbits for row in ledger.rows(stage=list(NETLIST), metric="area_um2", interface=UNIT)}
+def found(ledger: Ledger, asked: Sequence[str] = ()) -> list[Core]:
+    """All cores at the widths of those that were measured, and published ones."""
+    widths = {
+        row.nbits
+        for row in ledger.rows(stage=list(NETLIST), metric="area_um2", interface=[UNIT, DEFAULT.name])
+    }
     names = [name for name in asked if not name.startswith(HARDWARE)]
     return [
         core
         for core in (cores(ledger, sorted(widths)) if widths else ())
-        if core.measured and not core.marks and core.kind != PUBLISHED and (not names or core.design in names)
+        if core.kind == PUBLISHED or not names or core.design in names
     ]
+
+
+def measured(found: Sequence[Core]) -> list[Core]:
+    """Those of ours with an area, without those with marks, if a multiplier alone is among them."""
+    own = [core for core in found if core.measured and not core.marks]
+    return own if any(core.part == MULTIPLIER for core in own) else []
 
 
 def _figures(head: str, name: str, unit: str = "") -> Column:

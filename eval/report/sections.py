@@ -14,7 +14,7 @@ from ..designs.system_catalogue import HARDWARE, SOFTWARE
 from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import FORMULA, RTL
-from . import charts, cores, datasets, proofs, protections, tables
+from . import charts, choices, cores, datasets, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
 from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, entries_of
@@ -152,7 +152,8 @@ class Content:
             self.trees = trees({entry.subject.removeprefix(HARDWARE) for entry in self.entries})
         self.machines = machines()
         self.compared = compared(ledger, asked) if self.entries else Compared()
-        self.cores = cores.measured(ledger, asked)  # beside each other by the time of a product
+        self.all_cores = cores.found(ledger, asked)
+        self.cores = cores.measured(self.all_cores)  # compared by the time of a product
         self.proven = proofs.measured(ledger, asked)
 
     @property
@@ -220,6 +221,7 @@ class Content:
             "ratios": self.compared.records,
             "protections": protections.records(self._programs),
             "cores": cores.records(self.cores),
+            "choices": choices.records(self.all_cores),
         }
 
     @cached_property
@@ -248,6 +250,7 @@ class Content:
             Chart("energies", charts.energies(style), operation),
             Chart("leakage", charts.leakage(style), ("family", "nbits")),
             Chart("protections", charts.protections(protections.SHARES, style), family),
+            Chart("choices", charts.private(style), family),
             Chart("cores", charts.cores(style), family),
             Chart("ratios", charts.ratios(style), ("family", "nbits", "operation", "metric")),
         ]
@@ -270,6 +273,7 @@ class Content:
             tables.best([entry for entry in own if self._certain(entry)], self.machines),
             tables.designs(own, self.chips),
             tables.others(own, self.chips),
+            choices.table(self.all_cores),
             cores.table(self.cores),
             tables.critical_paths(self.data["paths"], own),
             tables.leaks(self.data["leakage"]),
@@ -396,6 +400,11 @@ class Content:
         ]
 
     @property
+    def lead(self) -> str:
+        """The answer at once: the fastest machines."""
+        return choices.finding(self.all_cores)
+
+    @property
     def finding(self) -> str:
-        """The answer at once: the headline of the view that the page opens with."""
+        """The headline of the view that the page opens with."""
         return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")

@@ -333,7 +333,8 @@ def test_the_opening_view_follows_the_data(report_of, chips, wanted):
 def test_the_lead_is_the_finding(content, tmp_path):
     """The lead of every view has the figures of its tiles, which are the first of its lines in the table."""
     page = page_of(content)
-    assert f'id="lead">{escape(content.finding)}</p>' in page
+    assert f'id="lead">{escape(content.lead)}</p>' in page
+    assert f'id="finding">{escape(content.finding)}</p>' in page
     lines = content.tables["best"].lines
     assert {line.group for line in lines} == {headline.group for headline in content.headlines}
     for headline in content.headlines:

@@ -92,10 +92,39 @@ def test_fronts_of_cycles_leave_out_what_has_a_clock(content):
 
 def test_page_has_the_section(content, tmp_path):
     page = html.page(content)
-    assert '<section id="cores"><h2>A product</h2>' in page and "What a product costs" in page
+    assert '<section id="cores"><h2>What does a product cost?</h2>' in page and "What a product costs" in page
     with Ledger(tmp_path / "empty.sqlite") as nothing:
         at = {"stage": "flow"}
         Bench(nothing).run("mont", 32, 9_500.0, 3.0, at, encrypt=(77, 0.2), decrypt=(129, 0.3))
         empty = Content(nothing, pictures=False)
         assert "cores" not in empty.tables and not empty.data["cores"]
         assert '<section id="cores">' not in html.page(empty)
+
+
+def test_the_choices_of_a_width(content):
+    """Whole machines at the searched clock compete: here one, which is the best at everything."""
+    (line,) = content.tables["choices"].lines
+    assert [cell.text for cell in line.cells[:5]] == [
+        "32",
+        "mont 0.361",
+        "mont 10,600",
+        "mont 0.00383",
+        "mont 0.300",
+    ]
+    assert line.cells[2].value == 10_600.0 and line.cells[2].row
+    assert line.cells[5].text == "001 MontModExp 0.681"
+    assert content.lead == (
+        "At 32 bits mont is the fastest: 0.361 µs (fastest published: 001 MontModExp, 0.681 µs)."
+    )
+
+
+def test_lines_of_equal_area_time(content):
+    """Between the points' least and largest area, with area x time a power of ten."""
+    records = content.data["choices"]
+    (point,) = (record for record in records if record["kind"] == "ours")
+    assert (point["operation_us"], point["area_um2"]) == (approx(129 * 2.8e-3), 10_600.0)
+    ends = [record for record in records if record["kind"] == "equal"]
+    for record in ends:
+        product = record["operation_us"] * record["area_um2"] * 1e-6
+        assert f"{product:g} mm² µs" == record["name"]
+    assert all(point["area_um2"] / 2 < record["area_um2"] < 2 * point["area_um2"] for record in ends)

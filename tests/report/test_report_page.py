@@ -135,7 +135,7 @@ def first_points(content, **more):
 def test_opens_without_network(drawn, path, content):
     assert [url for url in drawn.requests if not url.startswith("data:")] == [path.as_uri()]
     charts = [chart.name for chart in content.charts()]
-    wanted = "area-time energy-time widths areas paths energies leakage protections ratios"
+    wanted = "choices area-time energy-time widths areas paths energies leakage protections ratios"
     assert sorted(charts) == sorted(wanted.split())
     for name in charts:
         assert drawn.points(name) > 0
@@ -189,10 +189,10 @@ def test_filters_change_points_and_tables(drawn, content):
 
 def test_the_lead_and_the_tiles_follow_the_filters(report, content):
     def shown():
-        """The lead, the captions of the tiles, and the groups of the best designs."""
+        """The finding, the captions of the tiles, and the groups of the best designs."""
         groups = report.texts("#table-best tr.group:visible")
         return (
-            report.page.inner_text("#lead"),
+            report.page.inner_text("#finding"),
             report.texts(".headline:visible > p"),
             groups,
         )
@@ -223,11 +223,13 @@ def test_the_lead_and_the_tiles_follow_the_filters(report, content):
 def test_a_choice_of_which_there_is_nothing(drawn):
     drawn.choose("nbits", "32")
     drawn.choose("nbits", "1024")
-    note = drawn.find("#chart-areas .empty")
-    note.wait_for(state="visible")
-    assert not drawn.find("#chart-areas .plot").is_visible()
+    drawn.find("#area").wait_for(state="hidden")
+    assert not drawn.find(".contents a[href='#area']").is_visible()
+    assert all(
+        section.is_hidden() or section.inner_text() for section in drawn.page.query_selector_all("section")
+    )
     drawn.page.click("#all")
-    note.wait_for(state="hidden")
+    drawn.find("#area").wait_for(state="visible")
 
 
 def test_the_line_is_the_pareto_front(report, content):

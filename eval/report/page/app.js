@@ -76,7 +76,7 @@
   one("#all")?.addEventListener("click", () => reset([]));
   one("#first")?.addEventListener("click", () => reset(initial));
 
-  // ---- the lead and the tiles: those of the views that the filters let through, the most complete ones
+  // ---- the finding and the tiles: those of the views that the filters let through, the most complete ones
   const HEADLINES = 3;
   const headlines = () => {
     const views = all(".headline");
@@ -85,7 +85,7 @@
     for (const tile of all(".tile")) tile.hidden = !passes(tile.dataset, ["stage", "metric"]);
     const first = passing[0]?.dataset.finding;
     if (views.length === 0) return;
-    one("#lead").textContent = passing.length > 1
+    one("#finding").textContent = passing.length > 1
       ? `${passing.length} views are shown, each of one width, operation and interface. Designs compare only within a view. The most complete view is ${first}`
       : first ?? "No design has figures for this choice of width, operation and interface.";
   };
@@ -107,6 +107,13 @@
       table.closest(".block").classList.toggle("nothing", left === 0);
     }
     headlines();
+    for (const chart of charts.values()) chart.root.classList.toggle("nothing", recordsOf(chart).length === 0);
+    for (const section of all("main > section")) { // without data for this choice it is not shown
+      const blocks = all(".block", section);
+      section.hidden = blocks.length > 0 && blocks.every((block) => block.classList.contains("nothing"));
+      const link = one(`.contents a[href="#${section.id}"]`);
+      if (link) link.hidden = section.hidden;
+    }
     for (const figure of all("figure[data-family]")) figure.hidden = !passes(figure.dataset, ["family"]);
     for (const chart of charts.values()) refresh(chart);
     const count = entries.filter((entry) => passes(entry, EVERY)).length;

@@ -1,0 +1,167 @@
+"""What to build: of the private operations at each width the fastest, the smallest, the best and the most
+frugal machine, and the fastest that was published.
+
+Machines were measured at the highest clock that their netlist meets; all of a width compute with the same
+exponent. A machine of the catalogue that was not measured competes in nothing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from ..json_values import attributes
+from ..lab.comparison.cores import MACHINE, PUBLISHED, Core
+from ..lab.stages import title
+from .ledger_view import Record
+from .metrics import shown
+from .tables import MISSING, SIGN, Cell, Column, Table, line
+
+MM2_US = 1e-6  # square micrometres in mm2
+ROOM = 1.6  # of the lines of equal area x time beyond the points, on both sides
+
+
+def area_time(core: Core) -> float | None:
+    """Return area x time of a private operation, in mm2 us."""
+    if core.area_um2 is None or core.operation_us is None:
+        return None
+    return MM2_US * core.area_um2 * core.operation_us
+
+
+class Criterion(NamedTuple):
+    """What a machine can be the best at."""
+
+    head: str
+    unit: str
+    value: Callable[[Core], float | None]
+
+
+CRITERIA = (
+    Criterion("Fastest", "µs", attrgetter("operation_us")),
+    Criterion("Smallest", "µm²", attrgetter("area_um2")),
+    Criterion("Best area × time", "mm² µs", area_time),
+    Criterion("Least energy without glitches", "nJ", attrgetter("operation_energy_nj")),
+)
+
+
+class Width(NamedTuple):
+    """The machines of one width, and the published ones."""
+
+    nbits: int
+    machines: Sequence[Core]
+    published: Sequence[Core]
+
+    def best(self, criterion: Criterion) -> Core | None:
+        known = [core for core in self.machines if criterion.value(core) is not None]
+        return min(known, key=criterion.value, default=None)  # type: ignore[arg-type]
+
+    @property
+    def rival(self) -> Core | None:
+        """The fastest that was published."""
+        known = [core for core in self.published if core.operation_us is not None]
+        return min(known, key=attrgetter("operation_us"), default=None)
+
+
+def widths(found: Sequence[Core]) -> list[Width]:
+    """The widths at which a machine was measured."""
+    made = []
+    for nbits, cores in groupby(found, attrgetter("nbits")):
+        whole = [core for core in cores if core.operation_us is not None]
+        machines = [core for core in whole if core.measured and core.part == MACHINE and not core.marks]
+        if machines:
+            made.append(Width(nbits, machines, [core for core in whole if core.kind == PUBLISHED]))
+    return made
+
+
+def table(found: Sequence[Core]) -> Table:
+    """A line for each width, with a machine for each criterion."""
+    columns = (
+        Column("Bits", lambda width: Cell(f"{width.nbits:,}", width.nbits), number=True),
+        *(Column(item.head, _winner(item), item.unit) for item in CRITERIA),
+        Column("Fastest published", _rival, "µs"),
+        Column("On", lambda width: width.rival.technology if width.rival else ""),
+    )
+    lines = [line(columns, width, {}) for width in widths(found)]
+    return Table(
+        "choices",
+        "The machine to build",
+        "A private operation: an exponent of nearly the full width. Each machine runs at the highest clock that "
+        "its netlist meets, in one library, before layout; published ones run on their own technology.",
+        columns,
+        lines,
+    )
+
+
+def _winner(criterion: Criterion) -> Callable[[Width], Cell]:
+    def cell(width: Width) -> Cell:
+        core = width.best(criterion)
+        if core is None:
+            return MISSING
+        value = criterion.value(core)
+        text = f"{core.name} {shown(value)}{SIGN if core.stale else ''}"
+        return Cell(text, value, core.row, core.measurement, stale=core.stale)
+
+    return cell
+
+
+def _rival(width: Width) -> Cell:
+    rival = width.rival
+    return (
+        MISSING if rival is None else Cell(f"{rival.design} {shown(rival.operation_us)}", rival.operation_us)
+    )
+
+
+def finding(found: Sequence[Core], shown_at: Sequence[int] = (32, 256, 1024, 2048)) -> str:
+    """The fastest machines in a sentence each."""
+    return " ".join(filter(None, (_sentence(width) for width in widths(found) if width.nbits in shown_at)))
+
+
+def _sentence(width: Width) -> str:
+    fastest, rival = width.best(CRITERIA[0]), width.rival
+    if fastest is None or fastest.operation_us is None:
+        return ""
+    text = f"At {width.nbits:,} bits {fastest.name} is the fastest: {shown(fastest.operation_us)} µs"
+    if rival is not None and rival.operation_us is not None:
+        text += f" (fastest published: {rival.design}, {shown(rival.operation_us)} µs)"
+    return f"{text}."
+
+
+def records(found: Sequence[Core]) -> list[Record]:
+    """Of the chart: machines and published ones with an area, and lines of equal area x time."""
+    drawn = [
+        {
+            "kind": core.kind,
+            "label": core.name,
+            "name": f"{core.name}, {core.nbits:,}",
+            "area_time": area_time(core),
+            **attributes(core, "family", "nbits", "operation_us", "area_um2", "constant_time"),
+            **({"m": core.measurement, "row": core.row, "setup": title(core.stage)} if core.measured else {}),
+            **({"stale": True} if core.stale else {}),
+        }
+        for width in widths(found)
+        for core in (*width.machines, *width.published)
+        if core.area_um2 is not None
+    ]
+    return [*drawn, *_equal(drawn)]
+
+
+def _equal(drawn: Sequence[Record]) -> Iterator[Record]:
+    """Lines on which area x time is a power of ten, as long as the points reach."""
+    if not drawn:
+        return
+    times = [record["operation_us"] for record in drawn]
+    areas = [record["area_um2"] for record in drawn]
+    ends = min(times) / ROOM, max(times) * ROOM
+    low, high = min(areas) / ROOM, max(areas) * ROOM
+    for power in range(-9, 9):
+        value = 10.0**power
+        first, last = max(ends[0], value / MM2_US / high), min(ends[1], value / MM2_US / low)
+        if first < last:
+            for time, end in ((first, False), (last, True)):
+                yield {
+                    "kind": "equal",
+                    "name": f"{value:g} mm² µs",
+                    "operation_us": time,
+                    "area_um2": value / MM2_US / time,
+                    "last": end,
+                }
