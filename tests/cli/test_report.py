@@ -116,7 +116,7 @@ def test_outputs(cli, tmp_path):
     drawn = cli(f"{report} --figures figures --format svg").out.splitlines()
     assert [Path(item).name for item in drawn] == [
         *("area-time.svg", "energy-time.svg", "widths.svg", "areas.svg"),
-        *("paths.svg", "energies.svg", "leakage.svg", "protections.svg", "ratios.svg"),
+        *("paths.svg", "energies.svg", "leakage.svg", "protections.svg", "choices.svg", "ratios.svg"),
     ]
     for item in drawn:
         assert ElementTree.parse(item).getroot().tag.endswith("svg")
