@@ -29,7 +29,7 @@ from ..designs.verilog_header import commit
 from ..errors import NoMeasurement
 from ..json_values import attributes
 from .flow_settings import EQUIVALENCE, check_flow, steps_of
-from .metrics import OF_OPERATION, Figure, Measurement, figure
+from .metrics import DRAWN, OF_OPERATION, Figure, Measurement, figure
 from .point import Point
 from .stages import FLOW, FPGA, LAYOUT
 
@@ -198,6 +198,9 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
         value = getattr(counted, name, getattr(run, name))
         values = value or {} if name in OF_OPERATION else {} if value is None else {"": value}
         figures += [figure(name, value, operation) for operation, value in values.items()]
+    # the spread is that of the whole top module
+    for operation, spread in ((run.energy_spread_nj or {}) if run.core is None else {}).items():
+        figures += [figure(name, getattr(spread, part), operation) for name, part in DRAWN.items()]
     after = run.after_layout
     if stage == LAYOUT and after is not None and after.die_um is not None and after.wire_um is not None:
         width, height = after.die_um

@@ -13,6 +13,7 @@ from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
 # metrics of which each operation has its own
 OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
+DRAWN = {"energy_drawn_nj": "mean_nj", "energy_drawn_std_nj": "std_nj"}  # of operations on drawn operands
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Metric:
     @property
     def per_operation(self) -> bool:
         """An area is one of the hardware, cycles are those of an operation."""
-        return self.name in OF_OPERATION
+        return self.name in (*OF_OPERATION, *DRAWN)
 
     @property
     def shown_unit(self) -> str:
@@ -52,6 +53,8 @@ METRICS: dict[str, Metric] = {
         Metric("energy_nj", "Energy", "nJ", NETLIST, axis=True),
         Metric("energy_with_glitches_nj", "Energy with glitches", "nJ", NETLIST, axis=True),
         Metric("energy_inertial_nj", "Energy with glitches as far as they go", "nJ", NETLIST),
+        Metric("energy_drawn_nj", "Mean energy over drawn operands", "nJ", NETLIST),
+        Metric("energy_drawn_std_nj", "Standard deviation of that energy", "nJ", NETLIST, better=""),
         Metric("power_mw", "Power", "mW", NETLIST, axis=True),
         Metric("clock_ns", "Clock period", "ns", NETLIST, better=""),
         Metric("fmax_mhz", "Highest clock", "MHz", (*NETLIST, FPGA), better="max"),

@@ -249,6 +249,10 @@ def test_command_gives_the_same_figures(routed, cli):
     for name in asic_run.OF_OPERATION:
         for operation, value in report[name].items():
             assert found[name, operation] == value, (name, operation)
+    assert report["energy_spread_nj"].keys() == {"encrypt", "decrypt"}
+    for operation, spread in report["energy_spread_nj"].items():
+        assert found["energy_drawn_nj", operation] == spread["mean_nj"]
+        assert found["energy_drawn_std_nj", operation] == spread["std_nj"] > 0
     assert list(routed.marks) == report["marks"]
 
 
