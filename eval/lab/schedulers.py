@@ -15,6 +15,7 @@ import contextlib
 import importlib
 import itertools
 import logging
+import math
 import multiprocessing
 import os
 import queue
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...flow import isolated
 from . import keys
-from .task import Outcome, Report, Task, attempt
+from .task import LATE, Outcome, Report, Task, attempt
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -189,10 +190,11 @@ class _Worker:
 
 
 class Local(Scheduler):
-    """Worker processes here."""
+    """Worker processes here. A task that takes longer than `timeout` seconds is ended."""
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int, timeout: float = math.inf) -> None:
         self.slots = self.workers = jobs
+        self._timeout = timeout
         self._directory = Path.cwd()
         self._workers: list[_Worker] = []
         self.name = f"{jobs} process{'es' if jobs > 1 else ''} here"
@@ -231,9 +233,16 @@ class Local(Scheduler):
             worker = busy[pipe]
             outcomes.append(worker.outcome())
             if not worker.process.is_alive():
-                worker.kill()
-                self._workers.remove(worker)
+                self._end(worker)
+        late = time.perf_counter() - self._timeout
+        for worker in [worker for worker in self._workers if worker.task is not None and worker.begun < late]:
+            outcomes.append(Outcome(worker.task, None, f"{LATE} {self._timeout:,.0f} s", self._timeout))
+            self._end(worker)
         return outcomes
+
+    def _end(self, worker: _Worker) -> None:
+        worker.kill()
+        self._workers.remove(worker)
 
     def close(self) -> None:
         for worker in self._workers:
@@ -439,11 +448,15 @@ def _quiet() -> None:
 
 
 def scheduler_for(
-    jobs: int, address: str | None, queues: Mapping[str, int], options: Sequence[str]
+    jobs: int,
+    address: str | None,
+    queues: Mapping[str, int],
+    options: Sequence[str],
+    timeout: float = math.inf,
 ) -> Scheduler:
-    """The one that a user has asked for."""
+    """The one that a user has asked for; timeout: of workers here."""
     if address is not None:
         return connect(address)
     for kind, count in queues.items():
         return start_queue(kind, count, options)
-    return Local(jobs)
+    return Local(jobs, timeout)

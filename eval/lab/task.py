@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ...fl.errors import BadInput
 
 Report = Callable[[int, int], None]
+LATE = "did not finish within"  # so many seconds: the message of a task that was ended
 
 
 class Cost(NamedTuple):

@@ -621,6 +621,7 @@ test_refused = refusals(
         "course --method nsga": "argument --method: invalid choice: 'nsga'",
         "course --method random --points 0": "0 is too few; give a number from 1 up",
         "course --jobs 2 --scheduler tcp://h:1": "tcp://h:1 and --jobs 2: points are measured in one",
+        "course --timeout 9 --slurm 2": "--timeout 9 with --slurm 2: it ends points of this computer",
         "course --slurm 2 --pbs 3": "--slurm 2 and --pbs 3: points are measured in one place; drop one",
         "course --option memory=8GB": "--option memory=8GB: it is for jobs of a queue; add --slurm N",
         "": "no space; give a file (SPACE.toml), or a name of `modexlab show spaces",

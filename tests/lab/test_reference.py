@@ -14,6 +14,7 @@ from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FLOW, FORMULA, FPGA, LAYOUT, NATIVE
+from modexlab.eval.lab.task import LATE
 from modexlab.fl.errors import BadInput
 
 from tests.harness import module_fixture, parametrize, regress
@@ -148,6 +149,21 @@ def test_an_export_replaces_the_points_of_the_ledger_alone(small, cli, tmp_path)
         cli.passes(f"ledger export {small} --format reference --ledger {tmp_path / 'other.sqlite'}")
         assert small.read_text().startswith(before)
         assert Reference(small).points() == [MONT, naive]
+
+
+def test_a_point_that_was_ended_says_so(small, tmp_path):
+    """In the place of figures, until it is measured."""
+    naive = Point("naive", 8, stage=FORMULA)
+    with Ledger(tmp_path / "late.sqlite") as ledger:
+        ledger.fail(naive, f"{LATE} 3,600 s", 3600.0)
+        ledger.fail(Point("ssmm", 8, stage=FORMULA), "another reason", 1.0)
+        ledger.export("reference", small)
+    with Ledger(tmp_path / "own.sqlite", Reference(small)) as own:
+        (failure,) = own.failures()
+        assert (failure.message, failure.point) == (f"{LATE} 3,600 s", naive.as_json())
+        assert own.rows() == []
+        own.record(naive, measure(naive))
+        assert own.failures() == []
 
 
 def test_they_are_a_space(small):

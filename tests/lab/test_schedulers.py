@@ -98,6 +98,11 @@ def take_a_moment(_):
     return os.getpid()
 
 
+def sleep_long(number):
+    time.sleep(3600 * number)
+    return number
+
+
 def run(scheduler, wanted, slots, there=0):
     """All points, so many at once, and those that the scheduler has already."""
     waiting, outcomes = list(wanted), []
@@ -171,6 +176,12 @@ def test_workers_are_in_the_directory_of_the_command(tmp_path, monkeypatch):
     with Local(1) as local:
         (outcome,) = run(local, tasks(1, say_where), 1)
     assert outcome.result == str(tmp_path)
+
+
+def test_a_task_that_takes_too_long_is_ended():
+    with Local(1, timeout=1.0) as local:
+        outcomes = run(local, tasks(2, sleep_long), 1)
+    assert [outcome.error for outcome in outcomes] == ["", "did not finish within 1 s"]
 
 
 def test_a_worker_that_crashes_is_a_failed_point():

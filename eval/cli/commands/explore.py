@@ -18,6 +18,7 @@ examples:
   modexlab sweep space.toml --slurm 20 --option queue=long --option memory=8GB
 """
 
+import math
 import re
 import shlex
 import textwrap
@@ -69,6 +70,12 @@ OPTIONS = (
         "where",
         (
             "--jobs",
+            option(
+                "--timeout",
+                "S",
+                "longest time of a task in seconds (on this computer; it has failed then)",
+                type=positive,
+            ),
             option("--scheduler", "ADDRESS", "a Dask scheduler, such as tcp://host:8786"),
             *(
                 option(f"--{name}", "N", f"submit N jobs to {title}", type=positive)
@@ -100,7 +107,8 @@ def execute(args: Namespace) -> int:
     if args.dry_run:
         return _dry_run(args, space, search, ledger)
     sweep = Sweep(space, ledger, search, args.retry)
-    scheduler = scheduler_for(jobs_of(args), args.scheduler, _queues(args), args.option)
+    timeout = args.timeout or math.inf
+    scheduler = scheduler_for(jobs_of(args), args.scheduler, _queues(args), args.option, timeout)
     sweep.run(scheduler, Path(args.space).stem, quiet=args.json)
     report = _as_json(args, sweep)
     blocks: Iterable[Block] = (
@@ -127,6 +135,8 @@ def _check(args: Namespace) -> None:
     places = [f"--{name} {value}" for name, value in where.items() if value]
     if len(places) > 1:
         raise BadInput(f"{' and '.join(places)}: points are measured in one place; drop one of them")
+    if args.timeout and (queues or args.scheduler):
+        raise BadInput(f"--timeout {args.timeout} with {places[0]}: it ends points of this computer; drop it")
     if args.option and not queues:
         raise BadInput(
             f"--option {args.option[0]}: it is for jobs of a queue; add --slurm N, --lsf N or --pbs N"

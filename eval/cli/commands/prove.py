@@ -93,7 +93,7 @@ OPTIONS = (
     option(
         "--timeout",
         "S",
-        f"CPU time of a check in seconds (default: {SECONDS}); netlist checks have the limit of the flow",
+        f"longest time of a task in seconds (CPU time; default: {SECONDS}; of netlists that of the flow)",
         type=positive,
         default=SECONDS,
     ),

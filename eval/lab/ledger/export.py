@@ -27,15 +27,15 @@ from ....flow.files import replacing
 from ....rtl.sim import cache
 from ...json_values import attributes
 from .. import keys
-from ..ledger_rows import COLUMNS, Row, Source, record
+from ..ledger_rows import COLUMNS, Failure, Row, Source, record
 from ..metrics import Figure, Measurement
 from ..point import Point, content_in, version_of
+from ..task import LATE
 from .records import FIGURE
 
 if TYPE_CHECKING:
     import pyarrow
 
-Details = Callable[[int], Mapping[str, Any]]  # of a measurement, by its number
 PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and a list
 
 
@@ -44,14 +44,14 @@ def _flat(row: Row) -> dict[str, Any]:
     return columns | {name: json.dumps(columns[name], sort_keys=True) for name in PARTS}
 
 
-def _csv(rows: Sequence[Row], path: Path, _: Details) -> None:
+def _csv(rows: Sequence[Row], path: Path, _: Any) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(map(_flat, rows))
 
 
-def _jsonl(rows: Sequence[Row], path: Path, _: Details) -> None:
+def _jsonl(rows: Sequence[Row], path: Path, _: Any) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(record(row)) + "\n" for row in rows)
 
@@ -73,7 +73,7 @@ def frame(rows: Sequence[Row]) -> Any:
     return table.to_pandas() if importlib.util.find_spec("pandas") else table
 
 
-def _parquet(rows: Sequence[Row], path: Path, _: Details) -> None:
+def _parquet(rows: Sequence[Row], path: Path, _: Any) -> None:
     from pyarrow import parquet
 
     content = io.BytesIO()  # Arrow cannot write to a pipe
@@ -103,20 +103,23 @@ class Line(msgspec.Struct):
     """A measured point: the parts that two runs of the same hardware share."""
 
     point: dict[str, Any]
-    family: str
-    parameters: dict[str, Any]
-    tests: str
-    marks: list[str]
+    marks: list[str]  # of a point without figures: why it has none
     command: str
-    tools: dict[str, str]
     content: str  # digest of the hardware, without comments, or of the model
     # operation, metric, value and unit; JSON has integers beyond 53 bits as hexadecimal text
     figures: list[tuple[str, str, float | int | str, str]]
+    family: str = ""
+    parameters: dict[str, Any] = {}
+    tests: str = ""
+    tools: dict[str, str] = {}
     details: dict[str, Any] = {}
 
 
-def _reference(rows: Sequence[Row], path: Path, details: Details) -> None:
-    """Write one line per point, sorted by point, its figures sorted by operation and metric."""
+def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
+    """Write one line per point, sorted by point, its figures sorted by operation and metric.
+
+    A point that was ended after a time says so, in the place of figures.
+    """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         # designs together, narrow before wide
@@ -124,7 +127,11 @@ def _reference(rows: Sequence[Row], path: Path, details: Details) -> None:
         columns = record(row)
         if place not in lines:
             names = ("family", "parameters", "tests", "marks", "command", "tools", "point")
-            kept = {name: value for name, value in details(row.measurement).items() if name in DETAILS}
+            kept = {
+                name: value
+                for name, value in ledger.measurement(row.measurement).details.items()
+                if name in DETAILS
+            }
             kept["area_by_module"] = [
                 module for module in kept.get("area_by_module", ()) if module["share"] >= SMALLEST_SHARE
             ]
@@ -135,6 +142,17 @@ def _reference(rows: Sequence[Row], path: Path, details: Details) -> None:
                 "details": {name: value for name, value in kept.items() if value},
             }
         lines[place]["figures"].append([columns[name] for name in FIGURE])
+    for failure in ledger.failures():
+        if failure.message.startswith(LATE):
+            point = Point.from_json(failure.point)
+            place = point.subject, point.nbits, point.stage, json.dumps(point.as_json(), sort_keys=True)
+            lines[place] = {
+                "point": point.as_json(),
+                "marks": [failure.message],
+                "command": shlex.join(failure.command),
+                "content": content_in(failure.key),
+                "figures": [],
+            }
     with path.open("w", encoding="utf-8") as file:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
@@ -193,6 +211,14 @@ class Reference:
         """All figures that pass the filters, which are those of `Ledger.rows`; a reference has no history."""
         rows = (row for number, line in enumerate(self._lines, 1) for row in _rows_of(line, -number))
         return [row for row in rows if all(_passes(row, *item) for item in filters.items())]
+
+    def failures(self) -> list[Failure]:
+        """Points that were ended after a time."""
+        return [
+            Failure("", line.marks[0], 0.0, "", tuple(shlex.split(line.command)), line.point)
+            for line in self._lines
+            if not line.figures
+        ]
 
     def has(self, point: Point) -> bool:
         """It has figures of this point as it is now."""
@@ -270,7 +296,7 @@ def _passes(row: Row, name: str, wanted: Any) -> bool:
 
 # ---- by the name of the format
 
-FORMATS: dict[str, Callable[[Sequence[Row], Path, Details], None]] = {
+FORMATS: dict[str, Callable[[Sequence[Row], Path, Any], None]] = {
     "csv": _csv,
     "jsonl": _jsonl,
     "parquet": _parquet,
@@ -278,12 +304,12 @@ FORMATS: dict[str, Callable[[Sequence[Row], Path, Details], None]] = {
 }
 
 
-def write(rows: Sequence[Row], format: str, path: Path, details: Details) -> None:
+def write(rows: Sequence[Row], format: str, path: Path, ledger: Any) -> None:
     """Write rows to a file, whole or not at all; a device or a pipe is written to, and a link stays one."""
     if format not in FORMATS:
         raise unknown("format of an export", format, FORMATS)
     if path.exists() and not path.is_file():
-        FORMATS[format](rows, path, details)
+        FORMATS[format](rows, path, ledger)
         return
     with replacing(path.resolve()) as part:
-        FORMATS[format](rows, part, details)
+        FORMATS[format](rows, part, ledger)

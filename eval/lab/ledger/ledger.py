@@ -193,8 +193,10 @@ class Ledger:
                 "GROUP BY key ORDER BY max(id)",
                 _json(list(keys)),
             )
+        others = self.reference.failures() if keys is None and self.reference is not None else []
+        own = {point for (point,) in self._select("SELECT point FROM measurement")} if others else set()
         with self._decoding("a failure"):
-            return [
+            return [failure for failure in others if _json(failure.point) not in own] + [
                 Failure(
                     **{name: note[name] for name in ("key", "message", "seconds")},
                     when=note["at"],
@@ -287,7 +289,7 @@ class Ledger:
     def export(self, format: str, path: str | Path, *, history: bool = False, **filters: Any) -> int:
         """Write rows to a file, whole or not at all: csv, jsonl or parquet; returns how many."""
         found = self.rows(history=history, **filters)
-        export.write(found, format, Path(path), lambda number: self.measurement(number).details)
+        export.write(found, format, Path(path), self)
         return len(found)
 
     def frame(self, **filters: Any) -> Any:
