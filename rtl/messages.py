@@ -7,7 +7,7 @@ significant one in the packed port.
 from functools import cache
 from itertools import pairwise
 
-from pymtl3 import InPort, Interface, clog2, mk_bits, mk_bitstruct
+from pymtl3 import InPort, Interface, clog2, connect, mk_bits, mk_bitstruct
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import is_exponentiation
@@ -41,6 +41,17 @@ def connect_handshake(one, other):
     """Two ends of a stream whose messages differ."""
     one.val //= other.val
     one.rdy //= other.rdy
+
+
+def fields_of(bundle, fields):
+    """The fields ((name, nbits), ...) of a message or an interface, by name, where a design chooses them."""
+    return {name: getattr(bundle, name) for name, _ in fields}
+
+
+def connect_fields(one, other, fields):
+    """Connect fields of the same names."""
+    for name, _ in fields:
+        connect(getattr(one, name), getattr(other, name))
 
 
 @cache

@@ -1,10 +1,10 @@
 """State encodings of a controller, by name.
 
     s.st = Wire(2)
-    IDLE, STEP, DONE = states(s, "st", IDLE=0, STEP=1, DONE=3)
+    IDLE, STEP, DONE = states(s.st, IDLE=0, STEP=1, DONE=3)
 
-These are words for update blocks. The Verilog declares the named states as an enumeration, of which the named
-signals are; what update blocks say of any other state, which the control then never enters, is not written.
+Update blocks compare the signals with these codes. The Verilog declares the states as an enumeration, the
+type of the signals, and omits the branches of update blocks for any other state.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from pymtl3.dsl import Signal
 
 @dataclass(frozen=True)
 class States:
-    """Possible states of a component, by name, and its signals that hold one."""
+    """Possible states of a component, by name, and the names of its signals that hold one."""
 
     codes: Mapping[str, int]
     signals: tuple[str, ...]
+    nbits: int
 
     def name(self, code: int) -> str | None:
         """None for a state that cannot be."""
@@ -29,23 +30,20 @@ class States:
 
 
 STATES: MetadataKey = MetadataKey(States)
-NONE = States({}, ())
+NONE = States({}, (), 0)
 
 
-def states(component: Component, *signals: str, **codes: int) -> tuple[Bits, ...]:
-    """Say that signals of a component hold one of these states and no other; the codes as words of that
-    width.
-    """
-    component.set_metadata(STATES, States(codes, signals))
-    first: Signal = getattr(component, signals[0])
-    word = mk_bits(first.get_type().nbits)
-    return tuple(word(code) for code in codes.values())
+def states(*signals: Signal, **codes: int) -> tuple[Bits, ...]:
+    """Declare that signals of a component hold one of these states and no other; return the codes."""
+    nbits = signals[0].get_type().nbits
+    names = tuple(signal.get_field_name() for signal in signals)
+    signals[0].get_parent_object().set_metadata(STATES, States(codes, names, nbits))
+    return tuple(mk_bits(nbits)(code) for code in codes.values())
 
 
-def state_name(component: Component) -> str | None:
-    """The name of the state that a component is in, as line traces show it."""
-    found = states_of(component)
-    name = found.name(int(getattr(component, found.signals[0])))
+def state_name(component: Component, state: Bits) -> str | None:
+    """Return the name of a component's state for its line trace."""
+    name = states_of(component).name(int(state))
     return name and name.lower()
 
 

@@ -168,6 +168,7 @@ class KeepEntry(Action):
 class Clear(Action):
     """The memory's word `index` becomes 0."""
 
+    src = "0"
     text = "clr mem[index]"
 
 
@@ -186,6 +187,7 @@ class Pick(Action):
     leaks.
     """
 
+    dst = "s"
     text = "pick s, table[window]"
 
 
@@ -238,6 +240,7 @@ class Stretch(Action):
     """
 
     src: str
+    top = even = True
     text = "expstep {0.src}"
 
 

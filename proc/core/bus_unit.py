@@ -32,7 +32,7 @@ class BusUnit(Component):
         s.refused = OutPort()
 
         s.st = Wire(2)
-        IDLE, WAIT, REFUSED = states(s, "st", IDLE=0, WAIT=1, REFUSED=2)
+        IDLE, WAIT, REFUSED = states(s.st, IDLE=0, WAIT=1, REFUSED=2)
         s.answers = Wire()  # the instruction in M has accessed the bus in X
         s.word = Wire(32)
         s.on_bus = Wire()

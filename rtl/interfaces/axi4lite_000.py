@@ -18,7 +18,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL
 
 from ...fl.axi4lite_000 import is_padded, register_map
-from ..messages import connect_handshake, mk_keyed_req, mk_modexp_req
+from ..messages import connect_fields, connect_handshake, mk_keyed_req, mk_modexp_req
 from ..units.padding.random_health import STARTUP
 from .axi4lite_channels import Axi4LiteChannels
 from .axi4lite_ifc import Axi4LiteIfc
@@ -60,8 +60,7 @@ class Axi4Lite000(Component):
         s.request.base //= s.base
         s.request.exp //= s.exponent
         s.request.mod //= s.key.modulus
-        for name, _ in given:
-            connect(getattr(s.request, name), getattr(s.key, name))
+        connect_fields(s.request, s.key, given)
 
         @update
         def choose_exponent():

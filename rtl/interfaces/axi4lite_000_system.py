@@ -11,7 +11,7 @@ from pymtl3 import *
 
 from ...fl.axi4lite_000 import KEY, KEY_NUMBERS, is_padded
 from ...fl.xcel import words_of
-from ..messages import declare_streams, mk_bus_req, mk_bus_resp
+from ..messages import declare_streams, fields_of, mk_bus_req, mk_bus_resp
 from ..units.padding.lfsr_not_random import LfsrNotRandom
 from .axi4lite_000 import Axi4Lite000
 from .axi4lite_master import Axi4LiteMaster
@@ -38,9 +38,9 @@ class Axi4Lite000System(Component):
         s.key = [WordShifter(words_of(nbits)) for _ in widths]
         s.pushes = Wire()
         s.pushed = Wire()
-        for shifter, (name, wide) in zip(s.key, widths, strict=True):
+        for shifter, port in zip(s.key, fields_of(s.slave.key, widths).values(), strict=True):
             shifter.word //= s.istream.msg.data
-            connect(getattr(s.slave.key, name), shifter.number[0:wide])
+            port //= shifter.number[0 : port.get_type().nbits]
         s.master.istream.msg //= s.istream.msg
 
         @update

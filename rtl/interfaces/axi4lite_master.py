@@ -23,7 +23,7 @@ class Axi4LiteMaster(Component):
 
         s.st = Wire(3)
         IDLE, WRITE, ANSWERED, READ, DATA, SLEEP, DONE = states(
-            s, "st", IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6
+            s.st, IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6
         )
         s.req = Wire(mk_bus_req(address_nbits))
         s.data = Wire(WORD_NBITS)

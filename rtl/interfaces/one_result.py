@@ -7,9 +7,15 @@ Ports: istream {the fields of the shape} -> ostream {status, result}. Cycles: th
 
 from pymtl3 import *
 
-from ...fl.accelerator import STATUS
 from ...fl.mod_exp import is_exponentiation
-from ..messages import connect_handshake, declare_streams, mk_modexp_resp, mk_request
+from ..messages import (
+    connect_fields,
+    connect_handshake,
+    declare_streams,
+    fields_of,
+    mk_modexp_resp,
+    mk_request,
+)
 from ..wires import connect_low
 
 
@@ -24,18 +30,17 @@ class OneResult(Component):
         s.accelerator = mk_accelerator()
 
         connect_handshake(s.accelerator.istream, s.istream)
-        for name, _ in shape.request:
-            connect(getattr(s.accelerator.istream.msg, name), getattr(s.istream.msg, name))
+        connect_fields(s.accelerator.istream.msg, s.istream.msg, shape.request)
 
         connect_handshake(s.accelerator.ostream, s.ostream)
         answer, status, result = s.accelerator.ostream.msg, s.ostream.msg.status, s.ostream.msg.result
         if shape.has_status:
-            connect_low(status, getattr(answer, STATUS))
+            connect_low(status, answer.status)
         else:
             status //= 0
-        for place, (name, nbits) in enumerate(shape.results):
-            low = place * shape.stride
-            result[low : low + nbits] //= getattr(answer, name)
+        for place, field in enumerate(fields_of(answer, shape.results).values()):
+            low, nbits = place * shape.stride, field.get_type().nbits
+            result[low : low + nbits] //= field
             if low + nbits < min(low + shape.stride, shape.result_nbits):
                 result[low + nbits : low + shape.stride] //= 0
 

@@ -46,7 +46,7 @@ class FoldExpCtrl(Component):
 
         s.st = Wire(ST_NBITS)
         s.next_st = Wire(ST_NBITS)
-        states(s, "st", "next_st", IDLE=0, SETUP=1, SQUARE=2, MULTIPLY=3, FOLD=4, LOAD=5, TAIL=6, DONE=7)
+        states(s.st, s.next_st, IDLE=0, SETUP=1, SQUARE=2, MULTIPLY=3, FOLD=4, LOAD=5, TAIL=6, DONE=7)
         s.count = Wire(count_nbits)
         s.ends = Wire()  # the exponent, with the bit that is at hand in MULTIPLY
 

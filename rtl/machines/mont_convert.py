@@ -29,7 +29,7 @@ class MontConvertIn(Component):
         declare_streams(s, mk_modexp_req(nbits), mk_entered_req(nbits))
 
         s.st = Wire(2)
-        IDLE, DIVIDE, MULTIPLY, BAD = states(s, "st", IDLE=0, DIVIDE=1, MULTIPLY=2, BAD=3)
+        IDLE, DIVIDE, MULTIPLY, BAD = states(s.st, IDLE=0, DIVIDE=1, MULTIPLY=2, BAD=3)
         s.operands = (RegEn if gated else RegEnRst)(mk_bits(STATUS_NBITS + 3 * nbits))
         s.mod = Wire(nbits)
         s.mod //= s.operands.out[0:nbits]

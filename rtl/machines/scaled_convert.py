@@ -40,7 +40,7 @@ class ScaledConvertIn(Component):
         s.modulus = OutPort(nbits)
 
         s.st = Wire(2)
-        IDLE, CONVERT, BAD = states(s, "st", IDLE=0, CONVERT=1, BAD=2)
+        IDLE, CONVERT, BAD = states(s.st, IDLE=0, CONVERT=1, BAD=2)
         s.status = Wire(STATUS_NBITS)
         s.exp = Wire(nbits)
         s.mod = Wire(nbits)

@@ -66,7 +66,7 @@ class SerialExpCtrl(Component):
 
         s.st = Wire(OP_NBITS)
         s.next_st = Wire(OP_NBITS)
-        states(s, "st", "next_st", **{name: code for code, name in enumerate(OPERATIONS)})
+        states(s.st, s.next_st, **{name: code for code, name in enumerate(OPERATIONS)})
         s.op //= s.st
         s.next_turn = Wire(TURN_NBITS)
         s.count = Wire(clog2(max(M + 2, k)))
@@ -233,4 +233,4 @@ class SerialExpCtrl(Component):
                 s.nleft <<= s.nleft - 1
 
     def line_trace(s):
-        return f"{state_name(s)} {int(s.turn)} {int(s.step)}.{int(s.count)}"
+        return f"{state_name(s, s.st)} {int(s.turn)} {int(s.step)}.{int(s.count)}"

@@ -44,7 +44,7 @@ class SerialModExpCtrl(Component):
         s.multiplied = OutPort()  # ... was made in the product before: U has it
 
         s.st = Wire(4)
-        states(s, "st", **{name: code for code, name in enumerate(PHASES)})
+        states(s.st, **{name: code for code, name in enumerate(PHASES)})
         s.step = Wire(clog2(nsteps))
         s.last_step = Wire()
         s.accept = Wire()
@@ -189,4 +189,4 @@ class SerialModExpCtrl(Component):
                         s.squares <<= 0
 
     def line_trace(s):
-        return f"{state_name(s)} {int(s.step)}.{int(s.index)}"
+        return f"{state_name(s, s.st)} {int(s.step)}.{int(s.index)}"

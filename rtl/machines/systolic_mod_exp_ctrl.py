@@ -51,9 +51,7 @@ class SystolicModExpCtrl(Component):
             "ALIGN": not converts or most_shifts > 3 * nwords + 1,
             "DRAIN": not converts or nwords > 2,
         }
-        states(
-            s, "st", "next_st", **{name: code for code, name in enumerate(STATES) if reached.get(name, True)}
-        )
+        states(s.st, s.next_st, **{name: code for code, name in enumerate(STATES) if reached.get(name, True)})
 
         @update
         def handshakes():
@@ -192,4 +190,4 @@ class SystolicModExpCtrl(Component):
                 s.nleft <<= s.nleft - 1
 
     def line_trace(s):
-        return str(state_name(s))
+        return str(state_name(s, s.st))

@@ -169,7 +169,7 @@ class AlignedDivRem(Component):
         wide = nbits + 1  # the divisor passes the dividend by one place
         wider = nbits + 2
         s.st = Wire(2)
-        states(s, "st", IDLE=0, UP=1, DOWN=2, DONE=3)
+        states(s.st, IDLE=0, UP=1, DOWN=2, DONE=3)
         s.remainder = Wire(nbits)
         s.divisor = Wire(wide)
         s.weight = Wire(wide)  # 2^(places the divisor is shifted)

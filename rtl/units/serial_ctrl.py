@@ -130,7 +130,7 @@ class SerialCtrl(Component):
         IDLE, STEP, LAST, DONE = (b2(code) for code in codes.values())
         AFTER_STEPS = LAST if has_last else DONE
         s.st = Wire(2)
-        states(s, "st", **{name: code for name, code in codes.items() if has_last or name != "LAST"})
+        states(s.st, **{name: code for name, code in codes.items() if has_last or name != "LAST"})
         s.ends = Wire()
 
         @update

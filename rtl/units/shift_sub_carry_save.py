@@ -124,7 +124,7 @@ class ShiftSubCarrySave(Component):
 
         wide = nbits + 3
         s.st = Wire(3)
-        states(s, "st", IDLE=0, RAISE=1, STEP=2, RESOLVE=3, CORRECT=4, LOWER=5, DONE=6)
+        states(s.st, IDLE=0, RAISE=1, STEP=2, RESOLVE=3, CORRECT=4, LOWER=5, DONE=6)
         s.n = Wire(nbits)  # the modulus, its top bit set after RAISE
         s.b = Wire(nbits)
         s.b_n = Wire(nbits)

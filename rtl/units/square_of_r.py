@@ -24,7 +24,7 @@ class SquareOfR(Component):
 
         TOP = nbits - 1
         s.st = Wire(3)
-        IDLE, BEGIN, REDUCE, AGAIN, SQUARE = states(s, "st", IDLE=0, BEGIN=1, REDUCE=2, AGAIN=3, SQUARE=4)
+        IDLE, BEGIN, REDUCE, AGAIN, SQUARE = states(s.st, IDLE=0, BEGIN=1, REDUCE=2, AGAIN=3, SQUARE=4)
         s.r = Wire(nbits)  # R mod n, as far as it is reduced
         s.r_n = Wire(nbits)
 

@@ -39,7 +39,7 @@ class SetupStream(Component):
         s.m_prime = Wire(nbits)
         s.st = Wire(3)
         IDLE, FIRST, SCALES, SECOND, COMPUTES, DONE = states(
-            s, "st", IDLE=0, FIRST=1, SCALES=2, SECOND=3, COMPUTES=4, DONE=5
+            s.st, IDLE=0, FIRST=1, SCALES=2, SECOND=3, COMPUTES=4, DONE=5
         )
 
         @update

@@ -9,13 +9,13 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 OK, EVEN, LARGE, NONE = range(4)
+IDLE, CHECK, CALC, DONE = map(Bits2, range(4))
 
 
 class InverseRTL(Component):
     def construct(s, nbits):
         s.istream = RecvIfcRTL(mk_message(f"InverseRequest_{nbits}", (("a", nbits), ("m", nbits))))
         s.ostream = SendIfcRTL(mk_message(f"InverseResponse_{nbits}", (("status", 2), ("x", nbits))))
-        IDLE, CHECK, CALC, DONE = (b2(i) for i in range(4))
         one_more = nbits + 1
 
         s.state = Wire(2)
@@ -32,6 +32,12 @@ class InverseRTL(Component):
         s.minus1 = Wire(nbits)  # x1 - x2 modulo m
         s.minus2 = Wire(nbits)
         s.ostream.msg.status //= s.status
+        s.control()
+        s.arithmetic(one_more)
+        s.datapath(one_more)
+
+    def control(s):
+        """The state machine, and the streams."""
 
         @update
         def handshakes():
@@ -41,25 +47,8 @@ class InverseRTL(Component):
             if s.status != OK:
                 s.ostream.msg.x @= 0
 
-        @update
-        def arithmetic():
-            s.ended @= (s.u == 0) | (s.u == 1) | (s.v == 1)
-            s.greater @= s.u >= s.v
-            s.half1 @= zext(s.x1, one_more)
-            if s.x1[0]:
-                s.half1 @= zext(s.x1, one_more) + zext(s.m, one_more)
-            s.half2 @= zext(s.x2, one_more)
-            if s.x2[0]:
-                s.half2 @= zext(s.x2, one_more) + zext(s.m, one_more)
-            s.minus1 @= s.x1 - s.x2
-            if s.x1 < s.x2:
-                s.minus1 @= s.x1 - s.x2 + s.m
-            s.minus2 @= s.x2 - s.x1
-            if s.x2 < s.x1:
-                s.minus2 @= s.x2 - s.x1 + s.m
-
         @update_ff
-        def control():
+        def next_state():
             if s.reset:
                 s.state <<= IDLE
             elif s.state == IDLE:
@@ -75,8 +64,31 @@ class InverseRTL(Component):
             elif s.ostream.rdy:
                 s.state <<= IDLE
 
+    def arithmetic(s, one_more):
+        """Halves, differences and comparisons of the four registers."""
+
+        @update
+        def operate():
+            s.ended @= (s.u == 0) | (s.u == 1) | (s.v == 1)
+            s.greater @= s.u >= s.v
+            s.half1 @= zext(s.x1, one_more)
+            if s.x1[0]:
+                s.half1 @= zext(s.x1, one_more) + zext(s.m, one_more)
+            s.half2 @= zext(s.x2, one_more)
+            if s.x2[0]:
+                s.half2 @= zext(s.x2, one_more) + zext(s.m, one_more)
+            s.minus1 @= s.x1 - s.x2
+            if s.x1 < s.x2:
+                s.minus1 @= s.x1 - s.x2 + s.m
+            s.minus2 @= s.x2 - s.x1
+            if s.x2 < s.x1:
+                s.minus2 @= s.x2 - s.x1 + s.m
+
+    def datapath(s, one_more):
+        """The registers: u = a x1 and v = a x2 modulo m."""
+
         @update_ff
-        def datapath():
+        def registers():
             if s.state == IDLE:
                 s.u <<= s.istream.msg.a
                 s.v <<= s.istream.msg.m

@@ -7,7 +7,7 @@ comparison with 0.
 from pymtl3 import *
 
 from ....fl.xcel import WORD_NBITS, words_of
-from ...messages import mk_request
+from ...messages import fields_of, mk_request
 
 
 class FieldAssembler(Component):
@@ -28,8 +28,9 @@ class FieldAssembler(Component):
                 s.too_wide @= s.spill != 0
 
         low = 0
-        for operand, (name, nbits) in zip(s.operand, shape.request, strict=True):
-            connect(getattr(s.request, name), operand[0:nbits])
+        for operand, field in zip(s.operand, fields_of(s.request, shape.request).values(), strict=True):
+            nbits = field.get_type().nbits
+            field //= operand[0:nbits]
             if nbits < wide:
                 s.spill[low : low + wide - nbits] //= operand[nbits:wide]
                 low += wide - nbits

@@ -55,7 +55,7 @@ class PaddedOperation(Component):
         unpad.istream.msg.em //= s.result.result
 
         s.st = Wire(2)
-        IDLE, PAD, PADDED, UNPAD = states(s, "st", IDLE=0, PAD=1, PADDED=2, UNPAD=3)
+        IDLE, PAD, PADDED, UNPAD = states(s.st, IDLE=0, PAD=1, PADDED=2, UNPAD=3)
         OK = Status.OK
         s.raw = Wire()
         s.pads = Wire()  # at a start
@@ -112,4 +112,4 @@ class PaddedOperation(Component):
                 s.st <<= IDLE
 
     def line_trace(s):
-        return f"{state_name(s):6}{s.requests.line_trace()}"
+        return f"{state_name(s, s.st):6}{s.requests.line_trace()}"

@@ -22,7 +22,7 @@ class RequestControl(Component):
         s.ends = OutPort()
 
         s.st = Wire(2)
-        IDLE, SEND, RUN = states(s, "st", IDLE=0, SEND=1, RUN=2)
+        IDLE, SEND, RUN = states(s.st, IDLE=0, SEND=1, RUN=2)
 
         @update
         def outputs():
@@ -45,4 +45,4 @@ class RequestControl(Component):
                 s.st <<= IDLE
 
     def line_trace(s):
-        return f"{state_name(s):4}"
+        return f"{state_name(s, s.st):4}"

@@ -5,7 +5,7 @@ While `wiping` the operands are 0, and the request is 0^3 modulo `modulus`. Port
 
 from pymtl3 import *
 
-from ...messages import mk_request
+from ...messages import connect_fields, mk_request
 
 EXPONENT = 3  # every product unit gets operands of 0
 
@@ -24,8 +24,7 @@ class WipingRequest(Component):
         s.request.base //= s.cleared.base
         s.request.exp //= s.exponent
         s.request.mod //= s.modulus
-        for name, _ in shape.request[3:]:
-            connect(getattr(s.request, name), getattr(s.cleared, name))
+        connect_fields(s.request, s.cleared, shape.request[3:])
 
         @update
         def overwrite():

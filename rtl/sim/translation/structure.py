@@ -109,7 +109,7 @@ class DirectStructure(VTranslator):
             )
         if not self._states.codes:
             return ""
-        nbits = getattr(m, self._states.signals[0]).get_type().nbits
+        nbits = self._states.nbits
         names = [
             f"    {name} = {self._literal_number(nbits, code)}" for name, code in self._states.codes.items()
         ]

@@ -30,7 +30,7 @@ class Pkcs1Pad(Component):
         OK, TOO_LONG, NO_RANDOM = Padded
 
         s.st = Wire(2)
-        IDLE, BYTES, DONE = states(s, "st", IDLE=0, BYTES=1, DONE=2)
+        IDLE, BYTES, DONE = states(s.st, IDLE=0, BYTES=1, DONE=2)
         s.octets = Wire(nbits)
         s.place = Wire(PLACE_NBITS)  # of the byte that comes in, from the low end
         s.length = Wire(PLACE_NBITS)

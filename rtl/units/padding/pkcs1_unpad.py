@@ -33,7 +33,7 @@ class Pkcs1Unpad(Component):
         SIGN, ENCRYPT, FILL = Kind.SIGN, Kind.ENCRYPT, 0xFF
 
         s.st = Wire(2)
-        states(s, "st", IDLE=0, BYTES=1, JUDGE=2, DONE=3)
+        states(s.st, IDLE=0, BYTES=1, JUDGE=2, DONE=3)
         s.octets = Wire(nbits)
         s.place = Wire(PLACE_NBITS)  # of the byte that leaves, from the high end
         s.length = Wire(PLACE_NBITS)

@@ -80,7 +80,11 @@ class WordMultiplier(Component):
                 + zext(s.carry_now, sum_nbits)
             )
 
-        # write: shifted, a word when the low digit of the next one is there, the last one with the carry
+        s.write_back(S, k, LAST)
+
+    def write_back(s, S, k, LAST):
+        """Write the sum: as it is, or shifted once the next word's low digit or the last carry is known."""
+        sum_nbits, index_nbits = s.total.get_type().nbits, s.index.get_type().nbits
         s.kept = Wire(S)
         s.kept_index = Wire(index_nbits)
         s.waits = Wire()  # the word kept is not written yet: the last one, or one that is written as it is

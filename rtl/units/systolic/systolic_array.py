@@ -42,7 +42,7 @@ class SystolicArray(Component):
         # ---- Algorithm 4: a word of x after the other
 
         s.st = Wire(2)
-        WAIT, RUN, RETURN = states(s, "st", WAIT=0, RUN=1, RETURN=2)
+        WAIT, RUN, RETURN = states(s.st, WAIT=0, RUN=1, RETURN=2)
         s.phase = Wire(2)  # of the first element: 0, 1, 2 as its states
         s.take = Wire()  # word `index` of x
         s.x_i = Wire(k)

@@ -39,7 +39,7 @@ class SystolicMont(Component):
             s.ostream.msg[j * k : j * k + k] //= s.b[j]
 
         s.st = Wire(2)
-        IDLE, RUN, DRAIN, DONE = states(s, "st", IDLE=0, RUN=1, DRAIN=2, DONE=3)
+        IDLE, RUN, DRAIN, DONE = states(s.st, IDLE=0, RUN=1, DRAIN=2, DONE=3)
         s.load = Wire()
 
         @update

@@ -38,7 +38,7 @@ class SystolicPE(Component):
             s.sum = OutPort(k if place == "general" else 2 * k)
 
         s.st = Wire(2)
-        states(s, "st", MULTIPLY=0, ADD=1, STORE=2)
+        states(s.st, MULTIPLY=0, ADD=1, STORE=2)
         s.is_first = Wire()
         s.is_last = Wire()
         s.x_i = Wire(k)

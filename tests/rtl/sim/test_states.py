@@ -103,7 +103,7 @@ class Counter(Component):
         s.next_st = Wire(2)
         IDLE, DETOUR, DONE = (mk_bits(2)(code) for code in (0, 1, 3))
         AFTER_IDLE = DETOUR if detour else DONE
-        states(s, "st", "next_st", IDLE=0, **({"DETOUR": 1} if detour else {}), DONE=3)
+        states(s.st, s.next_st, IDLE=0, **({"DETOUR": 1} if detour else {}), DONE=3)
         s.steady = Wire()
         s.steady //= 1
 
