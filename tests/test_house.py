@@ -86,6 +86,13 @@ LAZY = {
     "flow.graph.steps.rtl-sim.step": "the same",
     "flow.workload": "few workloads have a program, and pyelftools is slow to import",
 }
+# modules of hardware that look up names, and why
+REFLECTIVE = {
+    "rtl.interfaces.key_ifc": "ports are named after the numbers that a machine needs",
+    "rtl.messages": "a design names the fields of its messages",
+    "rtl.units.heap.bit_heap": "PyMTL3 translates no list of components whose ports differ",
+}
+MOST_LINES = 90  # of a function
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
@@ -290,10 +297,41 @@ def test_blocks_of_a_component_have_names_of_their_own(file):
     assert repeated_blocks(file.read_text()) == []
 
 
+def hardware_faults(tree):
+    """Look-ups by name, and functions inside a component's methods that are no update blocks."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and re.fullmatch(r"[gs]etattr|locals|globals|exec|eval", node.id):
+            yield node.id
+        if isinstance(node, ast.ClassDef) and "Component" in map(ast.unparse, node.bases):
+            inner = {inner for method in node.body for inner in ast.walk(method)}.difference(node.body)
+            if any(isinstance(part, FUNCTIONS) and not getattr(part, "decorator_list", 0) for part in inner):
+                yield "closure"
+
+
+def long_functions(tree):
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return [node.name for node in functions if node.end_lineno - node.lineno >= MOST_LINES]
+
+
+def test_hardware_is_plain():
+    rooms = ("proc/core", "rtl/units", "rtl/machines", "rtl/interfaces")
+    files = [ROOT / "rtl/messages.py", *(file for room in rooms for file in (ROOT / room).rglob("*.py"))]
+    found = {module_of(file): {*hardware_faults(ast.parse(file.read_text()))} for file in files}
+    assert len(found) > 100 and "closure" not in set().union(*found.values())
+    assert {module for module, faults in found.items() if faults} == REFLECTIVE.keys()
+
+
+def test_functions_are_short():
+    assert [name for file in FILES for name in long_functions(ast.parse(file.read_text()))] == []
+
+
 def test_checkers_of_the_house_find_planted_faults(tmp_path, monkeypatch):
     """Components outside the hardware rooms are hardware too; each checker sees its fault."""
     assert ROOT / "eval" / "assurance" / "proof" / "wrappers.py" in HARDWARE
     block = "  @update_ff\n  def state(): pass\n"
+    nested = "class A(Component):\n  def construct(s):\n    lambda: getattr(s, 'a')\n" + "    s.b()\n" * 90
+    assert {*hardware_faults(ast.parse(nested))} == {"closure", "getattr"}
+    assert long_functions(ast.parse(nested)) == ["construct"]
     assert repeated_blocks(f"class Twice(Component):\n{block}{block}") == ["Twice.state"]
     monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
     planted = tmp_path / "fl" / "inner" / "upward.py"

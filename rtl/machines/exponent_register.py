@@ -1,16 +1,16 @@
-"""ExponentRegister: the exponent of a program, which moves by a bit to the right or by a digit to the left,
-and is blinded in place.
+"""ExponentRegister: a shift register for the exponent of a program, with blinding in place.
 
-    load        the source, at the bottom or (at_top) so that the scan from the top ends with its last digit;
-                `even`: its lowest bit is 0; `adds`: it is added to the exponent
-    shift       to the right by a bit (if loaded with load_right), to the left by a digit or a window
-    stretch     twice the exponent, and the source more if the random factor's highest bit is 1: a step of
-                exponent + factor * source
-    align       leading zeros go, one a cycle, until a 1 is at the top
-    skip        a block of zeros at the top goes, if the modulus does not fill it either
+    load        the source: at the bottom, or (at_top) with its last digit where a scan from the top ends;
+                clear_lowest: with its lowest bit 0; add: added to the exponent
+    shift       to the right by a bit (if loaded with load_right), or to the left by a digit or a window
+    blind_step  exponent = 2 exponent + (the random factor's highest bit) * source; as many steps as the
+                factor has bits compute exponent + factor * source
+    align       shifts out a leading zero
+    skip        shifts out a leading block of zeros, if the modulus does not fill the block either
 
-Ports: these, source -> the digit at the top, bit_now, and the state after this cycle: bit_n, finished_n,
-aligned_n. Area order: as many register bits as are scanned; an adder as long, if it is blinded.
+Ports: these, source -> the digit at the top, current_bit, and for the next cycle: next_bit, next_finished (no
+digit is left), next_aligned. Area order: a register bit for each bit that is scanned; an adder as wide, if
+the exponent is blinded.
 """
 
 from pymtl3 import *
@@ -20,26 +20,26 @@ from ..wires import connect_low
 
 
 class ExponentIfc(Interface):
-    """Wires between Sequencer and ExponentRegister: Control to the register, State from it."""
+    """Control and status signals between Sequencer and ExponentRegister."""
 
-    def construct(s, code, Control, State):
+    def construct(s, microcode, Control, State):
         s.load = Control()
         s.shift = Control()  # to the next digit
-        s.finished_n = State()  # no digit is left after this cycle
-        if code.by_bit:
-            s.bit_now = State()
-            s.bit_n = State()  # after this cycle
-        if code.aligning:
-            s.align = Control()  # a leading zero may go
-            s.aligned_n = State()
-        if code.skips:
-            s.skip = Control()  # a leading block goes
+        s.next_finished = State()
+        if microcode.by_bit:
+            s.current_bit = State()
+            s.next_bit = State()
+        if microcode.align_pc:
+            s.align = Control()  # if there is a leading zero
+            s.next_aligned = State()
+        if microcode.skips_blocks:
+            s.skip = Control()
             s.can_skip = State()
-        if code.program.sliding:
-            s.window_nbits = State(code.index_nbits)
-        if code.stretches:
+        if microcode.program.sliding:
+            s.window_nbits = State(microcode.index_nbits)
+        if microcode.blinds_exponent:
             s.load_random = Control()
-            s.stretch = Control()
+            s.blind_step = Control()
 
 
 class WindowIfc(Interface):
@@ -78,126 +78,126 @@ class SlidingWindow(Component):
 
 
 class ExponentRegister(Component):
-    def construct(s, code):
-        nbits, k = code.program.scanned_nbits, code.program.digit_nbits
-        block = code.program.block_nbits
-        s.source = InPort(code.shape.residue_nbits)
-        s.ctrl = ExponentIfc(code, InPort, OutPort)
+    def construct(s, microcode):
+        nbits, k = microcode.program.scanned_nbits, microcode.program.digit_nbits
+        block = microcode.program.block_nbits
+        s.source = InPort(microcode.shape.residue_nbits)
+        s.ctrl = ExponentIfc(microcode, InPort, OutPort)
 
-        s.now = Wire(nbits)
-        s.next = Wire(nbits)
+        s.bits = Wire(nbits)
+        s.next_bits = Wire(nbits)
         s.placed = Wire(nbits)  # the source
-        s.moved = Wire(nbits)  # by a shift
+        s.shifted = Wire(nbits)  # by a shift
         s.augend = Wire(nbits)
         s.addend = Wire(nbits)
         s.to_right = Wire()
-        s.to_right_n = Wire()
+        s.next_to_right = Wire()
         s.aligning = Wire()
-        s.stretch = Wire()
+        s.blind_step = Wire()
         s.skip = Wire()
-        s.stretch //= s.ctrl.stretch if code.stretches else 0
-        s.skip //= s.ctrl.skip if code.skips else 0
+        s.blind_step //= s.ctrl.blind_step if microcode.blinds_exponent else 0
+        s.skip //= s.ctrl.skip if microcode.skips_blocks else 0
 
         @update
         def next_value():
-            s.next @= s.now
-            if s.ctrl.load | s.stretch:
-                s.next @= s.addend + s.augend
+            s.next_bits @= s.bits
+            if s.ctrl.load | s.blind_step:
+                s.next_bits @= s.addend + s.augend
             elif s.skip:
-                s.next @= s.now << block
+                s.next_bits @= s.bits << block
             elif s.ctrl.shift | s.aligning:
-                s.next @= s.moved
+                s.next_bits @= s.shifted
 
         @update_ff
         def register():
-            s.now <<= s.next
+            s.bits <<= s.next_bits
 
-        s.direct(code)
-        s.place_source(code, nbits)
-        if code.program.sliding:
-            s.move_by_windows(code, nbits, k)
+        s.direct(microcode)
+        s.place_source(microcode, nbits)
+        if microcode.program.sliding:
+            s.move_by_windows(microcode, nbits, k)
         else:
 
             @update
             def move():
                 if s.to_right:
-                    s.moved @= s.now >> 1
+                    s.shifted @= s.bits >> 1
                 else:
-                    s.moved @= s.now << k
+                    s.shifted @= s.bits << k
 
-        if code.stretches:
-            s.blind(code, nbits)
+        if microcode.blinds_exponent:
+            s.blind(microcode, nbits)
         else:
             s.addend //= s.placed
             s.augend //= 0
-        s.end_loop(code, nbits)
-        if code.by_bit:
-            s.select_bit(code, nbits)
-        if code.scans:
+        s.end_loop(microcode, nbits)
+        if microcode.by_bit:
+            s.select_bit(microcode, nbits)
+        if microcode.scans_table:
             s.digit = OutPort(k)
-            s.digit //= s.now[nbits - k : nbits]
+            s.digit //= s.bits[nbits - k : nbits]
 
-    def direct(s, code):
-        """An exponent is loaded for a scan to the right, or from the top."""
-        if not code.both_ways:
-            s.to_right //= int(not code.ndigits)
-            s.to_right_n //= s.to_right
+    def direct(s, microcode):
+        """The direction of the scan: to the right, or from the top."""
+        if not microcode.two_directions:
+            s.to_right //= int(not microcode.ndigits)
+            s.next_to_right //= s.to_right
             return
         s.load_right = InPort()
 
         @update
         def next_direction():
-            s.to_right_n @= s.to_right
+            s.next_to_right @= s.to_right
             if s.ctrl.load:
-                s.to_right_n @= s.load_right
+                s.next_to_right @= s.load_right
 
         @update_ff
         def direction():
-            s.to_right <<= s.to_right_n
+            s.to_right <<= s.next_to_right
 
-    def place_source(s, code, nbits):
-        s.word = Wire(nbits)
-        if code.clears_lowest:
-            s.even = InPort()
-            s.cleared = Wire(code.shape.residue_nbits)
-            connect_low(s.word, s.cleared)
+    def place_source(s, microcode, nbits):
+        s.operand = Wire(nbits)
+        if microcode.clears_lowest:
+            s.clear_lowest = InPort()
+            s.cleared = Wire(microcode.shape.residue_nbits)
+            connect_low(s.operand, s.cleared)
             EVEN = ~s.source.get_type()(1)
 
             @update
             def clear_lowest_bit():
                 s.cleared @= s.source
-                if s.even:
+                if s.clear_lowest:
                     s.cleared @= s.source & EVEN
 
         else:
-            connect_low(s.word, s.source)
+            connect_low(s.operand, s.source)
 
-        PLACE = nbits - code.ndigits * code.program.digit_nbits
-        if code.places:
+        PLACE = nbits - microcode.ndigits * microcode.program.digit_nbits
+        if microcode.two_positions:
             s.at_top = InPort()
 
             @update
             def place():
-                s.placed @= s.word
+                s.placed @= s.operand
                 if s.at_top:
-                    s.placed @= s.word << PLACE
+                    s.placed @= s.operand << PLACE
 
-        elif PLACE and code.program.find(SetExponent)[0].top:
-            s.placed[PLACE:nbits] //= s.word[0 : nbits - PLACE]
+        elif PLACE and microcode.program.find(SetExponent)[0].top:
+            s.placed[PLACE:nbits] //= s.operand[0 : nbits - PLACE]
             s.placed[0:PLACE] //= 0
         else:
-            s.placed //= s.word
+            s.placed //= s.operand
 
-    def move_by_windows(s, code, nbits, k):
+    def move_by_windows(s, microcode, nbits, k):
         """The window at the top, now and after this cycle."""
-        s.window_n = OutPort(k)  # half of its value
-        s.window = SlidingWindow(k, code.index_nbits)
-        s.window.top //= s.now[nbits - k : nbits]
+        s.next_window_half = OutPort(k)  # half of its value
+        s.window = SlidingWindow(k, microcode.index_nbits)
+        s.window.top //= s.bits[nbits - k : nbits]
         s.window.window.nbits //= s.ctrl.window_nbits
-        s.next_window = SlidingWindow(k, code.index_nbits)
-        s.next_window.top //= s.next[nbits - k : nbits]
-        s.next_window.window.half //= s.window_n
-        s.step = Wire(code.index_nbits)
+        s.next_window = SlidingWindow(k, microcode.index_nbits)
+        s.next_window.top //= s.next_bits[nbits - k : nbits]
+        s.next_window.window.half //= s.next_window_half
+        s.step = Wire(microcode.index_nbits)
 
         @update
         def step_to_the_left():
@@ -207,15 +207,15 @@ class ExponentRegister(Component):
 
         @update
         def move_by_a_window():
-            s.moved @= s.now
+            s.shifted @= s.bits
             for i in range(1, k + 1):
                 if s.step == i:
-                    s.moved @= s.now << i
+                    s.shifted @= s.bits << i
 
-    def blind(s, code, nbits):
+    def blind(s, microcode, nbits):
         """A step of exponent + factor * source."""
-        factor_nbits = code.program.random_nbits
-        s.adds = InPort()
+        factor_nbits = microcode.program.random_nbits
+        s.add = InPort()
         s.random_in = InPort(factor_nbits)
         s.random = Wire(factor_nbits)
         HIGHEST = factor_nbits - 1
@@ -223,46 +223,46 @@ class ExponentRegister(Component):
         @update
         def terms():
             s.augend @= 0
-            if s.stretch:
-                s.augend @= s.now << 1
-            elif s.adds:
-                s.augend @= s.now
+            if s.blind_step:
+                s.augend @= s.bits << 1
+            elif s.add:
+                s.augend @= s.bits
             s.addend @= s.placed
-            if s.stretch & ~s.random[HIGHEST]:
+            if s.blind_step & ~s.random[HIGHEST]:
                 s.addend @= 0
 
         @update_ff
         def random_factor():
             if s.ctrl.load_random:
                 s.random <<= s.random_in
-            elif s.stretch:
+            elif s.blind_step:
                 s.random <<= s.random << 1
 
-    def end_loop(s, code, nbits):
+    def end_loop(s, microcode, nbits):
         """Without a 1 to the right, or without a digit from the top."""
         s.none_left = Wire()  # after this cycle
-        if code.ndigits:
-            s.count_digits(code, nbits)
+        if microcode.ndigits:
+            s.count_digits(microcode, nbits)
         else:
             s.aligning //= 0
 
         @update
         def finished():
-            if s.to_right_n:
-                s.ctrl.finished_n @= s.next == 0
+            if s.next_to_right:
+                s.ctrl.next_finished @= s.next_bits == 0
             else:
-                s.ctrl.finished_n @= s.none_left
+                s.ctrl.next_finished @= s.none_left
 
-    def count_digits(s, code, nbits):
-        count = mk_bits(clog2(code.ndigits + 1))
-        NDIGITS = count(code.ndigits)
-        DIGITS = code.program.block_nbits // code.program.digit_nbits  # of a block
-        TOP, TOP_BLOCK = nbits - 1, nbits - code.program.block_nbits
+    def count_digits(s, microcode, nbits):
+        count = mk_bits(clog2(microcode.ndigits + 1))
+        NDIGITS = count(microcode.ndigits)
+        DIGITS = microcode.program.block_nbits // microcode.program.digit_nbits  # of a block
+        TOP, TOP_BLOCK = nbits - 1, nbits - microcode.program.block_nbits
         s.left = Wire(count)
         s.fewer = Wire(count)
         s.digits = Wire(count)
         s.moves = Wire()
-        if code.program.sliding:
+        if microcode.program.sliding:
             connect_low(s.digits, s.step)
         else:
             s.digits //= 1
@@ -290,41 +290,41 @@ class ExponentRegister(Component):
             elif s.moves:
                 s.left <<= s.fewer
 
-        if code.aligning:
+        if microcode.align_pc:
 
             @update
             def align():
-                s.aligning @= s.ctrl.align & ~s.now[TOP] & (s.left != 0)
-                s.ctrl.aligned_n @= s.next[TOP] | s.none_left
+                s.aligning @= s.ctrl.align & ~s.bits[TOP] & (s.left != 0)
+                s.ctrl.next_aligned @= s.next_bits[TOP] | s.none_left
 
         else:
             s.aligning //= 0
-        if code.skips:
+        if microcode.skips_blocks:
             # a block at the top that neither modulus nor exponent fills
-            s.blocks = InPort(clog2(nbits // code.program.block_nbits + 1))
+            s.blocks = InPort(clog2(nbits // microcode.program.block_nbits + 1))
             s.filled = Wire(count)
             connect_low(s.filled, s.blocks)
 
             @update
             def top_block_is_empty():
-                s.ctrl.can_skip @= (s.now[TOP_BLOCK:nbits] == 0) & (s.left > s.filled * DIGITS)
+                s.ctrl.can_skip @= (s.bits[TOP_BLOCK:nbits] == 0) & (s.left > s.filled * DIGITS)
 
-    def select_bit(s, code, nbits):
+    def select_bit(s, microcode, nbits):
         """The bit that changes microinstructions: the lowest one, or the last of the digit at the top (the
         first of a window).
         """
-        LOW = nbits - (1 if code.program.sliding else code.program.digit_nbits)
+        LOW = nbits - (1 if microcode.program.sliding else microcode.program.digit_nbits)
 
         @update
         def bit_now():
             if s.to_right:
-                s.ctrl.bit_now @= s.now[0]
+                s.ctrl.current_bit @= s.bits[0]
             else:
-                s.ctrl.bit_now @= s.now[LOW]
+                s.ctrl.current_bit @= s.bits[LOW]
 
         @update
         def next_bit():
-            if s.to_right_n:
-                s.ctrl.bit_n @= s.next[0]
+            if s.next_to_right:
+                s.ctrl.next_bit @= s.next_bits[0]
             else:
-                s.ctrl.bit_n @= s.next[LOW]
+                s.ctrl.next_bit @= s.next_bits[LOW]

@@ -1,7 +1,7 @@
 """MicroRom: the microinstructions of a program (microcode.py).
 
-Ports: pc, exponent_bit (if it changes a microinstruction) -> word. Combinational: a table of constants, of
-which synthesis makes gates. Addresses above the program read its last microinstruction.
+Ports: pc, exponent_bit (if a microinstruction depends on it) -> inst. Combinational: synthesis turns the
+constants into gates. Addresses above the program read its last microinstruction.
 """
 
 import itertools
@@ -11,53 +11,55 @@ from pymtl3 import *
 
 
 class MicroRom(Component):
-    def construct(s, code):
-        depth, last = 1 << code.pc_nbits, len(code.words) - 1
-        s.pc = InPort(code.pc_nbits)
-        s.word = OutPort(code.word_type)
-        s.address = Wire(code.pc_nbits + code.by_bit)
-        s.address[0 : code.pc_nbits] //= s.pc
-        if code.by_bit:
+    def construct(s, microcode):
+        depth, last = 1 << microcode.pc_nbits, len(microcode.words) - 1
+        s.pc = InPort(microcode.pc_nbits)
+        s.inst = OutPort(microcode.inst_type)
+        s.address = Wire(microcode.pc_nbits + microcode.by_bit)
+        s.address[0 : microcode.pc_nbits] //= s.pc
+        if microcode.by_bit:
             s.exponent_bit = InPort()
-            s.address[code.pc_nbits] //= s.exponent_bit
-        words = [code.word(min(pc, last), bit) for bit in range(1 + code.by_bit) for pc in range(depth)]
-        s.words = [Wire(code.word_type.nbits) for _ in words]
-        for wire, word in zip(s.words, words, strict=True):
-            wire //= word.to_bits()
+            s.address[microcode.pc_nbits] //= s.exponent_bit
+        insts = [
+            microcode.inst(min(pc, last), bit) for bit in range(1 + microcode.by_bit) for pc in range(depth)
+        ]
+        s.insts = [Wire(microcode.inst_type.nbits) for _ in insts]
+        for wire, inst in zip(s.insts, insts, strict=True):
+            wire //= inst.to_bits()
 
         @update
         def look_up():
-            s.word @= s.words[s.address]
+            s.inst @= s.insts[s.address]
 
-        s.verilog = {"look_up": list(verilog_case(code))}
+        s.verilog = {"look_up": list(verilog_case(microcode))}
 
 
-def verilog_case(code):
+def verilog_case(microcode):
     """The ROM for readers of SystemVerilog: a concatenation for each microinstruction, with its assembly."""
-    nbits = code.pc_nbits + code.by_bit
+    nbits = microcode.pc_nbits + microcode.by_bit
     yield "unique casez (address)"
-    for pc, texts in enumerate(code.program.assembly):
-        bits = range(1 + code.by_bit)
-        split = code.word(pc, 0) != code.word(pc, 1)
+    for pc, texts in enumerate(microcode.program.assembly):
+        bits = range(1 + microcode.by_bit)
+        split = microcode.inst(pc, 0) != microcode.inst(pc, 1)
         for group in [[bit] for bit in bits] if split else [bits]:
-            labels = f"{nbits}'d{pc + (group[0] << code.pc_nbits)}"
+            labels = f"{nbits}'d{pc + (group[0] << microcode.pc_nbits)}"
             if len(group) > 1:  # the bit may be unknown, as it is before the first exponent
-                labels = f"{nbits}'b?{pc:0{code.pc_nbits}b}"
+                labels = f"{nbits}'b?{pc:0{microcode.pc_nbits}b}"
             note = f"exponent bit {group[0]}; " * split
-            if pc == len(code.words) - 1:
+            if pc == len(microcode.words) - 1:
                 labels = "default"
             text = f"{pc}: {note}{'; '.join(filter(None, texts))}"
-            yield f"  {labels}: word = {{  // {textwrap.shorten(text, 66, placeholder=' ...')}"
-            *rows, last = field_rows(code, pc, group[0])
+            yield f"  {labels}: inst = {{  // {textwrap.shorten(text, 66, placeholder=' ...')}"
+            *rows, last = field_rows(microcode, pc, group[0])
             yield from (f"    {value + ',':<28} // {name}" for value, name in rows)
             yield f"    {last[0]:<28} // {last[1]}"
             yield "  };"
     yield "endcase"
 
 
-def field_rows(code, pc, bit):
+def field_rows(microcode, pc, bit):
     """The values of a microinstruction's fields, with their names; a row for neighbours that are idle."""
-    for idle, group in itertools.groupby(code.fields, lambda field: field.idle(pc, bit)):
+    for idle, group in itertools.groupby(microcode.fields, lambda field: field.idle(pc, bit)):
         fields = list(group)
         if idle and len(fields) > 1:
             value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in fields)

@@ -1,9 +1,9 @@
-"""Microcode: the microinstructions of a program (fl/program/ir.py) as words of a ROM.
+"""Microcode: the contents of the ROM for a program (fl/program/ir.py), a microinstruction for each `Word`.
 
-A microinstruction is a bitstruct of flags, sources of multiplexers, addresses and indices. It has a field
-only if the machine has the box that the field controls: without a memory there is no address, and a
-multiplexer with one source has no select. Unused fields take their most common value, which makes the ROM
-small. The exponent's current bit may change a field.
+A microinstruction is a bitstruct of enables, multiplexer selects, addresses and counts, listed in
+`Microcode.fields`. A field exists only if the machine has the box that it controls: no address without a
+memory, no select for a multiplexer with one source. A field may depend on the exponent's current bit. Where a
+microinstruction does not use a field, the field has its most common value, which keeps the ROM small.
 """
 
 import itertools
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any
 
 from pymtl3 import clog2, mk_bits, mk_bitstruct
@@ -39,11 +40,10 @@ from ...fl.program.ir import (
     Word,
 )
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
+from ..messages import fields_of, mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from ..units.scaled.scaled_setup import KINDS
 
 Value = int | None  # None: the microinstruction does not use the field
-Source = Callable[[Word], str | None]
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class ExpShape:
 
     nbits: int  # of the operands
     nunits: int
-    forward: bool  # products take their factors from the inputs of registers, a cycle earlier
+    forward: bool  # factors come from the registers' inputs, a cycle earlier
     odd_only: bool
     reduced_only: bool
     block_nbits: int = 0  # of a product unit that adapts to the modulus
     doublings_per_cycle: int = 4
-    screened: bool = False  # requests bring a status, responses the modulus
+    screened: bool = False  # operands were checked before: requests have a status, responses the modulus
     form: ScaledEntry | None = None  # of product units on a scaled modulus
 
     @property
@@ -86,7 +86,7 @@ class ExpShape:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of the microinstructions: its value in each for an exponent bit of 1, and for a 0."""
+    """A field of all microinstructions: its values for an exponent bit of 1, and for a 0, by address."""
 
     name: str
     nbits: int
@@ -99,7 +99,7 @@ class Field:
         return (self.one if bit else self.zero)[pc]
 
     def idle(self, pc: int, bit: int) -> bool:
-        """A microinstruction does not use the field, or has no action for it."""
+        """Whether a microinstruction does not use the field, or leaves the box idle."""
         return not (self.used[pc][bit] and (self.labels or self.value(pc, bit)))
 
     def verilog(self, pc: int, bit: int) -> str:
@@ -129,7 +129,7 @@ class Microcode:
             for after in (self.words[flow.to], self.words[flow.out], *again):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
                 # ... and no product is sent in the cycle of a late load
-                late = any(self._short(register, word) for register in self.program.registers)
+                late = any(self._late_source(register, word) for register in self.program.registers)
                 assert not (late and (after.setup or after.made(0) or after.made(1))), "a late load"
         # an exponent is loaded for loops of one direction
         right = None
@@ -175,12 +175,12 @@ class Microcode:
 
     # ---- boxes
 
-    converts = _has(Setup)
-    compares = _has(Check)
-    adds = _has(Add)
-    stretches = _has(Stretch)  # the exponent is blinded
-    skips = _has(Skip)  # blocks of the exponent are skipped
-    scans = _has(Scan)  # a table is read as a whole
+    has_converter = _has(Setup)
+    has_comparator = _has(Check)
+    has_adder = _has(Add)
+    blinds_exponent = _has(Stretch)
+    skips_blocks = _has(Skip)  # leading blocks of the exponent
+    scans_table = _has(Scan)  # reads every entry
 
     @cached_property
     def scaled(self) -> bool:
@@ -188,22 +188,22 @@ class Microcode:
         return any(setup.kind == "scale" for setup in self.program.find(Setup))
 
     @property
-    def in_order(self) -> bool:
-        """One unit makes both products of a microinstruction."""
+    def shares_unit(self) -> bool:
+        """One unit computes both products of a microinstruction, one after the other."""
         return self.shape.nunits < self.nproducts
 
     @cached_property
-    def counts(self) -> bool:
-        """There is a repetition counter."""
+    def has_counter(self) -> bool:
+        """Whether some microinstructions repeat or index the memory."""
         return any(map(self._indexed, self.words))
 
     @cached_property
-    def repeats(self) -> bool:
+    def has_repeats(self) -> bool:
         return any(word.flow.kind == "repeat" for word in self.words)
 
     @cached_property
-    def aligning(self) -> int | None:
-        """Address of the microinstruction that waits for the exponent's alignment; never the first."""
+    def align_pc(self) -> int | None:
+        """Address of the microinstruction that shifts out the exponent's leading zeros; never 0."""
         return next((pc for pc, word in enumerate(self.words) if word.aligns), None)
 
     @property
@@ -214,11 +214,11 @@ class Microcode:
     @property
     def clears_lowest(self) -> bool:
         """The lowest bit of some exponents is cleared."""
-        return self.stretches or any(load.even for load in self.program.find(SetExponent))
+        return self.blinds_exponent or any(load.even for load in self.program.find(SetExponent))
 
     @property
-    def both_ways(self) -> bool:
-        """The exponent moves to the right in one loop, to the left in another."""
+    def two_directions(self) -> bool:
+        """The exponent is shifted to the right in one loop, to the left in another."""
         return bool(self.program.right_words) and self.ndigits > 0
 
     @cached_property
@@ -231,7 +231,7 @@ class Microcode:
     @property
     def counts_doublings(self) -> bool:
         """The microinstruction says how many doublings a conversion has."""
-        return self.converts and not self.scaled and self.doublings is None
+        return self.has_converter and not self.scaled and self.doublings is None
 
     @cached_property
     def doublings_per_block(self) -> int:
@@ -278,64 +278,60 @@ class Microcode:
         return sources | {name: sources[name] or ("r",) for name, _ in self._factors}
 
     @cached_property
-    def _selects(self) -> dict[str, Source]:
+    def _selects(self) -> dict[str, Callable[[Word], Any]]:
         registers = self.program.registers
         return {
-            **{f"{register}_from": partial(self._loaded, register) for register in registers},
-            **{f"{register}_late_from": partial(self._loaded_late, register) for register in registers},
-            "write_from": _written,
+            **{f"{register}_from": partial(self._forwarded_source, register) for register in registers},
+            **{
+                f"{register}_late_from": partial(self._unforwarded_source, register) for register in registers
+            },
+            "write_from": _value(_SRC, *_WRITES),
             "modulus_from": _modulus,
-            "exponent_from": _attribute("src", SetExponent, Stretch),
-            "sum_x_from": _attribute("x", Add),
-            "sum_y_from": _attribute("y", Add),
-            "convert_from": _attribute("src", Setup),
-            "compare_with": _attribute("y", Check),
+            "exponent_from": _value(_SRC, SetExponent, Stretch),
+            "sum_x_from": _value(_X, Add),
+            "sum_y_from": _value(_Y, Add),
+            "convert_from": _value(_SRC, Setup),
+            "compare_with": _value(_Y, Check),
         }
 
     @cached_property
     def _factors(self) -> list[tuple[str, Callable[[Word, int], str | None]]]:
         """The factors of products by their select fields."""
         return [
-            (f"{which}{at}", partial(self._factor, at, which))
+            (f"{name}{at}", partial(_factor, at, get))
             for at in range(self.nproducts)
-            for which in "xy"
+            for name, get in (("x", _X), ("y", _Y))
         ]
 
-    def _factor(self, at: int, which: str, word: Word, bit: int) -> str | None:
-        made = _product(word, at, bit)
-        return getattr(made, which) if made else None
+    def _late_source(self, register: str, word: Word) -> str | None:
+        """The source ("sum" or "halved") that is too late to be forwarded, on a scaled modulus."""
+        if self.scaled and any(add.dst == register for add in word.find(Add)):
+            return "sum"
+        halved = (setup.dst for setup in word.find(Setup) if setup.kind == "halve")
+        return "halved" if register in halved else None
 
-    def _short(self, register: str, word: Word) -> str | None:
-        """On a scaled modulus products are so short that no sum, and no number that leaves the form, can be
-        forwarded to one: "sum", "left".
-        """
-        for action in word.find(Add, Setup) if self.scaled else ():
-            if action.dst == register and getattr(action, "kind", "halve") == "halve":
-                return "sum" if isinstance(action, Add) else "left"
-        return None
-
-    def _moved(self, register: str, word: Word) -> str | None:
-        if self._short(register, word):
+    def _load_source(self, register: str, word: Word) -> str | None:
+        if self._late_source(register, word):
             return None
-        for action in word.find(Pick, *_MADE_BY, Move):
-            if getattr(action, "dst", "s") == register:
-                return action.src if isinstance(action, Move) else _MADE_BY.get(type(action), "memory")
+        for action in word.find(Pick, *_RESULT_OF, Move):
+            if action.dst == register:
+                return action.src if isinstance(action, Move) else _RESULT_OF.get(type(action), "memory")
         return None
 
     def _all_late(self, register: str) -> bool:
-        """Whatever a register loads comes with a modulus, so that no product reads it in the same cycle."""
-        loads = [word for word in self.words if self._moved(register, word)]
+        """Whether all loads of a register come with a new modulus, so that none is forwarded."""
+        loads = [word for word in self.words if self._load_source(register, word)]
         read_early = register == "s" or any(setup.src == register for setup in self.program.find(Setup))
-        short = any(self._short(register, word) for word in self.words)
+        short = any(self._late_source(register, word) for word in self.words)
         return not (read_early or short) and bool(loads) and all(word.settles for word in loads)
 
-    def _loaded(self, register: str, word: Word) -> str | None:
-        """The source that a register loads, forwarded to products."""
-        return None if self._all_late(register) else self._moved(register, word)
+    def _forwarded_source(self, register: str, word: Word) -> str | None:
+        """The source of a register's load that is forwarded to products."""
+        return None if self._all_late(register) else self._load_source(register, word)
 
-    def _loaded_late(self, register: str, word: Word) -> str | None:
-        """The source that a register loads without forwarding."""
-        return (self._moved if self._all_late(register) else self._short)(register, word)
+    def _unforwarded_source(self, register: str, word: Word) -> str | None:
+        """The source of a register's load that is not forwarded."""
+        return (self._load_source if self._all_late(register) else self._late_source)(register, word)
 
     # ---- the microinstruction
 
@@ -358,7 +354,7 @@ class Microcode:
         return any(field.one != field.zero for field in self.fields)
 
     @cached_property
-    def word_type(self) -> type:
+    def inst_type(self) -> type:
         labels = {field.name: field.labels for field in self.fields if field.labels}
         return mk_bitstruct(
             "Microinstruction",
@@ -368,9 +364,13 @@ class Microcode:
             add_repr=(True, *labels.items()),
         )
 
-    def word(self, pc: int, bit: int) -> Any:
+    def signals(self, inst: Any) -> dict[str, Any]:
+        """The fields of a signal of `inst_type`, by name."""
+        return fields_of(inst, ((field.name, field.nbits) for field in self.fields))
+
+    def inst(self, pc: int, bit: int) -> Any:
         """A microinstruction as the ROM has it."""
-        return self.word_type(*(field.value(pc, bit) for field in self.fields))
+        return self.inst_type(*(field.value(pc, bit) for field in self.fields))
 
     def _field(
         self, name: str, value: Callable[[Word, int], Value], nbits: int = 1, labels: Any = ()
@@ -413,87 +413,91 @@ class Microcode:
     def _flow(self) -> Iterator[Field]:
         """Fields of the sequencer: the end of the microinstruction, and the next one."""
         yield self._flag("needs_request", lambda word: word.takes)
-        yield self._flag("accepts", lambda word: word.accepts)
-        yield self._flag("answers", lambda word: word.flow.kind == "answer")
+        yield self._flag("accept", lambda word: word.accepts)
+        yield self._flag("answer", lambda word: word.flow.kind == "answer")
         yield self._field("one_cycle", _one_cycle)
         yield self._field("target", lambda word, bit: word.flow_at(bit).to, self.pc_nbits)
         yield self._field("in_loop", lambda word, bit: int(word.flow_at(bit).loops))
         yield self._field("next_digit", lambda word, bit: int(word.flow_at(bit).kind == "back"))
         yield self._field("loop_exit", _loop_exit, self.pc_nbits)
         if self.shape.forward:
-            yield self._flag("settles", lambda word: word.settles)
-        if self.aligning:
-            yield self._flag("aligns", lambda word: word.aligns)
-        if self.repeats:
+            yield self._flag("no_forward", lambda word: word.settles)
+        if self.align_pc:
+            yield self._flag("align", lambda word: word.aligns)
+        if self.has_repeats:
             yield self._field("repeats", lambda word, bit: int(word.flow_at(bit).kind == "repeat"))
             yield self._number(
                 "last_index", lambda word: None if _by_window(word) != 0 else word.flow.last, self.index_nbits
             )
         if self.program.sliding:
             yield self._number("to_window_end", _by_window)
-        if self.skips:
-            yield self._action("skips", Skip)
-        if self.counts:
+        if self.skips_blocks:
+            yield self._action("skip", Skip)
+        if self.has_counter:
             yield self._number(
                 "first_index", lambda word: word.start if self._indexed(word) else None, self.index_nbits
             )
 
     def _products(self) -> Iterator[Field]:
-        yield self._field("makes", self._makes, self.nproducts)
+        yield self._field("products", self._products_issued, self.nproducts)
         for at in range(self.nproducts):
             yield from self._select(f"x{at}")
             yield from self._select(f"y{at}")
             if self.scaled:
-                yield self._number(f"lifts{at}", partial(_lifted, at))
+                yield self._number(f"shift_factor{at}", partial(_lifted, at))
         if self.shape.block_nbits:
-            yield self._flag("wide", lambda word: any(product.wide for product in word.products))
+            yield self._flag("all_blocks", lambda word: any(product.wide for product in word.products))
 
     def _registers(self) -> Iterator[Field]:
         for register in self.program.registers:
-            yield self._field(f"{register}_takes", partial(self._takes, register), self.nproducts)
-            for load in ("from", "late_from"):
-                name = f"{register}_{load}"
+            yield self._field(
+                f"{register}_load_product", partial(self._products_loaded, register), self.nproducts
+            )
+            for kind in ("", "late_"):
+                name = f"{register}_{kind}from"
                 if self.sources[name]:
-                    yield self._flag(name.replace("from", "loads"), self._selects[name])
+                    yield self._flag(f"{register}_{kind}load", self._selects[name])
                     yield from self._select(name)
 
     def _memory(self) -> Iterator[Field]:
         address = self.program.address
         if self.program.depth:
             yield self._number("read_at", self._read_at, self.address_nbits)
-            yield self._action("writes", Keep, KeepEntry, Clear)
+            yield self._action("write", Keep, KeepEntry, Clear)
             yield from self._select("write_from")
             yield self._number("write_at", _value(lambda keep: address(keep.slot), Keep), self.address_nbits)
-            yield self._number("at_index", _value(lambda action: int(not isinstance(action, Keep)), *_WRITES))
+            yield self._number(
+                "write_at_index", _value(lambda action: int(not isinstance(action, Keep)), *_WRITES)
+            )
         if self.shielded:
-            yield self._flag("reads", self._reads)
+            yield self._flag("read", self._reads)
         if self.program.sliding:
-            yield self._action("at_window", Pick)
-        if self.scans:
-            yield self._action("scans", Scan)
+            yield self._action("read_at_window", Pick)
+        if self.scans_table:
+            yield self._action("start_scan", Scan)
             yield self._number("sends_entry", lambda word: int(word.needs_entry) if word.products else None)
             yield self._flag("reads_entry", lambda word: word.needs_entry and not word.products)
 
     def _exponent(self) -> Iterator[Field]:
         """Fields of the modulus and of the exponent."""
-        yield self._action("sets_modulus", SetModulus)
+        yield self._action("load_modulus", SetModulus)
         yield from self._select("modulus_from")
-        yield self._action("sets_exponent", SetExponent)
+        yield self._action("load_exponent", SetExponent)
         yield from self._select("exponent_from")
-        if self.places:
+        if self.two_positions:
             # a step of the blinding puts its sum to the top, and adds an even number
-            yield self._number("at_top", _value(lambda load: int(getattr(load, "top", 1)), *_LOADS))
+            yield self._number("at_top", _value(lambda load: int(load.top), *_LOADS))
         if self.clears_lowest:
-            yield self._number("even", _value(lambda load: int(getattr(load, "even", 1)), *_LOADS))
-        if self.stretches:
-            yield self._number("adds", _value(lambda load: int(load.add), SetExponent))
-            yield self._action("stretches", Stretch)
-            yield self._action("sets_random", Random)
-        if self.both_ways:
+            yield self._number("clear_lowest", _value(lambda load: int(load.even), *_LOADS))
+        if self.blinds_exponent:
+            yield self._number("add_exponent", _value(lambda load: int(load.add), SetExponent))
+            yield self._action("blind_step", Stretch)
+            yield self._action("load_random", Random)
+        if self.two_directions:
             yield self._number("load_right", _value(lambda load: int(not load.count), SetExponent))
 
     @cached_property
-    def places(self) -> bool:
+    def two_positions(self) -> bool:
         """Some exponents are loaded at the bottom of their register, others at its top, so that the scan ends
         with their last digit.
         """
@@ -502,15 +506,15 @@ class Microcode:
         return len({load.top for load in loads}) > 1 and self.program.scanned_nbits > digits
 
     def _conversions(self) -> Iterator[Field]:
-        if self.converts:
-            yield self._flag("converts", lambda word: word.setup)
+        if self.has_converter:
+            yield self._flag("convert", lambda word: word.setup)
             yield from self._select("convert_from")
         if self.scaled:
             kind = _value(lambda setup: KINDS.index(setup.kind), Setup)
             yield self._number("convert_kind", kind, 2, map(str.upper, KINDS))
-            yield self._flag("makes_m_prime", lambda word: word.setup and word.setup.kind == "scale")
+            yield self._flag("load_m_prime", lambda word: word.setup and word.setup.kind == "scale")
             yield self._flag(
-                "sets_ones", lambda word: any(load.src == "ones" for load in word.find(SetModulus))
+                "load_ones", lambda word: any(load.src == "ones" for load in word.find(SetModulus))
             )
         if self.counts_doublings:
             per_cycle = self.shape.doublings_per_cycle
@@ -519,24 +523,24 @@ class Microcode:
                 yield self._number("convert_blocks", _value(lambda setup: int(setup.per_block > 0), Setup))
 
     def _checks(self) -> Iterator[Field]:
-        if self.adds:
+        if self.has_adder:
             yield from self._select("sum_x_from")
             yield from self._select("sum_y_from")
-            yield self._number("subtracts", _value(lambda add: int(add.subtract), Add))
-        if self.compares:
-            yield self._action("compares", Check)
+            yield self._number("subtract", _value(lambda add: int(add.subtract), Add))
+        if self.has_comparator:
+            yield self._action("compare", Check)
             yield from self._select("compare_with")
             names = [status.name for status in Status]
             yield self._number("fail", _value(lambda check: int(check.status), Check), STATUS_NBITS, names)
         if self.program.verified:
-            yield self._flag("releases", lambda word: any(check.final for check in word.find(Check)))
+            yield self._flag("release_result", lambda word: any(check.final for check in word.find(Check)))
 
-    def _makes(self, word: Word, bit: int) -> Value:
-        """A bit for each product."""
+    def _products_issued(self, word: Word, bit: int) -> Value:
+        """The products that it issues, a bit for each."""
         return sum(1 << at for at in range(self.nproducts) if _product(word, at, bit))
 
-    def _takes(self, register: str, word: Word, bit: int) -> Value:
-        """A bit for each product that a register takes."""
+    def _products_loaded(self, register: str, word: Word, bit: int) -> Value:
+        """The products that a register loads, a bit for each."""
         made = [_product(word, at, bit) for at in range(self.nproducts)]
         if not any(made):
             return None
@@ -557,19 +561,22 @@ class Microcode:
 
 
 LABELS = {"0": "zero", "1": "one", "setup": "converter"}  # of sources whose names are no identifiers
-_MADE_BY = {Setup: "setup", Add: "sum", Fetch: "memory"}
+_RESULT_OF = {Setup: "setup", Add: "sum", Fetch: "memory"}
 _WRITES = (Keep, KeepEntry, Clear)
 _LOADS = (Stretch, SetExponent)
 
 
-def _value(get: Callable[[Any], Value], *kinds: type) -> Callable[[Word], Value]:
+_SRC, _X, _Y = (attrgetter(name) for name in ("src", "x", "y"))
+
+
+def _value(get: Callable[[Any], Any], *kinds: type) -> Callable[[Word], Any]:
     """A value by the first action of these kinds."""
     return lambda word: next(map(get, word.find(*kinds)), None)
 
 
-def _attribute(name: str, *kinds: type) -> Source:
-    """An attribute of the first action of these kinds."""
-    return lambda word: next((getattr(action, name) for action in word.find(*kinds)), None)
+def _factor(at: int, get: Callable[[Any], Any], word: Word, bit: int) -> Any:
+    made = _product(word, at, bit)
+    return made and get(made)
 
 
 def _product(word: Word, position: int, bit: int) -> Multiplication | None:
@@ -587,11 +594,6 @@ def _modulus(word: Word) -> str | None:
     for change in word.find(SetModulus):
         return "memory" if change.slot else "0" if change.src == "ones" else change.src
     return None
-
-
-def _written(word: Word) -> str | None:
-    """The source of a write to the memory."""
-    return next((getattr(action, "src", "0") for action in word.find(*_WRITES)), None)
 
 
 def _one_cycle(word: Word, bit: int) -> int:

@@ -52,10 +52,10 @@ class ProgramExp(Component):
     """`mk_unit(nbits)` makes a product unit."""
 
     def construct(s, program, mk_unit, shape):
-        code = Microcode(program, shape)
-        declare_streams(s, code.request_type, code.response_type)
-        s.ctrl = Sequencer(code)
-        s.dpath = ResidueDpath(code)
+        microcode = Microcode(program, shape)
+        declare_streams(s, microcode.request_type, microcode.response_type)
+        s.ctrl = Sequencer(microcode)
+        s.dpath = ResidueDpath(microcode)
         s.units = [mk_unit(shape.nbits) for _ in range(shape.nunits)]
         s.ctrl.dpath //= s.dpath.ctrl
 
@@ -75,8 +75,8 @@ class ProgramExp(Component):
             s.connect_unit(unit, i, shape)
         if shape.form:
             s.connect_scaled_setup(shape.form)
-        elif code.converts:
-            s.connect_converter(code)
+        elif microcode.has_converter:
+            s.connect_converter(microcode)
         else:
             s.ctrl.convert_done //= 0
 
@@ -106,17 +106,17 @@ class ProgramExp(Component):
         unit.istream.msg.a //= s.dpath.req_a[i]
         connect_low(unit.istream.msg.b, s.dpath.req_b[i])
         connect_low(unit.modulus, s.dpath.m_prime if shape.form else s.dpath.mod)
-        connect(s.dpath.product[i], unit.ostream.msg[0 : shape.residue_nbits])
+        s.dpath.product[i] //= unit.ostream.msg[0 : shape.residue_nbits]
         if shape.block_nbits:
             unit.nblocks //= s.dpath.nblocks
 
-    def connect_converter(s, code):
-        shape, counted = code.shape, code.counts_doublings
-        if code.program.find(Setup)[0].kind == "square":
+    def connect_converter(s, microcode):
+        shape, counted = microcode.shape, microcode.counts_doublings
+        if microcode.program.find(Setup)[0].kind == "square":
             s.setup = SquareOfR(shape.nbits)
         else:
             nbits = s.dpath.convert_last.get_type().nbits if counted else 0
-            s.setup = ModDouble(shape.nbits, code.doublings, shape.doublings_per_cycle, nbits)
+            s.setup = ModDouble(shape.nbits, microcode.doublings, shape.doublings_per_cycle, nbits)
         s.connect_conversion()
         s.setup.ostream.msg //= s.dpath.converted
         if counted:
@@ -128,7 +128,7 @@ class ProgramExp(Component):
         s.setup.kind //= s.ctrl.convert_kind
         s.setup.m_prime //= s.dpath.m_prime_in
         s.setup.doubled //= s.dpath.converted
-        s.setup.ostream.msg //= s.dpath.left
+        s.setup.ostream.msg //= s.dpath.halved
 
     def connect_conversion(s):
         s.setup.modulus //= s.dpath.mod

@@ -1,15 +1,17 @@
 """ResidueDpath: the datapath of a ProgramExp (program_exp.py).
 
-                 request            product[]      memory, adder, converter
-                    |                   |                     |
-    modulus   exponent <---- muxes by select fields of the microinstruction
-                    |                   |
-                  Sequencer    r, b, s (ResidueRegister)  ->  muxes  ->  factors of the product units,
-                                                                        memory, adder, comparator, converter
+    request, product[], memory, adder, converter
+        |
+        v
+    r_from, b_from, s_from ...  ->  r, b, s (ResidueRegister)  --> x0, y0, x1, y1 -> req_a, req_b
+    modulus_from                ->  modulus (RegEn)             |-> write_from    -> memory
+    exponent_from               ->  exponent                    |-> sum_*_from    -> adder
+                                                                |-> compare_with  -> comparator
+                                                                '-> convert_from  -> converter
 
-Each multiplexer is called like the select field that controls it, and has the sources that the program names;
-with one source it is a wire. On a scaled modulus (`form`) residues have more bits than the modulus, which is
-next to its constant M'. M' is 0 while it is made. A machine that joins two words answers {s, r}.
+A multiplexer has the name of the select field that controls it, and the sources that the program names; with
+one source it is a wire. On a scaled modulus (`shape.form`) residues are wider than the modulus, and m_prime
+is the constant M' of the modulus, 0 while it is computed. A machine of two residues a result answers {s, r}.
 
 Ports: the request, factors and products of the units, the converter's operands, DpathIfc to the Sequencer.
 """
@@ -18,6 +20,7 @@ from pymtl3 import *
 from pymtl3.stdlib.basic_rtl import EqComparator, Mux, RegEn
 
 from ...fl.program.ir import Setup
+from ..messages import fields_of
 from ..units.block_count import BlockCount
 from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory
@@ -28,30 +31,30 @@ from .residue_register import ResidueRegister, ResidueValue
 from .sequencer import DpathIfc
 
 
-def source_mux(code, select):
+def source_mux(microcode, select):
     """The multiplexer of a select field; a wire if there is one source, None without a source."""
-    kind = mk_bits(code.shape.residue_nbits)
-    nsources = len(code.sources[select])
+    kind = mk_bits(microcode.shape.residue_nbits)
+    nsources = len(microcode.sources[select])
     return Mux(kind, nsources) if nsources > 1 else Wire(kind) if nsources else None
 
 
-class Lifted(Component):
-    """A factor, shifted up if it is one of an integer product."""
+class FactorShift(Component):
+    """A factor, shifted left by `places` for a product of integers."""
 
     def construct(s, nbits, wide, places):
         s.factor = InPort(nbits)
-        s.lifts = InPort()
+        s.shift = InPort()
         s.out = OutPort(wide)
 
         @update
         def lift():
             s.out @= zext(s.factor, wide)
-            if s.lifts:
+            if s.shift:
                 s.out @= zext(s.factor, wide) << places
 
 
 class OneResidue(Component):
-    """1 modulo the modulus that is loaded, which is 0 for modulus 1. A refused request shows 0.
+    """1 modulo the modulus, which is 0 for modulus 1 and for a refused request.
 
     Ports: load_modulus, modulus, refuse -> one.
     """
@@ -80,7 +83,7 @@ class OneResidue(Component):
 
 
 class TableScan(Component):
-    """Reads all 2^k entries of a table, one a cycle, and finds the one of a digit.
+    """Reads all 2^k entries of a table, one a cycle, and marks the entry of a digit.
 
     Ports: start, in the cycle before the first; digit -> reads, at; found, a cycle after its address; busy.
     """
@@ -92,7 +95,7 @@ class TableScan(Component):
         s.at = OutPort(k)
         s.found = OutPort()
         s.busy = OutPort()
-        s.valid = Wire()  # the entry `read_at` is there
+        s.valid = Wire()  # the memory's output is entry `read_at`
         s.read_at = Wire(k)
         LAST = mk_bits(k)((1 << k) - 1)
 
@@ -117,114 +120,114 @@ class TableScan(Component):
 
 
 class ResidueDpath(Component):
-    def construct(s, code):
-        shape, program = code.shape, code.program
+    def construct(s, microcode):
+        shape, program = microcode.shape, microcode.program
         residue = mk_bits(shape.residue_nbits)
-        s.request = InPort(code.request_type)
+        s.request = InPort(microcode.request_type)
         s.result = OutPort(shape.nbits)
         s.mod = OutPort(shape.modulus_nbits)
         s.product = [InPort(residue) for _ in range(shape.nunits)]
         s.req_a = [OutPort(shape.factor_nbits) for _ in range(shape.nunits)]
         s.req_b = [OutPort(residue) for _ in range(shape.nunits)]
-        s.ctrl = DpathIfc(code, InPort, OutPort)
-        if code.converts:
+        s.ctrl = DpathIfc(microcode, InPort, OutPort)
+        if microcode.has_converter:
             s.convert_in = OutPort(residue)
             s.converted = InPort(residue)
-        if code.scaled:
-            s.left = InPort(residue)  # a number that leaves the form
+        if microcode.scaled:
+            s.halved = InPort(residue)  # out of the converter, below the modulus
 
         # working registers
-        lane = (shape.residue_nbits, code.nproducts)
+        lane = (shape.residue_nbits, microcode.nproducts)
         s.r = ResidueRegister(*lane)
-        s.r_from = source_mux(code, "r_from")
-        s.r_late_from = source_mux(code, "r_late_from")
+        s.r_from = source_mux(microcode, "r_from")
+        s.r_late_from = source_mux(microcode, "r_late_from")
         if "b" in program.registers:
             s.b = ResidueRegister(*lane)
-            s.b_from = source_mux(code, "b_from")
-            s.b_late_from = source_mux(code, "b_late_from")
+            s.b_from = source_mux(microcode, "b_from")
+            s.b_late_from = source_mux(microcode, "b_late_from")
         if "s" in program.registers:
             s.s = ResidueRegister(*lane)
-            s.s_from = source_mux(code, "s_from")
-            s.s_late_from = source_mux(code, "s_late_from")
+            s.s_from = source_mux(microcode, "s_from")
+            s.s_late_from = source_mux(microcode, "s_late_from")
 
         # factors of the products
-        s.x0, s.y0 = source_mux(code, "x0"), source_mux(code, "y0")
-        if code.nproducts == 2:
-            s.x1, s.y1 = source_mux(code, "x1"), source_mux(code, "y1")
-        if code.scaled:
-            s.lifted = [
-                Lifted(shape.residue_nbits, shape.factor_nbits, shape.form.lift_nbits)
-                for _ in range(code.nproducts)
+        s.x0, s.y0 = source_mux(microcode, "x0"), source_mux(microcode, "y0")
+        if microcode.nproducts == 2:
+            s.x1, s.y1 = source_mux(microcode, "x1"), source_mux(microcode, "y1")
+        if microcode.scaled:
+            s.factor_shift = [
+                FactorShift(shape.residue_nbits, shape.factor_nbits, shape.form.lift_nbits)
+                for _ in range(microcode.nproducts)
             ]
-        if code.in_order:
+        if microcode.shares_unit:
             s.factor_a = Mux(mk_bits(shape.factor_nbits), 2)
             s.factor_b = Mux(residue, 2)
 
         # modulus, exponent, memory, adder, comparator, converter
         s.modulus = RegEn(mk_bits(shape.modulus_nbits))
-        s.modulus_from = source_mux(code, "modulus_from")
-        if code.reads_one:
+        s.modulus_from = source_mux(microcode, "modulus_from")
+        if microcode.reads_one:
             s.one_residue = OneResidue(shape.residue_nbits)
         if program.given:
             s.given_one = Wire(residue)
-        s.exponent = ExponentRegister(code)
-        s.exponent_from = source_mux(code, "exponent_from")
+        s.exponent = ExponentRegister(microcode)
+        s.exponent_from = source_mux(microcode, "exponent_from")
         if program.depth:
-            s.memory = (ShieldedMemory if code.shielded else ResidueMemory)(
+            s.memory = (ShieldedMemory if microcode.shielded else ResidueMemory)(
                 program.depth, shape.residue_nbits
             )
-            s.write_from = source_mux(code, "write_from")
-        if code.scans:
+            s.write_from = source_mux(microcode, "write_from")
+        if microcode.scans_table:
             s.scan = TableScan(program.digit_nbits)
-        if code.adds:
+        if microcode.has_adder:
             s.adder = ModAddSub(shape.residue_nbits)
-            s.sum_x_from = source_mux(code, "sum_x_from")
-            s.sum_y_from = source_mux(code, "sum_y_from")
-        if code.compares:
+            s.sum_x_from = source_mux(microcode, "sum_x_from")
+            s.sum_y_from = source_mux(microcode, "sum_y_from")
+        if microcode.has_comparator:
             s.comparator = EqComparator(residue)
-            s.compare_with = source_mux(code, "compare_with")
-        if code.converts:
-            s.convert_from = source_mux(code, "convert_from")
+            s.compare_with = source_mux(microcode, "compare_with")
+        if microcode.has_converter:
+            s.convert_from = source_mux(microcode, "convert_from")
 
-        for lane in s.registers(code):
-            s.connect_register(code, *lane)
-        s.connect_factors(code)
-        s.connect_modulus(code)
-        s.connect_exponent(code)
+        for lane in s.registers(microcode):
+            s.connect_register(microcode, *lane)
+        s.connect_factors(microcode)
+        s.connect_modulus(microcode)
+        s.connect_exponent(microcode)
         if program.depth:
-            s.connect_memory(code)
-        if code.adds:
-            s.connect_adder(code)
-        if code.compares:
-            s.connect_comparator(code)
-        if code.converts:
-            s.connect_converter(code)
-        s.connect_result(code)
+            s.connect_memory(microcode)
+        if microcode.has_adder:
+            s.connect_adder(microcode)
+        if microcode.has_comparator:
+            s.connect_comparator(microcode)
+        if microcode.has_converter:
+            s.connect_converter(microcode)
+        s.connect_result(microcode)
 
     # ---- multiplexers
 
-    def named(s, code):
-        """Registers, fields of the request and results of boxes, as programs call them."""
-        found = {name: register.value for name, register, *_ in s.registers(code)}
-        for field in code.request_type.__bitstruct_fields__:
-            found[f"in.{field}"] = getattr(s.request, field)
-        if code.program.depth:
+    def signals(s, microcode):
+        """Registers, request fields and box outputs by their names in programs."""
+        found = {name: register.value for name, register, *_ in s.registers(microcode)}
+        request = fields_of(s.request, microcode.request_type.__bitstruct_fields__.items())
+        found |= {f"in.{field}": signal for field, signal in request.items()}
+        if microcode.program.depth:
             found["memory"] = s.memory.data
-        if code.adds:
+        if microcode.has_adder:
             found["sum"] = s.adder.out
-        if code.converts:
+        if microcode.has_converter:
             found["setup"] = s.converted
-        if code.scaled:
-            found["left"] = s.left
-        if code.reads_one:
+        if microcode.scaled:
+            found["halved"] = s.halved
+        if microcode.reads_one:
             found["1"] = s.one_residue.one
-        if code.program.given:
+        if microcode.program.given:
             found["in.one"] = s.given_one
         return found
 
-    def operand(s, code, name, factor, value):
-        """The signal or constant that a program calls `name`; value: the one of a register."""
-        form, residue = code.shape.form, mk_bits(code.shape.residue_nbits)
+    def operand(s, microcode, name, factor, value):
+        """Return the signal or constant of a name in programs; value: which output of a register."""
+        form, residue = microcode.shape.form, mk_bits(microcode.shape.residue_nbits)
         constants = {"0": 0}
         if form:
             constants |= {"1": 1, "unit": 1 << form.halvings, "half": 1 << form.shape.nbits}
@@ -232,82 +235,82 @@ class ResidueDpath(Component):
             constants |= {"1": 1}
         if name in constants:
             return residue(constants[name])
-        named = s.named(code)
+        named = s.signals(microcode)
         whole, part = (name, "") if name in named else name.rsplit(".", 1)
         signal = named[whole]
         if isinstance(signal, ResidueValue):
-            signal = {"now": signal.now, "next": signal.next, "kept": signal.kept}[value]
-        nbits, low_nbits = signal.get_type().nbits, code.shape.modulus_nbits
+            signal = {"out": signal.out, "next": signal.next, "loaded": signal.loaded}[value]
+        nbits, low_nbits = signal.get_type().nbits, microcode.shape.modulus_nbits
         if part == "low":
             return signal[0 : min(nbits, low_nbits)]
         if part:
             return signal[low_nbits * (form.folds - 1 if part == "top" else 1) : nbits]
         return signal
 
-    def select(s, code, mux, field, word, factor=False, value="now"):
+    def select(s, microcode, mux, field, inst, factor=False, value="out"):
         """Connect the sources and the select of a multiplexer; return its output."""
         ports = mux.in_ if isinstance(mux, Mux) else [mux]
-        for port, name in zip(ports, code.sources[field], strict=True):
-            source = s.operand(code, name, factor, value)
+        for port, name in zip(ports, microcode.sources[field], strict=True):
+            source = s.operand(microcode, name, factor, value)
             if isinstance(source, Bits) or source.get_type() is port.get_type():
-                connect(port, source)
+                port //= source
             else:
                 connect_low(port, source)
         if isinstance(mux, Mux):
-            connect(mux.sel, getattr(word, field))
+            mux.sel //= microcode.signals(inst)[field]
             return mux.out
         return mux
 
     # ---- boxes
 
-    def registers(s, code):
+    def registers(s, microcode):
         """The working registers, with their names and the multiplexers before them."""
         lanes = [("r", s.r, s.r_from, s.r_late_from)]
-        if "b" in code.program.registers:
+        if "b" in microcode.program.registers:
             lanes.append(("b", s.b, s.b_from, s.b_late_from))
-        if "s" in code.program.registers:
+        if "s" in microcode.program.registers:
             lanes.append(("s", s.s, s.s_from, s.s_late_from))
         return lanes
 
-    def connect_register(s, code, name, register, source, late_source):
-        register.arrives //= s.ctrl.arrives
-        register.ends //= s.ctrl.ends
-        connect(register.takes, getattr(s.ctrl.word, f"{name}_takes"))
-        for port, product in zip(register.product, s.product * code.nproducts, strict=False):
+    def connect_register(s, microcode, name, register, source, late_source):
+        register.product_val //= s.ctrl.product_val
+        register.inst_done //= s.ctrl.inst_done
+        register.load_product //= microcode.signals(s.ctrl.inst)[f"{name}_load_product"]
+        for port, product in zip(register.product, s.product * microcode.nproducts, strict=False):
             port //= product
-        s.connect_load(code, register.loads, register.source, source, f"{name}_from")
-        s.connect_load(code, register.loads_late, register.late_source, late_source, f"{name}_late_from")
-        if name == "s" and code.scans:
-            register.finds //= s.scan.found
+        s.connect_load(microcode, register.load, register.source, source, name)
+        s.connect_load(microcode, register.load_late, register.late_source, late_source, f"{name}_late")
+        if name == "s" and microcode.scans_table:
+            register.load_entry //= s.scan.found
             register.entry //= s.memory.data
         else:
-            register.finds //= 0
+            register.load_entry //= 0
             register.entry //= 0
 
-    def connect_load(s, code, loads, port, mux, field):
-        """Connect the source of a register's load, if it has one."""
+    def connect_load(s, microcode, load, source, mux, name):
+        """Connect a register's load enable and source; 0 without a multiplexer."""
         if mux is None:
-            loads //= 0
-            port //= 0
+            load //= 0
+            source //= 0
         else:
-            connect(loads, getattr(s.ctrl.word, field.replace("from", "loads")))
-            connect(port, s.select(code, mux, field, s.ctrl.word))
+            load //= microcode.signals(s.ctrl.inst)[f"{name}_load"]
+            source //= s.select(microcode, mux, f"{name}_from", s.ctrl.inst)
 
-    def connect_factors(s, code):
-        forward = code.shape.forward
-        word = s.ctrl.ahead_word if forward and code.reads_ahead else s.ctrl.word
-        how = (word, True, "next" if forward else "now")
-        a, b = [s.select(code, s.x0, "x0", *how)], [s.select(code, s.y0, "y0", *how)]
-        if code.nproducts == 2:
-            a.append(s.select(code, s.x1, "x1", *how))
-            b.append(s.select(code, s.y1, "y1", *how))
-        if code.scaled:
-            for at, lifted in enumerate(s.lifted):
-                lifted.factor //= a[at]
-                connect(lifted.lifts, getattr(word, f"lifts{at}"))
-            a = [lifted.out for lifted in s.lifted]
+    def connect_factors(s, microcode):
+        forward = microcode.shape.forward
+        inst = s.ctrl.ahead_inst if forward and microcode.reads_ahead else s.ctrl.inst
+        how = (inst, True, "next" if forward else "out")
+        a, b = [s.select(microcode, s.x0, "x0", *how)], [s.select(microcode, s.y0, "y0", *how)]
+        if microcode.nproducts == 2:
+            a.append(s.select(microcode, s.x1, "x1", *how))
+            b.append(s.select(microcode, s.y1, "y1", *how))
+        if microcode.scaled:
+            for at, shifter in enumerate(s.factor_shift):
+                shifter.factor //= a[at]
+                shifter.shift //= microcode.signals(inst)[f"shift_factor{at}"]
+            a = [shifter.out for shifter in s.factor_shift]
         ports = zip(s.req_a, s.req_b, strict=True)
-        if code.in_order:
+        if microcode.shares_unit:
             s.factor_a.sel //= s.ctrl.second
             s.factor_a.out //= s.req_a[0]
             s.factor_b.sel //= s.ctrl.second
@@ -317,26 +320,26 @@ class ResidueDpath(Component):
             port_a //= a[at]
             port_b //= b[at]
 
-    def connect_modulus(s, code):
-        shape, word = code.shape, s.ctrl.word
-        modulus = s.select(code, s.modulus_from, "modulus_from", word)
+    def connect_modulus(s, microcode):
+        shape, inst = microcode.shape, s.ctrl.inst
+        modulus = s.select(microcode, s.modulus_from, "modulus_from", inst)
         s.modulus.en //= s.ctrl.load_modulus
         s.modulus.in_ //= modulus[0 : shape.modulus_nbits] if shape.form else modulus
         s.modulus.out //= s.mod
-        if code.program.given:
-            # a refused request has no result, and shows 0
+        if microcode.program.given:
+            # a refused request has the result 0
             @update
             def one_of_request():
                 s.given_one @= s.request.one
                 if s.ctrl.refuse:
                     s.given_one @= 0
 
-        if code.reads_one:
+        if microcode.reads_one:
             s.one_residue.load_modulus //= s.ctrl.load_modulus
             s.one_residue.modulus //= modulus
             s.one_residue.refuse //= s.ctrl.refuse
 
-        if code.scaled:
+        if microcode.scaled:
             s.m_prime = OutPort(shape.modulus_nbits)
             s.m_prime_in = InPort(shape.modulus_nbits)
             ONES = mk_bits(shape.modulus_nbits)(shape.form.ones)
@@ -345,9 +348,9 @@ class ResidueDpath(Component):
             def constant_of_modulus():
                 if s.ctrl.load_modulus:
                     s.m_prime <<= 0
-                    if s.ctrl.word.sets_ones:
+                    if s.ctrl.inst.load_ones:
                         s.m_prime <<= ONES
-                elif s.ctrl.ends & s.ctrl.word.makes_m_prime:
+                elif s.ctrl.inst_done & s.ctrl.inst.load_m_prime:
                     s.m_prime <<= s.m_prime_in
 
         if shape.block_nbits:
@@ -363,107 +366,107 @@ class ResidueDpath(Component):
             @update
             def blocks_of_product():
                 s.nblocks @= s.blocks.out
-                if s.ctrl.word.wide:
+                if s.ctrl.inst.all_blocks:
                     s.nblocks @= BLOCKS
 
-    def connect_exponent(s, code):
-        word = s.ctrl.word
-        s.exponent.source //= s.select(code, s.exponent_from, "exponent_from", word)
+    def connect_exponent(s, microcode):
+        inst = s.ctrl.inst
+        s.exponent.source //= s.select(microcode, s.exponent_from, "exponent_from", inst)
         s.exponent.ctrl //= s.ctrl.exponent
-        if code.clears_lowest:
-            s.exponent.even //= word.even
-        if code.places:
-            s.exponent.at_top //= word.at_top
-        if code.both_ways:
-            s.exponent.load_right //= word.load_right
-        if code.skips:
+        if microcode.clears_lowest:
+            s.exponent.clear_lowest //= inst.clear_lowest
+        if microcode.two_positions:
+            s.exponent.at_top //= inst.at_top
+        if microcode.two_directions:
+            s.exponent.load_right //= inst.load_right
+        if microcode.skips_blocks:
             s.exponent.blocks //= s.blocks.out
-        if code.stretches:
-            s.exponent.adds //= word.adds
-            s.exponent.random_in //= s.s.value.now[0 : code.program.random_nbits]
+        if microcode.blinds_exponent:
+            s.exponent.add //= inst.add_exponent
+            s.exponent.random_in //= s.s.value.out[0 : microcode.program.random_nbits]
 
-    def connect_memory(s, code):
-        address = mk_bits(code.address_nbits)
+    def connect_memory(s, microcode):
+        address = mk_bits(microcode.address_nbits)
         s.memory.write //= s.ctrl.store
-        s.memory.in_data //= s.select(code, s.write_from, "write_from", s.ctrl.word)
+        s.memory.in_data //= s.select(microcode, s.write_from, "write_from", s.ctrl.inst)
         s.entry_at = Wire(address)
         connect_low(s.entry_at, s.ctrl.index)
 
         @update
         def write_address():
-            s.memory.write_at @= s.ctrl.word.write_at
-            if s.ctrl.word.at_index:
+            s.memory.write_at @= s.ctrl.inst.write_at
+            if s.ctrl.inst.write_at_index:
                 s.memory.write_at @= s.entry_at
 
-        if code.scans:
-            s.connect_scan(code)
-        elif code.program.sliding:
+        if microcode.scans_table:
+            s.connect_scan(microcode)
+        elif microcode.program.sliding:
             s.window_at = Wire(address)
-            connect_low(s.window_at, s.exponent.window_n)
+            connect_low(s.window_at, s.exponent.next_window_half)
 
             @update
             def read_address():
-                s.memory.read_at @= s.ctrl.ahead_word.read_at
-                if s.ctrl.ahead_word.at_window:
+                s.memory.read_at @= s.ctrl.ahead_inst.read_at
+                if s.ctrl.ahead_inst.read_at_window:
                     s.memory.read_at @= s.window_at
 
         else:
-            s.memory.read_at //= s.ctrl.ahead_word.read_at
-        if code.shielded and not code.scans:
-            s.memory.read //= s.ctrl.ahead_word.reads
+            s.memory.read_at //= s.ctrl.ahead_inst.read_at
+        if microcode.shielded and not microcode.scans_table:
+            s.memory.read //= s.ctrl.ahead_inst.read
 
-    def connect_scan(s, code):
+    def connect_scan(s, microcode):
         """All entries of the table are read, and s takes the one of the exponent's digit."""
-        address_nbits = code.address_nbits
+        address_nbits = microcode.address_nbits
         s.scan.start //= s.ctrl.scan_start
         s.scan.busy //= s.ctrl.scan_busy
         s.scan.digit //= s.exponent.digit
 
         @update
         def read_address_of_scan():
-            s.memory.read_at @= s.ctrl.ahead_word.read_at
+            s.memory.read_at @= s.ctrl.ahead_inst.read_at
             if s.scan.reads:
                 s.memory.read_at @= zext(s.scan.at, address_nbits)
 
-        if code.shielded:
+        if microcode.shielded:
 
             @update
             def read_or_scan():
-                s.memory.read @= s.ctrl.ahead_word.reads | s.scan.reads
+                s.memory.read @= s.ctrl.ahead_inst.read | s.scan.reads
 
-    def connect_adder(s, code):
-        word = s.ctrl.word
-        s.adder.x //= s.select(code, s.sum_x_from, "sum_x_from", word)
-        s.adder.y //= s.select(code, s.sum_y_from, "sum_y_from", word)
-        s.adder.subtract //= word.subtracts
+    def connect_adder(s, microcode):
+        inst = s.ctrl.inst
+        s.adder.x //= s.select(microcode, s.sum_x_from, "sum_x_from", inst)
+        s.adder.y //= s.select(microcode, s.sum_y_from, "sum_y_from", inst)
+        s.adder.subtract //= inst.subtract
         connect_low(s.adder.n, s.mod)
 
-    def connect_comparator(s, code):
-        s.comparator.in0 //= s.r.value.now
-        s.comparator.in1 //= s.select(code, s.compare_with, "compare_with", s.ctrl.word)
+    def connect_comparator(s, microcode):
+        s.comparator.in0 //= s.r.value.out
+        s.comparator.in1 //= s.select(microcode, s.compare_with, "compare_with", s.ctrl.inst)
         s.comparator.out //= s.ctrl.equal
 
-    def connect_converter(s, code):
-        shape = code.shape
-        word = s.ctrl.next_word if len(code.sources["convert_from"]) > 1 else s.ctrl.word
-        s.convert_in //= s.select(code, s.convert_from, "convert_from", word, value="kept")
-        if not code.counts_doublings:
+    def connect_converter(s, microcode):
+        shape = microcode.shape
+        inst = s.ctrl.next_inst if len(microcode.sources["convert_from"]) > 1 else s.ctrl.inst
+        s.convert_in //= s.select(microcode, s.convert_from, "convert_from", inst, value="loaded")
+        if not microcode.counts_doublings:
             return
         most = (
-            max(setup.fixed + setup.per_block * shape.nblocks for setup in code.program.find(Setup))
+            max(setup.fixed + setup.per_block * shape.nblocks for setup in microcode.program.find(Setup))
             // shape.doublings_per_cycle
         )
         counted = clog2(most + 1)
         s.convert_last = OutPort(counted)  # cycles, less one
         s.cycles = Wire(counted)
-        connect_low(s.cycles, s.ctrl.word.convert_cycles)
-        PER_BLOCK = code.doublings_per_block // shape.doublings_per_cycle
+        connect_low(s.cycles, s.ctrl.inst.convert_cycles)
+        PER_BLOCK = microcode.doublings_per_block // shape.doublings_per_cycle
         if PER_BLOCK:
 
             @update
             def cycles_of_blocks():
                 s.convert_last @= s.cycles - 1
-                if s.ctrl.word.convert_blocks:
+                if s.ctrl.inst.convert_blocks:
                     s.convert_last @= s.cycles + zext(s.blocks.out, counted) * PER_BLOCK - 1
 
         else:
@@ -472,14 +475,14 @@ class ResidueDpath(Component):
             def cycles_alone():
                 s.convert_last @= s.cycles - 1
 
-    def connect_result(s, code):
+    def connect_result(s, microcode):
         """The result, one word or two, if it is released."""
-        low = min(code.shape.nbits, code.shape.modulus_nbits)
-        s.answer = Wire(code.shape.nbits)
-        s.answer[0:low] //= s.r.value.now[0:low]
-        if low < code.shape.nbits:
-            s.answer[low : code.shape.nbits] //= s.s.value.now[0 : code.shape.nbits - low]
-        if not code.program.verified:
+        low = min(microcode.shape.nbits, microcode.shape.modulus_nbits)
+        s.answer = Wire(microcode.shape.nbits)
+        s.answer[0:low] //= s.r.value.out[0:low]
+        if low < microcode.shape.nbits:
+            s.answer[low : microcode.shape.nbits] //= s.s.value.out[0 : microcode.shape.nbits - low]
+        if not microcode.program.verified:
             s.result //= s.answer
             return
 
@@ -489,16 +492,16 @@ class ResidueDpath(Component):
             if s.ctrl.released:
                 s.result @= s.answer
 
-        if code.program.joins:
-            s.high = Wire(code.shape.residue_nbits)
+        if microcode.program.joins:
+            s.high = Wire(microcode.shape.residue_nbits)
             connect_low(s.high, s.mod)
 
             @update
             def agree_in_both_words():
-                s.ctrl.equal_at_end @= (s.r.value.now == s.b.value.now) & (s.s.value.now == s.high)
+                s.ctrl.equal_at_end @= (s.r.value.out == s.b.value.out) & (s.s.value.out == s.high)
 
         else:
 
             @update
             def agree():
-                s.ctrl.equal_at_end @= s.r.value.now == s.b.value.now
+                s.ctrl.equal_at_end @= s.r.value.out == s.b.value.out

@@ -1,60 +1,62 @@
-"""ResidueRegister: a working register of a program, with the value that it is about to take.
+"""ResidueRegister: a working register (r, b or s) of a ProgramExp, with its next value for forwarding.
 
-It takes a product when that arrives, a source at the end of the microinstruction (`loads`), or an entry of
-the table when a scan finds it. Products that are sent in the same cycle read `next`, and conversions `kept`,
-the next value if no product arrives. A source that comes too late for that is loaded by `loads_late`.
+    load_product, product_val    a product, when it arrives
+    load, inst_done              source, at the end of the microinstruction; it is forwarded
+    load_late, inst_done         late_source, likewise, but it comes too late to be forwarded
+    load_entry                   entry, which a table scan has found
 
-Ports: product[], arrives, takes, ends, loads, source, loads_late, late_source, finds, entry -> value {now,
-next, kept}.
+Ports: these, product[] -> value.
 """
 
 from pymtl3 import *
 
 
 class ResidueValue(Interface):
-    """A register now and after this cycle; kept: after this cycle, without arriving products."""
+    """Outputs of a register: `out`, the register; `next`, its next value, which forwarded products read;
+    `loaded`, its next value if no product arrives, which conversions read.
+    """
 
     def construct(s, nbits):
-        s.now = OutPort(nbits)
+        s.out = OutPort(nbits)
         s.next = OutPort(nbits)
-        s.kept = OutPort(nbits)
+        s.loaded = OutPort(nbits)
 
 
 class ResidueRegister(Component):
     def construct(s, nbits, nproducts):
         s.product = [InPort(nbits) for _ in range(nproducts)]
-        s.arrives = InPort(nproducts)
-        s.takes = InPort(nproducts)
-        s.ends = InPort()
-        s.loads = InPort()
+        s.product_val = InPort(nproducts)
+        s.load_product = InPort(nproducts)
+        s.inst_done = InPort()
+        s.load = InPort()
         s.source = InPort(nbits)
-        s.loads_late = InPort()
+        s.load_late = InPort()
         s.late_source = InPort(nbits)
-        s.finds = InPort()
+        s.load_entry = InPort()
         s.entry = InPort(nbits)
         s.value = ResidueValue(nbits)
 
-        s.now = Wire(nbits)
-        s.now //= s.value.now
+        s.residue = Wire(nbits)
+        s.residue //= s.value.out
         LAST = nproducts - 1
 
         @update
-        def without_products():
-            s.value.kept @= s.now
-            if s.ends & s.loads:
-                s.value.kept @= s.source
-            elif s.finds:
-                s.value.kept @= s.entry
+        def loaded_value():
+            s.value.loaded @= s.residue
+            if s.inst_done & s.load:
+                s.value.loaded @= s.source
+            elif s.load_entry:
+                s.value.loaded @= s.entry
 
         @update
-        def with_products():
-            s.value.next @= s.value.kept
+        def next_value():
+            s.value.next @= s.value.loaded
             for i in range(nproducts):
-                if s.arrives[LAST - i] & s.takes[LAST - i]:
+                if s.product_val[LAST - i] & s.load_product[LAST - i]:
                     s.value.next @= s.product[LAST - i]
 
         @update_ff
         def register():
-            s.now <<= s.value.next
-            if s.ends & s.loads_late:
-                s.now <<= s.late_source
+            s.residue <<= s.value.next
+            if s.inst_done & s.load_late:
+                s.residue <<= s.late_source

@@ -1,13 +1,17 @@
 """Sequencer: the controller of a ProgramExp (program_exp.py), which executes the microinstructions of a ROM.
 
-Products of a microinstruction are sent when it is entered. With `forward` that is the cycle in which the one
-before ends, and factors are the inputs of the registers, unless that one changes the modulus, which the units
-see from the next cycle on. Otherwise it is the cycle after. So the ROM is read at three addresses: `pc`, the
-microinstruction that executes; `next_pc`, the one that follows when it ends; and `ahead_pc`, the one of them
-that executes after this cycle. A microinstruction without product and conversion takes a cycle.
+The ROM is read at three addresses, by three copies:
 
-A scan reads the whole table, an entry a cycle, from the cycle after it starts. The datapath keeps the entry
-of the exponent's digit in s. Microinstructions that read s wait for the end of the scan.
+    rom        pc         inst        the microinstruction that executes
+    next_rom   next_pc    next_inst   its successor, which is entered when `advance` is 1
+    ahead_rom  ahead_pc   ahead_inst  the one of the two that executes in the next cycle
+
+A microinstruction ends (`inst_done`) with the last of its products or its conversion, or else after one
+cycle. The products of its successor are issued one cycle later. With `forward` they are issued in the same
+cycle, with factors from the inputs of the registers, unless the modulus changes (`no_forward`).
+
+A scan reads the whole table, an entry a cycle, from the cycle after it starts. The datapath loads the entry
+of the exponent's digit into s. Microinstructions that read s wait for the end of the scan.
 
 Ports: the handshakes of the two streams, of the product units and of the converter; DpathIfc to ResidueDpath.
 """
@@ -21,32 +25,34 @@ from .micro_rom import MicroRom
 
 
 class DpathIfc(Interface):
-    """Wires between Sequencer and ResidueDpath: Control to the datapath, State from it."""
+    """Control and status signals between Sequencer and ResidueDpath. Control and State are the port types, In
+    and Out at one end, Out and In at the other.
+    """
 
-    def construct(s, code, Control, State):
-        program = code.program
-        s.word = Control(code.word_type)
-        if len(code.sources["convert_from"]) > 1:
-            s.next_word = Control(code.word_type)
-        if code.reads_ahead:
-            s.ahead_word = Control(code.word_type)
-        s.ends = Control()  # the microinstruction, unless it aligns
-        s.arrives = Control(code.nproducts)  # product by product
-        if code.in_order:
+    def construct(s, microcode, Control, State):
+        program = microcode.program
+        s.inst = Control(microcode.inst_type)
+        if len(microcode.sources["convert_from"]) > 1:
+            s.next_inst = Control(microcode.inst_type)
+        if microcode.reads_ahead:
+            s.ahead_inst = Control(microcode.inst_type)
+        s.inst_done = Control()  # the microinstruction ends (one that aligns never does)
+        s.product_val = Control(microcode.nproducts)  # products that arrive in this cycle
+        if microcode.shares_unit:
             s.second = Control()  # the unit's request is product 1, not product 0
-        if code.reads_one or program.given:
+        if microcode.reads_one or program.given:
             s.refuse = Control()  # a request
         s.load_modulus = Control()
 
-        s.exponent = ExponentIfc(code, Control, State)
+        s.exponent = ExponentIfc(microcode, Control, State)
         if program.depth:
             s.store = Control()
-            s.index = Control(code.index_nbits)
-        if code.scans:
+            s.index = Control(microcode.index_nbits)
+        if microcode.scans_table:
             s.scan_start = Control()
             s.scan_busy = State()
 
-        if code.compares:
+        if microcode.has_comparator:
             s.equal = State()
         if program.verified:
             s.equal_at_end = State()
@@ -54,24 +60,24 @@ class DpathIfc(Interface):
 
 
 class ProductIssue(Component):
-    """Scoreboard of a microinstruction's products: those still to send, and those under way.
+    """Scoreboard of a microinstruction's products: those still to be issued, and those under way.
 
-    Products side by side have a unit each; one unit gets and answers them in order.
+    Two units compute two products side by side; a single unit computes them in order.
 
-    Ports: makes, the products of the next microinstruction; advance, it is entered; forwards, its products
-    are sent at once; holds, none is sent; handshakes of the units -> arrives, product by product; done, with
-    the last of them; second, the unit's request is product 1.
+    Ports: products, those of the next microinstruction; advance, it is entered; send_now, its products are
+    issued in this cycle; stall, none is issued; handshakes of the units -> product_val, the products that
+    arrive; done, with the last of them; second, the unit's request is product 1.
     """
 
     def construct(s, nproducts, nunits):
-        s.makes = InPort(nproducts)
+        s.products = InPort(nproducts)
         s.advance = InPort()
-        s.forwards = InPort()
-        s.holds = InPort()
+        s.send_now = InPort()
+        s.stall = InPort()
         s.req_val = OutPort(nunits)
         s.req_rdy = InPort(nunits)
         s.resp_val = InPort(nunits)
-        s.arrives = OutPort(nproducts)
+        s.product_val = OutPort(nproducts)
         s.done = OutPort()
 
         s.unsent = Wire(nproducts)
@@ -82,9 +88,9 @@ class ProductIssue(Component):
         @update
         def products_to_send():
             s.send @= s.unsent
-            if s.forwards:
-                s.send @= s.makes
-            if s.holds:
+            if s.send_now:
+                s.send @= s.products
+            if s.stall:
                 s.send @= 0
 
         if nunits < nproducts:
@@ -99,8 +105,8 @@ class ProductIssue(Component):
 
             @update
             def arrivals_in_order():
-                s.arrives[0] @= s.resp_val[0] & s.awaited[0]
-                s.arrives[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
+                s.product_val[0] @= s.resp_val[0] & s.awaited[0]
+                s.product_val[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
 
         else:
             # all units are idle when a microinstruction begins, so that requests fire in its first cycle
@@ -111,11 +117,11 @@ class ProductIssue(Component):
 
             @update
             def arrivals():
-                s.arrives @= s.resp_val & s.awaited
+                s.product_val @= s.resp_val & s.awaited
 
         @update
         def all_products():
-            s.done @= (s.awaited != 0) & ((s.awaited & ~s.arrives) == 0)
+            s.done @= (s.awaited != 0) & ((s.awaited & ~s.product_val) == 0)
 
         @update_ff
         def scoreboard():
@@ -123,17 +129,17 @@ class ProductIssue(Component):
                 s.unsent <<= 0
                 s.awaited <<= 0
             elif s.advance:
-                s.unsent <<= s.makes & ~s.sent
-                s.awaited <<= s.makes
+                s.unsent <<= s.products & ~s.sent
+                s.awaited <<= s.products
             else:
                 s.unsent <<= s.unsent & ~s.sent
-                s.awaited <<= s.awaited & ~s.arrives
+                s.awaited <<= s.awaited & ~s.product_val
 
 
 class RepeatCounter(Component):
-    """Counts the repetitions of a microinstruction, from `first` on when one is entered.
+    """Counts the repetitions of a microinstruction.
 
-    Ports: advance, first, again (the same one is entered) -> index.
+    Ports: advance, a microinstruction is entered; again, it is the same one; first, the start value -> index.
     """
 
     def construct(s, nbits):
@@ -156,7 +162,7 @@ class ReleaseCheck(Component):
     A fault in the program counter, whose inverse is kept here, withdraws the check: a jump behind the check
     could fetch two equal numbers that are no result.
 
-    Ports: the program counter; accept, passes, equal (at the end), status -> released, out_status.
+    Ports: the program counter; accept (of a request), check_passed, equal, status -> released, out_status.
     """
 
     def construct(s, pc_nbits):
@@ -164,7 +170,7 @@ class ReleaseCheck(Component):
         s.advance = InPort()
         s.next_pc = InPort(pc_nbits)
         s.accept = InPort()
-        s.passes = InPort()
+        s.check_passed = InPort()
         s.equal = InPort()
         s.status = InPort(STATUS_NBITS)
         s.released = OutPort()
@@ -185,7 +191,7 @@ class ReleaseCheck(Component):
         def remember_check():
             if s.accept | (s.pc ^ s.inverse != ALL_ONES):
                 s.checked <<= 0
-            elif s.passes:
+            elif s.check_passed:
                 s.checked <<= 1
 
         @update
@@ -197,21 +203,21 @@ class ReleaseCheck(Component):
 
 
 class Sequencer(Component):
-    def construct(s, code):
+    def construct(s, microcode):
         declare_handshakes(s, STATUS_NBITS)
-        s.req_val = OutPort(code.shape.nunits)
-        s.req_rdy = InPort(code.shape.nunits)
-        s.resp_val = InPort(code.shape.nunits)
+        s.req_val = OutPort(microcode.shape.nunits)
+        s.req_rdy = InPort(microcode.shape.nunits)
+        s.resp_val = InPort(microcode.shape.nunits)
         s.convert_done = InPort()
-        if code.converts:
+        if microcode.has_converter:
             s.convert_val = OutPort()
-        if code.scaled:
+        if microcode.scaled:
             s.convert_kind = OutPort(2)
-        s.dpath = DpathIfc(code, OutPort, InPort)
+        s.dpath = DpathIfc(microcode, OutPort, InPort)
 
-        s.pc = Wire(code.pc_nbits)
-        s.next_pc = Wire(code.pc_nbits)
-        s.chosen_pc = Wire(code.pc_nbits)  # the next address, but for a refusal that comes late
+        s.pc = Wire(microcode.pc_nbits)
+        s.next_pc = Wire(microcode.pc_nbits)
+        s.chosen_pc = Wire(microcode.pc_nbits)  # next_pc unless an operation fails
         s.advance = Wire()  # next_pc is entered
         s.accept = Wire()
         s.refuse = Wire()
@@ -219,17 +225,17 @@ class Sequencer(Component):
         s.unequal = Wire()
         s.status = Wire(STATUS_NBITS)
 
-        s.read_rom(code)
-        s.issue = ProductIssue(code.nproducts, code.shape.nunits)
-        if code.counts:
-            s.repetition = RepeatCounter(code.index_nbits)
-        s.take_request(code)
-        s.send_products(code)
-        s.end_word(code)
-        s.choose_next(code)
-        s.count_repetitions(code)
-        s.access_memory(code)
-        s.answer(code)
+        s.read_rom(microcode)
+        s.issue = ProductIssue(microcode.nproducts, microcode.shape.nunits)
+        if microcode.has_counter:
+            s.repetition = RepeatCounter(microcode.index_nbits)
+        s.accept_request(microcode)
+        s.send_products(microcode)
+        s.end_inst(microcode)
+        s.choose_next(microcode)
+        s.count_repetitions(microcode)
+        s.access_memory(microcode)
+        s.answer(microcode)
 
         @update_ff
         def program_counter():
@@ -238,29 +244,29 @@ class Sequencer(Component):
             elif s.advance:
                 s.pc <<= s.next_pc
 
-    def read_rom(s, code):
-        """The microinstructions that execute now, next and after this cycle."""
-        s.word = Wire(code.word_type)
-        s.now = MicroRom(code)
-        s.now.pc //= s.pc
-        s.now.word //= s.word
-        s.word //= s.dpath.word
-        s.next_word = Wire(code.word_type)
-        s.entered = MicroRom(code)
-        s.entered.pc //= s.next_pc
-        s.entered.word //= s.next_word
-        if len(code.sources["convert_from"]) > 1:
-            s.next_word //= s.dpath.next_word
-        if code.by_bit:
-            s.now.exponent_bit //= s.dpath.exponent.bit_now
-            s.entered.exponent_bit //= s.dpath.exponent.bit_n
-        if code.reads_ahead:
-            s.ahead_pc = Wire(code.pc_nbits)
-            s.ahead_word = Wire(code.word_type)
-            s.ahead = MicroRom(code)
-            s.ahead.pc //= s.ahead_pc
-            s.ahead.word //= s.ahead_word
-            s.ahead_word //= s.dpath.ahead_word
+    def read_rom(s, microcode):
+        """Connect the three copies of the ROM."""
+        s.inst = Wire(microcode.inst_type)
+        s.rom = MicroRom(microcode)
+        s.rom.pc //= s.pc
+        s.rom.inst //= s.inst
+        s.inst //= s.dpath.inst
+        s.next_inst = Wire(microcode.inst_type)
+        s.next_rom = MicroRom(microcode)
+        s.next_rom.pc //= s.next_pc
+        s.next_rom.inst //= s.next_inst
+        if len(microcode.sources["convert_from"]) > 1:
+            s.next_inst //= s.dpath.next_inst
+        if microcode.by_bit:
+            s.rom.exponent_bit //= s.dpath.exponent.current_bit
+            s.next_rom.exponent_bit //= s.dpath.exponent.next_bit
+        if microcode.reads_ahead:
+            s.ahead_pc = Wire(microcode.pc_nbits)
+            s.ahead_inst = Wire(microcode.inst_type)
+            s.ahead_rom = MicroRom(microcode)
+            s.ahead_rom.pc //= s.ahead_pc
+            s.ahead_rom.inst //= s.ahead_inst
+            s.ahead_inst //= s.dpath.ahead_inst
 
             @update
             def address_ahead():
@@ -268,174 +274,174 @@ class Sequencer(Component):
                 if s.advance:
                     s.ahead_pc @= s.chosen_pc
 
-            if code.by_bit:
-                s.bit_ahead = Wire()
-                s.ahead.exponent_bit //= s.bit_ahead
+            if microcode.by_bit:
+                s.ahead_bit = Wire()
+                s.ahead_rom.exponent_bit //= s.ahead_bit
 
                 @update
-                def exponent_bit_ahead():
-                    s.bit_ahead @= s.dpath.exponent.bit_now
+                def exponent_ahead_bit():
+                    s.ahead_bit @= s.dpath.exponent.current_bit
                     if s.advance:
-                        s.bit_ahead @= s.dpath.exponent.bit_n
+                        s.ahead_bit @= s.dpath.exponent.next_bit
 
-    def take_request(s, code):
+    def accept_request(s, microcode):
         @update
         def request():
-            s.istream_rdy @= s.word.accepts
-            s.accept @= s.word.accepts & s.istream_val
+            s.istream_rdy @= s.inst.accept
+            s.accept @= s.inst.accept & s.istream_val
             s.refuse @= s.accept & (s.in_status != 0)
 
-        if code.reads_one or code.program.given:
+        if microcode.reads_one or microcode.program.given:
             s.dpath.refuse //= s.refuse
 
-    def send_products(s, code):
-        """Products of the next microinstruction, and its conversion."""
-        s.issue.makes //= s.next_word.makes
+    def send_products(s, microcode):
+        """Issue the products of the next microinstruction, and start its conversion."""
+        s.issue.products //= s.next_inst.products
         s.issue.advance //= s.advance
         s.issue.req_val //= s.req_val
         s.issue.req_rdy //= s.req_rdy
         s.issue.resp_val //= s.resp_val
-        s.issue.arrives //= s.dpath.arrives
-        if code.in_order:
+        s.issue.product_val //= s.dpath.product_val
+        if microcode.shares_unit:
             s.issue.second //= s.dpath.second
 
-        if code.shape.forward:
+        if microcode.shape.forward:
 
             @update
             def forwards_products():
-                s.issue.forwards @= s.advance & ~s.word.settles
+                s.issue.send_now @= s.advance & ~s.inst.no_forward
 
         else:
-            s.issue.forwards //= 0
+            s.issue.send_now //= 0
 
-        if code.scans:
+        if microcode.scans_table:
             s.sends_entry = Wire()
-            s.sends_entry //= (s.ahead_word if code.shape.forward else s.word).sends_entry
+            s.sends_entry //= (s.ahead_inst if microcode.shape.forward else s.inst).sends_entry
 
             @update
             def holds_for_scan():
-                s.issue.holds @= s.sends_entry & s.dpath.scan_busy
+                s.issue.stall @= s.sends_entry & s.dpath.scan_busy
 
         else:
-            s.issue.holds //= 0
+            s.issue.stall //= 0
 
-        if code.converts:
+        if microcode.has_converter:
 
             @update
             def conversion():
-                s.convert_val @= s.advance & s.next_word.converts
+                s.convert_val @= s.advance & s.next_inst.convert
 
-        if code.scaled:
-            s.convert_kind //= s.next_word.convert_kind
+        if microcode.scaled:
+            s.convert_kind //= s.next_inst.convert_kind
 
-    def end_word(s, code):
-        """The end of a microinstruction, and the loads with it."""
-        s.passes = Wire()
-        if code.scans:
+    def end_inst(s, microcode):
+        """Find the end of a microinstruction, and enable the loads that happen there."""
+        s.one_cycle_done = Wire()
+        if microcode.scans_table:
 
             @update
             def passes_without_a_scan():
-                s.passes @= s.word.one_cycle & ~(s.word.reads_entry & s.dpath.scan_busy)
+                s.one_cycle_done @= s.inst.one_cycle & ~(s.inst.reads_entry & s.dpath.scan_busy)
 
         else:
-            s.passes //= s.word.one_cycle
+            s.one_cycle_done //= s.inst.one_cycle
 
-        # blocks apart, so that no tool sees a loop from `ends` over the exponent to `advance`
+        # separate blocks, so that no tool sees a loop from inst_done over the exponent to advance
         @update
         def end_of_word():
-            s.dpath.ends @= (
-                (s.word.needs_request & s.istream_val)
+            s.dpath.inst_done @= (
+                (s.inst.needs_request & s.istream_val)
                 | s.issue.done
                 | s.convert_done
-                | s.passes
-                | (s.word.answers & s.ostream_rdy)
+                | s.one_cycle_done
+                | (s.inst.answer & s.ostream_rdy)
             )
 
         @update
         def loads_and_shift():
-            s.dpath.exponent.load @= s.dpath.ends & s.word.sets_exponent
-            s.dpath.load_modulus @= s.dpath.ends & s.word.sets_modulus
-            s.dpath.exponent.shift @= s.dpath.ends & s.word.next_digit
+            s.dpath.exponent.load @= s.dpath.inst_done & s.inst.load_exponent
+            s.dpath.load_modulus @= s.dpath.inst_done & s.inst.load_modulus
+            s.dpath.exponent.shift @= s.dpath.inst_done & s.inst.next_digit
 
-        if code.stretches:
+        if microcode.blinds_exponent:
 
             @update
             def blind():
-                s.dpath.exponent.load_random @= s.dpath.ends & s.word.sets_random
-                s.dpath.exponent.stretch @= s.dpath.ends & s.word.stretches
+                s.dpath.exponent.load_random @= s.dpath.inst_done & s.inst.load_random
+                s.dpath.exponent.blind_step @= s.dpath.inst_done & s.inst.blind_step
 
-    def choose_next(s, code):
-        FAILURE = mk_bits(code.pc_nbits)(code.program.failure)
-        ALIGN = mk_bits(code.pc_nbits)(code.aligning or 0)
-        s.to_align = Wire()
+    def choose_next(s, microcode):
+        FAILURE = mk_bits(microcode.pc_nbits)(microcode.program.failure)
+        ALIGN = mk_bits(microcode.pc_nbits)(microcode.align_pc or 0)
+        s.enter_align = Wire()
 
-        # leading zeros go from the request on, at the latest in the microinstruction that waits for it
-        if code.aligning:
+        # leading zeros are shifted out in every cycle from the request to the microinstruction that aligns
+        if microcode.align_pc:
 
             @update
             def align():
-                s.dpath.exponent.align @= (s.pc <= ALIGN) & ~s.word.needs_request
+                s.dpath.exponent.align @= (s.pc <= ALIGN) & ~s.inst.needs_request
 
             @update
             def enter_by_aligning():
-                s.to_align @= (
-                    s.word.in_loop & ~s.word.next_digit & ~s.word.aligns & ~s.dpath.exponent.aligned_n
+                s.enter_align @= (
+                    s.inst.in_loop & ~s.inst.next_digit & ~s.inst.align & ~s.dpath.exponent.next_aligned
                 )
 
             @update
             def advance_when_aligned():
-                s.advance @= s.dpath.ends | (s.word.aligns & s.dpath.exponent.aligned_n)
+                s.advance @= s.dpath.inst_done | (s.inst.align & s.dpath.exponent.next_aligned)
 
         else:
-            s.to_align //= 0
-            s.advance //= s.dpath.ends
+            s.enter_align //= 0
+            s.advance //= s.dpath.inst_done
 
         @update
         def next_address():
-            s.chosen_pc @= s.word.target
+            s.chosen_pc @= s.inst.target
             if s.again:
                 s.chosen_pc @= s.pc
-            elif s.to_align:
+            elif s.enter_align:
                 s.chosen_pc @= ALIGN
-            elif s.word.in_loop & s.dpath.exponent.finished_n:
-                s.chosen_pc @= s.word.loop_exit
+            elif s.inst.in_loop & s.dpath.exponent.next_finished:
+                s.chosen_pc @= s.inst.loop_exit
 
-        # A refusal goes on where no product is sent. Factors are selected as if there were none: the
-        # comparison of the operands before a product would be the critical path.
+        # A refused request jumps to a microinstruction that issues no product. Factors are selected as if it
+        # had been accepted, because the comparison of the operands would otherwise be the critical path.
         @update
         def next_address_or_refusal():
             s.next_pc @= s.chosen_pc
             if s.refuse | s.unequal:
                 s.next_pc @= FAILURE
 
-    def count_repetitions(s, code):
-        if code.counts:
+    def count_repetitions(s, microcode):
+        if microcode.has_counter:
             s.repetition.advance //= s.advance
             s.repetition.again //= s.again
-            s.repetition.first //= s.next_word.first_index
-        if not code.repeats:
+            s.repetition.first //= s.next_inst.first_index
+        if not microcode.has_repeats:
             s.again //= 0
             return
-        s.last_index = Wire(code.index_nbits)
+        s.last_index = Wire(microcode.index_nbits)
         s.more = Wire()
-        if code.program.sliding:
+        if microcode.program.sliding:
 
             @update
             def end_of_repetition():
-                s.last_index @= s.word.last_index
-                if s.word.to_window_end:
+                s.last_index @= s.inst.last_index
+                if s.inst.to_window_end:
                     s.last_index @= s.dpath.exponent.window_nbits
 
         else:
-            s.last_index //= s.word.last_index
+            s.last_index //= s.inst.last_index
 
-        if code.skips:
+        if microcode.skips_blocks:
 
             @update
             def more_repetitions_or_blocks():
-                s.dpath.exponent.skip @= s.word.skips & s.dpath.exponent.can_skip
+                s.dpath.exponent.skip @= s.inst.skip & s.dpath.exponent.can_skip
                 s.more @= s.repetition.index != s.last_index
-                if s.word.skips:
+                if s.inst.skip:
                     s.more @= s.dpath.exponent.can_skip
 
         else:
@@ -446,10 +452,10 @@ class Sequencer(Component):
 
         @update
         def repeat_word():
-            s.again @= s.word.repeats & s.more
+            s.again @= s.inst.repeats & s.more
 
-    def access_memory(s, code):
-        if code.program.depth:
+    def access_memory(s, microcode):
+        if microcode.program.depth:
             s.dpath.index //= s.repetition.index
             s.first = Wire()  # cycle of the microinstruction
 
@@ -457,34 +463,34 @@ class Sequencer(Component):
             def first_cycle():
                 s.first <<= s.advance
 
-            # a field of the request is stored while the request is there
+            # a field of the request is stored while the request is valid
             @update
             def store():
-                s.dpath.store @= s.word.writes & s.first
-                if s.word.needs_request:
-                    s.dpath.store @= s.word.writes & s.istream_val
+                s.dpath.store @= s.inst.write & s.first
+                if s.inst.needs_request:
+                    s.dpath.store @= s.inst.write & s.istream_val
 
-        if code.scans:
+        if microcode.scans_table:
 
             @update
             def start_scan():
-                s.dpath.scan_start @= s.advance & s.next_word.scans & ~s.again
+                s.dpath.scan_start @= s.advance & s.next_inst.start_scan & ~s.again
 
-    def answer(s, code):
+    def answer(s, microcode):
         """The status, and the result's handshake."""
-        s.ostream_val //= s.word.answers
-        if code.compares:
+        s.ostream_val //= s.inst.answer
+        if microcode.has_comparator:
 
             @update
             def compare():
-                s.unequal @= s.word.compares & s.dpath.ends & ~s.dpath.equal
+                s.unequal @= s.inst.compare & s.dpath.inst_done & ~s.dpath.equal
 
             @update_ff
             def status_register():
                 if s.accept:
                     s.status <<= s.in_status
                 elif s.unequal:
-                    s.status <<= s.word.fail
+                    s.status <<= s.inst.fail
 
         else:
             s.unequal //= 0
@@ -494,8 +500,8 @@ class Sequencer(Component):
                 if s.accept:
                     s.status <<= s.in_status
 
-        if code.program.verified:
-            s.release_check = ReleaseCheck(code.pc_nbits)
+        if microcode.program.verified:
+            s.release_check = ReleaseCheck(microcode.pc_nbits)
             s.release_check.pc //= s.pc
             s.release_check.advance //= s.advance
             s.release_check.next_pc //= s.next_pc
@@ -507,7 +513,7 @@ class Sequencer(Component):
 
             @update
             def pass_check():
-                s.release_check.passes @= s.dpath.ends & s.word.releases & s.dpath.equal
+                s.release_check.check_passed @= s.dpath.inst_done & s.inst.release_result & s.dpath.equal
 
         else:
             s.out_status //= s.status

@@ -22,7 +22,7 @@ def test_leak(cli, tmp_path):
     assert picked(found, "design nbits traces fixed") == ("mont", 8, 2000, "exponent")
     assert found["leaks"] is True and found["max_t"] > 4.5 and 0 < found["worst_cycle"] < found["cycles"]
     assert len(found["halves"]) == 2 and not found["time"]["leaks"]
-    assert any(item["name"] == "dpath.exponent.now" for item in found["registers_alone"])
+    assert any(item["name"] == "dpath.exponent.bits" for item in found["registers_alone"])
     picture = (tmp_path / "curve.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
     again = cli.json("attack leakage mont --nbits 8 --traces 2000")

@@ -148,7 +148,7 @@ def test_what_leaks_is_found():
     found = assessed(find("mont").at(8), 2000)
     assert found.leaks and found.power_leaks and not found.time_leaks
     assert found.curve[found.worst].leaks and found.judged(found.worst)
-    assert "dpath.exponent.now" in [finding.name for finding in found.alone()]
+    assert "dpath.exponent.bits" in [finding.name for finding in found.alone()]
     assert found.part_of[0] is Part.LOAD and not found.judged(0)
     assert found.word_of[found.worst].startswith("1 double b, b")  # and then the first bit is looked at
     assert all(abs(point.both) < 4.5 for point in found.registers["dpath.modulus.out"])

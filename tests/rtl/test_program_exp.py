@@ -360,7 +360,7 @@ def test_exported_rom_has_the_microinstructions(how):
         for field in code.fields
         for value, label in enumerate(field.labels)
     }
-    case = re.compile(r"^  (.*): word = \{  // (\d+): (.*)\n((?:    .*\n)+)", re.MULTILINE)
+    case = re.compile(r"^  (.*): inst = \{  // (\d+): (.*)\n((?:    .*\n)+)", re.MULTILINE)
     seen = set()
     for labels, pc, assembly, body in case.findall("\n".join(verilog_case(code))):
         found = ""
@@ -368,8 +368,8 @@ def test_exported_rom_has_the_microinstructions(how):
             nbits, base, value = re.fullmatch(r"(\d+)'([dh])(\w+)", names.get(text, text)).groups()
             found += f"{int(value, 16 if base == 'h' else 10):0{nbits}b}"
         for place in map(int, re.findall(r"'d(\d+)", labels) or [pc]):
-            word = code.word(int(pc), place >> code.pc_nbits)
-            assert (int(found, 2), len(found)) == (int(word.to_bits()), word.nbits)
+            inst = code.inst(int(pc), place >> code.pc_nbits)
+            assert (int(found, 2), len(found)) == (int(inst.to_bits()), inst.nbits)
             seen.add(place)
         assert program.assembly[int(pc)][0][:20] in assembly
     assert {place % (1 << code.pc_nbits) for place in seen} == set(range(len(program.words)))
@@ -383,7 +383,7 @@ def test_another_name_of_a_value_makes_another_type():
         dataclasses.replace(field, labels=tuple(f"{label}_2" for label in field.labels))
         for field in code.fields
     ]
-    assert code.word_type.ENUMS["x0"] != other.word_type.ENUMS["x0"]
+    assert code.inst_type.ENUMS["x0"] != other.inst_type.ENUMS["x0"]
 
 
 def test_picture_of_the_machine():

@@ -25,7 +25,7 @@ from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, prepare
 from tests.harness import one_now, parametrize, refused, regress
 from tests.programs import EVERYTHING, machine_of
 
-RESIDUES = ("dpath.r.now", "dpath.b.now", "dpath.s.now", "dpath.mod", "dpath.memory.words")
+RESIDUES = ("dpath.r.residue", "dpath.b.residue", "dpath.s.residue", "dpath.mod", "dpath.memory.words")
 MOST_CYCLES = 1_000_000
 
 
@@ -204,15 +204,15 @@ def test_what_can_flip():
     model = Faulted(machine.rtl())
     program = machine.programmed.program
     found = {register.path: register.nbits for register in model.registers}
-    assert found["dpath.r.now"] == found["dpath.memory.words[0]"] == 16
+    assert found["dpath.r.residue"] == found["dpath.memory.words[0]"] == 16
     assert found["units__0.state"] == 17 and found["ctrl.status"] == 4
     assert 1 << found["ctrl.pc"] >= len(program.words)
     assert {table.path.split(".")[0] for table in model.tables} == {"ctrl"}
-    assert {f"ctrl.now.words[{at}]" for at in range(len(program.words))} <= {
+    assert {f"ctrl.rom.insts[{at}]" for at in range(len(program.words))} <= {
         table.path for table in model.tables
     }
     assert {answer.path for answer in model.answers} == {"units__0__ostream__msg", "setup__ostream__msg"}
-    assert model.site("dpath.r.now").kind is Kind.REGISTER
+    assert model.site("dpath.r.residue").kind is Kind.REGISTER
     with refused(r"no register, table or answer 'dpath\.q'"):
         model.site("dpath.q")
 

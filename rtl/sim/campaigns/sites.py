@@ -134,7 +134,7 @@ _WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
 _ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
 _ARRAY = re.compile(r"^  logic(?: \[[^\]]*\])? (\w+) \[0:[^\]]*\];$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
-_WORD = re.compile(r"^( +[\w'?, ]+: word = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL | re.MULTILINE)
+_INST = re.compile(r"^( +[\w'?, ]+: inst = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL | re.MULTILINE)
 _ANSWER = re.compile(r"\.ostream__msg\((\w+)\)")
 
 
@@ -177,19 +177,19 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
 
 
 def _tabulated(text: str) -> tuple[str, list[str]]:
-    """A module with its case of constant words (MicroRom) read from a table, and the table's name."""
-    words: list[str] = []
+    """A module with its case of microinstructions (MicroRom) read from a table, and the table's name."""
+    insts: list[str] = []
 
     def entry(match: re.Match[str]) -> str:
-        words.append(match[2])
-        return f"{match[1]}words[{len(words) - 1}];"
+        insts.append(match[2])
+        return f"{match[1]}insts[{len(insts) - 1}];"
 
-    text = _WORD.sub(entry, text)
-    if kind := words and re.search(r"output +(\w+) word\b", text):
-        table = [f"  {kind[1]} words [0:{len(words) - 1}];"]
-        table += [f"  assign words[{at}] = {word};" for at, word in enumerate(words)]
+    text = _INST.sub(entry, text)
+    if kind := insts and re.search(r"output +(\w+) inst\b", text):
+        table = [f"  {kind[1]} insts [0:{len(insts) - 1}];"]
+        table += [f"  assign insts[{at}] = {inst};" for at, inst in enumerate(insts)]
         text = text.replace("\n);\n", "\n);\n" + "\n".join(table) + "\n", 1)
-    return text, ["words"] if words else []
+    return text, ["insts"] if insts else []
 
 
 def _public(text: str, name: str) -> str:
