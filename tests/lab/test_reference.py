@@ -179,6 +179,7 @@ def test_they_are_a_space(small):
 
 def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
     """Reference results at once; a figure of one's own in their place, with a mark."""
+    monkeypatch.setattr(export, "as_recorded", lambda: True)
     ledger = tmp_path / "own.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))
     found = {row["design"]: row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]}
