@@ -22,9 +22,8 @@ from .metrics import shown
 from .palette import Colours, light
 from .pictures import Picture, layouts, trees
 from .published import machines
-from .tables import Cell, Line, Table
+from .tables import Table
 
-TILES = 4  # criteria of the headline
 FEW_NAMES = 4  # of designs that a sentence lists
 MOST_LEAKING = 60  # designs whose exponents are shown one by one
 SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
@@ -62,58 +61,6 @@ class View(NamedTuple):
     nbits: int
     operation: str
     interface: str
-
-
-class Tile(NamedTuple):
-    """The best design by one criterion, beside the best published one."""
-
-    criterion: str
-    design: str
-    ours: Cell
-    unit: str
-    ratio: Cell
-    rival: str | None
-    filters: Record  # the values that the filters ask for
-    stage: str
-
-    @classmethod
-    def of(cls, line: Line) -> Tile:
-        """From a line of the table of what is best."""
-        criterion, design, ours, unit, stage, _, ratio, rival, *_ = line.cells
-        known = rival.text if ratio.value is not None else None
-        return cls(criterion.text, design.text, ours, unit.text, ratio, known, line.of, stage.text)
-
-    @property
-    def amount(self) -> str:
-        """The figure with its unit, where the criterion does not say it."""
-        return self.ours.text if self.criterion.endswith(self.unit) else f"{self.ours.text} {self.unit}"
-
-    @property
-    def beside(self) -> str:
-        """Ours to the published figure, in words."""
-        return (
-            f"{self.ratio.text} × paper {self.rival}"
-            if self.rival is not None
-            else "nothing comparable is published"
-        )
-
-
-class Headline(NamedTuple):
-    """The tiles of a view."""
-
-    view: View
-    group: str
-    tiles: Sequence[Tile]
-
-    @property
-    def finding(self) -> str:
-        """The tiles as a sentence: the best design by each criterion, compared with published ones."""
-        by_design: dict[str, list[str]] = {}
-        for tile in self.tiles:
-            beside = f", {tile.beside}".replace(" (", ", ").replace(")", "") if tile.rival is not None else ""
-            by_design.setdefault(tile.design, []).append(f"the {tile.criterion} ({tile.amount}{beside})")
-        parts = (f"{design} has {listed(found)}" for design, found in by_design.items())
-        return f"{self.group}: {'; '.join(parts)}."
 
 
 def listed(words: Sequence[str]) -> str:
@@ -387,24 +334,7 @@ class Content:
         """The figure was measured, or its formula is confirmed by simulation."""
         return entry.stage != FORMULA or entry.label in self._confirmed
 
-    @cached_property
-    def headlines(self) -> list[Headline]:
-        """The first criteria of every view that has some."""
-        by_view: dict[View, list[Line]] = {}
-        for line in self.tables["best"].lines if "best" in self.tables else ():
-            by_view.setdefault(View(*(line.of[name] for name in View._fields)), []).append(line)
-        return [
-            Headline(view, found[0].group, list(map(Tile.of, found[:TILES])))
-            for view in self.views
-            if (found := by_view.get(view))
-        ]
-
     @property
     def lead(self) -> str:
         """The answer at once: the fastest machines."""
         return choices.finding(self.all_cores)
-
-    @property
-    def finding(self) -> str:
-        """The headline of the view that the page opens with."""
-        return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")

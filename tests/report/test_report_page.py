@@ -187,39 +187,6 @@ def test_filters_change_points_and_tables(drawn, content):
     assert set(criteria) == {"least energy without glitches", "least energy without glitches × time"}
 
 
-def test_the_lead_and_the_tiles_follow_the_filters(report, content):
-    def shown():
-        """The finding, the captions of the tiles, and the groups of the best designs."""
-        groups = report.texts("#table-best tr.group:visible")
-        return (
-            report.page.inner_text("#finding"),
-            report.texts(".headline:visible > p"),
-            groups,
-        )
-
-    by_view = {headline.view: headline for headline in content.headlines}
-    first = by_view[content.opening]
-    assert shown() == (first.finding, [first.group], [first.group])
-    report.choose("interface", "stream")
-    report.choose("interface", "system")
-    systems = by_view[content.opening._replace(interface="system")]
-    assert shown() == (systems.finding, [systems.group], [systems.group])
-    designs = report.texts(".tile:visible .by")
-    assert designs == [tile.design for tile in systems.tiles] != [tile.design for tile in first.tiles]
-    report.choose("metric", "area_um2")
-    assert report.texts(".tile:visible > span:first-child") == ["smallest area"]
-    report.page.click("#all")
-    lead, captions, groups = shown()
-    assert lead.startswith(f"{len(by_view)} views are shown") and first.finding in lead
-    assert captions == [headline.group for headline in content.headlines[:3]]
-    assert set(groups) == {headline.group for headline in content.headlines}
-    report.choose("nbits", "1024")
-    report.choose("interface", "system")
-    assert shown() == ("No design has figures for this choice of width, operation and interface.", [], [])
-    report.page.click("#first")
-    assert shown()[0] == first.finding
-
-
 def test_a_choice_of_which_there_is_nothing(drawn):
     drawn.choose("nbits", "32")
     drawn.choose("nbits", "1024")

@@ -76,20 +76,6 @@
   one("#all")?.addEventListener("click", () => reset([]));
   one("#first")?.addEventListener("click", () => reset(initial));
 
-  // ---- the finding and the tiles: those of the views that the filters let through, the most complete ones
-  const HEADLINES = 3;
-  const headlines = () => {
-    const views = all(".headline");
-    const passing = views.filter((view) => passes(view.dataset, ["nbits", "operation", "interface"]));
-    for (const view of views) view.hidden = !passing.slice(0, HEADLINES).includes(view);
-    for (const tile of all(".tile")) tile.hidden = !passes(tile.dataset, ["stage", "metric"]);
-    const first = passing[0]?.dataset.finding;
-    if (views.length === 0) return;
-    one("#finding").textContent = passing.length > 1
-      ? `${passing.length} views are shown, each of one width, operation and interface. Designs compare only within a view. The most complete view is ${first}`
-      : first ?? "No design has figures for this choice of width, operation and interface.";
-  };
-
   const update = () => {
     for (const table of all("table[data-filters]")) {
       const names = table.dataset.filters.split(" ");
@@ -106,7 +92,6 @@
       }
       table.closest(".block").classList.toggle("nothing", left === 0);
     }
-    headlines();
     for (const chart of charts.values()) chart.root.classList.toggle("nothing", recordsOf(chart).length === 0);
     for (const section of all("main > section")) { // without data for this choice it is not shown
       const blocks = all(".block", section);
