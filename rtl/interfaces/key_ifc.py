@@ -1,4 +1,7 @@
-"""KeyIfc: a key at ports, which must stay while the hardware works with it."""
+"""KeyIfc: a key at ports, which must be stable during an operation.
+
+`given`: names and bits of the numbers that a machine needs with the modulus, each a port of that name.
+"""
 
 from pymtl3 import *
 
@@ -8,5 +11,5 @@ class KeyIfc(Interface):
         s.modulus = InPort(nbits)
         s.public = InPort(nbits)
         s.private = InPort(nbits)
-        for name, wide in given:  # numbers that a machine takes with the modulus
-            setattr(s, name, InPort(wide))
+        for name, width in given:
+            setattr(s, name, InPort(width))

@@ -1,10 +1,9 @@
 """BitHeap: reduces rows of bits to a pair, sum and carry, by the row adders that fl/compression/bit_heap.py
 plans.
 
-All rows, and the pair, are complements, as the gates that make rows invert at no cost and full adders are
-self-dual. Each bit stands in its column, and a column without a bit holds 1: a full adder with one such input
-is a half adder, with two of them a wire, and synthesis makes it one. Level L holds the row adders that read
-input rows and lower levels alone.
+All rows, and the pair, are complements: the gates that produce rows invert at no cost, and full adders are
+self-dual. A column without a bit holds 1, and synthesis reduces a full adder with one such input to a half
+adder, and with two to a wire. Level L has the row adders that read only input rows and lower levels.
 
 Ports: row, one word for each line of the plan -> sum, carry; combinational. Area order: a full adder for each
 bit of a row except two a column.
@@ -26,7 +25,7 @@ class BitHeap(Component):
         words = dict(enumerate(s.row))
         for depth, numbers in enumerate(plan.levels):
             level = FullAddersLevel(len(numbers), columns)
-            setattr(s, f"level_{depth}", level)
+            setattr(s, f"level_{depth}", level)  # PyMTL3 translates no list of components whose ports differ
             for place, number in enumerate(numbers):
                 made = len(plan.lines) + 2 * number
                 words[made] = level.sum[place]

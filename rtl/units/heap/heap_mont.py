@@ -1,26 +1,24 @@
 """HeapMont: the Montgomery product a * b / R on a scaled modulus, a digit of w bits a cycle through one bit
 heap.
 
-The quotient digit of a step is the low word of the state, which is a pair of words in carry-save form: there
-is no product with m' in the loop (mathematics, bounds and widths: fl/multipliers/scaled.py, after paper 000,
-section 4.1). All rows of a step are in one heap, so that digits can be wide: the delay of a step grows with
-log w, and not with the width. heap_step.py has the step and its kinds of `rows`; two multiples of b and M'
-are kept in registers for them.
+The state is a pair of words in carry-save form. The quotient digit of a step is the low word of the state, so
+the loop has no product with m' (mathematics, bounds and widths: fl/multipliers/scaled.py, after paper 000,
+section 4.1). All rows of a step are in one heap, whose delay grows with log w and not with the width, so
+digits can be wide. heap_step.py has the step and its kinds of `rows`; registers hold 3b and 3M' for them.
 
 Ports: istream {a, b} -> ostream, words of `wide` bits with a, b and the product below 2M, R = 2^wide;
-`modulus` is
-M' = (M + 1) / 2^(w * (quotient_delay + 1)), in the lower nbits of a wide port, static while the unit is busy.
-Cycles: loads + adds + L + quotient_delay, whatever the operands, with L = quotient_delay + 1 + ceil((nbits +
-2) / w) digits.
-- `loads` = 2: the multiples of b are made in a cycle of their own, not in that in which b comes (from a
-  machine that forwards the last product, say, whose addition then ends in the same cycle)
+`modulus`, M' = (M + 1) / 2^(w * (quotient_delay + 1)), in the lower nbits of a wide port, static while the
+unit is busy. Cycles: loads + adds + L + quotient_delay, for all operands, with L = quotient_delay + 1 +
+ceil((nbits + 2) / w) digits.
+- `loads` = 2: the multiples of b are computed in a cycle of their own, and not in the cycle in which b
+  arrives, in which a machine that forwards adds up the product that is b
 - `adds` = 2: the pair is added up in two halves, a cycle each
-- `streams` = 1: one product at a time; the next one is taken in the cycle in which a result leaves. 2: it is
-  taken in the last step of the product before, whose pair is added up beside its first cycles: one product in
-  max(loads, adds) + L + quotient_delay cycles.
-`fits`: L is the static port `nblocks`, 1 to the digits of the width, and R = 2^(w * nblocks). A modulus N of
-len bits needs L >= quotient_delay + 1 + ceil((len + 2) / w): that is as many more than the blocks of w bits
-that 4N fills (BlockCount of {N, 00}).
+- `streams` = 1: one product at a time; a request is accepted in the cycle in which a result leaves. 2: it is
+  accepted in the last step of the product before, whose pair is added up during its first cycles: one product
+  in max(loads, adds) + L + quotient_delay cycles.
+`fits`: L is the static port `nblocks`, from 1 to the digits of the width, and R = 2^(w * nblocks). A modulus
+N of len bits needs L >= quotient_delay + 1 + ceil((len + 2) / w): quotient_delay + 1 more than the blocks of
+w bits that 4N fills (BlockCount of {N, 00}).
 Area order: w AOI222 and w full adders for each of the n + w columns (radix-4); registers of n bits for a, b,
 3b, 3M' and the pair.
 """
@@ -45,19 +43,19 @@ class HeapMont(Component):
         count_nbits = clog2(LAST + 1)
         s.running = Wire()
         s.count = Wire(count_nbits)  # of steps
-        s.adding = Wire()  # the state is a product
+        s.summing = Wire()  # the pair is a product, which is being added up
         s.a = Wire(wide)
         s.b = Wire(operand)
-        s.take = Wire()
-        s.goes = Wire()  # a step
-        s.ends = Wire()  # with the last one
-        s.leaves = Wire()
+        s.accept = Wire()
+        s.step_en = Wire()
+        s.finish = Wire()  # the last step
+        s.respond = Wire()
 
         s.step = HeapStep(shape, rows)
         s.step.digit //= s.a[0:digit_nbits]
         s.step.b //= s.b
         s.step.m_prime //= s.modulus[0:nbits]
-        s.loading = Wire()  # the first step waits
+        s.loading = Wire()  # the first step waits for the multiples
         s.registers(shape)
         s.multiples(shape, rows, loads)
         s.result(shape, adds)
@@ -80,28 +78,28 @@ class HeapMont(Component):
 
             @update_ff
             def load():
-                s.loading <<= s.take
+                s.loading <<= s.accept
 
-        # ... and until the state has been read
+        # no step overwrites the state before the pair is added up
         @update
         def steps():
             s.step.first @= s.count == 0
-            s.goes @= s.running & ~s.loading & (~s.adding | s.leaves)
+            s.step_en @= s.running & ~s.loading & (~s.summing | s.respond)
 
         @update
         def last_step():
-            s.ends @= s.goes & (s.count == s.last)
-            s.leaves @= s.ostream.val & s.ostream.rdy
+            s.finish @= s.step_en & (s.count == s.last)
+            s.respond @= s.ostream.val & s.ostream.rdy
 
-        early = streams == 2
+        overlap = streams == 2
 
         @update
         def in_rdy():
-            s.istream.rdy @= ~s.running | s.ends if early else ~s.running & (~s.adding | s.leaves)
+            s.istream.rdy @= ~s.running | s.finish if overlap else ~s.running & (~s.summing | s.respond)
 
         @update
-        def takes():
-            s.take @= s.istream.val & s.istream.rdy
+        def accept_request():
+            s.accept @= s.istream.val & s.istream.rdy
 
         s.phases(operand, digit_nbits)
 
@@ -112,32 +110,32 @@ class HeapMont(Component):
         def control():
             if s.reset:
                 s.running <<= 0
-            elif s.take:
+            elif s.accept:
                 s.running <<= 1
-            elif s.ends:
+            elif s.finish:
                 s.running <<= 0
 
         @update_ff
-        def result_is_there():
+        def result_valid():
             if s.reset:
-                s.adding <<= 0
-            elif s.ends:
-                s.adding <<= 1
-            elif s.leaves:
-                s.adding <<= 0
+                s.summing <<= 0
+            elif s.finish:
+                s.summing <<= 1
+            elif s.respond:
+                s.summing <<= 0
 
         @update_ff
         def factors():
-            if s.take:
+            if s.accept:
                 s.a <<= s.istream.msg.a
                 s.b <<= s.istream.msg.b[0:operand]
                 s.count <<= 0
-            elif s.goes:
+            elif s.step_en:
                 s.a <<= s.a >> digit_nbits
                 s.count <<= s.count + 1
 
     def registers(s, shape):
-        """The state, in complements; nothing clears it but the first step."""
+        """The state, in complements. The first step overwrites it."""
         width = shape.state_nbits
         s.sum = Wire(width)
         s.carry = Wire(width)
@@ -148,7 +146,7 @@ class HeapMont(Component):
 
         @update_ff
         def state():
-            if s.goes:
+            if s.step_en:
                 s.sum <<= s.step.next_sum
                 s.carry <<= s.step.next_carry
                 s.carry_in <<= s.step.next_carry_in
@@ -159,7 +157,7 @@ class HeapMont(Component):
 
             @update_ff
             def last_quotient():
-                if s.goes:
+                if s.step_en:
                     s.quotient <<= s.step.next_quotient
 
     def multiples(s, shape, rows, loads):
@@ -169,10 +167,10 @@ class HeapMont(Component):
         operand, nbits = shape.operand_nbits, shape.nbits
         if rows == "and":
             return
-        s.makes = Wire()
-        s.new_b = Wire(operand)
-        s.makes //= s.take if loads == 1 else s.loading
-        s.new_b //= s.istream.msg.b[0:operand] if loads == 1 else s.b
+        s.load_multiples = Wire()
+        s.b_source = Wire(operand)
+        s.load_multiples //= s.accept if loads == 1 else s.loading
+        s.b_source //= s.istream.msg.b[0:operand] if loads == 1 else s.b
 
         if rows == "radix-4":
             b_nbits, m_nbits = operand + 2, nbits + 2
@@ -183,8 +181,8 @@ class HeapMont(Component):
 
             @update_ff
             def triple():
-                if s.makes:
-                    s.b_thrice <<= zext(s.new_b, b_nbits) + (zext(s.new_b, b_nbits) << 1)
+                if s.load_multiples:
+                    s.b_thrice <<= zext(s.b_source, b_nbits) + (zext(s.b_source, b_nbits) << 1)
                     s.m_thrice <<= zext(s.modulus[0:nbits], m_nbits) + (
                         zext(s.modulus[0:nbits], m_nbits) << 1
                     )
@@ -196,8 +194,8 @@ class HeapMont(Component):
 
             @update_ff
             def add_up():
-                if s.makes:
-                    s.b_and_m <<= zext(s.new_b, both) + zext(s.modulus[0:nbits], both)
+                if s.load_multiples:
+                    s.b_and_m <<= zext(s.b_source, both) + zext(s.modulus[0:nbits], both)
 
     def result(s, shape, adds):
         """The pair added up; with a quotient delay the last quotient digit stands below it."""
@@ -206,39 +204,41 @@ class HeapMont(Component):
         s.value = Wire(top)
         half = top // 2 if adds == 2 else top
         low = half + 2  # with a place below for the carry
-        s.low = Wire(low)
+        s.low_sum = Wire(low)
 
         @update
         def add_low():
-            s.low @= zext(concat(~s.sum[0:half], b1(1)), low) + zext(
+            s.low_sum @= zext(concat(~s.sum[0:half], b1(1)), low) + zext(
                 concat(~s.carry[0:half], s.carry_in), low
             )
 
         if adds == 1:
-            s.value //= s.low[1 : half + 1]
-            s.ostream.val //= s.adding
+            s.value //= s.low_sum[1 : half + 1]
+            s.ostream.val //= s.summing
         else:
             high = top - half + 1
-            s.low_added = Wire(half + 1)
-            s.added = Wire()
-            s.high = Wire(high)
+            s.low_sum_reg = Wire(half + 1)
+            s.low_summed = Wire()
+            s.high_sum = Wire(high)
 
             @update_ff
-            def keep_low():
-                s.added <<= s.adding
-                if s.adding & ~s.added:
-                    s.low_added <<= s.low[1 : half + 2]
+            def low_half():
+                s.low_summed <<= s.summing
+                if s.summing & ~s.low_summed:
+                    s.low_sum_reg <<= s.low_sum[1 : half + 2]
 
             @update
             def add_high():
-                s.high @= concat(~s.sum[half:top], b1(1)) + concat(~s.carry[half:top], s.low_added[half])
+                s.high_sum @= concat(~s.sum[half:top], b1(1)) + concat(
+                    ~s.carry[half:top], s.low_sum_reg[half]
+                )
 
-            s.value[0:half] //= s.low_added[0:half]
-            s.value[half:top] //= s.high[1:high]
+            s.value[0:half] //= s.low_sum_reg[0:half]
+            s.value[half:top] //= s.high_sum[1:high]
 
             @update
             def out_val():
-                s.ostream.val @= s.adding & s.added
+                s.ostream.val @= s.summing & s.low_summed
 
         s.product = Wire(operand)
         s.product[operand - top : operand] //= s.value
@@ -247,4 +247,4 @@ class HeapMont(Component):
         connect_low(s.ostream.msg, s.product)
 
     def line_trace(s):
-        return f"{s.istream}({s.count if s.running else ''}{'+' if s.adding else ''}){s.ostream}"
+        return f"{s.istream}({s.count if s.running else ''}{'+' if s.summing else ''}){s.ostream}"

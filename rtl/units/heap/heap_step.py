@@ -1,15 +1,15 @@
 """HeapStep: one radix-2^w step on a scaled modulus in one bit heap, S' = floor(S / 2^w) + q * M' + digit * B.
 
-fl/multipliers/scaled.py has the mathematics and the bounds, scaled_heap.py beside it the rows,
-fl/compression/bit_heap.py how they are added up. The state is a pair (sum, carry), in complements as the heap
-makes them, and `carry_in`, which belongs to the lowest column: the carry of the low words, so that no row
-waits for it. Only the low words are added up, for q. In the `first` step of a product the state counts as 0,
-whatever it holds: that of the product before, which is perhaps being added up still. With quotient delay 1 a
-digit that was found is a part of the state, and is used in the next step.
+fl/multipliers/scaled.py has the mathematics and the bounds, scaled_heap.py the rows, and
+fl/compression/bit_heap.py the plan of the heap. The state is a pair (sum, carry), in complements as the heap
+outputs them, and `carry_in` of the lowest column: the carry of the low words, so that no row waits for it.
+Only the low words are added up, for q. In the `first` step of a product the state counts as 0: its registers
+may still hold the pair of the product before. With quotient delay 1 the quotient digit is a part of the
+state, and is used in the next step.
 
-Ports: sum, carry, carry_in, with a delay late_quotient, first, digit, b, m_prime, and what the rows want
-beside them: b_thrice and m_thrice (radix-4), or b_and_m (joint) -> next_sum, next_carry, next_carry_in and,
-with a delay, next_quotient; combinational. Area order: w rows (radix-4) of n + w gates AOI222 and as many
+Ports: sum, carry, carry_in, with a delay late_quotient, first, digit, b, m_prime, and multiples for the rows:
+b_thrice and m_thrice (radix-4), or b_and_m (joint) -> next_sum, next_carry, next_carry_in and, with a delay,
+next_quotient; combinational. Area order: w rows (radix-4) of n + w gates AOI222 and as many
 full adders.
 """
 
@@ -48,33 +48,33 @@ class HeapStep(Component):
             s.low @= zext(concat(~s.sum[0:w], b1(1)), low) + zext(concat(~s.carry[0:w], s.carry_in), low)
             s.next_carry_in @= s.low[w + 1] & ~s.first
 
-        s.found = Wire(w)
+        s.quotient_digit = Wire(w)
 
         @update
         def find_quotient():
-            s.found @= s.low[1 : w + 1] & ~sext(s.first, w)
+            s.quotient_digit @= s.low[1 : w + 1] & ~sext(s.first, w)
 
         if delayed:
-            s.next_quotient //= s.found
+            s.next_quotient //= s.quotient_digit
 
             @update
             def use_late_quotient():
                 s.quotient @= s.late_quotient & ~sext(s.first, w)
 
         else:
-            s.quotient //= s.found
+            s.quotient //= s.quotient_digit
 
         ONES = mk_bits(w)(-1)
-        s.rest_sum = Wire(width)
-        s.rest_carry = Wire(width)
+        s.shifted_sum = Wire(width)
+        s.shifted_carry = Wire(width)
         s.heap = BitHeap(step_heap(shape, rows))
         s.heap.sum //= s.next_sum
         s.heap.carry //= s.next_carry
 
         @update
-        def rest_of_state():
-            s.rest_sum @= concat(ONES, s.sum[w:width]) | sext(s.first, width)
-            s.rest_carry @= concat(ONES, s.carry[w:width]) | sext(s.first, width)
+        def shift_state():
+            s.shifted_sum @= concat(ONES, s.sum[w:width]) | sext(s.first, width)
+            s.shifted_carry @= concat(ONES, s.carry[w:width]) | sext(s.first, width)
 
         {"radix-4": s.radix_4_rows, "and": s.and_rows, "joint": s.joint_rows}[rows](shape)
 
@@ -107,8 +107,8 @@ class HeapStep(Component):
 
         @update
         def place_radix_4_rows():
-            s.heap.row[0] @= s.rest_sum
-            s.heap.row[1] @= s.rest_carry
+            s.heap.row[0] @= s.shifted_sum
+            s.heap.row[1] @= s.shifted_carry
             for i in range(PAIRS):
                 s.heap.row[2 * i + 2] @= ~(~concat(B_ONES, s.digit_rows.out[i]) << i << i)
                 s.heap.row[2 * i + 3] @= ~(~concat(M_ONES, s.quotient_rows.out[i]) << i << i)
@@ -119,8 +119,8 @@ class HeapStep(Component):
 
         @update
         def gate_rows():
-            s.heap.row[0] @= s.rest_sum
-            s.heap.row[1] @= s.rest_carry
+            s.heap.row[0] @= s.shifted_sum
+            s.heap.row[1] @= s.shifted_carry
             for i in range(DIGIT_NBITS):
                 s.heap.row[2 * i + 2] @= ~((zext(s.b, width) << i) & sext(s.digit[i], width))
                 s.heap.row[2 * i + 3] @= ~((zext(s.m_prime, width) << i) & sext(s.quotient[i], width))
@@ -143,7 +143,7 @@ class HeapStep(Component):
 
         @update
         def place_joint_rows():
-            s.heap.row[0] @= s.rest_sum
-            s.heap.row[1] @= s.rest_carry
+            s.heap.row[0] @= s.shifted_sum
+            s.heap.row[1] @= s.shifted_carry
             for i in range(DIGIT_NBITS):
                 s.heap.row[i + 2] @= ~(~concat(ONES, s.rows.out[i]) << i)

@@ -1,10 +1,10 @@
-"""RowSelect and PairDecode: rows of a product of which each is one of up to three multiples, or none.
+"""RowSelect and PairDecode: rows of a product, each of which is one of up to three multiples, or 0.
 
-A digit of two bits selects one of {0, X, 2X, 3X} by one inverting gate a bit (AOI222), where two rows of AND
-would take two gates and a full adder, and without the signs that Booth's digits have. The flow maps the rows
-to such cells by the name of the module. Ports: x, y, z, and a bit for each row in take_x, take_y and take_z,
-of which at most one is 1 -> out, the complements of the selected multiples. PairDecode: digit -> one, two,
-three, a bit for each pair of its bits. All combinational.
+A digit of two bits selects one of {0, X, 2X, 3X} with one inverting gate a bit (AOI222). Two rows of ANDs
+would need two gates and a full adder, and Booth recoding sign bits. The flow maps the rows to AOI222 cells by
+the name of the module. Ports: x, y, z, and a bit for each row in take_x, take_y and take_z, of which at
+most one is 1 -> out, the complements of the selected multiples. PairDecode: digit -> one, two, three, a bit
+for each pair of its bits. All combinational.
 """
 
 from pymtl3 import *
