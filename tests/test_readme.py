@@ -1,5 +1,5 @@
-"""The pages of the project and of its rooms: commands that they show are run, tables and the protocol that
-they quote are the code's.
+"""The pages of the project: commands that they show are run, tables and the protocol that they quote are the
+code's.
 
 `python -m tests.test_readme` writes the quoted parts anew.
 """
@@ -7,21 +7,38 @@ they quote are the code's.
 import re
 import shlex
 import subprocess
+from collections import Counter
 
 import pytest
+from modexlab.eval.assurance.proof.check import KINDS, UNITS
+from modexlab.eval.assurance.proof.reference import recorded
 from modexlab.eval.cli.main import main
 from modexlab.eval.lab.space import Space
+from modexlab.eval.table import table as render
 from modexlab.fl import xcel
+from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.proc.software.compiler import compiler
 
 from tests.cli.test_examples import EXAMPLES, marked
 from tests.harness import parametrize, regress, regress_if
 from tests.paths import ROOT
 
-# the pages of proc and of the flow have tests of their own
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "eval/README.md", "rtl/README.md")]
+HOWTO = ("compare", "foreign-verilog", "package", "prove", "python-api", "report", "soc", "sweep")
+EVAL = [ROOT / "eval" / "README.md", *(ROOT / "docs" / "howto" / f"{name}.md" for name in HOWTO)]
+EVAL += [ROOT / "docs" / "explanation" / "proofs.md"]
+PROC = [  # tests/proc/test_readme.py runs their commands
+    ROOT / f"{name}.md"
+    for name in (
+        "proc/README",
+        "docs/explanation/processor",
+        "docs/explanation/systems",
+        *(f"docs/howto/{name}" for name in ("accelerator-port", "add-instruction", "bus", "run-program")),
+        "docs/reference/processor",
+    )
+]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "rtl/README.md")] + EVAL
 TEXT = "\n".join(page.read_text() for page in PAGES)
-LINK = re.compile(r"\]\(([^)#]+)(?:#[\w-]+)?\)")
+LINK = re.compile(r"\]\((?!http)([^)#]*)#?([\w-]*)\)")
 MOST_LINES = 120  # of the first page
 QUOTED = re.compile(r"<!-- (executed|from): (.+?) -->\n```\n(.*?)```\n", re.DOTALL)
 SPACE = re.compile(r"<!-- a space -->\n```toml\n(.*?)```\n", re.DOTALL)
@@ -29,13 +46,11 @@ COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
 GCC = "12.2.0"  # made the programs whose cycles are quoted
 TABLES = {  # command, first column of its table
     "report mont-001 mont --cycles --text": "Design",
-    "proc systems": "system",
     "proc soc systolic --nbits 1024 --wait interrupt": "operation",
 }
 LONG = (
     "proc soc systolic --nbits 1024 --wait interrupt",
     "report mont-001 mont --cycles --text",
-    "proc systems",
 )  # in the long regression
 
 
@@ -43,6 +58,17 @@ def protocol():
     """The protocol, as the header of its model has it."""
     text = xcel.__doc__ or ""
     return text[text.index("Each access") :].strip() + "\n"
+
+
+def verdicts():
+    """The reference verdicts, counted by check."""
+    found = Counter[tuple[str, str]]()
+    for (_, _, check), verdict in recorded().items():
+        kind = check.split()[0]
+        found[kind if kind in KINDS else UNITS, verdict] += 1
+    kinds = [kind for kind in KINDS if any(kind in key for key in found)]
+    rows = [(kind, *(found[kind, name] for name in (PROVED, REFUTED, UNDECIDED))) for kind in kinds]
+    return render(("check", "proved", "disproved", "undecided"), rows) + "\n"
 
 
 def table(output, first):
@@ -80,6 +106,10 @@ def test_protocol():
     assert quotations()["fl/xcel.py"] == protocol()
 
 
+def test_verdicts():
+    assert quotations()["eval/results/proofs.jsonl"] == verdicts()
+
+
 @parametrize(
     "command, first",
     [pytest.param(*item, marks=[regress] if item[0] in LONG else []) for item in TABLES.items()],
@@ -111,15 +141,19 @@ def test_compiler_of_the_quoted_cycles_is_named():
 
 def test_files_that_are_named_exist():
     """Every path in a page that is not an example of one's own."""
-    text = re.sub(r"`[\w/]*/blakley\.py`", "", TEXT)
+    text = re.sub(r"`[\w/]*/blakley\.py`", "", "\n".join(page.read_text() for page in PAGES + PROC))
     for name in set(re.findall(r"`((?:fl|rtl|cl|proc|eval|tests)/[\w/.]*)`", text)):
         assert (ROOT / name).exists(), name
 
 
-@parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_to_files(page):
-    for target in LINK.findall(page.read_text()):
-        assert (page.parent / target).exists(), target
+@parametrize("page", PAGES + PROC, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_headings(page):
+    for target, heading in LINK.findall(page.read_text()):
+        file = page.parent / target if target else page
+        assert file.exists(), target
+        if heading:
+            titles = re.sub(r"[^\w\n -]", "", file.read_text()).lower().replace(" ", "-").splitlines()
+            assert f"-{heading}" in titles, heading
 
 
 def test_first_page_is_short():
@@ -131,7 +165,7 @@ def rewrite():
     import contextlib
     import io
 
-    present = {"fl/xcel.py": protocol()}
+    present = {"fl/xcel.py": protocol(), "eval/results/proofs.jsonl": verdicts()}
     for command, first in TABLES.items():
         with contextlib.redirect_stdout(io.StringIO()) as output:
             main(shlex.split(command))

@@ -2,8 +2,8 @@
 
 Five stages F D X M W, in order, full bypassing, branches predicted not taken and decided in X. Cycles, from
 one instruction to the next: 1, and 1 more for a use right behind a load, 1 more for jal, 2 for jalr and a
-taken branch, mul_latency - 1 for a product, 32 / div_bits for a quotient. README.md has the datapath, the
-CSRs and the costs in full.
+taken branch, mul_latency - 1 for a product, 32 / div_bits for a quotient. docs/explanation/processor.md shows
+the datapath, docs/reference/processor.md lists the CSRs and all costs.
 
   F  FetchUnit
   D  DecodeStage, which feeds MulUnit and DivUnit

@@ -1,4 +1,4 @@
-"""Control and status registers of the processor: one table for the simulator, the RTL and the README.
+"""Control and status registers of the processor: one table for the simulator, the RTL and the pages.
 
 Machine mode only: registers of the RISC-V privileged specification (volume II, 1.12), and those of the
 course's processor (paper 001, section 2.4): two streams of words to and from a manager, the window in which

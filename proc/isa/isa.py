@@ -1,5 +1,5 @@
 """The instruction set RV32IM with Zicsr and Zifencei: one table for the simulator, the RTL, the tests and the
-README.
+pages.
 
 RISC-V unprivileged specification (20191213), chapters 2, 3, 7, 9 and 24; mret and wfi from the privileged
 one. An instruction is a word that equals `match` where `mask` has ones; the format says where its operands

@@ -85,7 +85,9 @@ def test_explore_and_front(tmp_path):
 
 def test_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "eval" / "README.md").read_text(), re.DOTALL)
+    (shown,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs" / "howto" / "python-api.md").read_text(), re.DOTALL
+    )
     names = {}
     exec(shown, names)
     assert names["decryption"].value("cycles") == names["rows"][0].value

@@ -1,4 +1,4 @@
-"""Cycles of instructions, measured on the RTL: the tables of proc/README.md.
+"""Cycles of instructions, measured on the RTL: the tables of docs/reference/processor.md.
 
 The cost of a piece of program is what each further repetition of it adds to the cycles of the whole.
 """

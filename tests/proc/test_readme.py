@@ -1,5 +1,5 @@
-"""The processor's README: what it quotes is what the commands and the tables say now, its costs are measured,
-its programs run, and its example of adding an instruction is carried out on a copy.
+"""The pages about the processor: their quotations are what the commands and the tables print now, costs are
+measured, programs run, and the guide to adding an instruction is carried out on a copy.
 
 `python -m tests.proc.test_readme` writes the quoted parts anew.
 """
@@ -27,9 +27,9 @@ from modexlab.proc.software.memory import REGIONS
 from tests.harness import regress_if
 from tests.paths import ROOT
 from tests.proc import costs as proc_costs
-from tests.test_readme import GCC, comparable
+from tests.test_readme import GCC, PROC, comparable
 
-README = ROOT / "proc" / "README.md"
+TEXT = "\n".join(page.read_text() for page in PROC)
 ROOMS = ("fl", "rtl", "cl", "proc", "eval")
 
 QUOTED = re.compile(r"(<!-- (executed|from|measured): (.+?) -->\n)(```\n.*?```|.*?<!-- end -->)\n", re.DOTALL)
@@ -42,14 +42,14 @@ FAILING = re.compile(r"<!-- failing: step 1 -->\n```\n(.*?)```", re.DOTALL)
 
 
 def write_programs(directory):
-    """The programs of the page, in files of their names."""
-    for text, name in PROGRAM.findall(README.read_text()):
+    """Write the programs of the pages."""
+    for text, name in PROGRAM.findall(TEXT):
         (directory / name).write_text(text)
 
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
-    """A directory with the programs of the page."""
+    """A directory with the programs of the pages."""
     write_programs(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -93,6 +93,11 @@ def memory_map():
     return proc_costs.markdown(("first address", "last address", "size"), rows) + "<!-- end -->"
 
 
+SLOW = (  # machines of up to 2048 bits, all systems, and a processor for each parameter
+    "coupling_table",
+    "modexlab proc systems",
+    "parameter_table",
+)
 SOURCES = {
     "pipeline_trace.py": legend,
     "csrs.py": csr_table,
@@ -106,17 +111,13 @@ SOURCES = {
 
 
 def present(kind, source):
-    """Return the text that the page has to quote."""
+    """Return the text that a page has to quote."""
     return executed(source) if kind == "executed" else SOURCES[source]()
 
 
 @pytest.mark.parametrize(
     ("kind", "source", "text"),
-    [
-        # machines of up to 2048 bits take minutes, and each parameter a processor of its own
-        pytest.param(*found[1:], marks=regress_if(found[2] in ("coupling_table", "parameter_table")))
-        for found in QUOTED.findall(README.read_text())
-    ],
+    [pytest.param(*found[1:], marks=regress_if(found[2] in SLOW)) for found in QUOTED.findall(TEXT)],
 )
 def test_quotation(kind, source, text, workplace):
     assert comparable(text) == comparable(present(kind, source)), (
@@ -137,12 +138,12 @@ def test_the_drawn_datapath_is_that_of_the_hardware():
 
 
 def test_compiler_of_the_quoted_cycles_is_named():
-    assert f"gcc {GCC}" in README.read_text()
+    assert f"gcc {GCC}" in TEXT
 
 
 def rows_under(title):
     """The cells of the table with this first row."""
-    lines = README.read_text().split(f"{title}\n", 1)[1].splitlines()[1:]
+    lines = TEXT.split(f"{title}\n", 1)[1].splitlines()[1:]
     table = lines[: next(i for i, line in enumerate(lines) if not line.startswith("|"))]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
@@ -165,11 +166,7 @@ def test_causes_of_traps():
 
 @pytest.mark.parametrize(
     "command",
-    [
-        command
-        for command in COMMAND.findall(README.read_text())
-        if f"<!-- executed: modexlab {command} -->" not in README.read_text()
-    ],
+    [command for command in COMMAND.findall(TEXT) if f"<!-- executed: modexlab {command} -->" not in TEXT],
 )
 def test_command(command, workplace, capsys):
     assert main(shlex.split(command)) == 0
@@ -177,16 +174,11 @@ def test_command(command, workplace, capsys):
 
 
 def test_python(workplace, capsys):
-    (script,) = PYTHON.findall(README.read_text())
-    exec(compile(script, str(README), "exec"), {})
+    (script,) = PYTHON.findall(TEXT)
+    exec(compile(script, "page", "exec"), {})
     exit_code, cycles, fetch, output = capsys.readouterr().out.split(maxsplit=3)
     assert (exit_code, output.strip()) == ("0", f"[{pow(1119317562, 65537, 2603398711)}]")
     assert int(cycles) > int(fetch) > 0
-
-
-def test_files_that_are_named_exist():
-    for name in set(re.findall(r"`((?:proc|tests)/[\w/.]*)`", README.read_text())):
-        assert (ROOT / name).exists(), name
 
 
 # ---- adding an instruction
@@ -256,15 +248,15 @@ print(*sorted(seen))
 
 @pytest.mark.regress
 def test_add_an_instruction(tmp_path):
-    """Zba, as the page has it: what fails after the first step, and that nothing does at the end."""
+    """Zba, by the guide: the named tests fail after the first step, and none fails at the end."""
     copy = Copy(tmp_path)
     write_programs(tmp_path)
     program = ("-m", "modexlab.eval.cli.main", "proc", "element.c", "--json", "--stage", "python")
     refused = copy.python(*program)
     assert refused.returncode == 2 and "illegal instruction" in refused.stderr, refused
 
-    edits = EDIT.findall(README.read_text())
-    (noticing,) = FAILING.findall(README.read_text())
+    edits = EDIT.findall(TEXT)
+    (noticing,) = FAILING.findall(TEXT)
     copy.edit(*edits[0])
     done = copy.pytest(*noticing.split())
     assert set(re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)) == set(noticing.split()), done.stdout
@@ -282,14 +274,15 @@ def test_add_an_instruction(tmp_path):
 
 
 def rewrite():
-    """Put the present quotations into the page."""
-    text, here = README.read_text(), Path.cwd()
+    """Put the present quotations into the pages."""
+    here = Path.cwd()
     with tempfile.TemporaryDirectory() as directory:
         write_programs(Path(directory))
-        os.chdir(directory)
-        text = QUOTED.sub(lambda found: f"{found[1]}{present(found[2], found[3])}\n", text)
-        os.chdir(here)
-    README.write_text(text)
+        for page in PROC:
+            os.chdir(directory)
+            text = QUOTED.sub(lambda found: f"{found[1]}{present(found[2], found[3])}\n", page.read_text())
+            os.chdir(here)
+            page.write_text(text)
 
 
 if __name__ == "__main__":

@@ -267,7 +267,7 @@ def _remedy(trap: Trap) -> str:
     if trap.cause == causes.ILLEGAL:
         if decode(trap.inst) is None:
             return "this is no instruction of RV32IM: compile with -march=rv32im"
-        return "see the table of CSRs in proc/README.md"
+        return "see the table of CSRs in docs/reference/processor.md"
     remedy = "correct it, or set mtvec to a trap handler"
     if trap.cause == causes.BREAKPOINT:
         return (
