@@ -94,12 +94,12 @@ def likely(design: Document) -> dict[str, str]:
         for start in NAMES
         if re.match(rf"(\$paramod(\$\w+)?)?\\?(\w+_)?{start}", name)
     }
-    cells = sum(width(design["modules"][instance["type"]]) for instance in _instances(design, found))
+    cells = sum(width(design["modules"][instance["type"]]) for instance in instances(design, found))
     return found if cells >= LEAST else {}
 
 
-def _instances(design: Document, modules: Container[str]) -> Iterator[Cell]:
-    """The instances of these modules."""
+def instances(design: Document, modules: Container[str]) -> Iterator[Cell]:
+    """The instances of these modules, or cells of these types."""
     for module in design["modules"].values():
         yield from (cell for cell in module["cells"].values() if cell["type"] in modules)
 
@@ -120,7 +120,7 @@ def find(design: Document, library: Library) -> dict[str, Form]:
             known[digest(name)] = _form(design["modules"][name], *NAMES[start], library)
         if form := known[digest(name)]:
             found[name] = form
-    cells = sum(found[instance["type"]].count(instance) for instance in _instances(design, found))
+    cells = sum(found[instance["type"]].count(instance) for instance in instances(design, found))
     return found if cells >= LEAST else {}
 
 

@@ -305,6 +305,20 @@ def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
     assert delays[0] == delays[2]
 
 
+@parametrize(
+    "words, area_um2",  # a tree of multiplexers takes 194 for the data, a decoder 69 for the constants
+    [("a", 170), ("{8'd0, 8'd37, 8'd74, 8'd111, 8'd148, 8'd185, 8'd222}", 67)],
+    ids=["data", "constants"],
+)
+def test_words_chosen_by_an_index(words, area_um2, tmp_path):
+    """Data behind a decoder, and a table of constants as multiplexers, which fold."""
+    ports = "input logic clk, input logic [6:0][7:0] a, input logic [2:0] k, output logic [7:0] y, z"
+    body = f"wire [6:0][7:0] words = {words};\nalways_ff @(posedge clk) {{z, y}} <= {{y, words[k]}};"
+    synthesized(tmp_path, module(body, ports))
+    assert loaded(tmp_path, "area.json")["area_um2"] < area_um2
+    assert proof(tmp_path).equivalent
+
+
 @parametrize("clock_ns, adders", [(3.0, "ripple"), (0.5, "mixed")])
 def test_subtractions_ripple_where_there_is_time(clock_ns, adders, tmp_path):
     text = module("always_ff @(posedge clk) y <= y - (y - a);")
