@@ -4,6 +4,7 @@
 # make coverage the same, with the lines and branches of all rooms that no test reaches
 # make check    DESIGN=mont-001: the tests of a design, its multiplier, its programs and its interfaces
 # make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own
+# make docs     set up, then the documentation site, build/docs/index.html; a warning is an error
 # make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
 # make format   let ruff format the sources
 # make clean    remove what make made; the cache of builds too
@@ -21,7 +22,7 @@ PYTEST   := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 # a run starts some hundred processes of Python: what they import is compiled by the first of them, whatever the environment says
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test coverage check report regress bench setup format lint clean
+.PHONY: test coverage check report regress bench docs setup format lint clean
 
 # types are checked beside the tests, and told at the end
 test: setup
@@ -46,6 +47,10 @@ regress: setup lint
 bench: setup
 	$(BIN)/python -m tests.bench.simulators
 
+docs: setup
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo build/docs/index.html
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -67,4 +72,4 @@ $(READY): requirements.txt setup.py pyproject.toml Makefile .ci/setup
 
 clean:
 	-[ -x $(BIN)/modexlab ] && $(BIN)/python -c "from modexlab.rtl.sim.cache import clear; clear()"
-	rm -rf $(VENV) build .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) build docs/reference/*/ .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage *.egg-info

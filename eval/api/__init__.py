@@ -1,19 +1,19 @@
 """modexlab from Python: designs, machines, measurements, the ledger, sweeps and the papers' figures.
 
+For example::
+
     import modexlab
 
     machine = modexlab.design("mont").at(32, steps_per_stage=4)
-    machine.cycles(1119317562, 65537, 2603398711)                   # by the closed formula
-    modexlab.measure(machine, "decrypt").value("cycles")            # by simulation, the result checked
-                                                                    against pow
-    modexlab.measure(machine, stage="flow").value("area_um2")       # through synthesis, tests of the netlist,
-                                                                    timing and power
+    machine.cycles(1119317562, 65537, 2603398711)              # by the closed formula
+    modexlab.measure(machine, "decrypt").value("cycles")       # by simulation, the result checked against pow
+    modexlab.measure(machine, stage="flow").value("area_um2")  # by synthesis, with tests, timing and power
 
-A wrong name or value raises BadInput, which says the value and the remedy. What stage `flow` needs is in the
+A wrong name or value raises BadInput, whose message names the value and the remedy. Stage `flow` needs the
 extra [flow].
 
-This file is the package `modexlab` itself (setup.py); it stands in a room because the top level of the
-project has rooms only. It imports nothing before it is asked, so `import modexlab` takes no time.
+This file is the package `modexlab` itself (setup.py); it is in a room because the top level of the project
+has rooms only. Its parts are imported when they are first used, so `import modexlab` takes no time.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def designs() -> list[Design]:
 
 
 def find(name: str) -> Design:
-    """Find an RSA design by its name, the path of its manifest, or its reference NAME@PATH."""
+    """Find an RSA design by its name, the path of its manifest, or its reference `NAME@PATH`."""
     found = entry(name)
     if isinstance(found, OwnDesign):
         raise no_rsa_machine(found)

@@ -10,7 +10,7 @@ from tests.command_line import Cli
 from tests.harness import regress_if
 from tests.paths import ROOT
 
-TEXT = (ROOT / "docs" / "accelerator.md").read_text()
+TEXT = (ROOT / "docs" / "tutorials" / "accelerator.md").read_text()
 FILES = re.findall(r"<!-- file: (.+?) -->\n```\w+\n(.*?)```\n", TEXT, re.DOTALL)
 PYTHON = re.search(r"## From Python\n\n```python\n(.*?)```", TEXT, re.DOTALL)
 NEW, *COMMANDS = re.findall(r"^\$ modexlab (.+)$", TEXT, re.MULTILINE)

@@ -1,0 +1,166 @@
+"""Sphinx settings of the documentation site, and its generated pages: commands, designs, interfaces, rooms.
+
+`make docs` writes the generated pages into folders below docs/reference, which git ignores.
+"""
+
+import argparse
+import inspect
+import re
+import tempfile
+from collections.abc import Iterator
+from importlib import metadata
+from os.path import normpath, relpath
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import modexlab
+from modexlab.eval.cli.commands.compare_cores import OPERATIONS, PRODUCTS
+from modexlab.eval.cli.main import parser_of
+from modexlab.eval.cli.render import Table
+from modexlab.eval.cli.routes import SUMMARIES, form_of, forms
+from modexlab.eval.designs.catalogue import designs
+from modexlab.eval.designs.foreign import manifest
+from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000
+from modexlab.eval.designs.machine import Design
+from modexlab.eval.designs.verilog_header import register_lines
+from modexlab.eval.lab import space
+from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores, widths
+from modexlab.eval.lab.ledger.export import Reference
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.flow import kit
+
+project = "modexlab"
+release = metadata.version(project)
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+default_role = "code"
+autodoc_typehints, autodoc_preserve_defaults = "none", True
+html_theme, html_title = "furo", f"modexlab {release}"
+html_copy_source = html_show_search_summary = html_show_sphinx = html_show_copyright = smartquotes = False
+myst_heading_anchors = 4
+highlight_language = "text"
+suppress_warnings = ["misc.highlighting_failure"]  # local labels of RISC-V assembly, such as 1f
+
+ROOT = Path(__file__).parents[1]
+# autodoc sees only what has been imported
+vars(modexlab).update({name: getattr(modexlab, name) for name in modexlab.__all__})
+# Markdown pages of the repository outside docs, and their places in the site
+ROOMS = {
+    "CONTRIBUTING.md": "docs/reference/rooms/contributing.md",
+    "rtl/README.md": "docs/reference/rooms/rtl.md",
+    "proc/README.md": "docs/reference/rooms/proc.md",
+    "flow/README.md": "docs/reference/rooms/flow.md",
+    "eval/README.md": "docs/reference/rooms/eval.md",
+    "eval/examples/crc/README.md": "docs/reference/rooms/crc.md",
+    "eval/examples/gcd/README.md": "docs/reference/rooms/gcd.md",
+    "eval/examples/inverse/README.md": "docs/reference/rooms/inverse.md",
+}
+FORMATS = {"Spaces of sweeps": space, "Manifests of Verilog": manifest, "Libraries of cells": kit}
+
+
+def escaped(text: str) -> str:
+    """Text without Markdown of its own, except for what backticks enclose."""
+    return re.sub(r"(`[^`]*`)|([<*_\[\]])", lambda found: found[1] or f"\\{found[2]}", text)
+
+
+def sentence(text: str) -> str:
+    """A summary as a sentence."""
+    return escaped(f"{text[0].upper()}{text[1:]}.")
+
+
+def fence(text: str, language: str = "text") -> str:
+    """A block of code."""
+    return f"```{language}\n{dedent(text)}\n```"
+
+
+def prose(text: str | None) -> str:
+    """A docstring as Markdown: indented paragraphs keep their layout."""
+    parts = (fence(part) if "\n  " in f"\n{part}" else escaped(part) for part in str(text).split("\n\n"))
+    return "\n\n".join(parts).replace("\n```\n\n```text\n", "\n\n")
+
+
+def linked(text: str, place: str, page: str) -> str:
+    """The text of a file with its links as they are in a page of the site; files outside are only named."""
+
+    def link(found: re.Match[str]) -> str:
+        target = normpath(Path(place).parent / found[2])
+        target = relpath(ROOMS.get(target, target), Path(page).parent)
+        return found[1] if target.startswith("../" * page.count("/")) else f"[{found[1]}]({target}{found[3]})"
+
+    return re.sub(r"\[([^]]+)\]\((?!\w+:)([^)#\s]+)(#[\w-]+|)\)", link, text)
+
+
+def command(name: str) -> Iterator[str]:
+    """The page of a command: each of its forms, from its parser."""
+    yield f"# modexlab {name}\n\n{sentence(SUMMARIES[name])}"
+    for form in forms(name):
+        parser, about = parser_of(form), form_of(form)
+        yield f"## {form}\n\n{sentence(about.summary)}\n\n{prose(about.text)}"
+        formatter = parser._get_formatter()
+        for group in parser._action_groups:
+            rows = [
+                (f"`{formatter._format_action_invocation(action)}`", escaped(formatter._expand_help(action)))
+                for action in group._group_actions
+                if action.help != argparse.SUPPRESS
+            ]
+            yield Table((group.title or "", "meaning"), rows).markdown()
+        yield fence(about.examples.replace("  modexlab", "$ modexlab"), "console")
+
+
+def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
+    """The page of a design: its parts, parameters, formula and reference results."""
+    parts = [(name, getattr(design, name)) for name in ("family", "domain", "schedule", "paper")]
+    yield f"# {design.name}\n\n{sentence(design.summary)}"
+    yield Table(("part", "value"), [*parts, ("constant time", design.promises.sentence)]).markdown()
+    rows = [
+        (param.name, param.default, escaped(param.describe_legal()), escaped(param.help))
+        for param in design.params
+    ]
+    yield "## Parameters\n\nDefaults at 32 bits; `--set NAME=VALUE` changes one."
+    yield Table(("parameter", "default", "values", "meaning"), rows).markdown()
+    timing = inspect.getsource(type(design.at(design.usual_nbits).timing))
+    yield f"## Formula\n\nThe cycles of a product (`cl/timing.py`):\n\n{fence(timing, 'python')}"
+    yield "## Figures\n\nThe reference results, or cycles by formula where nothing has been measured."
+    for part, columns in ((MULTIPLIER, PRODUCTS), (MACHINE, OPERATIONS)):
+        found = [core for core in measured if (core.design, core.part) == (design.name, part)]
+        yield Table.of(found, {"bits": "nbits", **columns}).markdown() if found else ""
+    yield fence(f"$ modexlab show {design.name}\n$ modexlab compare cores {design.name}", "console")
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The generated pages by their paths."""
+    for name in SUMMARIES:
+        yield f"commands/{name}", "\n\n".join(command(name))
+    with tempfile.TemporaryDirectory() as folder, Reference() as reference:
+        measured = cores(Ledger(f"{folder}/ledger.sqlite", reference), widths())
+    for design in designs():
+        yield f"designs/{design.name}", "\n\n".join(design_page(design, measured))
+    machine = modexlab.design("mont").at(32)
+    for interface in (AXI4LITE, AXI4LITE_000):
+        lines = "\n".join(register_lines(interface.registers(machine.shape, machine.traits)))
+        yield (
+            f"formats/{interface.name}",
+            f"# Registers of {interface.name}, `mont` at 32 bits\n\n{fence(lines)}",
+        )
+    for title, module in FORMATS.items():
+        yield f"formats/{module.__name__}", f"# {title}\n\n{prose(module.__doc__)}"
+    for source, page in ROOMS.items():
+        yield page[15:-3], linked((ROOT / source).read_text(), source, page)
+
+
+def write(app: Any) -> None:
+    """Write the generated pages."""
+    for name, text in pages():
+        path = Path(app.srcdir, "reference", f"{name}.md")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def read(app: Any, name: str, text: list[str]) -> None:
+    """Adapt the links of a page to the site."""
+    text[0] = linked(text[0], f"docs/{name}.md", f"docs/{name}.md")
+
+
+def setup(app: Any) -> None:
+    app.connect("builder-inited", write)
+    app.connect("source-read", read)
