@@ -22,6 +22,7 @@ from modexlab.proc.isa.csrs import CSRS
 from modexlab.proc.sim import VerilogText, simulate_proc
 from modexlab.proc.software.kernels import kernel_program
 from modexlab.rtl.sim import ToolError, lint, translate
+from modexlab.rtl.sim.toolchain import verilator
 from modexlab.rtl.sim.translation.translated import Digests
 
 from tests.command_line import refusals
@@ -297,6 +298,15 @@ def test_lint_complains_about_what_is_missing(cli):
         lint(text.replace("module mont_8_Sequencer", "module Other"))
 
 
+def test_a_folder_gets_a_file_per_module(cli, tmp_path):
+    """They list in the order of reading, hold one module each, and need no pragma."""
+    cli.passes(f"verilog mont --nbits 8 -o {tmp_path}/sub/")
+    listed = (tmp_path / "sub" / "files.f").read_text().split()
+    assert listed[:2] == ["mont_8_types.sv", "mont_8.sv"] and len(listed) > 10
+    verilator(["--lint-only", "-Wall", "-f", "files.f"], cwd=tmp_path / "sub")
+    assert all("lint_off" not in (tmp_path / "sub" / name).read_text() for name in listed)
+
+
 def test_a_directory_is_no_file(cli, tmp_path):
     assert f"{tmp_path}: cannot be written: Is a directory" in cli.fails(
         f"verilog mont --nbits 8 -o {tmp_path}"
@@ -334,7 +344,6 @@ test_refusals = refusals(
         "mont -o /nowhere/mont.sv": "/nowhere/mont.sv: there is no such directory",
         "mont -o ''": "--output '': this is not the name of a file",
         "mont -o ..": "--output '..': this is not the name of a file",
-        "mont -o sub/": "--output 'sub/': this is not the name of a file",
         "mont --nbits 4097": "out of range",
         "mont --nbits 30 --set steps_per_stage=8": "does not divide the width of 30 bits",
         "mnot": "did you mean 'mont'?",

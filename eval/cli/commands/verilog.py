@@ -13,6 +13,7 @@ examples:
   modexlab verilog mont --interface xcel -o mont_xcel.sv
   modexlab verilog mont --interface unit -o multiplier.sv
   modexlab verilog mont --any-width -o mont.sv
+  modexlab verilog mont -o mont/       # a file per module; files.f lists them in order
   modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
   modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv
 """
@@ -21,13 +22,14 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from ....fl.errors import BadInput
+from ....rtl.sim.translation.module_files import module_files
 from ...designs.interfaces import COUPLINGS, DEFAULT
 from ...designs.soc_system import Xcel
 from ...designs.verilog.machine import verilog
 from ...designs.verilog.padding import PADDING, padding_verilog
 from ...designs.verilog.processor import PROCESSOR, processor_verilog
 from ...designs.widths import check_width
-from ...folders import check_file, write_file
+from ...folders import check_file, new_directory, write_file, write_folder
 from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import accelerator_of, refuse, xcel_of
@@ -41,7 +43,7 @@ OF_PROCESSOR = ("xcel", "mul_latency", "div_bits", "no_commit")
 OPTIONS = (
     "design (or proc, or a unit of padding)",
     "--accelerator",
-    "--output (a file; default: stdout)",
+    "--output (a file, or FOLDER/ for a file per module; default: stdout)",
     *HARDWARE,
     flag(
         "--any-width",
@@ -115,13 +117,18 @@ def _processor(args: Namespace) -> int:
 def _put(output: str | None, what: str, make: Callable[[], str]) -> int:
     """Write the text to a file or to stdout."""
     path = None if output == "-" else output
-    if path is not None:
+    folder = new_directory("--output", path) if path and path.endswith("/") else None
+    if path is not None and not folder:
         check_file("--output", path)
     with Progress(what):
         text = make()
     if path is None:
         print(text, end="")
         return 0
-    write_file(path, text)
+    if folder:
+        files = module_files(text)
+        write_folder(folder, files | {"files.f": "".join(f"{name}\n" for name in files)})
+    else:
+        write_file(path, text)
     print(f"{path}: {what}, {text.count(chr(10))} lines")
     return 0

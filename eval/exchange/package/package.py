@@ -19,6 +19,7 @@ from ....fl.register_map import Register
 from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.assertions import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
+from ....rtl.sim.translation.module_files import module_files
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
@@ -36,8 +37,6 @@ TEMPLATE = Path(__file__).parent / "template"  # by the kinds of packages that h
 COCOTB = Path(__file__).with_name("cocotb_bench.py")
 CHANGES = TEMPLATE / "all" / "CHANGES.md"
 ECP5_PINS = 365
-PRAGMA = r"^ */\* verilator lint_off (\w+) \*/(?: *// (.*))?\n"
-AROUND = re.compile(PRAGMA + r"((?:.*\n)+?) */\* verilator lint_on \1 \*/\n", re.MULTILINE)
 EFFECTS = {"CONTROL": " singlepulse;", "IRQ_STATUS": " hw = w; onwrite = woclr;"}  # of writes
 RDL_HEAD = """\
 // The registers of {name}, by modexlab: 32 bits each, byte addresses.
@@ -47,7 +46,6 @@ addrmap {name} {{
   default regwidth = 32;
   default accesswidth = 32;
 """
-REASONS = {"DECLFILENAME": "the modules are in one file"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,8 @@ class Package:
         subject, name, interface = self.subject, self.name, self.interface
         progress("Verilog")
         hardware = verilog(self.machine, interface.name)
-        hardware, waivers = _waived(re.sub(rf"\b{self.machine.top(interface)}", name, hardware), name)
+        hardware = re.sub(rf"\b{self.machine.top(interface)}", name, hardware)
+        modules = {f"rtl/{file}": text for file, text in module_files(hardware).items()}
         ports = port_lines(hardware, name)
         progress("vectors")
         tests = vectors(subject, name)
@@ -103,7 +102,10 @@ class Package:
             "licence": licence,
             "properties": PROPERTIES.stem if interface.on_bus else "stream_properties",
             "address_nbits": str(axi4lite.address_nbits(self.machine.shape)) if interface is AXI4LITE else "",
-            "waivers": waivers,
+            "rtl": " \\\n\t".join(modules),
+            "types": next(iter(modules)),
+            "rtl_list": "".join(f"      - {file}\n" for file in modules),
+            "rtl_above": " ".join(f"../{file}" for file in modules),
             "clock": interface.clock,
             "period": f"{CLOCK_NS:g}",
             **{f"{way}s": self._sdc_ports(ports, way) for way in ("input", "output")},
@@ -115,7 +117,7 @@ class Package:
         kinds.add("bus" if interface.on_bus else "stream")
         made = {
             "LICENSE": _licence(),
-            f"rtl/{name}.sv": hardware,
+            **modules,
             "bench/vectors.svh": tests.macros,
             "bench/rows.svh": tests.rows,
             "bench/cocotb_bench.py": COCOTB.read_text(),
@@ -132,7 +134,7 @@ class Package:
             registers = interface.registers(self.machine.shape, self.machine.traits)
             made[f"regs/{name}.rdl"] = register_rdl(name, subject.title, registers)
             made |= {f"sw/{file}": text for file, text in subject.software.items()}
-            sources = [f"rtl/{name}.sv", f"properties/{PROPERTIES.name}", "properties/proof.sv"]
+            sources = [*modules, f"properties/{PROPERTIES.name}", "properties/proof.sv"]
             made["properties/prove.ys"] = proof_script([f"../{source}" for source in sources], "proof")
         return _template(kinds, words) | made
 
@@ -175,27 +177,6 @@ def register_rdl(name: str, title: str, registers: Mapping[str, Register]) -> st
             lines.append(f"    field {{{text} }} {place};")
         lines.append(f"  }} {register.name}{count} @{register.address:#05x};")
     return "\n".join([*lines, "};", ""])
-
-
-def _waived(hardware: str, name: str) -> tuple[str, str]:
-    """A Verilog text without pragmas of Verilator's lint, and the same waivers as a configuration file."""
-    waivers: dict[str, str] = {}
-
-    def waive(rule, reason, match=""):
-        line = f'lint_off -rule {rule} -file "*/{name}.sv"{match}'
-        waivers.setdefault(line, f"// {reason or REASONS[rule]}\n{line}")
-
-    def around(found):
-        for signal in re.findall(r"(\w+)(?: \[[^\]]*\])*[,;]?\n", found[3]):
-            waive(found[1], found[2], f""" -match "*'{signal}'*\"""")
-        return found[3]
-
-    def whole(found):
-        waive(found[1], found[2])
-        return ""
-
-    text = re.sub(PRAGMA, whole, AROUND.sub(around, hardware), flags=re.MULTILINE)
-    return text, "\n".join(waivers.values())
 
 
 def _licence() -> str:

@@ -33,6 +33,7 @@ from ..text import VerilogText
 from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
 from .enum_fields import enum_names, enum_value, enumerations, with_enums
 from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
+from .module_files import module_files
 from .names import described, identity, module_names, prefix_of
 from .parameters import merged, numbers_of
 from .source_text import Block, source_order
@@ -42,7 +43,6 @@ from .verilog_format import drop_unused, layout, order_ports, tidy, without_alia
 
 _HEADER = """\
 // {top}: translated from PyMTL3; the top module is the first one.
-/* verilator lint_off DECLFILENAME */  // one file has all modules
 `default_nettype none
 
 """
@@ -80,11 +80,16 @@ def top_name(component: Component) -> str:
     return type(component).__name__
 
 
-def lint(verilog: str) -> None:
-    """Raise ToolError with Verilator's message if it has anything to complain about, style included."""
+def lint(verilog: str, *options: str) -> None:
+    """Raise ToolError with Verilator's message if it has anything to complain about, style included.
+
+    Each module is in a file of its name, as Verilator wants it.
+    """
+    files = module_files(verilog)
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        (Path(directory) / "design.sv").write_text(verilog)
-        toolchain.verilator(["--lint-only", "-Wall", "design.sv"], cwd=Path(directory))
+        for name, text in files.items():
+            (Path(directory) / name).write_text(text)
+        toolchain.verilator(["--lint-only", "-Wall", *options, *files], cwd=Path(directory))
 
 
 def _hierarchy(component: Component) -> Iterator[Component]:

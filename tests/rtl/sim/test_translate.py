@@ -231,7 +231,7 @@ def test_two_designs_in_one_project():
     assert len(set(names)) == len(names)
     assert {"mont_8", "mont_8_Sequencer", "mont_16_Sequencer", "naive_8_ModExpReq_8"} <= set(names)
     lint_several(*unique)
-    with pytest.raises(ToolError, match=r"MODDUP|already declared"):
+    with pytest.raises(ToolError, match=r"MODDUP|Duplicate declaration"):
         lint_several(translate(mont.at(8).rtl(), "one"), translate(naive.at(8).rtl(), "two"))
 
 
@@ -246,7 +246,7 @@ def test_names_of_a_project_stay_short():
 
 def lint_several(*texts):
     """All in one run; each is a top of its own."""
-    lint("/* verilator lint_off MULTITOP */\n" + "".join(texts))
+    lint("".join(texts), "-Wno-MULTITOP")
 
 
 def test_what_is_read_in_part_before_an_assignment():
@@ -343,7 +343,7 @@ def test_reserved_word_is_named():
 
 def test_lint_raises_with_the_message_of_verilator():
     latch = "module d(input logic a, output logic b);\n  always_comb if (a) b = 1;\nendmodule\n"
-    with pytest.raises(ToolError, match=r"(?s)LATCH.*design.sv:2:"):
+    with pytest.raises(ToolError, match=r"LATCH: d.sv:4:"):
         lint(latch)
 
 
