@@ -36,20 +36,40 @@ PROC = [  # tests/proc/test_readme.py runs their commands
         "docs/reference/processor",
     )
 ]
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "rtl/README.md")] + EVAL
+FLOW = [
+    ROOT / name
+    for name in (
+        "flow/README.md",
+        "docs/howto/asic.md",
+        "docs/reference/flow.md",
+        *(f"docs/explanation/{name}.md" for name in ("energy", "layout", "synthesis", "timing")),
+    )
+]
+GENERATED = EVAL + FLOW  # pages in which every measured number comes from a command or from code
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "rtl/README.md")] + EVAL + FLOW
 PAGES += [ROOT / "docs" / f"{name}.md" for name in ("index", "tutorials/first-steps", "explanation/papers")]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 LINK = re.compile(r"\]\((?!http)([^)#]*)#?([\w-]*)\)")
 MOST_LINES = 80  # of the first page
+MOST_WORDS = 1500  # of a page in docs/
+CODE = re.compile(r"^(```+).*?^\1$|^    .*?$|<!--.*?-->|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+UNIT = r"(?:[pnum]s|s|seconds?|minutes?|[num]m(?:\^?2|²)?|[pn]J|[mun]W|[kMG]Hz|fF|[kMG]i?B|%|percent)(?!\w)"
+MEASURED = re.compile(
+    rf"\d\s?{UNIT}|^\|.*[ (]{UNIT}[^|\n]*\|.*\n\|[-| ]+\|\n(?:\|.*\n)*?\|.*\| ?[-+]?\d", re.MULTILINE
+)
 QUOTED = re.compile(r"<!-- (executed|from): (.+?) -->\n```\n(.*?)```\n", re.DOTALL)
 SPACE = re.compile(r"<!-- a space -->\n```toml\n(.*?)```\n", re.DOTALL)
 COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
 GCC = "12.2.0"  # made the programs whose cycles are quoted
 TABLES = {  # command, first column of its table
+    "asic mont --nbits 8 --layout": "clock",
+    "asic mont --nbits 8 --to power": "encrypt",
+    "asic mont --nbits 8 --interface unit --fmax --to timing": "clock",
     "report mont-001 mont --cycles --text": "Design",
     "proc soc systolic --nbits 1024 --wait interrupt": "operation",
 }
 LONG = (
+    *(command for command in TABLES if command.startswith("asic ")),
     "proc soc systolic --nbits 1024 --wait interrupt",
     "report mont-001 mont --cycles --text",
 )  # in the long regression
@@ -134,7 +154,7 @@ def later(command):
     ],
 )
 def test_commands(command, tmp_path, monkeypatch, capsys):
-    for room in ("eval", "proc", "tests"):  # whose files the commands name
+    for room in ("eval", "flow", "proc", "tests"):  # whose files the commands name
         (tmp_path / room).symlink_to(ROOT / room)
     monkeypatch.chdir(tmp_path)
     assert run(command, capsys)
@@ -147,7 +167,7 @@ def test_compiler_of_the_quoted_cycles_is_named():
 def test_files_that_are_named_exist():
     """Every path in a page that is not an example of one's own."""
     text = re.sub(r"`[\w/]*/blakley\.py`", "", "\n".join(page.read_text() for page in PAGES + PROC))
-    for name in set(re.findall(r"`((?:fl|rtl|cl|proc|eval|tests)/[\w/.]*)`", text)):
+    for name in set(re.findall(r"`((?:fl|rtl|cl|proc|flow|eval|tests|docs)/[\w/.]*)`", text)):
         assert (ROOT / name).exists(), name
 
 
@@ -163,6 +183,27 @@ def test_links_lead_to_headings(page):
 
 def test_first_page_is_short():
     assert len(PAGES[0].read_text().splitlines()) <= MOST_LINES
+
+
+@parametrize("page", GENERATED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_measured_numbers_are_generated(page):
+    text = page.read_text()
+    assert not MEASURED.search(CODE.sub("", text)) and len(text.split()) <= MOST_WORDS
+
+
+@parametrize(
+    "text, number",
+    [
+        ("it takes 3.04 nJ", "4 nJ"),
+        ("14 % smaller", "4 %"),
+        ("at `--clock 3 ns`", None),
+        ("```\n3 ns\n```\n", None),
+        ("| bits | at ns |\n|---|---|\n| 8 | 1.7 |\n", "| bits | at ns |\n|---|---|\n| 8 | 1"),
+    ],
+)
+def test_measured_numbers_are_found(text, number):
+    found = MEASURED.search(CODE.sub("", text))
+    assert (found and found[0]) == number
 
 
 def rewrite():

