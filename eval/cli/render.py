@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -16,6 +16,7 @@ from ..table import markdown_table, table
 from .exit_codes import FAILED, INTERRUPTED
 
 LABEL = 14  # letters
+EMPTY = (None, "", "-")
 Json = dict[str, Any]  # an object for scripts
 Columns = Mapping[str, str | Callable[[Any], Any]]  # the item of a record for each head
 
@@ -40,6 +41,15 @@ class Table:
         """
         rows = [[_item(record, column) for column in columns.values()] for record in records]
         return Table([*columns], rows, title, note)
+
+    def folded(self, names: Collection[str]) -> Table:
+        """Columns of these names move into the note where their rows agree; empty columns are dropped."""
+        columns = dict(zip(self.head, zip(*self.rows, strict=True), strict=True))
+        known = {head: {*column}.difference(EMPTY) for head, column in columns.items()}
+        held = [f"{head} {known[head].pop()}" for head in names if len(known.get(head, ())) == 1]
+        kept = {head: column for head, column in columns.items() if known[head]}
+        note = f"Held fixed: {'; '.join(held)}." if held else ""
+        return Table([*kept], [*zip(*kept.values(), strict=True)], self.title, note)
 
     def text(self) -> str:
         return "\n".join(filter(None, (self.title, table(self.head, self.rows), self.note)))

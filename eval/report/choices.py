@@ -11,8 +11,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ..json_values import attributes
-from ..lab.comparison.cores import MACHINE, PUBLISHED, Core
+from ..lab.comparison.cores import MACHINE, PUBLISHED, UNKNOWN, Core, spread
 from ..lab.stages import title
+from .cores import figures_of
 from .ledger_view import Record
 from .metrics import shown
 from .tables import MISSING, SIGN, Cell, Column, Table, line
@@ -45,11 +46,12 @@ CRITERIA = (
 
 
 class Width(NamedTuple):
-    """The machines of one width, and the published ones."""
+    """The machines of one width that do the same work, and the published ones."""
 
     nbits: int
+    work: str  # the same of all of its machines
     machines: Sequence[Core]
-    published: Sequence[Core]
+    published: Sequence[Core]  # with the same limits of the modulus
 
     def best(self, criterion: Criterion) -> Core | None:
         known = [core for core in self.machines if criterion.value(core) is not None]
@@ -68,8 +70,10 @@ def widths(found: Sequence[Core]) -> list[Width]:
     for nbits, cores in groupby(found, attrgetter("nbits")):
         whole = [core for core in cores if core.operation_us is not None]
         machines = [core for core in whole if core.measured and core.part == MACHINE and not core.marks]
-        if machines:
-            made.append(Width(nbits, machines, [core for core in whole if core.kind == PUBLISHED]))
+        for work, stage in dict.fromkeys((core.work, core.stage) for core in machines):
+            same = [core for core in machines if (core.work, core.stage) == (work, stage)]
+            others = [core for core in whole if core.kind == PUBLISHED and core.limits == same[0].limits]
+            made.append(Width(nbits, f"{work}, {title(stage)}", same, others))
     return made
 
 
@@ -80,14 +84,54 @@ def table(found: Sequence[Core]) -> Table:
         *(Column(item.head, _winner(item), item.unit) for item in CRITERIA),
         Column("Fastest published", _rival, "µs"),
         Column("On", lambda width: width.rival.technology if width.rival else ""),
+        Column("Work", "work"),
     )
     lines = [line(columns, width, {}) for width in widths(found)]
     return Table(
         "choices",
         "The machine to build",
-        "A private operation: an exponent of nearly the full width. Each machine runs at the highest clock that "
-        "its netlist meets, in one library, before layout; published ones run on their own technology.",
+        "A private operation. Held fixed in a line: the work and the stage of our machines, all in one library. "
+        "A published machine has its own technology and perhaps an exponent of another length. Clocks and "
+        "protections stand in the terms of these figures.",
         columns,
+        lines,
+    )
+
+
+STATED = {
+    "Machine": "name",
+    "Exponent": "exponent_nbits",
+    "Constant time": "constant_time",
+    "Protections": "protections",
+    "Conversions": "conversions",
+    "Kit and corner, or technology": "technology",
+    "Obtained": "obtained",
+}
+TERMS = (
+    *(Column(head, name) for head, name in STATED.items()),
+    figures_of("Clock asked", "period_ns", "ns"),
+    figures_of("Clock met", "met_ns", "ns"),
+    Column("Energy, drawn operands", lambda core: spread(core.operation_drawn_nj) or "-", "nJ", True),
+    Column("Stage", lambda core: title(core.stage)),
+)
+
+
+def terms(found: Sequence[Core]) -> Table:
+    """What each machine of the other table does, and how its figures were obtained."""
+    lines = []
+    for width in widths(found):
+        best = [*map(width.best, CRITERIA), width.rival]
+        lines += [
+            line(TERMS, core, {}, f"{width.nbits:,} bits")
+            for core in (*width.machines, *width.published)
+            if core in best
+        ]
+    return Table(
+        "terms",
+        "The terms of these figures",
+        "Constant time: for all exponents (yes), of a length, or no. Protections: CRT, blinding and the check of "
+        f"the result. {UNKNOWN}, or nothing: not stated by the source.",
+        TERMS,
         lines,
     )
 

@@ -38,7 +38,7 @@ def measured(found: Sequence[Core]) -> list[Core]:
     return own if any(core.part == MULTIPLIER for core in own) else []
 
 
-def _figures(head: str, name: str, unit: str = "") -> Column:
+def figures_of(head: str, name: str, unit: str = "") -> Column:
     def cell(core: Core) -> Cell:
         value = getattr(core, name)
         if value is None or core.measurement is None:
@@ -51,13 +51,14 @@ def _figures(head: str, name: str, unit: str = "") -> Column:
 COLUMNS = (
     Column("Core", "name"),
     Column("Of", "kind"),
-    _figures("Interval", "product_cycles", "cycles"),
-    _figures("Clock", "period_ns", "ns"),
-    _figures("Interval", "product_ns", "ns"),
-    _figures("Area", "area_um2", "µm²"),
-    _figures("Area × time", "area_time", "mm² ns"),
-    _figures("Of the floor", "floor_ratio"),
-    _figures("Energy without glitches", "energy_nj", "nJ"),
+    figures_of("Latency", "latency_cycles", "cycles"),
+    figures_of("Interval", "product_cycles", "cycles"),
+    figures_of("Clock", "period_ns", "ns"),
+    figures_of("Interval", "product_ns", "ns"),
+    figures_of("Area", "area_um2", "µm²"),
+    figures_of("Area × time", "area_time", "mm² ns"),
+    figures_of("Of the floor", "floor_ratio"),
+    figures_of("Energy without glitches", "energy_nj", "nJ"),
     Column("Stage", lambda core: title(core.stage)),
 )
 
@@ -65,17 +66,22 @@ COLUMNS = (
 def table(found: Sequence[Core]) -> Table:
     """Each on a line, those of a width together."""
     lines = [
-        line(COLUMNS, product, attributes(product, "family", "nbits"), f"{product.nbits:,} bits")
+        line(
+            COLUMNS,
+            product,
+            attributes(product, "family", "nbits"),
+            f"{product.nbits:,} bits {product.limits}".strip(),
+        )
         for product in _of_products(found)
     ]
     return Table(
         "cores",
         "What a product costs",
         "Multipliers alone, and machines that have none apart from their memories, each at the shortest "
-        "clock period that it meets (searched). Interval: from one product to the next; the latency of a "
-        "pipelined multiplier is longer. The floor is 2n² bit products, each taking half a selecting "
-        "gate and half a full adder of the library for one clock; `modexlab compare cores` adds private "
-        "operations and published figures.",
+        "clock period that it meets (searched). Held fixed under a heading: the width and the limits of the "
+        "modulus. Latency: from request to answer; interval: from one product to the next. The floor is 2n² "
+        "bit products, each taking half a selecting gate and half a full adder of the library for one clock; "
+        "`modexlab compare cores` adds private operations and published figures.",
         COLUMNS,
         lines,
     )
@@ -84,7 +90,7 @@ def table(found: Sequence[Core]) -> Table:
 def _of_products(found: Sequence[Core]) -> list[Core]:
     return sorted(
         (core for core in found if core.area_time is not None),
-        key=lambda core: (core.nbits, core.part != MULTIPLIER, core.product_ns),
+        key=lambda core: (core.nbits, core.limits, core.part != MULTIPLIER, core.product_ns),
     )
 
 

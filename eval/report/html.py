@@ -44,7 +44,7 @@ class Section(NamedTuple):
 
 
 SECTIONS = (  # name, title, and names of parts
-    ("choices", "What should I build, and what does it cost?", "table choices, chart choices"),
+    ("choices", "What should I build, and what does it cost?", "table choices, chart choices, table terms"),
     ("summary", "Summary", "summary.html"),
     ("fronts", "Which designs are Pareto-optimal?", "chart area-time, chart energy-time"),
     ("designs", "Every design", "table designs"),

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ...fl.errors import BadInput
 from ...fl.moduli import has_known_factors
 from ..designs import catalogue, interfaces
 from ..designs.system_catalogue import HARDWARE
+from ..designs.workload_names import DECRYPT
 from ..lab import stages
 from ..lab.comparison.compare import STALE
 from ..lab.flow_settings import FLOW_DEFAULTS
 from ..lab.ledger.ledger import Row
+from ..lab.point import Point
 from .metrics import METRICS, metric
 
 Record = dict[str, Any]  # flat, of words and numbers
@@ -76,6 +79,7 @@ class Entry:
         """Only points of one group may be held against each other: the same work on the same kind of thing."""
         parts = [f"{self.nbits} bits", self.operation, self.behind]
         parts += [stages.title(self.stage), str(self.flow.get("device", ""))]
+        parts += [f"exponent of {self.exponent_nbits} bits"] if self.exponent_nbits else []
         parts += [f"modulus {self.modulus:#x} alone"] if self.modulus else []
         return " · ".join(part for part in parts if part)
 
@@ -105,6 +109,16 @@ class Entry:
         no RSA.
         """
         return has_known_factors(self.modulus, self.nbits)
+
+    @cached_property
+    def exponent_nbits(self) -> int:
+        """Of a private operation, whose figures compare only with those of as long an exponent; else 0."""
+        if self.operation != DECRYPT:
+            return 0
+        try:
+            return Point.from_json(self.point).parts(DECRYPT)[0].work.exp.bit_length()
+        except BadInput:  # of a design that is no more
+            return 0
 
     def value(self, name: str) -> float | int | None:
         """A figure; None if it was not measured."""

@@ -221,6 +221,7 @@ class Content:
             tables.designs(own, self.chips),
             tables.others(own, self.chips),
             choices.table(self.all_cores),
+            choices.terms(self.all_cores),
             cores.table(self.cores),
             tables.critical_paths(self.data["paths"], own),
             tables.leaks(self.data["leakage"]),

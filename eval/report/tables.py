@@ -244,7 +244,8 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
             no_keys = NO_KEYS_HERE
             continue
         known = [*OPERATIONS, entry.operation].index(entry.operation)
-        place = (entry.nbits, list(INTERFACES).index(entry.interface), known, entry.operation)
+        length = entry.exponent_nbits
+        place = (entry.nbits, list(INTERFACES).index(entry.interface), known, entry.operation, length)
         groups.setdefault(place, []).append(entry)
     lines = []
     for _, found in sorted(groups.items()):
@@ -269,6 +270,7 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
             of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
             of["stage"] = "" if names == CYCLES else winner.stage  # cycles are the same at all
             group = f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}"
+            group += f", an exponent of {length:,} bits" if (length := found[0].exponent_nbits) else ""
             lines.append(line(BEST, _Best(criterion, names, winner, rival), of, group))
     return Table(
         "best",

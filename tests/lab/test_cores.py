@@ -39,10 +39,11 @@ KEYS = (
 
 
 def of_flow(area, clock, **counted):
-    """A run of the flow; counted: cycles and energy by operation."""
-    figures = [figure("area_um2", area), figure("clock_ns", clock)]
+    """A run of the flow that meets its clock by a tenth; counted: cycles and energy by operation."""
+    figures = [figure("area_um2", area), figure("clock_ns", clock), figure("wns_ns", clock / 10)]
     for operation, (cycles, energy) in counted.items():
         values = {"cycles": cycles, "time_ns": cycles * clock, "energy_nj": energy}
+        values |= {"energy_drawn_nj": 2 * energy, "energy_drawn_std_nj": energy / 4}
         figures += [figure(metric, value, operation) for metric, value in values.items()]
     return Measurement(tuple(figures), 1.0, {}, "", "made up for a test", (), {"tests": TESTS})
 
@@ -198,14 +199,78 @@ def test_all_that_the_ledger_has_of_the_kind(bench):
 
 
 def test_answers_that_come_later_than_the_next_product_begins(bench):
-    """The time from product to product counts; a note has the latency."""
-    bench.run("systolic-002", 32, 9_000.0, 2.0, product=(13, 0.1))
+    """The time from product to product counts; the latency is another figure, by formula before a run."""
+    for name, latency, interval in (("systolic-002", 13, 11), ("mont", 4, 4), ("heap", 5, 5)):
+        core = bench.core(name)
+        assert (core.latency_cycles, core.product_cycles) == (latency, interval)
+    fold = bench.core("fold", part="machine")
+    assert (fold.latency_cycles, fold.product_cycles) == (2, 1)
+    bench.run("systolic-002", 32, 9_000.0, 2.0, product=(14, 0.1))
     core = bench.core("systolic-002")
-    assert core.product_cycles == 11 and "13 cycles from request to answer" in core.note
+    assert (core.latency_cycles, core.product_cycles, core.product_ns) == (14, 11, 22.0)
+
+
+def test_a_row_states_its_terms(bench, cli):
+    """Clock asked and met, stage, kit, protections and the spread of the energy, as data and in tables."""
+    bench.run("mont", 32, 10_000.0, 2.0, MACHINE, encrypt=(77, 0.1), decrypt=(129, 0.4))
+    names = "period_ns met_ns stage technology conversions crt blinded checked constant_time exponent_nbits"
+    rows = cli.json("compare cores mont --nbits 32 --own")
+    (row,) = [row for row in rows if row["kind"] == "ours" and row["area_um2"]]
+    assert [*picked(row, names)] == [
+        *(2.0, 1.8, "flow", kit.find().data.title, "included", False, "no", False, "of a length", 30)
+    ]
+    assert row["operation_drawn_nj"] == [0.8, 0.1] and row["drawn_nj"] is None
+    for form in ("", "--markdown"):
+        out = " ".join(cli(f"compare cores mont --nbits 32 --own {form}").out.split())
+        assert "32 bits: a private operation, an exponent of 30 bits design" in out.replace("| ", "")
+        assert (
+            "Held fixed: stage after synthesis, wires supposed; "
+            "technology FreePDK45, NanGate cells, typical corner; " in out
+        )
+        assert "constant time of a length; protections none; conversions included." in out
+        assert "0.8 +-12%" in out and "1.80" in out
+
+
+def test_protections_of_machines_and_of_published_ones(bench):
+    heap = {core.name: core for core in bench.cores(1024) if core.design == "heap" and core.part == "machine"}
+    assert {name: core.protections for name, core in heap.items()} == {"heap": "none", "heap crt=True": "CRT"}
+    assert not any(core.limits for core in heap.values()), "a machine for keys is not one for one modulus"
+    found = {core.design: core.protections for core in lab.published_cores([2048])}
+    assert found["OpenSSL, RSA with CRT"] == "CRT, message blinded, check"
+    assert found["OTBN, masked"] == "message and exponent blinded, ?" and found["004 Algo 6"] == "?"
+    settings = (("blind", "both"), ("crt", True), ("schedule", "fixed-window"), ("verify", True))
+    bench.run("heap", 32, 9e4, 2.0, MACHINE, settings, decrypt=(999, 1.0))
+    (blinded,) = [core for core in bench.cores() if core.settings.get("blind")]
+    assert blinded.protections == "CRT, message and exponent blinded, check"
+
+
+def test_a_table_holds_one_workload_at_one_stage(bench, cli):
+    """Exponents of another length, machines for one modulus, and layouts have tables of their own."""
+    for stage in ("flow", "layout"):
+        bench.run(
+            "mont", 32, 10_000.0, 2.0, {**MACHINE, "stage": stage}, encrypt=(77, 0.1), decrypt=(129, 0.4)
+        )
+        bench.run(
+            "ssmm", 32, 9_000.0, 2.0, {**MACHINE, "stage": stage}, encrypt=(577, 0.1), decrypt=(999, 0.4)
+        )
+    out = cli("compare cores --nbits 32 --nbits 1024 --own").out
+    tables = {}
+    for block in out.split("\n\n"):
+        title, *lines = block.splitlines()
+        tables.setdefault(title, []).append([line.split("  ")[0].rstrip("+!*") for line in lines[2:]])
+    netlists, layouts = tables["32 bits: a private operation, an exponent of 30 bits"]
+    assert {"mont", "ssmm", "heap"} <= {*netlists} and layouts[:2] == ["mont", "ssmm"]
+    assert tables[
+        "1,024 bits: a private operation, an exponent of 1,024 bits, moduli of up to 1,022 bits"
+    ] == [["systolic-002", "Held fixed: constant time of a length; protections none; conversions included."]]
+    (ours,) = tables["1,024 bits: a private operation, an exponent of 1,020 bits"]
+    assert "heap crt=True" in ours and "systolic-002" not in ours
+    fixed = "32 bits: a private operation, an exponent of 32 bits, one modulus, published, other technologies"
+    assert tables[fixed][0][:3] == ["000 CM (PM)", "000 CM (M)", "000 MM (PM)"]
 
 
 def test_a_private_operation_says_what_it_is(bench, cli):
-    """The promise and the exponent's length tell protected machines from plain ones in one table."""
+    """The promise tells protected machines from plain ones in one table."""
     bench.run("mont", 16, 1_000.0, 0.5, MACHINE)  # so that there is a file
     rows = cli.json("compare cores --nbits 32 --own")
     found = {
@@ -216,17 +281,21 @@ def test_a_private_operation_says_what_it_is(bench, cli):
     promises = {"heap": ("yes", 30), "mont": ("of a length", 30), "ssmm-004": ("no", 30)}
     assert found | promises == found
     text = cli("compare cores --nbits 32 --own").out
-    assert re.search(r"^heap +ours +323 +30 +yes", text, re.MULTILINE)
+    assert re.search(r"^heap +ours +323 +yes", text, re.MULTILINE)
 
 
 def test_a_figure_from_a_repository_names_its_commit(bench, monkeypatch):
+    """Or says that it is unknown; a row has its address and how it was obtained."""
     otbn = only(bench.cores(2048), design="OTBN")
-    assert (otbn.operation_cycles, otbn.public_cycles) == (18_889_021, 132_028)
-    assert "otbn_intro.md at 5bcd7d" in otbn.source and "constant time" in otbn.note
+    assert (otbn.operation_cycles, otbn.commit, otbn.crt) == (19_860_177, "unknown", False)
+    assert "otbn_intro.md" in otbn.source and "commit unknown" in otbn.source and otbn.constant_time == "yes"
+    assert otbn.url.startswith("https://github.com/lowRISC/opentitan/")
+    square = only(bench.cores(2048), design="brainhub/modsqr")
+    assert "README.md, commit cff48f4" in square.source
+    masked = only(bench.cores(4096), design="OTBN, masked")
+    assert masked.instructions == 120_118_352 and masked.operation_cycles is None
     untraceable = msgspec.structs.replace(published_data.figures()[0], source="a/b, c.md")
-    monkeypatch.setattr(
-        published_data.typed_toml, "parse", lambda *_: published_data.FieldFile([untraceable])
-    )
+    monkeypatch.setattr(published_data, "field_file", lambda: published_data.FieldFile([untraceable]))
     with refused(r"a/b, c\.md has no commit; add"):
         published_data.figures.__wrapped__()
 
@@ -328,14 +397,27 @@ def test_published_rows_say_what_they_are():
     assert {core.nbits for core in found} >= {32, 256, 512, 1024, 2048}
     for core in found:
         assert core.technology and core.source.startswith("published: ") and len(core.source) > 20
-        assert not core.ours and core.floor is None and core.point is None
-        known = core.product_cycles, core.product_ns, core.operation_cycles, core.operation_us
+        assert not core.ours and core.floor is None and core.point is None and core.obtained
+        known = (
+            core.product_cycles,
+            core.product_ns,
+            core.operation_cycles,
+            core.operation_us,
+            core.instructions,
+        )
         assert any((*known, core.public_us)), core.design
     unit = only(found, design="001 MontMulRem")
     assert (unit.product_cycles, unit.product_ns, unit.area_um2) == (4, 12.0, 13846.736)
     paper = only(found, design="002 Proposed architecture", nbits=1024)
     assert (paper.product_cycles, paper.product_ns) == (194, 1940.0)
     assert only(found, design="Ozturk, VDF competition").product_ns == 25.2
+    assert {core.limits for core in found if "VDF" in core.design} == {"one modulus, built in"}
+
+
+def test_works_that_could_not_be_read_are_listed(ledger, cli):
+    out = " ".join(cli("compare cores --nbits 1024 --own").out.split())
+    left_out = published_data.field_file().unread
+    assert len(left_out) > 5 and all(work in out for work in left_out)
 
 
 def test_fronts_have_time_where_there_is_a_clock():
@@ -366,7 +448,7 @@ def test_text_fits_a_screen(bench, cli):
     out = cli.passes("compare cores --nbits 128 --own").out
     assert max(map(len, out.splitlines())) <= 120
     assert re.search(r"^heap digit.*\.\.\. ", out, re.MULTILINE)
-    assert "128 bits: published, other technologies" in out and "each on its own technology" in out
+    assert ", published, other technologies" in out and "each on its own technology" in out
     assert "by formula or simulated; --measure measures them." in " ".join(out.split())
     markdown = cli("compare cores --nbits 128 --markdown --own").out
     assert "| heap digit_nbits=32 quotient_delay=1 rows=joint+ |" in markdown

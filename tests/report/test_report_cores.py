@@ -40,13 +40,14 @@ def content(tmp_path_factory):
 def test_table_has_a_line_for_each_core(content):
     """Not for one with a mark, and not for machines whose area is that of more than one product."""
     table = content.tables["cores"]
-    found = [(line.group, line.cells[0].text, line.cells[4].value) for line in table.lines]
+    found = [(line.group, line.cells[0].text, line.cells[5].value) for line in table.lines]
     assert found == [
         ("32 bits", "mont", approx(8.8)),
         ("32 bits", "systolic-002", approx(22.0)),
         ("128 bits", "mont", 48.0),
     ]
-    assert all(line.cells[2].row for line in table.lines)
+    assert [line.cells[2].text for line in table.lines] == ["4", "11", "16"], "latencies"
+    assert all(line.cells[3].row for line in table.lines)
     shown = text.of_table(table)
     assert "What a product costs" in shown and "floor" in shown
 
@@ -113,6 +114,14 @@ def test_the_choices_of_a_width(content):
     ]
     assert line.cells[2].value == 10_600.0 and line.cells[2].row
     assert line.cells[5].text == "001 MontModExp 0.681"
+    assert line.cells[7].text == "an exponent of 30 bits, netlist"
+    terms = {line.cells[0].text: [cell.text for cell in line.cells] for line in content.tables["terms"].lines}
+    technology = "FreePDK45, NanGate cells, typical corner"
+    assert terms["mont"] == [
+        *("mont", "30", "of a length", "none", "included", technology, ""),
+        *("2.80", "2.52", "0.6 +-12%", "netlist"),
+    ]
+    assert terms["001 MontModExp"][1:4] == ["30", "", "?"] and terms["001 MontModExp"][6]
     assert content.lead == (
         "At 32 bits mont is the fastest: 0.361 µs (fastest published: 001 MontModExp, 0.681 µs)."
     )
@@ -128,3 +137,37 @@ def test_lines_of_equal_area_time(content):
         product = record["operation_us"] * record["area_um2"] * 1e-6
         assert f"{product:g} mm² µs" == record["name"]
     assert all(point["area_um2"] / 2 < record["area_um2"] < 2 * point["area_um2"] for record in ends)
+
+
+def test_choices_compare_the_same_work_at_one_stage(tmp_path):
+    """A layout, and a machine with another exponent, have lines of their own."""
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        bench = Bench(ledger)
+        counted = {"encrypt": (77, 0.2), "decrypt": (129, 0.3)}
+        bench.run("mont", 32, 9_000.0, 2.0, MACHINE, **counted)
+        bench.run("mont", 32, 9_500.0, 2.2, {**MACHINE, "stage": "layout"}, **counted)
+        for name in ("systolic", "systolic-002"):
+            bench.run(name, 512, 9e5, 2.0, MACHINE, **counted)
+        lines = Content(ledger, pictures=False).tables["choices"].lines
+    assert [(line.cells[0].text, line.cells[1].text, line.cells[7].text) for line in lines] == [
+        ("32", "mont 0.258", "an exponent of 30 bits, netlist"),
+        ("32", "mont 0.284", "an exponent of 30 bits, layout"),
+        ("512", "systolic 0.258", "an exponent of 510 bits, netlist"),
+        ("512", "systolic-002 0.258", "an exponent of 512 bits, moduli of up to 510 bits, netlist"),
+    ]
+    rivals = [line.cells[5].text for line in lines]
+    assert "000 CM" not in " ".join(rivals), "machines for one modulus do other work"
+
+
+def test_private_operations_of_different_exponents_share_no_front(tmp_path):
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        for name in ("systolic", "systolic-002"):
+            Bench(ledger).run(name, 512, 9e5, 2.0, MACHINE, encrypt=(77, 0.2), decrypt=(129, 0.3))
+        content = Content(ledger, pictures=False)
+    groups = {entry.subject: entry.group for entry in content.entries if entry.operation == "decrypt"}
+    assert "exponent of 510 bits" in groups["systolic"] and "exponent of 512 bits" in groups["systolic-002"]
+    best = {line.group for line in content.tables["best"].lines if "decrypt" in line.group}
+    assert {group.rpartition(", ")[2] for group in best} == {
+        "an exponent of 510 bits",
+        "an exponent of 512 bits",
+    }

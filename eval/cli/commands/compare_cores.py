@@ -2,25 +2,31 @@
 cores.
 """
 
+import math
 import textwrap
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from ....fl.errors import BadInput
 from ...designs import catalogue
 from ...designs.widths import check_width
 from ...json_values import attributes, json_value
 from ...lab.comparison import cores as lab
+from ...lab.comparison import published_data
 from ...lab.comparison.cores import Core
 from ...lab.point import Point
 from ...report.metrics import shown
-from ...table import table
+from ...table import cell, table
 from ..render import Block, Columns, Json, Table, warn
 
 WORD = "cores"
 LINE = 120
 LEAST_NAME = 16  # of a column of names
+MARKDOWN_ONLY = ("obtained", "commit", "url", "note")  # there is no room in the text
 STALE_MARK, MARK, OWN_MARK = "!", "*", "+"
 STALE = (
     f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it "
@@ -31,8 +37,8 @@ REFERENCE = (
 )
 PUBLISHED = (
     "Published, each on its own technology: differences to ours come from the technology as much as from the "
-    "architecture. Times of a product follow from cycles and clock if the source has these. Sources: --json, "
-    "--markdown."
+    "architecture. Times of a product follow from cycles and clock if the source has these. ?: not stated by "
+    "the source. Sources, commits and how figures were obtained: --json, --markdown."
 )
 ABOUT = (
     "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x "
@@ -54,52 +60,80 @@ def _name(core: Core) -> str:
     return f"{core.name}{own}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
 
 
-NAME: Columns = {"design": _name, "of": "kind"}
-AREA = {"area um2": "area_um2:,.0f"}
+NAME: Columns = {"design": _name, "of": lambda core: None if core.kind == lab.PUBLISHED else core.kind}
+CLOCKS: Columns = {"clock": "period_ns:.2f", "met": "met_ns:.2f", "area um2": "area_um2:,.0f"}
+# stated once below a table where all of its rows agree
+OF_WORK: Columns = {
+    "constant time": lambda core: core.constant_time or lab.UNKNOWN,
+    "protections": "protections",
+    "conversions": "conversions",
+}
+OF_FLOW: Columns = {"stage": lambda core: lab.WHERE.get(core.stage), "technology": "technology"}
 END: Columns = {
+    **OF_FLOW,
     "tests": lambda core: (
         None if core.tests_passed is None else f"{core.tests_passed:,}/{core.tests_failed:,}"
     ),
-    "note": "note",
+    **{name: name for name in MARKDOWN_ONLY},
     "source": lambda core: f"`{core.command}`" if core.command and core.measured else core.source,
 }
-PRODUCTS: Columns = {
-    **NAME,
-    "cycles": _shown("product_cycles"),
-    "clock": "period_ns:.2f",
-    "product ns": _shown("product_ns"),
-    **AREA,
-    "mm2 ns": _shown("area_time"),
-    "x floor": _shown("floor_ratio"),
-    "busy %": lambda core: core.utilisation and f"{100 * core.utilisation:.1f}",
-    "nJ": _shown("energy_nj"),
-    **END,
-}
-OPERATIONS: Columns = {
-    **NAME,
-    "cycles": _shown("operation_cycles"),
-    "exponent": "exponent_nbits:,.0f",
-    "constant time": lambda core: core.constant_time or None,
-    "private us": _shown("operation_us"),
-    "e=65537 us": _shown("public_us"),
-    "clock": "period_ns:.2f",
-    **AREA,
-    "private nJ": _shown("operation_energy_nj"),
-    **END,
-}
-OTHERS: Columns = {
-    "design": _name,
-    "cycles": _shown("product_cycles"),
-    "product ns": _shown("product_ns"),
-    "private cycles": _shown("operation_cycles"),
-    "private us": _shown("operation_us"),
-    "e=65537 us": _shown("public_us"),
-    **AREA,
-    "technology": "technology",
-    "note": END["note"],
-    "source": END["source"],
-}
-MARKDOWN_ONLY = ("note", "source")  # there is no room in the text
+
+
+class Workload(NamedTuple):
+    """The work that all rows of a table do; columns between its time and the end."""
+
+    title: str
+    time: str
+    cycles: str
+    work: str
+    columns: Columns
+
+    def of(self, core: Core) -> bool:
+        """The core does this work."""
+        known = getattr(core, self.time) or getattr(core, self.cycles)
+        own = core.kind != lab.PUBLISHED
+        if own and self is PRODUCT:
+            return core.part == lab.MULTIPLIER or core.of_product
+        return bool(known or (self is PRIVATE and (core.instructions or (own and core.part == lab.MACHINE))))
+
+    def place(self, core: Core) -> tuple[Any, ...]:
+        """Measured ones first, the fastest before all."""
+        time, cycles = getattr(core, self.time), getattr(core, self.cycles)
+        return not core.measured, time or math.inf, cycles or math.inf
+
+
+PRODUCT = Workload(
+    "a product",
+    *("product_ns", "product_cycles", "limits"),
+    {
+        "latency": _shown("latency_cycles"),
+        "interval": _shown("product_cycles"),
+        "ns": _shown("product_ns"),
+        **CLOCKS,
+        "mm2 ns": _shown("area_time"),
+        "x floor": _shown("floor_ratio"),
+        "nJ": _shown("energy_nj"),
+        "nJ, drawn": lambda core: lab.spread(core.drawn_nj),
+    },
+)
+PRIVATE = Workload(
+    "a private operation",
+    *("operation_us", "operation_cycles", "work"),
+    {
+        "cycles": _shown("operation_cycles"),
+        "instructions": _shown("instructions"),
+        "us": _shown("operation_us"),
+        **CLOCKS,
+        "nJ": _shown("operation_energy_nj"),
+        "nJ, drawn": lambda core: lab.spread(core.operation_drawn_nj),
+        **OF_WORK,
+    },
+)
+PUBLIC = Workload(
+    "a public operation, e = 65537",
+    *("public_us", "public_cycles", "limits"),
+    {"cycles": _shown("public_cycles"), "us": _shown("public_us"), **CLOCKS},
+)
 
 
 # ---- the command
@@ -150,27 +184,33 @@ def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: 
 
 
 def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[Table]:
-    """Products, private operations and published figures."""
-    own = [core for core in found if core.kind != lab.PUBLISHED]
-    machines = [core for core in own if core.part != lab.MULTIPLIER]
-    products = [core for core in own if core.part == lab.MULTIPLIER or core.of_product]
-    others = [core for core in found if core.kind == lab.PUBLISHED]
-    for title, columns, cores, hidden in (
-        ("a product", PRODUCTS, products, MARKDOWN_ONLY),
-        ("a private operation", OPERATIONS, machines, MARKDOWN_ONLY),
-        ("published, other technologies", OTHERS, others, (*MARKDOWN_ONLY, *AREA)),
-    ):
-        shown = {head: item for head, item in columns.items() if markdown or head not in hidden}
-        made = Table.of(cores, shown, f"{nbits:,} bits: {title}")
-        yield made if markdown else _fitted(made)
+    """Products, private and public operations, ours before published ones."""
+    for where in ("", ", published, other technologies"):
+        for load in (PRODUCT, PRIVATE, PUBLIC):
+            cores = [core for core in found if load.of(core) and (core.kind == lab.PUBLISHED) == bool(where)]
+            cores.sort(key=load.place)
+            cores.sort(key=attrgetter(load.work, "routed"))
+            for (same, _), rows in groupby(cores, attrgetter(load.work, "routed")):
+                title = f"{load.title}, {same}".removesuffix(", ")
+                columns = {**NAME, **load.columns, **END}
+                hidden = () if markdown else (*MARKDOWN_ONLY, "source")
+                shown = {head: item for head, item in columns.items() if head not in hidden}
+                made = Table.of(rows, shown, f"{nbits:,} bits: {title}{where}").folded((*OF_FLOW, *OF_WORK))
+                yield made if markdown else _fitted(made)
 
 
 def _fitted(made: Table) -> Table:
-    """Names cut so that the table is no wider than a screen."""
-    rest = table(made.head[1:], [row[1:] for row in made.rows])
-    room = max(LEAST_NAME, LINE - 2 - max(map(len, rest.splitlines())))
-    rows = [[name if len(name) <= room else f"{name[: room - 3]}...", *others] for name, *others in made.rows]
-    return replace(made, rows=rows)
+    """Names, and then technologies, cut so that the table is no wider than a screen."""
+    rows = [list(row) for row in made.rows]
+    for at in (0, -1):
+        spare = LINE - max(map(len, table(made.head, rows).splitlines()))
+        longest = max(len(cell(row[at])) for row in rows)
+        room = max(LEAST_NAME, longest + spare)
+        if spare < 0 and room < longest:
+            for row in rows:
+                text = cell(row[at])
+                row[at] = text if len(text) <= room else f"{text[: room - 3]}..."
+    return replace(made, rows=rows, note=wrapped(made.note))
 
 
 def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:
@@ -179,7 +219,7 @@ def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:
         where = " or ".join(dict.fromkeys(lab.WHERE[core.stage] for core in measured))
         yield ABOUT.format(technology=measured[0].technology, where=where)
     if any(core.kind == lab.PUBLISHED for core in found):
-        yield PUBLISHED
+        yield f"{PUBLISHED} Left out: {'; '.join(published_data.field_file().unread)}."
     for core in measured:
         if core.marks:
             yield f"{MARK} {core.name}, {core.nbits:,} bits: {'; '.join(core.marks)}."
@@ -210,19 +250,15 @@ def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:
 
 # ---- JSON
 
-KEYS = (
-    *("design", "kind", "ours", "part", "nbits", "settings", "product_cycles", "product_ns"),
-    *("operation_cycles", "operation_us", "public_cycles", "public_us", "constant_time", "exponent_nbits"),
-    *("period_ns", "area_um2", "area_time", "floor", "floor_ratio", "utilisation", "energy_nj"),
-    *("operation_energy_nj", "tests_passed", "tests_failed", "stage", "technology", "source", "note"),
-    *("marks", "stale", "reference", "searched", "row", "command"),
-)
+DERIVED = ("ours", "area_time", "floor", "floor_ratio", "utilisation")
+INTERNAL = ("family", "point", "turn", "of_product", "cell_um2", "failure", "measurement")
 
 
 def as_json(core: Core) -> Json:
-    """A row."""
+    """A row; what is unknown or does not apply is null."""
+    found = attributes(core, *(item.name for item in fields(core) if item.name not in INTERNAL), *DERIVED)
+    settings = {name: json_value(value) for name, value in core.settings.items()}
     return {
-        **attributes(core, *KEYS),
-        **{name: getattr(core, name) or None for name in ("constant_time", "stage", "technology", "command")},
-        "settings": {name: json_value(value) for name, value in core.settings.items()},
+        name: None if value == "" and name not in ("note", "source") else value
+        for name, value in {**found, "settings": settings}.items()
     }

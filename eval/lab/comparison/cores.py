@@ -32,13 +32,14 @@ from ...designs.foreign.foreign import ForeignDesign
 from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ...designs.session import NoResult
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
-from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT, cycles_of
+from ...designs.workload_names import DECRYPT, ENCRYPT, NBITS_001, PRODUCT, WORKLOADS, cycles_of
 from ...json_values import attributes
 from ...papers import published
 from ...papers.published import Published
 from ..ledger.export import Reference
 from ..ledger.ledger import Ledger
 from ..ledger_rows import Row
+from ..metrics import DRAWN
 from ..point import Point
 from ..space import Part, Space
 from ..stages import CL, FLOW, LAYOUT, NETLIST
@@ -58,6 +59,8 @@ CLOCK_GIVEN = "clock given, not searched"
 NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
 WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6
+UNKNOWN = "?"  # not stated by the source
+PRINTED = "printed in the paper"
 # operations of ours -> those of the papers that stand for them; "": figures of the whole machine
 OPERATIONS = {
     PRODUCT: (PRODUCT,),
@@ -81,8 +84,15 @@ class Core:
     settings: Mapping[str, Any] = field(default_factory=dict)
     constant_time: str = ""  # what is promised: yes (for all exponents), of a length, no
     exponent_nbits: int | None = None  # of the private operation
-    product_cycles: int | None = None
-    period_ns: float | None = None
+    limits: str = ""  # of the modulus, if not any of its width is accepted
+    crt: bool | None = None
+    blinded: str = ""  # no, message, exponent, or message and exponent
+    checked: bool | None = None  # a result leaves only if the public exponent gives the base again
+    conversions: str = ""  # into the form of the products and back
+    product_cycles: int | None = None  # the interval: from one product to the next
+    latency_cycles: int | None = None  # of one product, from request to answer
+    period_ns: float | None = None  # asked for
+    met_ns: float | None = None  # by the slack of the longest path
     product_ns: float | None = None  # this and the other times: published, or else of cycles and period
     operation_cycles: int | None = None
     operation_us: float | None = None
@@ -92,12 +102,18 @@ class Core:
     of_product: bool = False  # the area is that of what makes one product at a time
     energy_nj: float | None = None  # of a product
     operation_energy_nj: float | None = None
+    drawn_nj: tuple[float, float] | None = None  # of a product on drawn operands: mean, standard deviation
+    operation_drawn_nj: tuple[float, float] | None = None
     cell_um2: float | None = None  # for one bit product
+    instructions: int | None = None  # of a private operation, where only these are published
     tests_passed: int | None = None
     tests_failed: int | None = None
     stage: str = ""
-    technology: str = ""
+    technology: str = ""  # kit and corner, or that of a published figure
     source: str = ""
+    url: str = ""  # of a published figure, as its commit and how it was obtained
+    commit: str = ""
+    obtained: str = ""
     note: str = ""
     marks: tuple[str, ...] = ()
     stale: bool = False
@@ -132,6 +148,26 @@ class Core:
         """The design with its settings."""
         return " ".join([self.design, *(f"{name}={value}" for name, value in self.settings.items())])
 
+    @property
+    def routed(self) -> bool:
+        return self.stage == LAYOUT
+
+    @property
+    def work(self) -> str:
+        """The private operation, without its width: only equal ones are ranked together."""
+        return f"an exponent of {self.exponent_nbits:,} bits, {self.limits}".removesuffix(", ")
+
+    @property
+    def protections(self) -> str:
+        """The protections of a private operation, and whether all are known."""
+        found = {
+            "CRT": self.crt,
+            f"{self.blinded} blinded": self.blinded not in ("", "no"),
+            "check": self.checked,
+            UNKNOWN: None in (self.crt, self.checked, self.blinded or None),
+        }
+        return ", ".join(name for name, there in found.items() if there) or "none"
+
     # ---- what follows from the others
 
     @property
@@ -154,6 +190,11 @@ class Core:
     @property
     def utilisation(self) -> float | None:
         return None if not self.floor_ratio else 1 / self.floor_ratio
+
+
+def spread(found: tuple[float, float] | None) -> str | None:
+    """Mean and standard deviation, in a table."""
+    return found and f"{found[0]:,.4g} +-{found[1] / found[0]:.0%}"
 
 
 def _times(one: float | None, other: float | None, scale: float = 1.0) -> float | None:
@@ -343,6 +384,7 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
         command=shlex.join(point.command),
         point=point,
         of_product=point.interface == UNIT or (modelled and bool(impossible(point.at(interface=UNIT)))),
+        exponent_nbits=None if point.interface == UNIT else point.parts(DECRYPT)[0].work.exp.bit_length(),
         **(_by_formula(point) if modelled else {"source": "not measured"}),
     )
     row = _best(point, rows)
@@ -359,12 +401,12 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
 
 def _limits(point: Point) -> str:
     """Describe the limits of its products, if they do not accept any modulus of its width."""
-    machine = point.machine
-    if has_known_factors(machine.modulus, point.nbits):
+    machine, nbits = point.machine, point.nbits
+    if has_known_factors(machine.modulus, nbits):
         return "one modulus, of known factors: arithmetic, no RSA"
-    if machine.modulus:
+    if machine.modulus and not machine.keyed:
         return "one modulus"
-    return f"moduli of up to {machine.modulus_nbits} bits" if machine.modulus_nbits < point.nbits else ""
+    return f"moduli of up to {machine.modulus_nbits:,} bits" if machine.modulus_nbits < nbits else ""
 
 
 def _simulated(bare: Core, point: Point) -> Core:
@@ -384,21 +426,31 @@ def _simulated(bare: Core, point: Point) -> Core:
 def _by_formula(point: Point) -> dict[str, Any]:
     """Cycles, promises and limits of a machine of the catalogue."""
     machine = point.machine
+    crt = bool(machine.parameters.get("crt"))
+    # with CRT the products of the machine are modulo a prime, of half the width
+    latency, interval = (None, None) if crt else (machine.timing.fixed, machine.product_cycles)
     found = {
         "source": "by formula",
-        "note": _limits(point),
-        # with CRT those of the machine are modulo a prime, of half the width
-        "product_cycles": None if machine.parameters.get("crt") else machine.product_cycles,
+        "limits": _limits(point),
+        "product_cycles": interval,
+        "latency_cycles": latency,
+        "conversions": "excluded",
     }
     if point.interface == UNIT:
         return found
-    found["constant_time"] = machine.promises.word
+    promises = machine.promises
+    blinded = [name for name in ("message", "exponent") if getattr(promises, f"{name}_blinded")]
+    found |= {
+        "conversions": "included",
+        "constant_time": promises.word,
+        "crt": crt,
+        "blinded": " and ".join(blinded) or "no",
+        "checked": promises.checked,
+    }
     for name, operation in (("operation_cycles", DECRYPT), ("public_cycles", ENCRYPT)):
         if not (machine.keyed and operation == ENCRYPT):
             (part,) = point.parts(operation)
             found[name] = cycles_of(operation, machine, part.work)
-            if operation == DECRYPT:
-                found["exponent_nbits"] = part.work.exp.bit_length()
     return found
 
 
@@ -421,6 +473,10 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         found = rows.beside(row, metric, operation)
         return None if found is None else found.value
 
+    def drawn(operation: str) -> Any:
+        found = tuple(value(metric, operation) for metric in DRAWN)
+        return None if None in found else found
+
     from ....flow.kit import kit  # the flow needs the extra of its name
 
     tests = (ledger.measurement(row.measurement).details.get("tests") or {}).values()
@@ -428,18 +484,20 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
     notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
     if bare.of_product and bare.part == MACHINE:
         notes.append(WHOLE)
-    answered = value("cycles", PRODUCT)
-    if answered and bare.product_cycles and answered != bare.product_cycles:
-        notes.append(f"{answered:,} cycles from request to answer")
+    answered, clock_ns, slack_ns = value("cycles", PRODUCT), value("clock_ns"), value("wns_ns")
     return replace(
         bare,
         product_cycles=bare.product_cycles or answered,
+        latency_cycles=answered or bare.latency_cycles,
         operation_cycles=value("cycles", DECRYPT) or bare.operation_cycles,
         public_cycles=value("cycles", ENCRYPT) or bare.public_cycles,
-        period_ns=value("clock_ns"),
+        period_ns=clock_ns,
+        met_ns=None if slack_ns is None else clock_ns - slack_ns,
         area_um2=row.value,
         energy_nj=value("energy_nj", PRODUCT),
         operation_energy_nj=value("energy_nj", DECRYPT),
+        drawn_nj=drawn(PRODUCT),
+        operation_drawn_nj=drawn(DECRYPT),
         cell_um2=kit.find().library.bit_product_um2,
         tests_passed=sum(test["passed"] for test in tests) if tests else None,
         tests_failed=sum(test["failed"] for test in tests) if tests else None,
@@ -464,14 +522,15 @@ def published_cores(nbits: Collection[int]) -> list[Core]:
 
 def _of_field() -> Iterator[Core]:
     for figure in published_data.figures():
-        commit = f" at {figure.commit}" if figure.commit else ""
+        commit = f", commit {figure.commit}" if figure.commit else ""
         yield Core(
-            figure.design,
-            PUBLISHED,
-            MULTIPLIER if figure.product_cycles or figure.product_ns else MACHINE,
-            source=f"published: {figure.source}{commit} ({figure.taken})",
-            **attributes(figure, "nbits", "technology", "note", "product_cycles", "product_ns"),
-            **attributes(figure, "operation_cycles", "operation_us", "public_cycles", "public_us"),
+            kind=PUBLISHED,
+            part=MULTIPLIER if figure.product_cycles or figure.product_ns else MACHINE,
+            **{
+                **{name: getattr(figure, name) for name in figure.__struct_fields__ if name != "taken"},
+                "source": f"published: {figure.source}{commit} ({figure.taken})",
+                "exponent_nbits": figure.exponent_nbits or figure.nbits,
+            },
         )
 
 
@@ -485,6 +544,14 @@ def _of_papers() -> tuple[Core, ...]:
             found.setdefault(machine, []).append(figure)
     made = map(_of_paper, found.values())
     return (_multiplier_of_001(), *(core for core in made if core is not None))
+
+
+def _limits_of_twin(name: str) -> str:
+    """Say that a machine is made for one modulus, at any width."""
+    try:
+        return "one modulus" if catalogue.find(name).at(NBITS_001).modulus else ""
+    except BadInput:  # a system, or no twin
+        return ""
 
 
 def _multiplier_of_001() -> Core:
@@ -503,6 +570,7 @@ def _multiplier_of_001() -> Core:
         of_product=True,
         technology=area.technology,
         source=f"published: {area.source}",
+        obtained=PRINTED,
         note="a mean over the five of an accelerator",
     )
 
@@ -547,6 +615,9 @@ def _of_paper(figures: Sequence[Published]) -> Core | None:
         of_product=cycles[PRODUCT] is not None,
         technology=first.technology,
         source=f"published: {first.source}",
+        obtained=PRINTED,
+        limits=_limits_of_twin(first.twin),
+        exponent_nbits=WORKLOADS[1].exp.bit_length() if first.paper == "001" else first.nbits,
     )
     told = (core.product_cycles, core.product_ns, core.operation_cycles, core.operation_us, core.public_us)
     return core if any(value is not None for value in told) else None

@@ -29,6 +29,16 @@ class Figure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=Tr
     operation_us: float | None = None
     public_cycles: int | None = None
     public_us: float | None = None
+    area_um2: float | None = None
+    instructions: int | None = None
+    exponent_nbits: int | None = None  # of the operation; None: as long as the modulus
+    limits: str = ""  # of the modulus
+    constant_time: Literal["", "yes", "of a length", "no"] = ""  # "": not stated, as of the next ones
+    crt: bool | None = None
+    blinded: str = ""
+    checked: bool | None = None
+    obtained: str  # how the figure came about: simulated, timed, by formula, ...
+    url: str = ""  # "": unknown
     commit: str = ""
     note: str = ""
 
@@ -37,16 +47,25 @@ class FieldFile(msgspec.Struct, forbid_unknown_fields=True):
     """Read published_data.toml."""
 
     figure: list[Figure]
+    unread: list[str] = []  # works that belong to the comparison, whose tables could not be read
+
+
+@functools.cache
+def field_file() -> FieldFile:
+    """The whole file."""
+    return typed_toml.parse((HERE / FIELD).read_text(), FieldFile)
 
 
 @functools.cache
 def figures() -> tuple[Figure, ...]:
     """All of them, in the order of the file."""
-    found = tuple(typed_toml.parse((HERE / FIELD).read_text(), FieldFile).figure)
+    found = tuple(field_file().figure)
     for figure in found:
         name = f"{FIELD}: {figure.design}, {figure.nbits} bits"
         if not (figure.technology and figure.source):
             raise BadInput(f"{name}, without technology and source")
         if IN_REPOSITORY.match(figure.source) and not figure.commit:
-            raise BadInput(f"{name}: {figure.source} has no commit; add the one that has this figure")
+            raise BadInput(
+                f"{name}: {figure.source} has no commit; add the one that has this figure, or 'unknown'"
+            )
     return found
