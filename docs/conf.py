@@ -15,7 +15,7 @@ from textwrap import dedent
 from typing import Any
 
 import modexlab
-from modexlab.eval.cli.commands.compare_cores import OPERATIONS, PRODUCTS
+from modexlab.eval.cli.commands.compare_cores import PRIVATE, PRODUCT
 from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.render import Table
 from modexlab.eval.cli.routes import SUMMARIES, form_of, forms
@@ -121,9 +121,9 @@ def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
     timing = inspect.getsource(type(design.at(design.usual_nbits).timing))
     yield f"## Formula\n\nThe cycles of a product (`cl/timing.py`):\n\n{fence(timing, 'python')}"
     yield "## Figures\n\nThe reference results, or cycles by formula where nothing has been measured."
-    for part, columns in ((MULTIPLIER, PRODUCTS), (MACHINE, OPERATIONS)):
+    for part, work in ((MULTIPLIER, PRODUCT), (MACHINE, PRIVATE)):
         found = [core for core in measured if (core.design, core.part) == (design.name, part)]
-        yield Table.of(found, {"bits": "nbits", **columns}).markdown() if found else ""
+        yield Table.of(found, {"bits": "nbits", **work.columns}).markdown() if found else ""
     yield fence(f"$ modexlab show {design.name}\n$ modexlab compare cores {design.name}", "console")
 
 
