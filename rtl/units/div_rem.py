@@ -46,7 +46,7 @@ def div_rem_block_nbits(nbits: int, bits_per_cycle: int) -> int:
 
 
 class DivStep(Component):
-    """One quotient bit: bring down the next bit of the dividend, subtract the divisor if it fits."""
+    """One quotient bit: bring down the next bit of the dividend, subtract the divisor unless it is larger."""
 
     def construct(s, dbits):
         s.remainder = InPort(dbits)
