@@ -145,7 +145,10 @@ def pages() -> Iterator[tuple[str, str]]:
     for title, module in FORMATS.items():
         yield f"formats/{module.__name__}", f"# {title}\n\n{prose(module.__doc__)}"
     for source, page in ROOMS.items():
-        yield page[15:-3], linked((ROOT / source).read_text(), source, page)
+        yield (
+            page.removeprefix("docs/reference/").removesuffix(".md"),
+            linked((ROOT / source).read_text(), source, page),
+        )
 
 
 def write(app: Any) -> None:

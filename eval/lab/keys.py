@@ -40,9 +40,6 @@ _HARDWARE = (
     *("eval.designs.catalogue", "eval.designs.verilog_header"),
 )
 
-HARDWARE_FOLDERS = ("fl", "rtl", "cl", "proc", "eval/designs")
-HARDWARE_FILES = (".py", ".v", ".sv", ".c", ".h", ".S", ".ld")
-
 
 def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
     """The modules behind figures of the flow at a stage: steps are found by their folders, and not by
@@ -81,14 +78,9 @@ def sources_of_proofs() -> str:
     return sources.digest(*_MACHINES, *_CHIPS, *flow_modules(), _PROOFS, without=_NO_FIGURES)
 
 
-@functools.cache
 def sources_of_hardware() -> str:
-    """Digest of all files that hardware, models and formulas come from; unlike digests of imports it is
-    there at once.
-    """
-    folders = (sources.ROOT.joinpath(*folder.split("/")) for folder in HARDWARE_FOLDERS)
-    files = sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in HARDWARE_FILES)
-    return cache.key(*(f"{path.relative_to(sources.ROOT)} {cache.file_digest(path)}" for path in files))
+    """Digest of the code behind all machines and systems."""
+    return sources.digest(*_MACHINES, *_SYSTEMS, without=_NO_FIGURES)
 
 
 def kit_of(stage: str) -> str:

@@ -76,9 +76,9 @@ CHARTS = {  # name: (title, caption)
     ),
     "choices": (
         "Area × time of a private operation",
-        "Lower left is better. Thin lines join points of equal area × time. A shape says whose the machine is: "
-        "ours, the twin of a published machine, a foreign core, or a published figure with an area. The "
-        "colour is that of the family. Of each width, the Pareto-optimal machines have their names.",
+        "Lower left is better. Thin lines join points of equal area × time. Shapes distinguish our machines, "
+        "twins of published machines, foreign cores and published figures; colours distinguish families. "
+        "The Pareto-optimal machines of each width are labelled.",
     ),
     "ratios": (
         "Ours and published",

@@ -1,36 +1,27 @@
-"""What to build: of the private operations at each width the fastest, the smallest, the best and the most
-frugal machine, and the fastest that was published.
+"""The machine to build at each width: for private operations the fastest, the smallest, the one with the best
+area x time, the one with the least energy, and the fastest published machine.
 
-Machines were measured at the highest clock that their netlist meets; all of a width compute with the same
-exponent. A machine of the catalogue that was not measured competes in nothing.
+Only measured machines compete, and only with machines that do the same work at the same stage.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from ..json_values import attributes
-from ..lab.comparison.cores import MACHINE, PUBLISHED, UNKNOWN, Core, spread
+from ..lab.comparison.cores import MACHINE, MM2, PUBLISHED, UNKNOWN, Core, spread
 from ..lab.stages import title
 from .cores import figures_of
 from .ledger_view import Record
 from .metrics import shown
 from .tables import MISSING, SIGN, Cell, Column, Table, line
 
-MM2_US = 1e-6  # square micrometres in mm2
 ROOM = 1.6  # of the lines of equal area x time beyond the points, on both sides
 
 
-def area_time(core: Core) -> float | None:
-    """Return area x time of a private operation, in mm2 us."""
-    if core.area_um2 is None or core.operation_us is None:
-        return None
-    return MM2_US * core.area_um2 * core.operation_us
-
-
 class Criterion(NamedTuple):
-    """What a machine can be the best at."""
+    """A figure by which machines are ranked; less is better."""
 
     head: str
     unit: str
@@ -40,7 +31,7 @@ class Criterion(NamedTuple):
 CRITERIA = (
     Criterion("Fastest", "µs", attrgetter("operation_us")),
     Criterion("Smallest", "µm²", attrgetter("area_um2")),
-    Criterion("Best area × time", "mm² µs", area_time),
+    Criterion("Best area × time", "mm² µs", attrgetter("operation_area_time")),
     Criterion("Least energy without glitches", "nJ", attrgetter("operation_energy_nj")),
 )
 
@@ -54,8 +45,8 @@ class Width(NamedTuple):
     published: Sequence[Core]  # with the same limits of the modulus
 
     def best(self, criterion: Criterion) -> Core | None:
-        known = [core for core in self.machines if criterion.value(core) is not None]
-        return min(known, key=criterion.value, default=None)  # type: ignore[arg-type]
+        known = [(value, core) for core in self.machines if (value := criterion.value(core)) is not None]
+        return min(known, key=itemgetter(0))[1] if known else None
 
     @property
     def rival(self) -> Core | None:
@@ -90,9 +81,9 @@ def table(found: Sequence[Core]) -> Table:
     return Table(
         "choices",
         "The machine to build",
-        "A private operation. Held fixed in a line: the work and the stage of our machines, all in one library. "
-        "A published machine has its own technology and perhaps an exponent of another length. Clocks and "
-        "protections stand in the terms of these figures.",
+        "A private operation. All of our machines in a line do the same work, at the same stage and in one "
+        "library. A published machine has its own technology, and its exponent may have another length. The "
+        "table below lists clocks and protections.",
         columns,
         lines,
     )
@@ -117,7 +108,7 @@ TERMS = (
 
 
 def terms(found: Sequence[Core]) -> Table:
-    """What each machine of the other table does, and how its figures were obtained."""
+    """The work, clock and protections of each machine in the table of choices."""
     lines = []
     for width in widths(found):
         best = [*map(width.best, CRITERIA), width.rival]
@@ -129,8 +120,8 @@ def terms(found: Sequence[Core]) -> Table:
     return Table(
         "terms",
         "The terms of these figures",
-        "Constant time: for all exponents (yes), of a length, or no. Protections: CRT, blinding and the check of "
-        f"the result. {UNKNOWN}, or nothing: not stated by the source.",
+        "Constant time: for all exponents (yes), for those of one length, or no. Protections: CRT, blinding "
+        f"and the check of the result. {UNKNOWN} or an empty cell: the source does not say.",
         TERMS,
         lines,
     )
@@ -171,13 +162,13 @@ def _sentence(width: Width) -> str:
 
 
 def records(found: Sequence[Core]) -> list[Record]:
-    """Of the chart: machines and published ones with an area, and lines of equal area x time."""
+    """Return the data of the chart: machines with an area, and lines of equal area x time."""
     drawn = [
         {
             "kind": core.kind,
             "label": core.name,
             "name": f"{core.name}, {core.nbits:,}",
-            "area_time": area_time(core),
+            "area_time": core.operation_area_time,
             **attributes(core, "family", "nbits", "operation_us", "area_um2", "constant_time"),
             **({"m": core.measurement, "row": core.row, "setup": title(core.stage)} if core.measured else {}),
             **({"stale": True} if core.stale else {}),
@@ -199,13 +190,13 @@ def _equal(drawn: Sequence[Record]) -> Iterator[Record]:
     low, high = min(areas) / ROOM, max(areas) * ROOM
     for power in range(-9, 9):
         value = 10.0**power
-        first, last = max(ends[0], value / MM2_US / high), min(ends[1], value / MM2_US / low)
+        first, last = max(ends[0], value / MM2 / high), min(ends[1], value / MM2 / low)
         if first < last:
             for time, end in ((first, False), (last, True)):
                 yield {
                     "kind": "equal",
                     "name": f"{value:g} mm² µs",
                     "operation_us": time,
-                    "area_um2": value / MM2_US / time,
+                    "area_um2": value / MM2 / time,
                     "last": end,
                 }

@@ -33,7 +33,7 @@ def found(ledger: Ledger, asked: Sequence[str] = ()) -> list[Core]:
 
 
 def measured(found: Sequence[Core]) -> list[Core]:
-    """Those of ours with an area, without those with marks, if a multiplier alone is among them."""
+    """Return our unmarked cores with an area; none unless a multiplier alone is among them."""
     own = [core for core in found if core.measured and not core.marks]
     return own if any(core.part == MULTIPLIER for core in own) else []
 
@@ -77,9 +77,9 @@ def table(found: Sequence[Core]) -> Table:
     return Table(
         "cores",
         "What a product costs",
-        "Multipliers alone, and machines that have none apart from their memories, each at the shortest "
-        "clock period that it meets (searched). Held fixed under a heading: the width and the limits of the "
-        "modulus. Latency: from request to answer; interval: from one product to the next. The floor is 2n² "
+        "Multipliers alone, and machines that have none apart from their memories, each at the clock shown. "
+        "Cores under one heading have the same width and the same limits on the modulus. Latency: from "
+        "request to answer; interval: from one product to the next. The floor is 2n² "
         "bit products, each taking half a selecting gate and half a full adder of the library for one clock; "
         "`modexlab compare cores` adds private operations and published figures.",
         COLUMNS,

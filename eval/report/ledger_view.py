@@ -112,7 +112,7 @@ class Entry:
 
     @cached_property
     def exponent_nbits(self) -> int:
-        """Of a private operation, whose figures compare only with those of as long an exponent; else 0."""
+        """Length of the exponent of a private operation, which only compares with equal ones; else 0."""
         if self.operation != DECRYPT:
             return 0
         try:

@@ -25,6 +25,7 @@ from modexlab.eval.lab import measure, schedulers, space
 from modexlab.eval.lab.campaign import Estimate
 from modexlab.eval.lab.explore import Work, cost_of
 from modexlab.eval.lab.ledger import ledger as ledger_module
+from modexlab.eval.lab.ledger.export import REFERENCE
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point, key_in
@@ -35,6 +36,7 @@ from modexlab.eval.progress import duration
 
 from tests.command_line import picked, refusals
 from tests.harness import parametrize
+from tests.paths import ROOT
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
@@ -621,6 +623,8 @@ test_refused = refusals(
         "course --method nsga": "argument --method: invalid choice: 'nsga'",
         "course --method random --points 0": "0 is too few; give a number from 1 up",
         "course --jobs 2 --scheduler tcp://h:1": "tcp://h:1 and --jobs 2: points are measured in one",
+        f"{REFERENCE} --method nsga2": "--method nsga2 with",
+        f"{REFERENCE} --accelerator {ROOT / 'eval/examples/gcd'}": "a file of results has points and no axes",
         "course --timeout 9 --slurm 2": "--timeout 9 with --slurm 2: it ends points of this computer",
         "course --slurm 2 --pbs 3": "--slurm 2 and --pbs 3: points are measured in one place; drop one",
         "course --option memory=8GB": "--option memory=8GB: it is for jobs of a queue; add --slurm N",

@@ -41,7 +41,7 @@ PUBLISHED = (
     "the source. Sources, commits and how figures were obtained: --json, --markdown."
 )
 ABOUT = (
-    "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x "
+    "One library ({technology}) and one flow; area and clock are those {where}. x "
     "floor: area x time of a product, divided by the least that its bit products need at this clock, each "
     "with half a selecting gate and half a full adder."
 )

@@ -98,6 +98,9 @@ def execute(args: Namespace) -> int:
         return spaces.execute(args)
     _check(args)
     space = Space.load(args.space)
+    if space.listed and (args.manifests or args.method == "nsga2"):
+        option = "--accelerator" if args.manifests else "--method nsga2"
+        raise BadInput(f"{option} with {args.space}: a file of results has points and no axes; drop it")
     if args.manifests:
         space = space.with_designs([design.reference for design in by_paths(args.manifests)])
     ledger = ledger_of(args)

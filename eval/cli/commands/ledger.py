@@ -191,9 +191,10 @@ def _verify(args: Namespace) -> int:
 
 
 def _verify_reference(reference: Reference, args: Namespace) -> int:
+    """Compare the digests of a file of results with the present hardware."""
     with Progress(f"{reference.path}", unit="measurement", quiet=args.json) as progress:
         changed = reference.verify(progress)
-    text = f"{len(changed)} of {len(reference.points())} measurements are of other hardware than the present"
+    text = f"{len(changed)} of {len(reference.points())} measurements are stale: their hardware has changed"
     report = {"path": str(reference.path), "changed": changed}
     return answer(args, report, "\n  ".join([text, *capped(changed, SHOWN, "more")]), ok=not changed)
 

@@ -176,6 +176,11 @@ class Core:
         return _times(self.area_um2, self.product_ns, MM2) if self.of_product else None
 
     @property
+    def operation_area_time(self) -> float | None:
+        """Return the area-time product of a private operation, in mm2 us."""
+        return _times(self.area_um2, self.operation_us, MM2)
+
+    @property
     def floor(self) -> float | None:
         """The least that counting bit products needs at this clock, in mm2 ns."""
         if self.cell_um2 is None or self.period_ns is None or not self.of_product:

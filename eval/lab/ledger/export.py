@@ -122,9 +122,7 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
-        # designs together, narrow before wide
-        place = row.subject, row.nbits, row.stage, json.dumps(row.point, sort_keys=True)
-        columns = record(row)
+        place, columns = _place(row.point), record(row)
         if place not in lines:
             names = ("family", "parameters", "tests", "marks", "command", "tools", "point")
             kept = {
@@ -144,28 +142,32 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
         lines[place]["figures"].append([columns[name] for name in FIGURE])
     for failure in ledger.failures():
         if failure.message.startswith(LATE):
-            point = Point.from_json(failure.point)
-            place = point.subject, point.nbits, point.stage, json.dumps(point.as_json(), sort_keys=True)
-            lines[place] = {
-                "point": point.as_json(),
+            late = {
+                "point": failure.point,
                 "marks": [failure.message],
                 "command": shlex.join(failure.command),
                 "content": content_in(failure.key),
                 "figures": [],
             }
+            lines.setdefault(_place(failure.point), late)
     with path.open("w", encoding="utf-8") as file:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
             file.write(json.dumps({**line, "digest": _digest(line)}, sort_keys=True) + "\n")
 
 
+def _place(point: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Sort key of a line: designs together, narrow before wide."""
+    return point["subject"], point["nbits"], point["stage"], json.dumps(point, sort_keys=True)
+
+
 def _digest(line: Mapping[str, Any]) -> str:
-    """Digest of a line without its own: a figure that was changed by hand is refused."""
+    """Digest of the rest of a line. It does not match after a figure is changed by hand."""
     return cache.key(json.dumps(line, sort_keys=True))
 
 
-class Unchanged(Source):
-    """Whether the hardware behind a reference result has changed since: by its digest, if sources have."""
+class ReferenceSource(Source):
+    """Staleness of a reference result. While sources are as recorded, no hardware is elaborated."""
 
     def moved(self, point: Point) -> bool:
         return not as_recorded() and content_in(self.key) != point.content
@@ -215,7 +217,14 @@ class Reference:
     def failures(self) -> list[Failure]:
         """Points that were ended after a time."""
         return [
-            Failure("", line.marks[0], 0.0, "", tuple(shlex.split(line.command)), line.point)
+            Failure(
+                version_of("", line.content),
+                line.marks[0],
+                0.0,
+                "",
+                tuple(shlex.split(line.command)),
+                line.point,
+            )
             for line in self._lines
             if not line.figures
         ]
@@ -265,7 +274,7 @@ class Reference:
 
 def _rows_of(line: Line, number: int) -> Iterator[Row]:
     key = version_of(f"line {-number}", line.content)
-    source = Unchanged(key, line.point)
+    source = ReferenceSource(key, line.point)
     shared = {
         **{name: line.point[name] for name in ("subject", "nbits", "interface", "workload", "stage", "flow")},
         **attributes(line, "point", "family", "parameters", "tests", "tools"),
