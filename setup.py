@@ -13,6 +13,8 @@ ROOMS = sorted(
     str(file.parent.relative_to(HERE)) for top in TOP for file in (HERE / top).rglob("__init__.py")
 )
 PACKAGES = {f"modexlab.{room.replace('/', '.')}": room for room in ROOMS if room != API} | {"modexlab": API}
+LABS = sorted({str(file.parent.relative_to(HERE)) for file in (HERE / "docs" / "labs").glob("lab?/**/*.py")})
+PACKAGES |= {f"modexlab.{folder.replace('/', '.')}": folder for folder in LABS}  # no modules to import: data
 
 setup(
     packages=list(PACKAGES),

@@ -34,6 +34,7 @@ project = "modexlab"
 release = metadata.version(project)
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 default_role = "code"
+exclude_patterns = ["labs/instructor"]  # students read the site
 autodoc_typehints, autodoc_preserve_defaults = "none", True
 html_theme, html_title = "furo", f"modexlab {release}"
 html_copy_source = html_show_search_summary = html_show_sphinx = html_show_copyright = smartquotes = False

@@ -112,7 +112,7 @@ def wheel(tmp_path_factory):
     """Built from a copy of what git has, so that nothing of a build stays in the checkout."""
     directory = tmp_path_factory.mktemp("wheel")
     command = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
-    files = (*ROOMS, "*.toml", "setup.py", "README.md", "LICENSE")
+    files = (*ROOMS, "docs/labs", "*.toml", "setup.py", "README.md", "LICENSE")
     listed = subprocess.run([*command, *files], cwd=ROOT, check=True, capture_output=True, text=True)
     for name in listed.stdout.split():
         if (ROOT / name).is_file():
@@ -137,6 +137,7 @@ def test_wheel_has_all_of_the_rooms(wheel):
     assert "py.typed" in wanted, "PEP 561: a type checker looks for it next to modexlab/__init__.py"
     assert {name for name in wanted - names if not name.endswith(".pyc")} == set()
     assert not any(name.startswith("tests/") for name in names)
+    assert {"docs/labs/lab1/starter/rtl.py", "docs/labs/lab1/index.md"} <= names
 
 
 @module_fixture
@@ -196,6 +197,7 @@ def test_installed_wheel_runs_a_machine(installed, builds):
     out = run(installed, builds, "run", "mont", *RSA, "--level", "rtl")
     assert f"result          {pow(5, 3, 63001)} " in out and "ok" in out
     assert "course" in run(installed, builds, "show", "spaces")
+    assert "accelerator.py, rtl.py" in run(installed, builds, "new", "lab", "1")
     assert "12.47" in run(installed, builds, "papers", "001", "--table", "3")
 
 

@@ -1,0 +1,110 @@
+"""The course: folders that students edit, and checkpoints that grade them without a network.
+
+docs/labs/labN has the handout (index.md), the folder `starter`, and checkpoints.py with a tuple CHECKPOINTS.
+A checkpoint is a function that takes the student's folder and yields a Row for each comparison. The first
+line of its docstring is its title, the rest is the hint that a student gets where a row fails.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...fl.errors import BadInput, shown, unknown
+from ..designs import own
+from ..designs.levels import Disagreement
+
+LABS = Path(__file__).parents[2] / "docs" / "labs"  # in a wheel too
+MOST_SHOWN = 120  # characters of a value
+TOLERANCE = 0.01  # of numbers that are not integers
+
+
+class Row(NamedTuple):
+    """A call of the student's code, and the value that an oracle has for it."""
+
+    name: str
+    call: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    expected: Any
+
+
+Checkpoint = Callable[[Path], Iterator[Row]]
+
+
+class Grade(NamedTuple):
+    """The result of a checkpoint; `failure` describes the first failing row."""
+
+    title: str
+    rows: int
+    failure: str = ""
+    hint: str = ""
+
+
+def lab_folder(number: str) -> Path:
+    """The folder of a lab; BadInput if there is none of this number."""
+    numbers = sorted(path.name.removeprefix("lab") for path in LABS.glob("lab[0-9]"))
+    if number not in numbers:
+        raise unknown("lab", number, numbers)
+    return LABS / f"lab{number}"
+
+
+def student_module(folder: Path, name: str) -> Any:
+    """A file of the student's, imported anew if the folder has changed."""
+    if not (folder / name).is_file():
+        raise BadInput(f"{folder / name} is missing; `modexlab new lab` writes the starter folder")
+    return own.imported(folder.absolute() / name, own.folder_digest(folder))
+
+
+def checkpoints(number: str) -> tuple[Checkpoint, ...]:
+    """The checkpoints of a lab in the order of its handout."""
+    folder = lab_folder(number)
+    found: tuple[Checkpoint, ...] = own.imported(
+        folder / "checkpoints.py", own.folder_digest(folder)
+    ).CHECKPOINTS
+    return found
+
+
+def grade(checkpoint: Checkpoint, folder: Path) -> Grade:
+    """Run a checkpoint up to its first failing row."""
+    title, _, hint = (inspect.getdoc(checkpoint) or "").partition("\n\n")
+    passed = 0
+    try:
+        for row in checkpoint(folder):
+            if failure := _failure(row, folder):
+                return Grade(title, passed, failure, hint)
+            passed += 1
+    except (BadInput, Disagreement) as error:
+        return Grade(title, passed, str(error), hint)
+    except Exception as error:  # anything that the student's code raises
+        return Grade(title, passed, _raised(error, folder), hint)
+    return Grade(title, passed)
+
+
+def _failure(row: Row, folder: Path) -> str:
+    """The row with its values if the student's code has another value, else nothing."""
+    asked = ", ".join(f"{name} = {_text(value)}" for name, value in row.arguments.items())
+    where = f"row {row.name!r}" + (f" ({asked})" if asked else "")
+    try:
+        value = row.call(**row.arguments)
+    except (BadInput, Disagreement) as error:
+        return f"{where}: {error}"
+    except Exception as error:
+        return f"{where}: {_raised(error, folder)}"
+    return "" if _same(value, row.expected) else f"{where}: {_text(value)}, expected {_text(row.expected)}"
+
+
+def _same(value: Any, expected: Any) -> bool:
+    if isinstance(expected, float) and isinstance(value, (int, float)):
+        return math.isclose(value, expected, rel_tol=TOLERANCE)
+    return bool(value == expected)
+
+
+def _raised(error: Exception, folder: Path) -> str:
+    place, text = own.place_of(error, folder.absolute() / own.FILE), f"{type(error).__name__}: {error}"
+    return f"{place}: {text}" if ", line " in place else text
+
+
+def _text(value: Any) -> str:
+    text = shown(value) if type(value) is int else repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

@@ -1,0 +1,125 @@
+"""The course: commands of the handouts run; checkpoints pass with the solution and fail with the starter."""
+
+import re
+import shlex
+import shutil
+
+import pytest
+from modexlab.eval.cli.course import LABS, Row, checkpoints, grade, lab_folder
+
+from tests.command_line import Cli
+from tests.harness import parametrize, refused, regress_if
+from tests.paths import ROOT
+
+NUMBERS = [path.name.removeprefix("lab") for path in sorted(LABS.glob("lab[0-9]"))]
+NOW = "1"  # the lab of `make test`
+MOST_WORDS = 1500
+COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
+LAB_CASES = [pytest.param(number, marks=regress_if(number != NOW)) for number in NUMBERS]
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys, tmp_path, monkeypatch):
+    """A command line in an empty folder with a ledger of its own."""
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    monkeypatch.chdir(tmp_path)
+    return Cli(capsys)
+
+
+def solve(number, folder):
+    """Put the solution into a student's folder."""
+    shutil.copytree(LABS / "instructor" / f"lab{number}" / "solution", folder, dirs_exist_ok=True)
+
+
+def handout(number):
+    return (lab_folder(number) / "index.md").read_text()
+
+
+@parametrize("number", LAB_CASES)
+def test_starter_fails_and_solution_passes(number, cli, tmp_path):
+    cli.passes("new lab", number)
+    for checkpoint in checkpoints(number):
+        found = grade(checkpoint, tmp_path / f"lab{number}")
+        assert found.failure and found.title and found.hint, checkpoint
+    started = cli("check --lab", number)
+    assert started.code == 1 and started.out.count("hint: ") == len(checkpoints(number))
+    solve(number, tmp_path / f"lab{number}")
+    report = cli.json(f"check --lab {number}")
+    assert report["ok"], report
+    assert all(found["rows"] for found in report["checkpoints"])
+
+
+def commands():
+    for number in NUMBERS:
+        for command in COMMAND.findall(handout(number)):
+            slow = number != NOW or re.search(r"check --accelerator|^asic|^sweep|^attack", command)
+            yield pytest.param(number, command, marks=regress_if(slow))
+
+
+@parametrize("number, command", [*commands()])
+def test_commands_of_the_handout(number, command, cli, tmp_path):
+    """In a folder with the solution."""
+    if not command.startswith("new lab"):
+        solve(number, tmp_path / f"lab{number}")
+    solved = re.sub("# exit code 1 until .*", "", command)
+    expected = re.search(r"# exit code (\d)$", solved)
+    result = cli(*shlex.split(solved, comments=True))
+    assert result.code == int(expected[1] if expected else 0), result
+
+
+@parametrize("number", NUMBERS)
+def test_handout(number):
+    text = handout(number)
+    assert len(text.split()) <= MOST_WORDS
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Goals", "Background", "Steps", "Questions"]
+    answers = (LABS / "instructor" / f"lab{number}" / "index.md").read_text()
+    questions = text.partition("## Questions")[2]
+    assert len(re.findall(r"^\d+\. ", answers, re.M)) == len(re.findall(r"^\d+\. ", questions, re.M)) > 3
+    assert f"labs/lab{number}/index.md" in (ROOT / "docs" / "tutorials" / "course.md").read_text()
+
+
+def test_checkpoints_do_not_import_solutions():
+    for path in LABS.glob("lab?/*.py"):
+        assert "instructor" not in path.read_text() and "solution" not in path.read_text(), path
+
+
+def test_bad_input(cli):
+    assert "unknown lab '7'" in cli.fails("check --lab 7")
+    assert "`modexlab new lab 1 nix` writes the starter" in cli.fails("check --lab 1 nix")
+    cli.passes("new lab 1")
+    assert "there are files in it" in cli.fails("new lab 1")
+
+
+# ---- the grader
+
+
+def graded(call, expected, folder):
+    def checkpoint(folder):
+        """Title
+
+        Hint.
+        """
+        yield Row("first", call, {"a": 2}, expected)
+
+    return grade(checkpoint, folder)
+
+
+def test_a_failure_names_the_row_and_its_values(tmp_path):
+    assert graded(lambda a: a, 2, tmp_path) == ("Title", 1, "", "")
+    assert graded(lambda a: 3, 2, tmp_path)[2:] == ("row 'first' (a = 2): 3, expected 2", "Hint.")
+    assert "ZeroDivisionError" in graded(lambda a: a / 0, 2, tmp_path).failure
+
+
+@parametrize("value, failure", [(1.005, ""), (1.02, "row 'first' (a = 2): 1.02, expected 1.0")])
+def test_fractions_have_a_tolerance(value, failure, tmp_path):
+    assert graded(lambda a: value, 1.0, tmp_path).failure == failure
+
+
+def test_a_missing_file_is_named(tmp_path):
+    found = grade(checkpoints("1")[0], tmp_path)
+    assert "accelerator.py is missing; `modexlab new lab` writes" in found.failure
+
+
+def test_an_unknown_lab_is_refused():
+    with refused("unknown lab '0'"):
+        lab_folder("0")
