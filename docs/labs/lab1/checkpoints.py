@@ -34,7 +34,8 @@ def accelerator(folder, nbits=NBITS):
 def functional(folder):
     """fl: the function
 
-    The product is a * b * R^-1 mod m with R = 2^nbits. In Python, pow(x, -1, m) is the inverse of x modulo m.
+    The product is a * b * R^-1 mod m with R = 2^nbits. In Python, pow(x, -1, m) is the inverse of x
+    modulo m.
     """
     for nbits in (NBITS, 16):
         student = accelerator(folder, nbits)
@@ -50,8 +51,8 @@ def functional(folder):
 def corner_row(folder):
     """rows: a request that finds the fault in rtl.py
 
-    After the last step the sum can equal m. Then a * b is a multiple of m although neither factor is 0. The
-    modulus must have two factors for that, such as 15 = 3 * 5.
+    After the last step the sum can equal m. Then a * b is a multiple of m although neither factor is 0.
+    The modulus must have two factors for that, such as 15 = 3 * 5.
     """
     requests = [row.request for row in accelerator(folder).rows()]
 
@@ -64,9 +65,9 @@ def corner_row(folder):
 def levels(folder):
     """rtl.py and cycles: the levels agree
 
-    Run `modexlab run --accelerator lab1 --field a=7 --field b=9 --field m=13 --trace`, and count the lines
-    from the request to the response. If there is no response, the state machine does not reach DONE. If a
-    response equals m, a subtraction did not happen.
+    Run `modexlab run --accelerator lab1 --field a=7 --field b=9 --field m=13 --trace`, and count the
+    lines from the request to the response. If there is no response, the state machine does not reach
+    DONE. If a response equals m, a subtraction did not happen.
     """
     student = accelerator(folder)
     named = dict(operands(NBITS))
@@ -91,8 +92,8 @@ def simulated(exp):
 def trace(folder):
     """trace.py: the trace of `mont`
 
-    Print the traces of exponents 5, 6 and 8. The lines of one microinstruction depend on the exponent. Read
-    it in binary from its lowest bit.
+    Print the traces of exponents 5, 6 and 8. The lines of one microinstruction depend on the exponent.
+    Read it in binary from its lowest bit.
     """
     student = student_module(folder, "trace.py")
     for exp in EXPONENTS:
