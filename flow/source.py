@@ -191,7 +191,7 @@ def _refusal(message: str) -> str:
 
 def _modules(text: str) -> dict[str, list[Path]]:
     """The files that define each module."""
-    found: defaultdict[str, list[Path]] = defaultdict(list)
+    found = defaultdict(list)
     path = Path()
     for match in MODULE.finditer(text):
         if match["path"]:

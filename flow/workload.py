@@ -323,7 +323,7 @@ def run_streams(
     say of them.
     """
     failures: list[Failure] = []
-    cycles: dict[str, int] = {}
+    cycles = {}
     try:
         if workload.rows:
             _run_rows(simulation, workload.rows, workload.max_cycles, failures, progress)

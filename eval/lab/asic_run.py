@@ -22,7 +22,6 @@ from ...flow.graph.figures import Ran, Summary
 from ...flow.graph.runner import INDISPENSABLE, Outcome, run_flow
 from ...flow.progress import Event, Report, Running
 from ...flow.source import Source, VerilogFiles
-from ...flow.timing.report import TimingReport
 from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.translation.translated import Digests
 from ..designs.verilog_header import commit
@@ -164,16 +163,11 @@ def asic_measurement(
     chip = point.chip()
     proof = dict(point.flow)[EQUIVALENCE]
     files = outcome.files()
-    last = run.after_layout or run.before_layout
-    assert last is not None, "a netlist was made"
-    timing = product.read(files.get("timing_post.json") or files["timing.json"], TimingReport)
     told = msgspec.json.decode(msgspec.json.encode(run))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
     details |= {
         "commit": commit(),
         "steps": [attributes(step, "name", "tool", "version", "seconds") for step in run.steps],
-        "energy_by_mode_nj": last.energy_by_mode_nj,
-        "slack_histogram": msgspec.to_builtins(timing.histogram),
         "exponentiations": [{"name": work.name, **work.as_json()} for work in chip.energy()],
         "caveats": [*run.caveats, *filter(None, ["" if proof else NOT_PROVED, chip.note, chip.limits])],
     }

@@ -98,7 +98,7 @@ def plain(recipe: Recipe) -> Program:
         items.append(word(Product("r", "r", "1"), note="out of the domain"))
     if recipe.scaled is not None:
         items += out_of(recipe)
-    last: list[Action] = []
+    last = []
     if entries := recipe.entries:
         items += [
             word(Move("s", "0"), Move("b", "0"), SetExponent("0"), note="wiping"),

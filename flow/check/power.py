@@ -168,7 +168,7 @@ class Powered:
     @functools.cached_property
     def moved(self) -> tuple[np.ndarray, np.ndarray]:
         """Toggles and time at 1 of every net."""
-        return self.estimator.activity(self.activity)[:2]
+        return self.estimator.activity(self.activity)
 
     def _told(self) -> Iterator[str]:
         """Transitions of a clock period, and the share of the time at 1, of every input port and every

@@ -246,7 +246,7 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     own_clocks = {bit: name for bit, name in inputs.items() if bit in clocks}
     main = max(own_clocks, key=clocks.__getitem__) if own_clocks else next(fresh)
     cells: dict[str, Cell] = dict(module["cells"])
-    pins: dict[str, tuple[str, Bit]] = {}
+    pins = {}
 
     def add(cell: Cell, port: str = "") -> None:
         cells[f"frame${port}${len(cells)}"] = cell

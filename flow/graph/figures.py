@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from ..gates.activity_file import Mode
 from ..layout.placement import TreeSummary
 from ..layout.wires import WiresSummary
 from ..power.estimator import ModulePower, Parts
@@ -67,8 +66,6 @@ class Figures(Headline, omit_defaults=True):
     timing_engine: str | None = None
     power_by_group: dict[str, Parts] | None = None
     power_by_module: list[ModulePower] | None = None
-    energy_by_mode_nj: dict[Mode, dict[str, float]] | None = None
-    glitch_ratio: dict[str, float] | None = None
     die_um: tuple[float, float] | None = None
     density: float | None = None
     clock_tree: TreeSummary | None = None

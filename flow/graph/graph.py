@@ -182,7 +182,7 @@ def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str
     """Which of these steps cannot run, and why: those with a reason of their own, and all that need their
     files.
     """
-    out: dict[str, str] = {}
+    out = {}
     for name in ORDER:
         lost = [step for step in sources(name) if step in out] if name != LENIENT else []
         if name in names and (name in reasons or lost):

@@ -58,7 +58,6 @@ OF_DESIGN = ("top", "nbits", "interface", "place", "parameters")
 OF_AREA = ("cells", "flops", "clock_gates")
 OF_CORE = ("area_um2", "cells", "flops")
 OF_TIMING = ("wns_ns", "tns_ns", "met", "met_ns", "wires", "verdict", "fmax_mhz")
-OF_POWER = ("energy_nj", "energy_by_mode_nj", "glitch_ratio")
 
 
 class Read:
@@ -172,8 +171,7 @@ def good(report: Summary, targets: Collection[str]) -> bool:
 
 def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport | None) -> Figures:
     """Area, timing and power of one netlist."""
-    of_timing, of_power = _picked(timing, OF_TIMING), _picked(power, OF_POWER)
-    figures = Figures(area_um2=area.area_um2 if area else None, **of_timing, **of_power)
+    figures = Figures(area_um2=area.area_um2 if area else None, **_picked(timing, OF_TIMING))
     if timing is not None:
         figures.wns_by_model_ns = timing.wns_by_model_ns or None
         # from register to register: what drives the inputs, and when, the flow does not know
@@ -184,8 +182,8 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
         for path in timing.paths[:1]:
             figures.worst_path = path.short
     if power is not None:
-        figures.power_mw, figures.power_by_group = power.total_mw, power.by_group
-        figures.power_by_module = power.by_module
+        figures.energy_nj, figures.power_mw = power.energy_nj, power.total_mw
+        figures.power_by_group, figures.power_by_module = power.by_group, power.by_module
         if power.with_glitches is not None:
             figures.energy_with_glitches_nj = power.with_glitches.energy_nj
         if power.inertial is not None:

@@ -52,7 +52,7 @@ def _lines(report: Summary) -> Iterator[str]:
 
 def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
     """Modules of one list with the same cells as one line."""
-    groups: defaultdict[tuple[str, int], list[ModuleArea]] = defaultdict(list)
+    groups = defaultdict(list)
     for module in modules:
         groups[ONE_OF_MANY.sub("", module.path), module.cells].append(module)
     for (path, cells), group in groups.items():

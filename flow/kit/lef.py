@@ -204,7 +204,7 @@ def _close(path: Path, block: _Block, words: list[str]) -> None:
 
 def _layer(block: _Block) -> Layer:
     direction = block.value("DIRECTION", "")
-    numbers: dict[str, float] = {}
+    numbers = {}
     for words in block.statements:
         match words[0]:
             case "OFFSET":  # x, and if it differs y

@@ -429,7 +429,7 @@ class _Reader:
 
     def library(self) -> Library:
         root = self.root
-        cells: dict[str, Cell] = {}
+        cells = {}
         for group in root.groups.get("cell", ()):
             if group.argument in cells:
                 raise _Damage(group.offset, f"a second cell {group.argument}")
@@ -464,7 +464,7 @@ class _Reader:
         )
 
     def cell(self, group: _Group) -> Cell:
-        pins: dict[str, Pin] = {}
+        pins = {}
         for pin_group in group.groups.get("pin", ()):
             names = _words(pin_group.argument)
             if not names:
@@ -532,7 +532,7 @@ class _Reader:
         if template is None:
             raise _Damage(group.offset, f"{name} has the unknown template {group.argument}")
         given = template.attributes | group.attributes
-        axes: list[tuple[str, tuple[float, ...]]] = []
+        axes = []
         for number in (1, 2, 3):
             if index := given.get(f"index_{number}"):
                 kind = template.word(f"variable_{number}")

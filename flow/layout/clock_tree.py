@@ -83,11 +83,11 @@ def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
         output = wires.clock_output(library.cells[instance.kind], terminal[1])
         return instance.pins.get(output) if output else None
 
-    found: list[Domain] = []
+    found = []
     todo, seen = [root], {root}
     for net in todo:  # grows
-        sinks: list[Terminal] = []
-        gated: list[Domain] = []
+        sinks = []
+        gated = []
         for terminal in netlist.sinks[net]:
             name = terminal[0]
             if name == PORT:

@@ -120,14 +120,14 @@ def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
     }
     # half the spacing is the neighbour's
     inside = db.Region(db.Box(spacing // 2, 0, width - spacing // 2, height))
-    access: dict[str, list[Access]] = {}
+    access = {}
     for name, pin in macro.pins.items():
         if pin.use != "signal":
             continue
         own = region(pin.shapes)
         others = [shape for other in macro.pins.values() if other is not pin for shape in other.shapes]
         near = region([*macro.obstructions, *others]).sized(spacing - 1)
-        within: list[Access] = []  # the via's metal lies within the pin
+        within = []  # the via's metal lies within the pin
         cutting: list[Access] = []  # its cut does
         touching: list[Access] = []  # its cut touches the pin
         places = product(range(grid.x0, width, grid.dx), range(grid.y0, height, grid.dy))
@@ -208,7 +208,7 @@ def _nets(placed: Placed, grid: Grid, ways: Ways) -> Iterator[Net]:
                 net.pins.append([_node_of(placed.placement.pins[pin], grid)])
                 continue
             place = instances[owner]
-            nodes: list[Node] = []
+            nodes = []
             for dx, dy, via in access[place.kind][pin]:
                 x, y = lef.macro(place.kind).placed(place.orient, dx / DBU, dy / DBU)
                 nodes.append((0, *grid.nearest(dbu(place.x_um + x), dbu(place.y_um + y))))
@@ -295,7 +295,7 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
     no other fits between.
     """
     lef = grid.lef
-    metal: dict[tuple[int, int], list[tuple[int, int, int, int]]] = defaultdict(list)  # by layer and track
+    metal = defaultdict(list)  # by layer and track
     for wire in wires:
         ends = (wire.x0, wire.y0), (wire.x1, wire.y1)
         half = lef.layers[wire.layer].width / 2

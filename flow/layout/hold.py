@@ -38,7 +38,7 @@ def repair(placed: Placed, asked: Constraints) -> HoldSummary:
         if turn == ROUNDS:
             break
         setup = {end.name: end.slack_ns for end in timing.setup}
-        wanted: dict[str, int] = {}
+        wanted = {}
         done.left = 0
         for end in itertools.takewhile(lambda end: end.slack_ns < MARGIN_NS, timing.hold):
             wish = math.ceil((MARGIN_NS - end.slack_ns) / delay_ns)

@@ -124,13 +124,13 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
     tops = content.top_cells()
     if [top.name for top in tops] != [layout.design]:
         return [f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
-    wrong: list[str] = []
+    wrong = []
     outline = tops[0].dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
     if [dbu(x) for x in (outline.left, outline.bottom, outline.right, outline.top)] != list(layout.die):
         wrong.append(f"the outline of the GDS is {outline}")
     turns = {turn: name for name, turn in TURNS.items()}
     found: Counter[tuple[str, str, int, int]] = Counter()
-    rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    rows = defaultdict(list)
     for instance in tops[0].each_inst():
         kind, move = instance.cell.name, instance.dtrans
         orient = turns.get(move.rot, "?")

@@ -73,7 +73,7 @@ def groups(placed: Placed, hierarchy: Hierarchy) -> list[Group]:
     for name, module in path.items():
         for place in _with_above(module):
             area[place] += size[name]
-    parts: dict[str, list[str]] = defaultdict(list)
+    parts = defaultdict(list)
     for module in filter(None, area):
         parts[module.rpartition(".")[0]].append(module)
     tops, undivided = {""}, {""}
@@ -83,7 +83,7 @@ def groups(placed: Placed, hierarchy: Hierarchy) -> list[Group]:
         if len(tops) + len(parts[module]) <= GROUPS:
             tops |= set(parts[module])
             undivided |= set(parts[module])
-    cells: dict[str, list[str]] = defaultdict(list)
+    cells = defaultdict(list)
     for name, module in path.items():
         top = next(place for place in _with_above(module) if place in tops)
         cells[added.get(name, top)].append(name)

@@ -159,7 +159,7 @@ def _ports(
     width, height = die
     step = 2 * (width + height) / max(len(bits), 1)
     across, along = (lef.layers[name] for name in (lef.kit.layers.horizontal, lef.kit.layers.vertical))
-    ports: dict[str, Port] = {}
+    ports = {}
     for order, (name, net) in enumerate(bits):
         at = (order + 0.5) * step
         # x and y on tracks: at the edge the outermost, where a wire of the layer above can come to it
@@ -299,7 +299,7 @@ def verilog(netlist: Netlist) -> str:
             own = spelled(name) + index
             if references.setdefault(net, own) != own:  # a constant, or the net of another port
                 aliases.append(f"  assign {own} = {references[net]};")
-    buses: dict[str, list[int]] = defaultdict(list)
+    buses = defaultdict(list)
     for net, name in enumerate(netlist.nets):
         if net in references:
             continue

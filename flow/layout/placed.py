@@ -153,7 +153,7 @@ class Placed:
 
     def spans(self) -> dict[int, list[tuple[int, int, str]]]:
         """By the lower edge of each row that has cells: their left and right ends, and names; in dbu."""
-        found: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+        found = defaultdict(list)
         for name in self.placement.instances:
             left, bottom, right, _ = map(dbu, self.box(name))
             found[bottom].append((left, right, name))

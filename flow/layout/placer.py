@@ -79,7 +79,7 @@ def _nets(floor: Floorplan, lef: Lef) -> Iterator[str]:
     """How many nets there are, and of each its ends: a cell and a pin from its corner, or -1 and a port from
     that of the core.
     """
-    nets: list[list[tuple[int, int, int]]] = []
+    nets = []
     for terminals in floor.nets:
         pins = ((cell, lef.macro(floor.cells[cell]).pins[pin].centre) for cell, pin in terminals)
         nets.append([(cell, dbu(x), dbu(y)) for cell, (x, y) in pins])

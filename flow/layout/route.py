@@ -9,8 +9,7 @@ detailed.py then makes every wire, and the lengths are those of its wires.
 
 import math
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice, pairwise
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from ..kit.lef import DBU, Lef, dbu
 from . import subprocess_engine
 from .detailed import MOST_CELLS, not_detailed, route_detailed
 from .placed import Placed
-from .placement import Placement, refuse_large
-from .routing import Congestion, Overflow, RoutedNet, Routing, Segment, Use, Ways
+from .placement import refuse_large
+from .routing import Overflow, RoutedNet, Routing, Segment, Ways
 from .wires import Tree, steiner_tree, terminal_positions
 
 SOURCE = Path(__file__).with_name("global_router.cpp")
@@ -28,7 +27,6 @@ SQUARE_ROWS = 2  # side of the router's squares: of one row only, pins alone fil
 # around
 SHARE = 75
 ROUNDS, SECONDS = 40, 600  # of the processor, which a busy machine does not change
-REPORTED_ROWS = 4  # side of the squares by which congestion is reported
 
 
 def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: int = MOST_CELLS) -> Routing:
@@ -56,7 +54,6 @@ def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: 
     routing = Routing(
         success=not ways.overflow.borders,
         overflow=ways.overflow,
-        congestion=congestion(table, placed.placement, placed.lef),
         seconds={"global": ways.seconds, "detailed": done.seconds},
         detailed=done,
         nets=table,
@@ -67,31 +64,6 @@ def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: 
 
 def _length(segments: list[Segment]) -> float:
     return round(sum(abs(x1 - x0) + abs(y1 - y0) for _, x0, y0, x1, y1 in segments), 3)
-
-
-def congestion(table: Mapping[str, RoutedNet], placement: Placement, lef: Lef) -> Congestion:
-    """How many wires cross the borders of squares, of the tracks that there are above the cells, up to the
-    last layer of signals.
-
-    These are wider than the router's own, as wires can go around within a few of them.
-    """
-    side = REPORTED_ROWS * lef.row_height
-    crossed: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())  # by horizontal, vertical wires
-    for net in table.values():
-        for _, *ends in net.segments:
-            x0, y0, x1, y1 = (math.floor(end / side) for end in ends)
-            if ends[1] == ends[3]:
-                crossed[0].update((y0, x) for x in range(min(x0, x1), max(x0, x1)))
-            else:
-                crossed[1].update((x0, y) for y in range(min(y0, y1), max(y0, y1)))
-    columns, rows = (math.ceil(length / side) for length in placement.die_um)
-    borders, full, uses = ((columns - 1) * rows, (rows - 1) * columns), 0, []
-    for used, room, count in zip(crossed, tracks(lef, side), borders, strict=True):
-        share, worst = sum(used.values()) / room / max(count, 1), max(used.values(), default=0) / room
-        uses.append(Use(round(room, 1), round(share, 4), round(worst, 4)))
-        full += sum(wires > room for wires in used.values())
-    across, along = uses
-    return Congestion(round(side, 3), across, along, sum(borders), full)
 
 
 # ---- global routing

@@ -11,24 +11,6 @@ from ..kit.lef import dbu
 from ..product import Product
 
 
-class Congestion(msgspec.Struct):
-    """Wires across the borders of squares, by direction; see `congestion`."""
-
-    square_um: float
-    horizontal: Use
-    vertical: Use
-    edges: int
-    overflowing: int
-
-
-class Use(msgspec.Struct):
-    """Use of the tracks in one direction."""
-
-    tracks: float
-    mean_use: float
-    worst_use: float
-
-
 class Overflow(msgspec.Struct):
     """Overflow of the global router: borders of squares that are too full, the excess wires, and the number
     of rounds.
@@ -72,7 +54,6 @@ class Routing(Product):
 
     success: bool  # of the global routing: the router found room for all
     overflow: Overflow  # where it found none
-    congestion: Congestion  # counted from its wires
     seconds: dict[str, float]
     detailed: InDetail
     nets: dict[str, RoutedNet]
@@ -84,7 +65,7 @@ class Routing(Product):
 
     def wires(self) -> dict[str, list[Wire]]:
         """By net, the wires and vias of the detailed routing: none without one."""
-        found: dict[str, list[Wire]] = {}
+        found = {}
         for name, net in self.nets.items():
             pieces = [Wire(layer, dbu(x0), dbu(y0), dbu(x1), dbu(y1)) for layer, x0, y0, x1, y1 in net.wires]
             for via, layer, x, y in net.vias:

@@ -37,7 +37,6 @@ from ..product import Product
 from ..timing import wire_table
 from ..timing.wire_table import NetWire, Source
 from .placed import Placed
-from .placement import TREE
 from .routing import Routing
 
 EPSILON_0 = 8.854e-3  # fF/um
@@ -77,12 +76,6 @@ class Tree:
 def distance(a: Point, b: Point) -> float:
     """The length of a wire between two points."""
     return abs(a[0] - b[0]) + abs(a[1] - b[1])
-
-
-def half_perimeter(points: list[Point]) -> float:
-    """Half the perimeter of the box around the points (HPWL), the placers' own measure."""
-    xs, ys = zip(*points, strict=True)
-    return max(xs) - min(xs) + max(ys) - min(ys)
 
 
 def steiner_tree(points: list[Point]) -> Tree:
@@ -223,30 +216,16 @@ def wires_of(
     return wires
 
 
-class BesideModel(msgspec.Struct):
-    """The estimate of the library's wire-load model for the same nets."""
-
-    name: str
-    cap_ff: float
-    of_model: float | None  # ours / the model's
-
-
 class ClockWires(msgspec.Struct, omit_defaults=True):
     """When the clock comes to the registers: the latest is the latency, and what is between it and the first
     the skew.
     """
 
     sinks: int
-    gated_sinks: int = 0
-    buffers: int = 0
-    gates_copied: int = 0
-    levels: int = 0
     latency_ps: float = 0.0
     mean_latency_ps: float = 0.0
     skew_ps: float = 0.0
     slew_ps: float = 0.0
-    gated_latency_ps: float | None = None
-    wire_um: float = 0.0
 
 
 class WiresSummary(Product):
@@ -258,10 +237,7 @@ class WiresSummary(Product):
     source: Source
     nets: int
     length_um: float
-    half_perimeter_um: float
     cap_ff: float
-    mean_cap_ff: float
-    wire_load_model: BesideModel
     clock_tree: ClockWires
 
 
@@ -289,21 +265,11 @@ def extract(placed: Placed, out_dir: Path, routing: Routing | None = None) -> Wi
     )
     nets = (wire_table.section(placed.netlist, wire.net, wire.at_points(), tree) for wire, tree in trees)
     replace_text(out_dir / "wires.spef", wire_table.document(placed.netlist, nets))
-    # what the Liberty's wire-load model guesses for the same nets
-    model = placed.library.wire_loads[placed.library.default_wire_load]
-    guessed = sum(model.cap_ff(len(wire.terminals) - 1) for wire in wires)
-    total = sum(wire.cap_ff for wire in wires)
-    perimeters = (half_perimeter(wire.tree.points[: len(wire.terminals)]) for wire in wires)
     summary = WiresSummary(
         source=source,
         nets=len(wires),
         length_um=round(sum(wire.length_um for wire in wires), 1),
-        half_perimeter_um=round(sum(perimeters), 1),
-        cap_ff=round(total, 1),
-        mean_cap_ff=round(total / max(len(wires), 1), 3),
-        wire_load_model=BesideModel(
-            model.name, round(guessed, 1), round(total / guessed, 3) if guessed else None
-        ),
+        cap_ff=round(sum(wire.cap_ff for wire in wires), 1),
         clock_tree=clock_tree(wires, placed),
     )
     summary.write(out_dir)
@@ -315,7 +281,6 @@ class Arrival(NamedTuple):
 
     at_ps: float
     slew_ns: float  # of whoever drives it
-    gated: bool
 
 
 def clock_output(cell: Cell, pin: str) -> str | None:
@@ -340,15 +305,15 @@ def clock_through(
 def clock_arrivals(wires: list[Wire], placed: Placed, root: int) -> dict[Terminal, Arrival]:
     """The clock at all pins that it reaches from the net `root`, through cells with a wire behind them."""
     by_net = {wire.net: wire for wire in wires}
-    found: dict[Terminal, Arrival] = {}
-    front = [(root, Arrival(0.0, placed.library.kit.constraints.clock_slew_ns, False))]
+    found = {}
+    front = [(root, Arrival(0.0, placed.library.kit.constraints.clock_slew_ns))]
     while front:
         net, before = front.pop()
         if (wire := by_net.get(net)) is None:
             continue
         for terminal, delay in zip(wire.terminals[1:], wire.delays_ps()[1:], strict=True):
             at_ps = before.at_ps + delay
-            found[terminal] = Arrival(at_ps, before.slew_ns, before.gated)
+            found[terminal] = Arrival(at_ps, before.slew_ns)
             name, pin = terminal
             if name == PORT:
                 continue
@@ -356,15 +321,14 @@ def clock_arrivals(wires: list[Wire], placed: Placed, root: int) -> dict[Termina
             output = clock_output(cell, pin) or ""
             below = by_net.get(placed.netlist.cells[name].pins.get(output, -1))
             if below and (passed := clock_through(cell, pin, output, before.slew_ns, below.load_ff)):
-                gated = before.gated or cell.clock_gate is not None
-                front.append((below.net, Arrival(at_ps + passed[0], passed[1], gated)))
+                front.append((below.net, Arrival(at_ps + passed[0], passed[1])))
     return found
 
 
 def clock_tree(wires: list[Wire], placed: Placed) -> ClockWires:
     """When the clock comes to the registers, gated or not."""
-    tree, netlist = placed.placement.clock_tree, placed.netlist
-    reached = {} if tree.root is None else clock_arrivals(wires, placed, netlist.net(tree.root))
+    root = placed.placement.clock_tree.root
+    reached = {} if root is None else clock_arrivals(wires, placed, placed.netlist.net(root))
     arrivals = [
         arrival
         for (name, pin), arrival in reached.items()
@@ -373,22 +337,10 @@ def clock_tree(wires: list[Wire], placed: Placed) -> ClockWires:
     if not arrivals:
         return ClockWires(0)
     times = [arrival.at_ps for arrival in arrivals]
-    gated = [arrival.at_ps for arrival in arrivals if arrival.gated]
-    driven = (
-        wire.length_um
-        for wire in wires
-        if netlist.nets[wire.net] == tree.root or wire.terminals[0][0].startswith(f"{TREE}.")
-    )
     return ClockWires(
         sinks=len(arrivals),
-        gated_sinks=len(gated),
-        buffers=tree.buffers,
-        gates_copied=tree.gates_copied,
-        levels=tree.levels,
         latency_ps=round(max(times), 2),
         mean_latency_ps=round(sum(times) / len(times), 2),
         skew_ps=round(max(times) - min(times), 2),
         slew_ps=round(1000 * max(arrival.slew_ns for arrival in arrivals), 2),
-        gated_latency_ps=round(max(gated), 2) if gated else None,
-        wire_um=round(sum(driven), 1),
     )

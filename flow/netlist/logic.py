@@ -170,8 +170,8 @@ def _net(name: str, pins: Mapping[str, Bit], pin: str) -> Bit:
 def _flip_flop(name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop) -> tuple[State, list[Node]]:
     """A flip-flop of a library, with nodes for a next state or an output that is more than one net."""
     nets = dict(pins)
-    outputs: list[tuple[Bit, bool]] = []
-    gates: list[tuple[Bit, Function]] = []
+    outputs = []
+    gates = []
     for pin in cell.outputs:
         if pin in pins:
             function = parse(cell.pins[pin].function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -75,9 +75,7 @@ class Estimate:
     clock_pins_mw: np.ndarray  # part of the internal power
     group: np.ndarray
     clock_port_mw: float
-    inputs_mw: float
     twice_mw: float
-    derived: list[str] = field(default_factory=list)  # nets whose activity was not recorded
 
     @property
     def total_mw(self) -> float:
@@ -184,8 +182,8 @@ class Estimator:
     # -- activity by net
     # ------------------------------------------------------------------------------------------------
 
-    def activity(self, activity: Activity) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Toggles and time at 1 of every net, and the names of those that were not recorded."""
+    def activity(self, activity: Activity) -> tuple[np.ndarray, np.ndarray]:
+        """Toggles and time at 1 of every net."""
         activity.check()
         netlist = self.netlist
         moved = {netlist.aliases[name]: row for name, row in activity.nets.items() if name in netlist.aliases}
@@ -200,7 +198,7 @@ class Estimator:
         for net in clocks if direction == "input" else ():
             if not moved.get(net, rest)[0] > 0:
                 moved[net] = 2 * activity.cycles, 0.5
-        derived = self._derive(moved)
+        self._derive(moved)
         drivers = enumerate(netlist.driver)
         if lost := [net for net, driver in drivers if driver is not None and net not in moved]:
             raise BadInput(
@@ -209,12 +207,11 @@ class Estimator:
             )
         rows = [moved.get(net, rest) for net in range(len(netlist.nets))]
         toggles, ones = np.array(rows, float).reshape(-1, 2).T.copy()
-        return toggles, ones, [netlist.nets[net] for net in derived]
+        return toggles, ones
 
-    def _derive(self, moved: dict[int, Moved]) -> list[int]:
-        """Fill in, through buffers, inverters and constants, what was not recorded; the nets."""
+    def _derive(self, moved: dict[int, Moved]) -> None:
+        """Fill in, through buffers, inverters and constants, the nets that were not recorded."""
         steps = defaultdict(list)
-        found = []
         for instance in self.netlist.cells.values():
             cell, pins = self.library.cells[instance.kind], instance.pins
             if cell.sequential or len(cell.inputs) > 1:
@@ -223,7 +220,6 @@ class Estimator:
                 net, function = pins[pin], cell.pins[pin].function
                 if not cell.inputs and net not in moved:
                     moved[net] = 0.0, float(function == "1")
-                    found.append(net)
                 inverts = function.strip("() ").startswith("!")
                 for start in (pins[name] for name in cell.inputs if name in pins):
                     steps[start].append((net, inverts))
@@ -235,9 +231,7 @@ class Estimator:
             for other, inverts in steps[net]:
                 if other not in moved:
                     moved[other] = toggles, 1 - ones if inverts else ones
-                    found.append(other)
                     ahead.append(other)
-        return found
 
     # ---- energy
 
@@ -282,7 +276,7 @@ class Estimator:
 
     def estimate(self, activity: Activity) -> Estimate:
         """Power in the window of an activity, at this clock."""
-        toggles, ones, derived = self.activity(activity)
+        toggles, ones = self.activity(activity)
         names = [name for member in self.members.values() for name in member]
         sizes = itertools.accumulate(map(len, self.members.values()), initial=0)
         first = dict(zip(self.members, sizes, strict=False))
@@ -303,9 +297,7 @@ class Estimator:
             switching[at], leakage[at] = cells.switching, cells.leakage
         to_mw = FJ_PER_NS_TO_MW / (activity.cycles * self.clock_ns)
         half_v2 = 0.5 * self.library.voltage**2
-        ports = [0.0, 0.0]  # other inputs, the clock
-        for bit, net in self.netlist.port_bits("input"):
-            ports[bit == self.clock_port] += float(half_v2 * self.loads[net] * toggles[net]) * to_mw
+        clocks = (net for bit, net in self.netlist.port_bits("input") if bit == self.clock_port)
         return Estimate(
             names=names,
             clock_ns=self.clock_ns,
@@ -315,10 +307,8 @@ class Estimator:
             leakage_mw=leakage * NW_TO_MW,
             clock_pins_mw=pins * to_mw,
             group=np.concatenate([np.zeros(0, int), *map(self._groups, self.members)]),
-            clock_port_mw=ports[1],
-            inputs_mw=ports[0],
+            clock_port_mw=sum(float(half_v2 * self.loads[net] * toggles[net]) * to_mw for net in clocks),
             twice_mw=twice * to_mw,
-            derived=derived,
         )
 
     def _groups(self, kind: str) -> np.ndarray:

@@ -26,12 +26,8 @@ class WorkloadPower(msgspec.Struct):
     workload: str
     mode: Mode
     cycles: int | float
-    time_ns: float
     total_mw: float
     energy_nj: float
-    by_group: dict[str, Parts]
-    inputs_mw: float
-    twice_mw: float
     scale: float = 1.0  # of the whole operation to the window
 
     @classmethod
@@ -40,12 +36,8 @@ class WorkloadPower(msgspec.Struct):
             activity.workload,
             activity.mode,
             activity.cycles,
-            activity.cycles * estimate.clock_ns,
             estimate.total_mw,
             estimate.energy_nj,
-            estimate.by_group(),
-            estimate.inputs_mw,
-            estimate.twice_mw,
             activity.scale,
         )
 
@@ -105,12 +97,7 @@ class PowerReport(Product):
     by_group: dict[str, Parts]
     by_module: list[ModulePower]
     energy_nj: dict[str, float]
-    energy_by_mode_nj: dict[Mode, dict[str, float]]
-    glitch_ratio: dict[str, float]
     with_glitches: WithGlitches | None
-    inputs_mw: float
-    twice_mw: float
-    nets_derived: int
     workloads: list[WorkloadPower]
     caveats: list[str]
     inertial: Inertial | None = None
@@ -154,7 +141,6 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     }
     total = sum(group.total_mw for group in by_group.values())
     timed, inertial = whole(TIMED), whole(INERTIAL)
-    without = by_mode.get(ZERO_DELAY, {})
     twice = sum(estimate.twice_mw * share for estimate, share in weights)
     windowed = (
         f"energy of {row.workload}: from a window of {row.cycles:,} cycles of the netlist, "
@@ -169,17 +155,8 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         by_group=by_group,
         by_module=_by_module(weights, hierarchy, total),
         energy_nj=by_mode[mode],
-        energy_by_mode_nj=dict(sorted(by_mode.items())),
-        glitch_ratio={
-            name: round(nj / without[name], 4)
-            for name, nj in by_mode.get(TIMED, {}).items()
-            if without.get(name)
-        },
         with_glitches=timed and WithGlitches(*timed),
         inertial=inertial and Inertial(*inertial, spread),
-        inputs_mw=sum(estimate.inputs_mw * share for estimate, share in weights),
-        twice_mw=twice,
-        nets_derived=max(len(estimate.derived) for estimate, _ in weights),
         workloads=workloads,
         caveats=[*_caveats(mode, timed is not None, twice, total), *windowed],
     )

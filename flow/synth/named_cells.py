@@ -113,7 +113,7 @@ def width(module: Module) -> int:
 def find(design: Document, library: Library) -> dict[str, Form]:
     """The modules of a design that has its hierarchy whose bits are cells; none where these are few."""
     digest = forms(design)
-    known: dict[str, Form | None] = {}  # one for all modules that are alike
+    known = {}  # one for all modules that are alike
     found = {}
     for name, start in likely(design).items():
         if digest(name) not in known:
@@ -209,7 +209,7 @@ def expand(design: Document, forms: Mapping[str, Form]) -> Placed:
     """Put cells, and gates for what is none, in the place of the modules that are looked into, in a design
     that is flat but for these; return the cells.
     """
-    placed: Placed = {}
+    placed = {}
     for own, module in design["modules"].items():
         fresh = fresh_nets(module)
         for path, cell in [*module["cells"].items()]:

@@ -68,7 +68,7 @@ class CellArcs:
 def compiled(cell: Cell, tables: Tables) -> CellArcs:
     """The arcs and checks of a cell; its tables are added to `tables`."""
     rows: list[Row] = []
-    checks: list[PinCheck] = []
+    checks = []
     other = bool(cell.latch)
     for pin in cell.pins.values():
         for arc in pin.timing:

@@ -115,7 +115,7 @@ class TimingGraph:
         allowed = np.ones((len(names), len(rows)), bool)
         if worst:
             allowed[:, worst:] = False
-        masks: dict[tuple[tuple[str, int], ...], list[bool]] = {}
+        masks = {}
         for place, name in enumerate(names if self.constants else ()):
             if fixed := self._fixed(name):
                 key = tuple(fixed.items())
@@ -181,7 +181,7 @@ class TimingGraph:
 
     def _number_checks(self) -> None:
         """Checks of clocked registers: cell, row of its kind, side (0: setup), edge, data and clock sinks."""
-        found: list[tuple[int, ...]] = []
+        found = []
         for kind, names in self.members.items():
             for row, check in enumerate(self.kinds[kind].checks):
                 for name in names:

@@ -125,7 +125,7 @@ class Timing(TimingGraph):
         """The latest (or earliest) path to an endpoint."""
         side = int(earliest)
         arrival = self.arrival[side]
-        arcs: list[int] = []
+        arcs = []
         node = endpoint.node
         while (into := self.by_end[node]).size and np.isfinite(arrival[node]):
             totals = arrival[self.start[into]] + self.wire[into] + self.arc_delay[side, into]
@@ -146,9 +146,7 @@ class Timing(TimingGraph):
         get there.
         """
         arrival, netlist = self.arrival[side].tolist(), self.netlist
-        passed: list[
-            tuple[str, str, int, float, bool]
-        ] = []  # cell, pin, node, when, and whether it drives it
+        passed = []  # cell, pin, node, when, and whether it drives it
         driver = netlist.driver[start // 2]
         if driver is not None and driver[0] == PORT and not self.in_clock[start // 2]:
             passed.append(("", driver[1], start, arrival[start], True))

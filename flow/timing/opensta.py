@@ -348,7 +348,7 @@ def _ends(lines: list[str]) -> dict[str, float]:
 
 def _paths(lines: list[str], slacks: Mapping[str, float]) -> list[TimedPath]:
     """Return the paths of a report, worst first; ToolError unless the first has the worst of these slacks."""
-    paths: list[TimedPath] = []
+    paths = []
     for line in lines:
         if line.startswith("Startpoint:"):
             paths.append(TimedPath(slack_ns=math.nan))

@@ -1,8 +1,6 @@
 """Timing analysis of a netlist: timing.json."""
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,7 +8,6 @@ import msgspec
 from ..product import Product
 from .wire_table import Source
 
-BINS = 20  # of the histogram, about
 NO_PATHS = "no path that a clock measures"  # the verdict where there is no endpoint
 TOLD = 6  # modules of a path in the verdict
 DIGITS = 6  # of times in ns and loads in fF
@@ -75,14 +72,6 @@ class TimedPath(msgspec.Struct, kw_only=True):
         return WorstPath(self.start, self.end, self.slack_ns, self.modules, len(cells))
 
 
-class Bin(msgspec.Struct):
-    """Bin of the histogram of slacks."""
-
-    from_ns: float
-    to_ns: float
-    endpoints: int
-
-
 class HighestClock(msgspec.Struct):
     """The shortest period, and the slack at it."""
 
@@ -111,17 +100,13 @@ class TimingReport(Product, kw_only=True):
     tns_ns: float
     hold_wns_ns: float | None
     hold_inside_wns_ns: float | None
-    hold_tns_ns: float
     endpoints: int
-    setup_violations: int
-    hold_violations: int
     fmax_mhz: float | None = None
     fmax: HighestClock | None = None
     wires: Source
     wire_load: str | None
     corner: str
     constraints: Mapping[str, Any]  # but for the clock's period
-    histogram: list[Bin]
     paths: list[TimedPath]
     hold_paths: list[TimedPath]
     caveats: list[str]
@@ -151,18 +136,3 @@ def verdict(
     if unchecked:
         return f"no verdict on {clock_ns:g} ns: {unchecked} registers are not checked"
     return f"{clock_ns:g} ns is met with {wns_ns:.3f} ns to spare"
-
-
-def histogram(slacks: Iterable[float]) -> list[Bin]:
-    """About twenty bins of a round width, without a gap."""
-    values = sorted(slacks)
-    if not values:
-        return []
-    spread = max(values[-1] - values[0], 1e-3)
-    power = 10.0 ** math.floor(math.log10(spread / BINS))
-    width = next(step * power for step in (1, 2, 5, 10) if step * power * BINS >= spread * 0.999)
-    counts = Counter(math.floor(value / width) for value in values)
-    return [
-        Bin(round(place * width, 9), round((place + 1) * width, 9), counts[place])
-        for place in range(min(counts), max(counts) + 1)
-    ]

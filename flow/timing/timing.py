@@ -1,5 +1,4 @@
-"""Static timing of a mapped netlist: worst paths, setup and hold, the histogram of slacks, and the highest
-clock.
+"""Static timing of a mapped netlist: worst paths, setup and hold, and the highest clock.
 
 The engine is OpenSTA as Debian 12 packages it (`sta`, version 2.0.17 of 2019), run once with a script that
 prints marked sections. Its endpoints are compared with those that the flow's own engine
@@ -37,7 +36,7 @@ from ..netlist import hierarchy as hierarchy_file
 from ..netlist.netlist import read
 from . import nldm, opensta, wire_table
 from .opensta import MARGIN_NS, SHOWN, Result
-from .report import DIGITS, HighestClock, TimingReport, histogram, rounded, verdict
+from .report import DIGITS, HighestClock, TimingReport, rounded, verdict
 from .subject import NO_WIRES, Subject
 
 OPENSTA, NLDM = ENGINES = ("opensta", "nldm")
@@ -86,7 +85,7 @@ def analyze(
     netlist = read(netlist_json or netlist_v.with_suffix(".json"), files.library)
     table = wire_table.load(wires) if wires else None
     subject = Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load)
-    caveats: list[str] = []
+    caveats = []
     if engine is None:
         engine = OPENSTA
         try:
@@ -116,10 +115,10 @@ def analyze(
 
 def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
     """Return the content of timing.json."""
-    asked, setup, hold = subject.asked, result.slacks["setup"], result.slacks["hold"]
+    asked, setup = subject.asked, result.slacks["setup"]
     wns, inside = result.worst("setup"), result.worst("inside")
     met, met_ns = _met(asked.clock_ns, wns, inside, result)
-    models: dict[str, float | None] = {}
+    models = {}
     if other := subject.other_model:
         models = {subject.wire_load or "none": wns, other.replace(NO_WIRES, "none"): result.worst("loaded")}
     outside = [  # a hold slack that depends on what drives an input
@@ -137,18 +136,14 @@ def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
         verdict=verdict(asked.clock_ns, met_ns, wns, result.unchecked, inside, result.paths),
         wns_ns=wns,
         wns_by_model_ns={name: slack for name, slack in models.items() if slack is not None},
-        tns_ns=_total(setup),
+        tns_ns=round(sum(min(slack, 0.0) for slack in setup.values()), DIGITS),
         hold_wns_ns=result.worst("hold"),
         hold_inside_wns_ns=inside,
-        hold_tns_ns=_total(hold),
         endpoints=len(setup),
-        setup_violations=sum(slack < 0 for slack in setup.values()),
-        hold_violations=sum(slack < 0 for slack in hold.values()),
         wires=subject.source,
         wire_load=subject.wire_load,
         corner=subject.library.corner,
         constraints={key: value for key, value in vars(asked).items() if key != "clock_ns"},
-        histogram=histogram(setup.values()),
         paths=result.paths,
         hold_paths=result.hold_paths,
         caveats=[*result.caveats, *outside],
@@ -168,10 +163,6 @@ def _met(
         known = best is not None and best.slack_ns >= 0 and not result.unchecked
         return False, math.ceil(best.clock_ns * 10**DIGITS) / 10**DIGITS if best and known else None
     return (None, None) if result.unchecked else (True, clock_ns)
-
-
-def _total(slacks: dict[str, float]) -> float:
-    return round(sum(min(slack, 0.0) for slack in slacks.values()), DIGITS)
 
 
 # -- the engines

@@ -30,7 +30,7 @@ class PythonDriver(InPython, Simulation):
         top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
         istream, ostream = top.istream, top.ostream
         message = maker(type(istream.msg))
-        responses: list[int] = []
+        responses = []
         accepted: list[int] = []
         done: list[int] = []
         total = len(plan)

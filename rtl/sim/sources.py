@@ -43,7 +43,7 @@ def module_digest(module: str) -> str:
 
 def files_of(*modules: str, without: Collection[str] = ()) -> set[Path]:
     """The files behind `digest`."""
-    files: set[Path] = set()
+    files = set()
     for module in closure(*modules, without=without):
         path = _path(module)
         assert path is not None
@@ -55,7 +55,7 @@ def files_of(*modules: str, without: Collection[str] = ()) -> set[Path]:
 
 def closure(*modules: str, without: Collection[str] = ()) -> set[str]:
     """All modules that these import, and themselves."""
-    seen: set[str] = set()
+    seen = set()
     ahead = list(modules)
     for module in modules:
         if _path(module) is None:
@@ -78,7 +78,7 @@ def imports(module: str) -> tuple[str, ...]:
     if path is None:
         return ()
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    found: list[str] = []
+    found = []
     text = path.read_text(encoding="utf-8")
     with _PARSER:
         tree = ast.parse(text)

@@ -169,6 +169,12 @@ def netlist_of_verilog(directory, text, top):
     return read(directory / "netlist.json", files.library, top)
 
 
+def half_perimeter(points):
+    """Half the perimeter of the box around points, the placers' own measure."""
+    xs, ys = zip(*points, strict=True)
+    return max(xs) - min(xs) + max(ys) - min(ys)
+
+
 def in_rows(netlist, rows, sites, instances, pins=()):
     """A netlist placed by hand; cells and pins by (x, y) in um."""
     x, y = 2.85, 2.8

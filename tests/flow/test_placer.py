@@ -9,9 +9,10 @@ from random import Random
 from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import DBU, dbu
-from modexlab.flow.layout import placer, wires
+from modexlab.flow.layout import placer
 from modexlab.flow.layout.placer import Floorplan, Port
 
+from tests.flow.circuits import half_perimeter
 from tests.harness import module_fixture, parametrize, refused
 
 SIDE = 20  # cells of the mesh, up and across
@@ -76,7 +77,7 @@ def length(floor, cells, lef):
     for port in floor.ports.values():
         if port.wire is not None:
             points[port.wire].append((port.x, port.y))
-    return sum(wires.half_perimeter(point) for point in points)
+    return sum(half_perimeter(point) for point in points)
 
 
 def wrong(floor, cells, lef):

@@ -45,7 +45,7 @@ def with_trees(model: Model, modules: Mapping[str, str], counts: dict[str, int])
     """The model with a tree on every net that has many readers, but for the clock's and the constants."""
     circuit, netlist, library = model.circuit, model.netlist, model.library
     cells, wire_ff = netlist.cells, circuit.wire_ff
-    wide: dict[int, str] = {}  # nets, and the kind of cell before the tree
+    wide = {}  # nets, and the kind of cell before the tree
     for net, sinks in enumerate(netlist.sinks):
         driver = netlist.driver[net]
         if len(sinks) > MANY and driver is not None and net not in model.clock_nets:

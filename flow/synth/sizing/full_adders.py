@@ -94,7 +94,7 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
     }
     root: dict[int, tuple[int, bool]] = {}  # behind inverters and buffers
     cuts: dict[int, list[Table]] = {}
-    by_leaves: defaultdict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
+    by_leaves = defaultdict(list)
 
     def tables_of(net: int) -> list[Table]:
         base, inverted = root.get(net, (net, False))
@@ -115,7 +115,7 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
             continue
         parts: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), ())]
         for net in nets:
-            merged: dict[tuple[int, ...], tuple[int, ...]] = {}
+            merged = {}
             for leaves, values in parts:
                 for other, table in tables_of(net):
                     union = tuple(sorted({*leaves, *other}))

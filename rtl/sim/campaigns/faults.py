@@ -165,7 +165,7 @@ class Faulted(SiteModel):
         left no trace.
         """
         all_faults = list(faults)
-        found: dict[int, tuple[Value | None, int]] = {}
+        found = {}
         for at, request in enumerate(requests):
             places = range(at, len(all_faults), len(requests))
             shared = [place for place in places if all_faults[place].site.kind is Kind.REGISTER]

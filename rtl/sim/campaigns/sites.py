@@ -150,7 +150,7 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
     """The Verilog of a design (translate) with public registers and tables, and perhaps flips behind answers;
     and its modules.
     """
-    modules: dict[str, Module] = {}
+    modules = {}
 
     def prepared(match: re.Match[str]) -> str:
         text, roms = _tabulated(match[0])
@@ -178,7 +178,7 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
 
 def _tabulated(text: str) -> tuple[str, list[str]]:
     """A module with its case of microinstructions (MicroRom) read from a table, and the table's name."""
-    insts: list[str] = []
+    insts = []
 
     def entry(match: re.Match[str]) -> str:
         insts.append(match[2])
