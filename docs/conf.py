@@ -15,15 +15,18 @@ from textwrap import dedent
 from typing import Any
 
 import modexlab
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from modexlab.eval.cli.commands.compare_cores import PRIVATE, PRODUCT
 from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.render import Table
 from modexlab.eval.cli.routes import SUMMARIES, form_of, forms
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.foreign import manifest
-from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000
+from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000, STREAM
 from modexlab.eval.designs.machine import Design
 from modexlab.eval.designs.verilog_header import register_lines
+from modexlab.eval.exchange.package.block_diagram import block_diagram
 from modexlab.eval.lab import space
 from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores, widths
 from modexlab.eval.lab.ledger.export import Reference
@@ -38,11 +41,14 @@ exclude_patterns = ["labs/instructor"]  # students read the site
 autodoc_typehints, autodoc_preserve_defaults = "none", True
 html_theme, html_title = "furo", f"modexlab {release}"
 html_copy_source = html_show_search_summary = html_show_sphinx = html_show_copyright = smartquotes = False
-myst_heading_anchors = 4
+html_math_renderer = "mathml"  # browsers draw it themselves, without a script from another site
+myst_enable_extensions, myst_heading_anchors = ["dollarmath"], 4
+myst_dmath_allow_digits = False
 highlight_language = "text"
 suppress_warnings = ["misc.highlighting_failure"]  # local labels of RISC-V assembly, such as 1f
 
 ROOT = Path(__file__).parents[1]
+PICTURED_NBITS = 8
 # autodoc sees only what has been imported
 vars(modexlab).update({name: getattr(modexlab, name) for name in modexlab.__all__})
 # Markdown pages of the repository outside docs, and their places in the site
@@ -61,7 +67,7 @@ FORMATS = {"Spaces of sweeps": space, "Manifests of Verilog": manifest, "Librari
 
 def escaped(text: str) -> str:
     """Text without Markdown of its own, except for what backticks enclose."""
-    return re.sub(r"(`[^`]*`)|([<*_\[\]])", lambda found: found[1] or f"\\{found[2]}", text)
+    return re.sub(r"(`[^`]*`)|([<*_$\[\]])", lambda found: found[1] or f"\\{found[2]}", text)
 
 
 def sentence(text: str) -> str:
@@ -117,6 +123,7 @@ def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
         (param.name, param.default, escaped(param.describe_legal()), escaped(param.help))
         for param in design.params
     ]
+    yield f"![Block diagram]({design.name}.svg)\n\nIts block diagram at {PICTURED_NBITS} bits, from the RTL."
     yield "## Parameters\n\nDefaults at 32 bits; `--set NAME=VALUE` changes one."
     yield Table(("parameter", "default", "values", "meaning"), rows).markdown()
     timing = inspect.getsource(type(design.at(design.usual_nbits).timing))
@@ -135,6 +142,9 @@ def pages() -> Iterator[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder, Reference() as reference:
         measured = cores(Ledger(f"{folder}/ledger.sqlite", reference), widths())
     for design in designs():
+        component = design.at(PICTURED_NBITS).exported(STREAM)
+        component.elaborate()
+        yield f"designs/{design.name}.svg", block_diagram(component, design.name)
         yield f"designs/{design.name}", "\n\n".join(design_page(design, measured))
     machine = modexlab.design("mont").at(32)
     for interface in (AXI4LITE, AXI4LITE_000):
@@ -155,7 +165,7 @@ def pages() -> Iterator[tuple[str, str]]:
 def write(app: Any) -> None:
     """Write the generated pages."""
     for name, text in pages():
-        path = Path(app.srcdir, "reference", f"{name}.md")
+        path = Path(app.srcdir, "reference", name if Path(name).suffix else f"{name}.md")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
@@ -165,6 +175,15 @@ def read(app: Any, name: str, text: list[str]) -> None:
     text[0] = linked(text[0], f"docs/{name}.md", f"docs/{name}.md")
 
 
+def formula(translator: Any, node: Any) -> None:
+    """Write a formula as MathML; a wide one scrolls on a phone."""
+    block = node.tagname == "math_block"
+    text = tex2mathml(node.astext(), as_block=block)
+    translator.body.append(f'<div style="margin:1em 0;overflow-x:auto">{text}</div>' if block else text)
+    raise nodes.SkipNode
+
+
 def setup(app: Any) -> None:
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
     app.connect("builder-inited", write)
     app.connect("source-read", read)

@@ -33,6 +33,5 @@ MEANING = {
     Status.NO_RESULT: "a result word was read, but there is none left",
     Status.WRONG_MODULUS: "the machine is made for another modulus",
     Status.BAD_KEY: "the numbers of the key do not belong together",
-    Status.FAULT: "the result did not stand its check, by a fault or by a private exponent that is not that "
-    "of the key, and is withheld",
+    Status.FAULT: "the result failed its check and is withheld: a fault, or an exponent of another key",
 }

@@ -1,21 +1,22 @@
 """XcelFL: an accelerator as the processor sees it, as 32-bit registers (paper 001, section 3.1, widened to
 long operands).
 
-The protocol. Each access {write, addr, data} gets one answer {write, data}. Every field of a request travels
-as W words, least significant first; W = ceil(nbits / 32) of the widest field.
+The protocol. Each access {write, addr, data} gets one answer {write, data}. A field of a request, or of a
+response, travels as W words, least significant first. W is ceil(nbits / 32) of the widest field.
 
-    xr0  write  go: compute with the words pushed since the last go; a field of which no word was pushed keeps
-                its value
-         read   wait until the operation is done and pop the next word of the result
-    xr1  write  push the next word of the first field: of a modular exponentiation the base xr2  write  of the
-    second: the exponent xr3  write  of the third: the modulus xr4  write  of the fourth, and so on up to
-    xr31: numbers that a machine takes with the modulus xr4  read   status of the last operation: 0 the result
-    is valid, else why there is none (modexlab.fl.status) xr5  read   W
+    xr0   write  go: compute with the words pushed since the last go; other fields keep their values
+          read   wait for the end of the operation, and pop the next word of the result
+    xr1   write  push the next word of field 1 (of a modular exponentiation, the base)
+    xr2   write  push the next word of field 2 (the exponent)
+    xr3   write  push the next word of field 3 (the modulus)
+    xr4   write  push the next word of field 4, and so on up to xr31 (numbers that the machine needs besides)
+          read   status of the last operation: 0 if the result is valid (modexlab.fl.status)
+    xr5   read   W
 
-Every operation ends, with a result or with a status; a result with a status other than 0 reads as words of 0.
-Several results follow one another, each in as many words as the widest has. A word popped when none is left
-reads as 0 and sets the status NO_RESULT. Reads of other registers give 0, writes to them do nothing. Random
-numbers in a request, which blind an operation, must be new for each. While an operation runs, accesses wait.
+Every operation ends with a result or with a status other than 0, whose result reads as 0. Several results
+follow one another, each in W words. Popping a word when none is left returns 0 and sets the status NO_RESULT.
+Other registers read as 0 and ignore writes. Random numbers for blinding must be new in every request. An
+access waits while an operation is running.
 """
 
 from collections.abc import Callable, Iterable, Sequence

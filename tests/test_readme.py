@@ -16,6 +16,7 @@ from modexlab.eval.cli.main import main
 from modexlab.eval.lab.space import Space
 from modexlab.eval.table import table as render
 from modexlab.fl import xcel
+from modexlab.fl.status import MEANING
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.proc.software.compiler import compiler
 
@@ -23,9 +24,25 @@ from tests.cli.test_examples import EXAMPLES, marked
 from tests.harness import parametrize, regress, regress_if
 from tests.paths import ROOT
 
-HOWTO = ("compare", "foreign-verilog", "package", "prove", "python-api", "report", "soc", "sweep")
+HOWTO = (
+    "attack",
+    "compare",
+    "foreign-verilog",
+    "package",
+    "prove",
+    "python-api",
+    "report",
+    "soc",
+    "sweep",
+    "waveforms",
+)
 EVAL = [ROOT / "eval" / "README.md", *(ROOT / "docs" / "howto" / f"{name}.md" for name in HOWTO)]
-EVAL += [ROOT / "docs" / "explanation" / "proofs.md"]
+EXPLANATION = (
+    *("bit-heap", "constant-time", "families", "figures", "folding", "levels", "montgomery", "programs"),
+    "proofs",
+)
+EVAL += [ROOT / "docs" / "explanation" / f"{name}.md" for name in EXPLANATION]
+EVAL += [ROOT / "docs" / "reference" / "protocol.md"]
 PROC = [  # tests/proc/test_readme.py runs their commands
     ROOT / f"{name}.md"
     for name in (
@@ -81,6 +98,12 @@ def protocol():
     return text[text.index("Each access") :].strip() + "\n"
 
 
+def statuses():
+    """The status codes with their meanings."""
+    rows = [(int(code), code.name, meaning) for code, meaning in MEANING.items()]
+    return render(("code", "name", "meaning"), rows) + "\n"
+
+
 def verdicts():
     """The reference verdicts, counted by check."""
     found = Counter[tuple[str, str]]()
@@ -125,6 +148,10 @@ def quotations():
 
 def test_protocol():
     assert quotations()["fl/xcel.py"] == protocol()
+
+
+def test_statuses():
+    assert quotations()["fl/status.py"] == statuses()
 
 
 def test_verdicts():
@@ -211,7 +238,8 @@ def rewrite():
     import contextlib
     import io
 
-    present = {"fl/xcel.py": protocol(), "eval/results/proofs.jsonl": verdicts()}
+    present = {"fl/xcel.py": protocol(), "fl/status.py": statuses()}
+    present["eval/results/proofs.jsonl"] = verdicts()
     for command, first in TABLES.items():
         with contextlib.redirect_stdout(io.StringIO()) as output:
             main(shlex.split(command))

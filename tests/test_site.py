@@ -5,16 +5,19 @@ import re
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from modexlab.eval.cli.main import parser_of
+from docutils import nodes
+from modexlab.eval.cli.main import main, parser_of
 from modexlab.eval.cli.routes import ROUTES
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.lab.ledger.export import Reference
 
-from tests.harness import module_fixture, regress
+from tests.harness import module_fixture, parametrize, regress
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -52,6 +55,37 @@ def test_designs_have_pages_with_parameters_and_figures(generated):
     with Reference() as reference:
         areas = {f"{row.value:,.0f}" for row in reference.rows(metric="area_um2", subject="mont")}
     assert areas & set(re.findall(r"[\d,]{4,}", generated["designs/mont"]))
+
+
+def test_formulas_need_no_script(conf):
+    translator = SimpleNamespace(body=[])
+    for node in (nodes.math("", "R^2"), nodes.math_block("", "q = 1")):
+        with pytest.raises(nodes.SkipNode):
+            conf.formula(translator, node)
+    inline, block = translator.body
+    assert "<msup>" in inline and "<math" in block and "<script" not in inline + block
+
+
+@parametrize(
+    "name, command",
+    {
+        "diagram": "mont --diagram --nbits 8",
+        "heap": "--tree --modulus 2^8-1",
+        "schedule": "mont --schedule --nbits 8 --base 5 --exp 5 --mod 13",
+        "wave": "mont --wave --nbits 8 --base 5 --exp 5 --mod 13",
+    }.items(),
+)
+def test_pictures_are_those_of_the_commands(name, command, capsys):
+    assert main(["show", *command.split()]) == 0
+    assert capsys.readouterr().out == (DOCS / "pictures" / f"{name}.svg").read_text()
+
+
+def test_pictures_have_a_white_page():
+    for file in (DOCS / "pictures").iterdir():
+        root = ElementTree.fromstring(file.read_text())
+        pages = [rect for rect in root.iter() if rect.tag.endswith("}rect") and rect.get("x", "0") == "0"]
+        text = ElementTree.tostring(root, encoding="unicode")
+        assert pages and ("#fff" in text or "white" in text), file.name
 
 
 def test_links_of_rooms_lead_to_the_site(conf):

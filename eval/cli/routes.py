@@ -15,7 +15,7 @@ GROUPS = {
     "this installation": ("env",),
 }
 SUMMARIES = {
-    "show": "list designs, papers and spaces; show one with its program, costs or tree",
+    "show": "list designs, papers and spaces; show one with its program, costs or pictures",
     "new": "begin an accelerator of your own, a manifest of Verilog, or a lab of the course",
     "run": "run an operation at any level, or count its cycles by formula",
     "check": "run test vectors, or the tables of your own designs; grade a lab of the course",
@@ -41,6 +41,9 @@ ROUTES = {
     "show --program": "show.program",
     "show --costs": "show.programs",
     "show --tree": "show.draw",
+    "show --diagram": "show.diagram",
+    "show --wave": "show.wave",
+    "show --schedule": "show.schedule",
     "show --multiples": "show.pseudo",
     "new accelerator": "new.accelerator",
     "new manifest": "new.manifest",

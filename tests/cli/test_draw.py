@@ -8,6 +8,7 @@ from math import prod
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from modexlab.eval.cli.main import main
 from modexlab.eval.report.drawing import BOXES, draw
 from modexlab.fl.compression.compression import make_plan
 from modexlab.fl.compression.compression_plan import CELLS
@@ -197,3 +198,20 @@ test_multiples_mistakes = refusals(
         "--key /nowhere/none.pem": "key file",
     },
 )
+
+
+def test_schedule_has_a_bar_for_each_product(capsys):
+    """5 is 101 in binary: three squares, two products; the conversion and four microinstructions."""
+    assert (
+        main(["show", "mont", "--schedule", "--nbits", "8", "--base", "5", "--exp", "5", "--mod", "13"]) == 0
+    )
+    root = ElementTree.fromstring(capsys.readouterr().out)
+    fills = Counter(rect.get("fill") for rect in root.iter(f"{SVG}rect"))
+    assert (fills["#e8f5e9"], fills["#fff3e0"], fills["#e8eaf6"]) == (5, 1, 5)
+    ends = [title.text.split(":")[0] for title in root.iter(f"{SVG}title")]
+    assert ends[0].startswith("mont, 8 bits") and max(int(end.split(" to ")[1]) for end in ends[1:]) == 6
+
+
+def test_schedule_refuses_long_operations(capsys):
+    assert main(["show", "mont", "--schedule", "--nbits", "1024"]) == 2
+    assert "a chart has at most 400" in capsys.readouterr().err

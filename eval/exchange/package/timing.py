@@ -5,6 +5,7 @@ A stretch in which nothing changes is cut out.
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -42,7 +43,8 @@ class Diagram(NamedTuple):
             import wavedrom
         except ImportError:
             raise BadInput("wavedrom is missing: run `pip install wavedrom` in this environment") from None
-        return wavedrom.render(json.dumps(self.wave)).tostring()
+        head, end, rest = wavedrom.render(json.dumps(self.wave)).tostring().partition(">")
+        return f'{head}{end}<rect width="100%" height="100%" fill="#ffffff"/>{rest}\n'
 
 
 class Recorder:
@@ -186,7 +188,8 @@ def wave(
                 {"name": name.removeprefix("s_axi.").replace(".", "__"), **_drawn(kept, name, valid)}
             )
         signals += [[title, *waves]] if title else waves
-    return {"signal": signals, "config": {"hscale": 1}}
+    longest = max(map(len, re.findall(r"'([0-9a-f]+)'", str(signals))), default=0)
+    return {"signal": signals, "config": {"hscale": min(3, 1 + longest // 5)}}
 
 
 def _drawn(rows: Sequence[Mapping[str, int] | None], name: str, valid: str | None) -> dict[str, Any]:

@@ -100,7 +100,7 @@
 #define MODEXLAB_NO_RESULT 6 // a result word was read, but there is none left
 #define MODEXLAB_WRONG_MODULUS 7 // the machine is made for another modulus
 #define MODEXLAB_BAD_KEY 8 // the numbers of the key do not belong together
-#define MODEXLAB_FAULT 9 // the result did not stand its check, by a fault or by a private exponent that is not that of the key, and is withheld
+#define MODEXLAB_FAULT 9 // the result failed its check and is withheld: a fault, or an exponent of another key
 #define MODEXLAB_STATUS_MESSAGES \
   { \
     "the result is valid", \
@@ -112,7 +112,7 @@
     "a result word was read, but there is none left", \
     "the machine is made for another modulus", \
     "the numbers of the key do not belong together", \
-    "the result did not stand its check, by a fault or by a private exponent that is not that of the key, and is withheld" \
+    "the result failed its check and is withheld: a fault, or an exponent of another key" \
   }
 
 #endif

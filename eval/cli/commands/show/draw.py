@@ -11,6 +11,7 @@ examples:
 """
 
 from argparse import Namespace
+from typing import Any
 
 from .....fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
 from .....fl.compression.compression_follow import follow
@@ -21,16 +22,16 @@ from .....fl.moduli import parse
 from ....designs import catalogue
 from ....folders import check_file, write_file
 from ....report.drawing import draw
-from ...arguments import settings_of
+from ...arguments import accelerator_of, settings_of
 from ...options import Option, choice, number, option
 
 DEFAULT_NBITS = 8
-
+OUTPUT = "--output (a file; default: stdout)"
 
 OPTIONS = (
     "design (one whose multiplier is a tree)",
     Option("--modulus", "-m", metavar="SPEC", help="2^8, 2^8-1, 2^8+85, or a number (decimal or 0x...)"),
-    "--output (a file; default: stdout)",
+    OUTPUT,
     choice("--operation", OPERATIONS, f"with --modulus (default: {OPERATIONS[0]})", OPERATIONS[0]),
     choice(
         "--strategy",
@@ -46,23 +47,39 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    plan, output = _plan(args), args.output
-    to_file = output not in (None, "-")
-    if to_file:
-        check_file("--output", output)
+    plan = _plan(args)
     if args.follow:
         print("\n".join(follow(plan, *args.follow)))
-        if output is None:
+        if args.output is None:
             return 0
-    text = draw(plan)
-    if not to_file:
-        print(text, end="")
-        return 0
-    write_file(output, text)
     counts = plan.counts
     cells = ", ".join(f"{counts[kind]} {kind}" for kind in CELLS if counts[kind]) or "none"
-    print(f"{output}: {plan.operation} mod {plan.modulus}, {counts['levels']} levels, cells: {cells}")
+    about = f"{plan.operation} mod {plan.modulus}, {counts['levels']} levels, cells: {cells}"
+    return put(args, draw(plan), about)
+
+
+def put(args: Namespace, svg: str, about: str) -> int:
+    """Write a picture to the file of --output, or to stdout."""
+    if args.output in (None, "-"):
+        print(svg, end="")
+        return 0
+    check_file("--output", args.output)
+    write_file(args.output, svg)
+    print(f"{args.output}: {about}")
     return 0
+
+
+def operation(args: Namespace) -> tuple[Any, tuple[int, int, int]]:
+    """The machine of a command and its operands; missing operands are drawn."""
+    wide = [] if args.mod is None else [args.mod]
+    machine = accelerator_of(args, catalogue.find(args.design), *wide)
+    drawn = machine.some_operands(args.mod)
+    base, exp, mod = (
+        value if given is None else given
+        for value, given in zip(drawn, (args.base, args.exp, args.mod), strict=True)
+    )
+    machine.require(base, exp, mod)
+    return machine, (base, exp, mod)
 
 
 def _plan(args: Namespace) -> Plan:

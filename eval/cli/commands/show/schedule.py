@@ -1,0 +1,101 @@
+"""Draw the schedule of an operation as a Gantt chart in SVG.
+
+Use it to see where the cycles of a program go. A bar is a microinstruction, a conversion or a product; its
+tooltip has the assembly. Page: docs/explanation/programs.md.
+
+examples:
+  modexlab show mont --schedule --nbits 8 --base 5 --exp 5 --mod 13 -o schedule.svg
+  modexlab show mont-ct --schedule --nbits 8 -o ladder.svg
+  modexlab show heap --schedule --nbits 32 --exp 65537 -o heap.svg
+"""
+
+import html
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .....fl.errors import BadInput
+from ....designs.machine import Machine
+from ...options import RSA_OPERANDS
+from . import draw
+
+OPTIONS = ("design", *RSA_OPERANDS, "--nbits", "--set", draw.OUTPUT)
+MOST_CYCLES = 400
+LEFT, TOP, LANE, CYCLE = 150, 56, 40, 24
+COLOURS = {"step": ("#e8eaf6", "#5c6bc0"), "setup": ("#fff3e0", "#fb8c00"), "unit": ("#e8f5e9", "#43a047")}
+HEAD = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"
+ font-family="sans-serif" font-size="12" fill="#263238" role="img"><title>{title}</title>
+<rect width="{width}" height="{height}" rx="8" fill="#ffffff"/>
+<text x="16" y="24" font-size="14" font-weight="bold">{title}</text>"""
+
+
+class Bar(NamedTuple):
+    """A stretch of cycles in a lane."""
+
+    lane: str
+    kind: str
+    start: int
+    end: int
+    label: str
+    tooltip: str
+
+
+def execute(args: Namespace) -> int:
+    machine, operands = draw.operation(args)
+    operands = machine.carried(*operands)
+    if (cycles := machine.programmed.cycles(*operands)) > MOST_CYCLES:
+        raise BadInput(f"{cycles} cycles: a chart has at most {MOST_CYCLES}; give a smaller --nbits or --exp")
+    title = f"{machine.name}, {machine.nbits} bits: {cycles} cycles"
+    return draw.put(args, chart([*_bars(machine, operands)], title), title)
+
+
+def _bars(machine: Machine, operands: tuple[int, ...]) -> Iterator[Bar]:
+    programmed = machine.programmed
+    trace, start = programmed.trace(operands), 0
+    for step, end in zip(trace, programmed.timing.ends(trace, operands[1]), strict=True):
+        word = step.word
+        if end > start:
+            yield Bar("microinstruction", "step", start, end, str(step.pc), str(word))
+            if word.setup is not None:
+                yield Bar("converter", "setup", start, end, word.setup.kind, str(word.setup))
+            products = [
+                item for item in word.products if len(step.made) == len(word.products) or not item.when
+            ]
+            for place, item in enumerate(products):
+                unit = place % programmed.recipe.nunits
+                text = str(item).partition(" ")[2]
+                yield Bar(f"multiplier {unit}", "unit", start, end, text, str(item))
+        start = end
+
+
+def chart(bars: list[Bar], title: str) -> str:
+    """The chart of these bars."""
+    lanes = sorted({bar.lane for bar in bars}, key=lambda lane: (lane != "microinstruction", lane))
+    cycles = max(bar.end for bar in bars)
+    longest = max(len(bar.label) * 7 / (bar.end - bar.start) for bar in bars)
+    cycle = min(max(CYCLE, longest), 8_000 / cycles)
+    width, height = round(LEFT + cycle * cycles + 24), TOP + LANE * len(lanes) + 16
+    lines = [HEAD.format(width=width, height=height, title=html.escape(title))]
+    every = max(1, round(40 / cycle))
+    for now in range(0, cycles + 1, every):
+        x = LEFT + now * cycle
+        lines.append(f'<path d="M{x:.1f} {TOP - 8} V{height - 12}" stroke="#cfd8dc"/>')
+        lines.append(f'<text x="{x:.1f}" y="{TOP - 12}" text-anchor="middle" font-size="11">{now}</text>')
+    for row, lane in enumerate(lanes):
+        lines.append(f'<text x="16" y="{TOP + LANE * row + 24}">{lane}</text>')
+    for bar in bars:
+        x, y, wide = (
+            LEFT + bar.start * cycle,
+            TOP + LANE * lanes.index(bar.lane),
+            cycle * (bar.end - bar.start),
+        )
+        fill, stroke = COLOURS[bar.kind]
+        lines.append(f"<g><title>{html.escape(f'{bar.start} to {bar.end}: {bar.tooltip}')}</title>")
+        box = f'x="{x + 1:.1f}" y="{y + 6}" width="{wide - 2:.1f}" height="{LANE - 12}"'
+        lines.append(f'<rect {box} rx="4" fill="{fill}" stroke="{stroke}"/>')
+        if len(bar.label) * 6.5 <= wide:
+            label = f'<text x="{x + wide / 2:.1f}" y="{y + 24}" text-anchor="middle">'
+            lines.append(f"{label}{html.escape(bar.label)}</text>")
+        lines.append("</g>")
+    return "\n".join([*lines, "</svg>", ""])
