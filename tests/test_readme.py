@@ -25,6 +25,7 @@ from tests.harness import parametrize, regress, regress_if
 from tests.paths import ROOT
 
 HOWTO = (
+    *("add-column", "add-interface", "add-multiplier", "add-schedule"),
     "attack",
     "compare",
     "foreign-verilog",
@@ -38,6 +39,7 @@ HOWTO = (
 )
 EVAL = [ROOT / "eval" / "README.md", *(ROOT / "docs" / "howto" / f"{name}.md" for name in HOWTO)]
 EXPLANATION = (
+    "decisions",
     *("bit-heap", "constant-time", "families", "figures", "folding", "levels", "montgomery", "programs"),
     "proofs",
 )

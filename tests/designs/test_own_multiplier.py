@@ -1,4 +1,4 @@
-"""The page "Add a multiplier" of CONTRIBUTING.md, step by step; ShiftSub stands in for the new unit."""
+"""The page docs/howto/add-multiplier.md, step by step; ShiftSub stands in for the new unit."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ BLAKLEY = Multiplier(
 
 
 def test_recipe():
-    page = (ROOT / "CONTRIBUTING.md").read_text()
+    page = (ROOT / "docs" / "howto" / "add-multiplier.md").read_text()
     entry = '"blakley", BLAKLEY, "residue", DIRECT'
     assert f"`Design({entry}, " in page
     own = Design("blakley", BLAKLEY, "residue", DIRECT, "one's own")

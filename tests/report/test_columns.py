@@ -1,4 +1,4 @@
-"""The page "Add a column to the report" of CONTRIBUTING.md, followed to the letter."""
+"""The page docs/howto/add-column.md, followed to the letter."""
 
 import re
 
@@ -15,7 +15,8 @@ from .examples import write
 
 pytestmark = pytest.mark.usefixtures("untranslated", "without_libraries")
 
-(LINE_OF_A_USER,) = re.findall(r"^    (Column\(.*\)),$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+PAGE = ROOT / "docs" / "howto" / "add-column.md"
+(LINE_OF_A_USER,) = re.findall(r"^    (Column\(.*\)),$", PAGE.read_text(), re.MULTILINE)
 
 
 @pytest.fixture
