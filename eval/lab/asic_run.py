@@ -131,10 +131,9 @@ def run_fpga(
     entry = design.entry()
     described = description.load(entry / description.Description.FILE)
     top = described.core_top or described.top
-    measured = fpga.measure(entry / "design.sv", top, devices, pnr=pnr, report=report, limit=limit)
     return FpgaRun(
         top=top,
-        devices=measured.devices,
+        devices=fpga.measure(entry / "design.sv", top, devices, pnr=pnr, report=report, limit=limit),
         seconds=round(time.monotonic() - start, 1),
         **attributes(described, "name", "nbits", "interface", "parameters"),
     )

@@ -17,15 +17,13 @@ closer, and registers of
 other functions may keep some ALMs from being filled.
 
 Everything is kept in the cache (rtl/sim/cache.py), under the contents of the design, the version of the tool
-and this source. `python -m modexlab.flow.fpga.fpga` is the command of the step in steps/fpga.
+and this source.
 """
 
 import json
 import math
-import os
 import re
 import shutil
-import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -37,18 +35,16 @@ from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
-from .. import description, product
+from .. import product
 from ..files import replace_json
 from ..netlist import yosys
 from ..netlist.document import Document, Module
 from ..progress import Report
 from ..synth.read_design import CONFLICT, check_given, check_latches, check_loops, slang_source
 from . import fpga_route
-from .report import DeviceReport, FpgaReport, Number, made
+from .report import DeviceReport, Number, made
 
 JOBS = 2
-COUNTS = "counts.json"
-PARAMETERS = ("fpga_devices", "fpga_pnr")  # of the step
 # what a cell takes: LUTs are sites of the fabric, so that a carry chain that occupies them counts as well
 RESOURCES = ("luts", "ffs", "dsps", "brams", "carries")
 UNDRIVEN = re.compile(r"Warning: Wire (\S+?)(?: \[(\d+)\])? is used but has no driver")
@@ -264,7 +260,7 @@ def measure(
     pnr: bool = False,
     report: Report = lambda _: None,
     limit: float | None = None,
-) -> FpgaReport:
+) -> dict[str, DeviceReport]:
     """Count the resources of module `top`, with `pnr` also its routed frequencies; BadInput if a synthesis
     exceeds its CPU time.
     """
@@ -274,7 +270,7 @@ def measure(
 
     def one(device: Device) -> DeviceReport:
         entry = _synthesize(device, design, top, report, limit)
-        result = product.read(entry / COUNTS, DeviceReport, FpgaReport.STEP, COUNTS)
+        result = product.read(entry / DeviceReport.FILE, DeviceReport)
         if router := routers.get(device.name):
             result.pnr = fpga_route.route(router, entry / "netlist.json", top, result, report)
         else:
@@ -286,7 +282,7 @@ def measure(
     with ThreadPoolExecutor(JOBS) as pool:
         # the first BadInput cancels those that wait
         results = dict(zip([device.name for device in order], pool.map(one, order), strict=True))
-    return FpgaReport(top, {device.name: results[device.name] for device in chosen})
+    return {device.name: results[device.name] for device in chosen}
 
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:
@@ -340,7 +336,7 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
                 seconds=round(run.seconds, 1),
                 peak_memory_mib=run.peak_memory_mib,
             )
-            product.write(directory / COUNTS, result)
+            result.write(directory)
             # the cell library that yosys writes along is of no use to anyone
             replace_json(directory / "netlist.json", {"modules": {top: module}})
 
@@ -378,31 +374,3 @@ def estimated_luts(module: Module) -> int:
         elif not cell["type"].startswith(("$dff", "$adff", "$sdff", "$mem")):
             luts += widths.get("Y_WIDTH", widths.get("WIDTH", 1))
     return math.ceil(luts)
-
-
-# ---- the step
-
-
-def main() -> int:
-    """In the directory of an mflowgen step: from inputs/ and the environment to outputs/fpga.json."""
-    design = description.load(Path("inputs/design.json"))
-    given = {name: os.environ.get(name, "") for name in PARAMETERS}  # as mflowgen exports them
-    devices = [name for name in given["fpga_devices"].split(",") if name] or list(DEVICES)
-    try:
-        result = measure(
-            Path("inputs/design.sv"),
-            design.top,
-            devices,
-            pnr=given["fpga_pnr"] == "True",
-            report=lambda event: print(f"{event.step} {event.state} {event.seconds:.1f} s", flush=True),
-        )
-    except BadInput as error:
-        print(f"modexlab: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
-        return 2
-    Path("outputs").mkdir(exist_ok=True)
-    result.write("outputs")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -42,7 +42,7 @@ from .. import product
 from ..isolated import PREAMBLE
 from ..netlist.document import Bit, Cell, Module, NetName, Port, fresh_nets, made_cell, port_bits
 from ..progress import Report
-from .report import DeviceReport, FpgaReport, Frame, LongestPath, Routed, Used, made
+from .report import DeviceReport, Frame, LongestPath, Routed, Used, made
 
 SEED = 1
 TARGET_MHZ = 200
@@ -67,8 +67,6 @@ XDC = "\n".join(
     for port, pin in ((CLOCK, "E3"), (SHIFT_IN, "J15"), (SHIFT_OUT, "H17"))
     for key, value in (("LOC", pin), ("IOSTANDARD", "LVCMOS33"))
 )
-
-PNR = "pnr.json"
 
 
 @dataclass(frozen=True)
@@ -320,11 +318,11 @@ def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report:
             tool=f"{router.name} {router.version}",
             seconds=round(seconds, 1),
         )
-        product.write(directory / PNR, routed)
+        routed.write(directory)
 
     parts = [router.name, router.version, part, top, cache.file_digest(netlist)]
     entry = made(f"{counts.family} place and route", "fpga-route", parts, build, report)
-    routed = product.read(entry / PNR, Routed, FpgaReport.STEP, PNR)
+    routed = product.read(entry / Routed.FILE, Routed)
     routed.log = str(entry / "pnr.log")
     return routed
 

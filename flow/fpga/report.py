@@ -1,4 +1,4 @@
-"""FPGA resources of a design, and its routed frequency: fpga.json; the parts of the run that makes it."""
+"""FPGA resources of a design, and its routed frequency; the parts of the run that makes them."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -52,12 +52,15 @@ class Frame(msgspec.Struct):
     luts: int
 
 
-class Routed(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The result of the router, and its settings: pnr.json."""
+class Routed(Product, kw_only=True, omit_defaults=True):
+    """The result of the router, and its settings."""
+
+    FILE = "pnr.json"
+    STEP = "fpga"
 
     fmax_mhz: float
     utilization: dict[str, Used]
-    clocks_mhz: dict[str, float] = {}  # where there are several
+    clocks_mhz: dict[str, float] = msgspec.field(default_factory=dict)  # where there are several
     critical_path: LongestPath | None = None
     part: str
     target_mhz: float
@@ -69,8 +72,11 @@ class Routed(msgspec.Struct, kw_only=True, omit_defaults=True):
     log: str = ""
 
 
-class DeviceReport(msgspec.Struct, omit_defaults=True):
-    """Figures of one family: counts.json, and the routed ones."""
+class DeviceReport(Product, omit_defaults=True):
+    """Figures of one family: its counts, and the routed ones."""
+
+    FILE = "counts.json"
+    STEP = "fpga"
 
     family: str
     part: str
@@ -96,16 +102,6 @@ class DeviceReport(msgspec.Struct, omit_defaults=True):
         """Return the count of a resource by its name; None if the family lacks it."""
         found: Number | None = getattr(self, resource)
         return found
-
-
-class FpgaReport(Product):
-    """The whole file."""
-
-    FILE = "fpga.json"
-    STEP = "fpga"
-
-    top: str
-    devices: dict[str, DeviceReport]
 
 
 class FpgaRun(msgspec.Struct):

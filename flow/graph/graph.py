@@ -97,12 +97,7 @@ def _depths(needs: Mapping[str, Collection[str]]) -> dict[str, int]:
     return depths
 
 
-# folders but those that are a graph of their own
-_DECLARED = {
-    path.parent.name: _declared(path.parent.name)
-    for path in sorted(STEPS.glob(f"*/{DECLARATION}"))
-    if not path.with_name("construct.py").exists()
-}
+_DECLARED = {path.parent.name: _declared(path.parent.name) for path in sorted(STEPS.glob(f"*/{DECLARATION}"))}
 MAKERS = {file: name for name, declared in _DECLARED.items() for file in declared.outputs}
 _DEPTHS = _depths(
     {
