@@ -52,7 +52,7 @@ def lab_folder(number: str) -> Path:
 def student_module(folder: Path, name: str) -> Any:
     """A file of the student's, imported anew if the folder has changed."""
     if not (folder / name).is_file():
-        raise BadInput(f"{folder / name} is missing; `modexlab new lab` writes the starter folder")
+        raise BadInput(f"{folder / name} is missing; the handout says which command writes it")
     return own.imported(folder.absolute() / name, own.folder_digest(folder))
 
 

@@ -6,6 +6,7 @@ asked for. To add one, append an entry to DESIGNS.
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ...fl.errors import BadInput, unknown
@@ -266,10 +267,20 @@ def by_path(origin: str) -> Design | OwnDesign:
     path = Path(origin)
     if not own.is_folder(path) and (path.exists() or ":" not in origin):
         return by_manifest(path)
-    design = own.by_reference(origin)
+    folder = (path.parent if path.name == own.FILE else path).absolute()
+    design = (
+        _multiplier_of(folder, own.folder_digest(folder)) if own.is_folder(path) else None
+    ) or own.by_reference(origin)
     if design.name in _BY_NAME:
         raise BadInput(f"{origin}: {_taken(design.name, 'a design of the catalogue')}")
     return design
+
+
+@functools.lru_cache(256)
+def _multiplier_of(folder: Path, digest: str) -> Design | None:
+    """The RSA design of a folder whose accelerator.py defines it as DESIGN."""
+    found = vars(own.imported(folder / own.FILE, digest)).get("DESIGN")
+    return replace(found, origin=str(folder), sources=digest) if isinstance(found, Design) else None
 
 
 def by_manifest(path: Path) -> ForeignDesign | OwnDesign:

@@ -50,6 +50,8 @@ class Design:
     control: Control
     summary: str
     paper: str = ""  # the published work whose machine it is
+    origin: str = ""  # the folder of a design of one's own
+    sources: str = ""  # the digest of its files
 
     @property
     def family(self) -> str:
@@ -101,12 +103,12 @@ class Design:
     @property
     def reference(self) -> str:
         """The name by which it is found again, in another process too (catalogue.find)."""
-        return self.name
+        return f"{self.name}@{self.origin}" if self.origin else self.name
 
     @property
     def identity(self) -> str:
-        """Return its name, which identifies it; sources have digests of their own."""
-        return self.name
+        """Its name, as sources have digests of their own; for a folder, the digest of its sources."""
+        return self.sources or self.name
 
     @property
     def schedule(self) -> str:

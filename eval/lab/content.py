@@ -80,7 +80,7 @@ def _methods() -> str:
 
 def _digest(machine: Machine, found: Recipe | None) -> str:
     """The digest of a recipe; without one, as for code of a test, that of all sources."""
-    return found.digest if found is not None else f"{machine.design.name} {keys.sources_of_answers()}"
+    return found.digest if found is not None else f"{machine.design.identity} {keys.sources_of_answers()}"
 
 
 def _reached(owner: type, names: Iterable[str]) -> list[tuple[str, Any]]:

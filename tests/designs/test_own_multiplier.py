@@ -1,10 +1,12 @@
 """The page docs/howto/add-multiplier.md, step by step; ShiftSub stands in for the new unit."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
 from modexlab.cl.serial import ShiftSubCL
 from modexlab.cl.timing import ShiftSubTiming
+from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.control import BARE, DIRECT
 from modexlab.eval.designs.machine import Design
 from modexlab.eval.designs.multipliers.multiplier import Multiplier, Unit
@@ -32,6 +34,19 @@ def test_recipe():
     rtl = run_mod_exps(own.at(8).rtl(), rows, own, 8, "native")
     assert stamps(cl) == stamps(rtl)
     check_formula(own, rows, rtl, 8)
+
+
+def test_folder(tmp_path):
+    """A design in a folder is found by its reference, and its identity follows its files."""
+    solution = ROOT / "docs" / "labs" / "instructor" / "lab3" / "solution" / "blakley"
+    folder = shutil.copytree(solution, tmp_path / "blakley")
+    found = catalogue.find(str(folder))
+    assert found.programmed and catalogue.find(found.reference) is found
+    assert found.at(8).cycles(5, 5, 13) > found.at(8, bits_per_cycle=4).cycles(5, 5, 13)
+    rtl = folder / "rtl.py"
+    rtl.write_text(rtl.read_text() + "\n")
+    edited = catalogue.find(found.reference)
+    assert edited.reference == found.reference and edited.identity != found.identity
 
 
 @pytest.mark.parametrize(("domain", "checked"), [("residue", "identity"), ("identity", "residue")])

@@ -1,0 +1,35 @@
+"""Solution of lab 3: a multiplier after Blakley, and the machine that computes powers with it."""
+
+from modexlab import Param
+from modexlab.cl.serial import product_cl
+from modexlab.cl.timing import FixedTiming
+from modexlab.eval.designs.control import DIRECT
+from modexlab.eval.designs.machine import Design
+from modexlab.eval.designs.multipliers.multiplier import Multiplier, Unit
+
+from .rtl import Blakley
+
+BITS = Param("bits_per_cycle", 1, (1, 2, 4), "bits of a that are consumed in a cycle")
+
+
+def product(a, b, m):
+    """Functional level."""
+    return a * b % m
+
+
+def cycles(nbits, bits_per_cycle):
+    """Cycles of a product, from its request to its response."""
+    return nbits // bits_per_cycle + 1
+
+
+def unit(nbits, values):
+    """The three levels of the multiplier at one width."""
+    bits = values[BITS.name]
+    timing = FixedTiming(cycles(nbits, bits))
+    return Unit(lambda nbits: Blakley(nbits, bits), lambda nbits: product_cl(nbits, timing, product), timing)
+
+
+# residue: operands and results are below the modulus; DIRECT: no conversion, and any schedule
+DESIGN = Design(
+    "blakley", Multiplier("Blakley", (BITS,), unit), "residue", DIRECT, "double, add and subtract"
+)
