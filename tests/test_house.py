@@ -66,7 +66,7 @@ RSA_PLUGINS = {
         f"eval.report.{name}"
         for name in ("comparison", "cores", "datasets", "drawing", "ledger_view", "sections")
     ),
-    *(f"eval.report.{name}" for name in ("protections", "published")),
+    *(f"eval.report.{name}" for name in ("interface_costs", "protections", "published")),
 }
 # packages of the extras in pyproject.toml, by the names of their modules
 OPTIONAL = {

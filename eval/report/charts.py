@@ -1,13 +1,11 @@
-"""The charts, as Vega-Lite: plain dictionaries, each made once for the page, for PNG and for SVG.
+"""Vega-Lite specifications of the charts, shared by the page, PNG, SVG and PDF.
 
-Why Vega-Lite, and why without Altair: a chart is data (this file holds all of it), a browser draws it with
-tooltips and clicks from the very specification that vl-convert draws as a picture, and vl-convert brings the
-scripts along, so that nothing is loaded from elsewhere. Altair would write the same dictionaries in more
-words.
+vl-convert draws the pictures and bundles the scripts for the page, so the page loads nothing. Altair would
+write the same dictionaries in more words.
 
-A specification names its data and leaves them out: the page puts in what its filters let through, `static`
-all of it. "@x" and "@y" stand for metrics that the reader may choose, "@families" for the families that are
-in the data (`filled`).
+A specification names its data set and does not contain it: the page inserts the filtered records,
+render_png all of them. `filled` replaces "@x" and "@y" by the metrics of the axes, and "@families" by the
+families in the data.
 """
 
 import json
@@ -43,7 +41,7 @@ Spec = dict[str, Any]
 
 
 class Chart(NamedTuple):
-    """A specification with what stands around it."""
+    """A specification with its name, filters and axes."""
 
     name: str
     spec: Spec
@@ -408,6 +406,15 @@ def areas(classes: Sequence[str], style: Style) -> Spec:
     return _chart("areas", height, _layer(bar, encoding | more))
 
 
+def interfaces(style: Style) -> Spec:
+    """Area of a machine behind each interface."""
+    head = METRICS["area_um2"].head
+    encoding, height = _bars("area_um2", head)
+    tooltip = _tips("name machine", f"area_um2# {head}", "setup stage", "row row")
+    bars = {**encoding, "color": style["color"], "opacity": _opacity(), "tooltip": tooltip}
+    return _chart("interfaces", height, _layer(_bar(0.6), bars))
+
+
 def paths(style: Style) -> Spec:
     """How long the longest path is, and how long the clock lets it be."""
     encoding, height = _bars("path_ns", "Longest path (ns)")
@@ -524,7 +531,7 @@ def leakage(style: Style) -> Spec:
 
 
 def protections(shares: Sequence[str], style: Style) -> Spec:
-    """What programs cost, of what one costs without protection."""
+    """Costs of protected programs, in percent of the unprotected one."""
     encoding, height = _bars(
         "percent",
         "Of the fixed window alone (%)",

@@ -1,5 +1,5 @@
-"""The papers' figures beside ours, as tables and as the data of a chart; eval/lab/comparison/compare.py says
-what compares with what.
+"""Tables and chart data of published and our own figures; eval/lab/comparison/compare.py decides which
+figures are comparable.
 """
 
 import math
@@ -34,7 +34,7 @@ from .tables import MISSING, OPERATIONS, Cell, Column, Line, Table, judged, line
 
 @dataclass
 class Compared:
-    """What the ledger has beside the papers."""
+    """Published figures with comparable figures of the ledger."""
 
     tables: list[Table] = field(default_factory=list)  # one for each paper
     records: list[Record] = field(default_factory=list)  # of the chart
@@ -72,7 +72,7 @@ def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
 
 
 def _best(comparison: Comparison) -> Side | None:
-    """Of ours and the twin the first that may be held against the figure."""
+    """The first comparable measurement, ours before the twin's."""
     return next(
         (side for side in (comparison.ours, comparison.twin) if comparison.ratio(side) is not None), None
     )
@@ -99,22 +99,22 @@ def _line(comparison: Comparison, table: PaperTable, result: Compared) -> Line:
 class _Shown(NamedTuple):
     """A comparison, with the words for its machine and its figure, and the number of its citation."""
 
-    each: Comparison
+    of: Comparison
     machine: str
     what: str
     number: str
 
     @property
     def published(self) -> Cell:
-        """A figure that the paper prints with more digits than ours is exact to is shown as we show ours."""
-        value = self.each.value
-        star = "*" if self.each.figure.corrected is not None else ""
+        """The published figure, with as many digits as our own."""
+        value = self.of.value
+        star = "*" if self.of.figure.corrected is not None else ""
         text = shown(int(value) if float(value).is_integer() else value)
         return Cell(f"{text}{star}", value, published=self.number)
 
     @property
     def verdict(self) -> Cell:
-        said = self.each.verdict
+        said = self.of.verdict
         return Cell(said, tone="bad" if said.startswith(("kept out", "other order")) else "")
 
     def value(self, side: Side | None) -> Cell:
@@ -126,7 +126,7 @@ class _Shown(NamedTuple):
         """The ratio to the published figure."""
         if side is None or side.value is None or side.row is None:
             return MISSING
-        comparison = self.each
+        comparison = self.of
         figure, basis = comparison.figure, comparison.basis
         return quotient(
             side.value if comparison.ratio(side) is not None else None,
@@ -141,20 +141,20 @@ class _Shown(NamedTuple):
 
 COLUMNS = (
     Column("Machine", "machine"),
-    Column("Bits", "each.figure.nbits", number=True),
+    Column("Bits", "of.figure.nbits", number=True),
     Column("Figure", "what"),
     Column("Published", "published", number=True),
-    Column("Its twin", lambda it: it.value(it.each.twin), number=True),
-    Column("×", lambda it: it.times(it.each.twin), number=True),
-    Column("Ours", lambda it: it.value(it.each.ours), number=True),
-    Column("×", lambda it: it.times(it.each.ours), number=True),
-    Column("By", lambda it: it.each.ours.name if it.each.ours is not None else "-"),
+    Column("Its twin", lambda it: it.value(it.of.twin), number=True),
+    Column("×", lambda it: it.times(it.of.twin), number=True),
+    Column("Ours", lambda it: it.value(it.of.ours), number=True),
+    Column("×", lambda it: it.times(it.of.ours), number=True),
+    Column("By", lambda it: it.of.ours.name if it.of.ours is not None else "-"),
     Column("Verdict", "verdict"),
 )
 
 
 def _upper(comparison: Comparison, side: Side) -> float | None:
-    """Of an energy, which is a lower bound, the upper one, or infinity if it was not measured."""
+    """The upper bound of an energy, infinity if it was not measured; None for other metrics."""
     if comparison.figure.metric != "energy_nj":
         return None
     return side.upper.value if side.upper is not None else math.inf
@@ -170,7 +170,7 @@ def _filters(comparison: Comparison) -> Record:
 
 
 def _record(comparison: Comparison, side: Side, machine: str, known: Metric) -> Record:
-    """A point of the chart: of ours, or else of the twin."""
+    """A point of the chart, for our machine or its twin."""
     figure = comparison.figure
     what = f"{known.title.lower()}{f' of {figure.operation}' if figure.operation else ''}"
     upper = _upper(comparison, side)

@@ -1,6 +1,4 @@
-"""Cores beside each other: what a product costs at the highest clock, as `modexlab compare cores` has it,
-where the ledger has some.
-"""
+"""The section on products: cores at their highest clocks, as in `modexlab compare cores`."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -95,7 +93,7 @@ def _of_products(found: Sequence[Core]) -> list[Core]:
 
 
 def records(found: Sequence[Core]) -> list[Record]:
-    """Of the chart: the cores, and for each width its floor as a line."""
+    """Chart data: the cores, and a floor line for each width."""
     made = _of_products(found)
     drawn = [
         {

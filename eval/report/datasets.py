@@ -1,7 +1,7 @@
-"""The data of the charts: lists of flat records, the same for the page and for pictures.
+"""Chart data: lists of flat records, shared by the page and the pictures.
 
-Every record has what the filters ask for (family, nbits, operation, interface, stage), and where it comes
-from: `m`, a measurement of the ledger, with `row`, a figure of it, or `p`, a machine of a paper.
+Every record has the fields of the filters (family, nbits, operation, interface, stage) and its source: `m`, a
+measurement of the ledger, with `row`, one of its figures, or `p`, a machine of a paper.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ INDEX = re.compile(r"__\d+$")  # of one of several components in a list
 
 
 def basics(entry: Entry) -> Record:
-    """What all records of an entry have."""
+    """Fields that all records of an entry share."""
     return {
         "m": entry.measurement,
         **attributes(entry, *OF_ALL, "stage", "setup"),
@@ -52,10 +52,10 @@ def _of_machine(machine: Machine) -> Record:
 
 
 def points(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
-    """Everything that was measured, and the papers' machines that have two of the metrics that go on axes.
+    """All measurements, and the published machines with two of the metrics of the axes.
 
-    Of random exponents there are only totals of many runs, which are no cost of anything. `off`: on no front,
-    as it is out of date and others are not.
+    Runs of many random exponents are left out: their totals are no cost of an operation. `off`: stale, and
+    on no front because fresher points exist.
     """
     own = [entry for entry in entries if entry.operation != LEAKAGE]
     fresh = {entry.group for entry in own if not entry.stale}
@@ -78,9 +78,7 @@ def points(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
 
 
 def widths(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
-    """Cycles of machines with the parameters that they have by default, behind nothing; mixes and halves are
-    other work at the same width.
-    """
+    """Cycles of machines alone, with default parameters, for public and private operations."""
     records = [
         {
             **basics(entry),
@@ -106,7 +104,7 @@ def widths(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
 
 
 def grown(entries: Entries) -> list[Record]:
-    """What is on silicon at two widths or more, with what grows; as points() has it, without whole systems."""
+    """Machines with an area at two widths or more; no whole systems."""
     found: dict[tuple[Any, ...], list[Record]] = {}
     for entry in entries:
         if entry.stage in SILICON and entry.operation != LEAKAGE and entry.interface != SYSTEM:
@@ -121,9 +119,8 @@ def grown(entries: Entries) -> list[Record]:
 
 
 def chips(entries: Entries) -> list[Entry]:
-    """The measurements of silicon that are shown one by one: of the runs of a machine (a sweep has many) the
-    one with the least area x time, of those that are up to date if any is; not more than a page holds, those
-    with the parameters of the catalogue first.
+    """The netlists and layouts that are shown one by one: for each machine the one with the least area x
+    time, fresh ones first. A page has room for MOST_CHIPS; default parameters come first.
     """
     best: dict[tuple[Any, ...], tuple[tuple[bool, float], Entry]] = {}
     for entry in entries:
@@ -139,7 +136,7 @@ def chips(entries: Entries) -> list[Entry]:
 
 
 def lines(entries: Entries) -> dict[int, str]:
-    """A name for each measurement that is shown, with as much as tells it from the others."""
+    """A unique name for each measurement that is shown."""
     chosen = {entry.measurement: entry for entry in chips(entries)}
     many_widths = len({entry.nbits for entry in chosen.values()}) > 1
     names = {
@@ -227,7 +224,7 @@ def _pieces(modules: Sequence[Record], family: str, top_level: str = TOP) -> Pie
 
 
 def paths(entries: Entries, names: Mapping[int, str], details: Details) -> list[Record]:
-    """The longest path of each measurement beside its clock."""
+    """The longest path and the clock of each measurement."""
     records = []
     for number, entry in {entry.measurement: entry for entry in entries}.items():
         clock, slack = entry.value("clock_ns"), entry.value("wns_ns")
@@ -240,7 +237,7 @@ def paths(entries: Entries, names: Mapping[int, str], details: Details) -> list[
 
 
 def through(path: Record) -> str:
-    """The modules that a path goes through, without their own parts; of a row of the same kind only its name."""
+    """The outermost modules on a path; the elements of a list count once."""
     modules = [module for module in path.get("modules", []) if module]
     outer = [item for item in modules if not any(item.startswith(f"{other}.") for other in modules)]
     rows: dict[str, list[str]] = {}

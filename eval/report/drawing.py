@@ -270,7 +270,7 @@ def _origin(plan: Plan, run: Run, column: int, constants: Iterator[tuple[int, in
 
 
 def _legend(picture: _Picture, plan: Plan, x: float) -> float:
-    """What the marks mean, with how many there are; returns its lower end."""
+    """Draw the legend with the number of each mark; return its lower end."""
     y = float(TOP)
     picture.text(x, y + 5, "compressors", "name")
     for kind in CELLS:

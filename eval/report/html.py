@@ -1,6 +1,4 @@
-"""The report as one HTML file: everything is in it, and it loads nothing. The markup is in page/, written by
-Jinja2, which escapes.
-"""
+"""The report as one HTML file, which loads nothing. The templates are in page/; Jinja2 escapes all text."""
 
 import functools
 import json
@@ -18,6 +16,7 @@ from ..json_values import attributes
 from ..lab.stages import FORMULA, STAGES
 from .charts import ENDS, LABELS, Chart, config
 from .datasets import GROWING, LEAKAGE, through
+from .findings import finding
 from .ledger_view import INTERFACES, Entry, Record, names_of_metrics, unit_of
 from .metrics import AXES, METRICS, metric, shown
 from .palette import look, style_sheet, variable
@@ -27,18 +26,15 @@ from .tables import OPERATIONS
 
 TITLE = "modexlab report"
 MOST_MODULES = 24  # of a measurement, in its panel
-PART, TABLE, CHART, PICTURES = "part", "table", "chart", "pictures"  # what a section is made of
-TREES = (
-    "Multipliers of paper 000 are trees of compressors for one modulus; drawn from the plan that the "
-    "hardware is built from."
-)
+PART, TABLE, CHART, PICTURES = "part", "table", "chart", "pictures"  # parts of a section
 
 
 class Section(NamedTuple):
-    """A heading, and what stands below it: (kind, value) for the template."""
+    """A question, its answer in one sentence, and the parts below it: (kind, value) for the template."""
 
     name: str
     title: str
+    finding: str
     parts: Sequence[tuple[str, Any]]
     style: str
 
@@ -47,8 +43,8 @@ SECTIONS = (  # name, title, and names of parts
     ("choices", "What should I build, and what does it cost?", "table choices, chart choices, table terms"),
     ("summary", "Summary", "summary.html"),
     ("fronts", "Which designs are Pareto-optimal?", "chart area-time, chart energy-time"),
-    ("designs", "Every design", "table designs"),
-    ("others", "Other operations", "table others"),
+    ("designs", "What does each design cost?", "table designs"),
+    ("others", "What do other operations cost?", "table others"),
     ("cores", "What does a product cost?", "chart cores, table cores"),
     ("comparison", "How do we compare with the five papers?", "compared, chart ratios"),
     (
@@ -56,14 +52,18 @@ SECTIONS = (  # name, title, and names of parts
         "How does the cost grow with the width?",
         ", ".join(["chart widths", *(f"chart {metric}-width" for metric in GROWING)]),
     ),
+    (
+        "interfaces",
+        "What do the bus and the processor cost?",
+        "table interfaces, chart interfaces",
+    ),
     ("area", "Where does the area go?", "chart areas"),
     ("critical", "What limits the clock?", "chart paths, table critical"),
     ("energy", "Where does the energy go?", "chart energies"),
     ("leakage", "What leaks?", "table leaks, chart leakage"),
     ("protections", "What does each protection cost?", "table protections, chart protections"),
     ("proofs", "What is proved?", "table proofs"),
-    ("layouts", "Layouts", "layouts"),
-    ("trees", "Trees", "trees"),
+    ("layouts", "What do the layouts look like?", "table layouts, layouts"),
     ("figures", "All figures", "figures.html"),
     ("marked", "Marked and failed", "table marked, table failed"),
     ("method", "How to read this", "method.html"),
@@ -80,7 +80,7 @@ class Chip(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """What a reader may choose: of `single` filters one chip at a time."""
+    """A filter of the page; `single` filters allow one chip at a time."""
 
     name: str
     title: str
@@ -120,7 +120,7 @@ def page(content: Content) -> str:
 
 
 def for_script(value: Any) -> str:
-    """JSON that can stand in a script element: no text in it ends the element, or begins a comment."""
+    """JSON for a script element: no text in it ends the element or begins a comment."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -146,7 +146,7 @@ def _file(name: str) -> str:
 
 
 def packed(records: Sequence[Record]) -> Record:
-    """Records as columns, and words only once: five thousand points have the same few hundred."""
+    """Records as columns; repeated words are stored once."""
     names = dict.fromkeys(name for record in records for name in record)
     columns: Record = {}
     for name in names:
@@ -193,7 +193,7 @@ def _data(content: Content, charts: Sequence[Chart]) -> Record:
 
 
 def _columns(content: Content) -> list[Record]:
-    """Of the table of all figures."""
+    """The columns of the table of all figures."""
     titles = {
         "label": "Design",
         "nbits": "Bits",
@@ -212,7 +212,7 @@ def _columns(content: Content) -> list[Record]:
 
 
 def _measurements(content: Content) -> list[Record]:
-    """What is known of each measurement beside its figures."""
+    """The description of each measurement in its panel, without its figures."""
     return [
         {
             "m": entry.measurement,
@@ -243,7 +243,7 @@ def _value(value: Any) -> str:
 
 
 def _details(details: Record) -> Record:
-    """What the panel of a measurement shows of it."""
+    """The details of a measurement in its panel."""
     made: Record = {}
     if modules := details.get("area_by_module"):
         largest = sorted(modules, key=lambda module: -module["area_um2"])[:MOST_MODULES]
@@ -259,11 +259,11 @@ def _details(details: Record) -> Record:
     return made
 
 
-# ---- what stands around it
+# ---- header, footer and filters
 
 
 def _sizes(content: Content) -> str:
-    """How much is on the page, and how to use it."""
+    """The size of the report, and how to use the page."""
     if content.empty:
         return ""
     rows = {row.id for entry in content.entries for row in entry.rows.values()}
@@ -289,7 +289,7 @@ def _footer(content: Content) -> str:
 
 
 def _filters(content: Content) -> list[Filter]:
-    """Those between whose values there is a choice, as the page opens."""
+    """The filters with more than one value, in their initial state."""
     entries = content.comparable or content.entries
     known = ("encrypt", *OPERATIONS)
     operations = sorted(
@@ -320,7 +320,7 @@ def _filters(content: Content) -> list[Filter]:
 
 
 def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
-    """Those that have something to show."""
+    """The sections with data."""
     pictures = "Placed and routed with open tools; each figure's own command makes its pictures again."
     if content.left_out:
         pictures += f" {content.left_out} more are in the ledger, and left out so that this page stays small."
@@ -330,11 +330,10 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         **{name: [(PART, name)] for name in ("summary.html", "method.html")},
         "compared": [(TABLE, table) for table in content.compared.tables],
         "layouts": [(PICTURES, (content.pictures, pictures))] if content.pictures else [],
-        "trees": [(PICTURES, (content.trees, TREES))] if content.trees else [],
         "figures.html": [(PART, "figures.html")] if content.comparable else [],
     }
     return [
-        Section(name, title, parts, "columns wide" if name == "fronts" else "")
+        Section(name, title, finding(content, name), parts, "columns wide" if name == "fronts" else "")
         for name, title, names in SECTIONS
         if (parts := [part for part_name in names.split(", ") for part in there.get(part_name, ())])
     ]

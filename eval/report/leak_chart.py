@@ -1,5 +1,5 @@
-"""The curve of a leakage assessment: t of both halves over the cycles, the two thresholds, and in grey what
-is not judged.
+"""Chart of a leakage assessment: t of both halves by cycle, the thresholds, and the parts that are not
+judged in grey.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from .render_png import SCALE, WIDTH, headed, printed
 
 FORMATS = ("png", "svg", "html")
 HALF_NAMES = ("first half", "second half")
-MOST_POINTS = 1500  # of a line: of longer ones the extremes of each stretch
+MOST_POINTS = 1500  # in a line; longer lines are reduced to extremes
 HEIGHT = 300
 
 
 def specification(assessment: Assessment, title: str) -> Spec:
-    """The whole of it, with its data, in Vega-Lite."""
+    """The chart with its data, in Vega-Lite."""
     x = {"field": "cycle", "type": "quantitative", "title": "Cycle", "axis": {"tickCount": 8}}
     x["scale"] = {"nice": False}
     # both thresholds are in the domain
@@ -82,7 +82,7 @@ def _spans(assessment: Assessment) -> list[dict[str, Any]]:
 
 
 def _points(curve: Sequence[Point]) -> list[dict[str, Any]]:
-    """Of each half; of a stretch that has no room, the extremes in their order."""
+    """The points of both halves; dense stretches are reduced to their extremes."""
     stretch = -(-2 * len(curve) // MOST_POINTS) if len(curve) > MOST_POINTS else 1
     found = []
     for half, name in zip(HALVES, HALF_NAMES, strict=True):

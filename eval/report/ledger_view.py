@@ -1,6 +1,4 @@
-"""What the ledger holds, as the report needs it: an entry is one operation of one measurement, with all of
-its figures.
-"""
+"""View of the ledger for the report: an entry is one operation of one measurement with all of its figures."""
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,11 +35,11 @@ class Entry:
 
     @cached_property
     def first(self) -> Row:
-        """Any row: what is not a figure is the same in all."""
+        """Any row; all columns other than figures are equal."""
         return next(iter(self.rows.values()))
 
     def __getattr__(self, name: str) -> Any:
-        """All that is no figure (its measurement, subject, stage, ...) is that of any row."""
+        """Columns other than figures (measurement, subject, stage, ...) are the same in all rows."""
         return getattr(self.first, name)
 
     @property
@@ -51,17 +49,17 @@ class Entry:
 
     @cached_property
     def settings(self) -> Record:
-        """What was asked for other than the defaults of the design."""
+        """Settings that differ from the defaults of the design."""
         return dict(self.point.get("settings") or {})
 
     @cached_property
     def label(self) -> str:
-        """The design, with what is special in it."""
+        """The design with its settings."""
         return " ".join([self.subject, *(f"{name}={value}" for name, value in self.settings.items())])
 
     @cached_property
     def setup(self) -> str:
-        """The stage, and with what settings of the flow."""
+        """The stage with its flow settings."""
         flow, usual = self.flow, FLOW_DEFAULTS.get(self.stage, {})
         clock, searched = flow.get("clock_period"), ""
         if flow.get("fmax"):  # what was given is where the search began
@@ -76,7 +74,7 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """Only points of one group may be held against each other: the same work on the same kind of thing."""
+        """Points are comparable within a group: the same work at the same stage."""
         parts = [f"{self.nbits} bits", self.operation, self.behind]
         parts += [stages.title(self.stage), str(self.flow.get("device", ""))]
         parts += [f"exponent of {self.exponent_nbits} bits"] if self.exponent_nbits else []
@@ -85,7 +83,7 @@ class Entry:
 
     @property
     def twin(self) -> bool:
-        """The machine of a paper, built anew."""
+        """A rebuilt machine of a paper."""
         return self._place[1]
 
     @property
@@ -99,7 +97,7 @@ class Entry:
 
     @cached_property
     def modulus(self) -> int:
-        """The only one that it takes; 0: any."""
+        """The only modulus that the machine accepts; 0: any."""
         modulus = self.parameters.get("modulus") or 0
         return int(modulus, 0) if isinstance(modulus, str) else modulus
 

@@ -1,4 +1,4 @@
-"""The report as Markdown with PNGs beside it: to be cut into a course report."""
+"""The report as Markdown with PNG files, as a source for course reports."""
 
 from pathlib import Path
 
@@ -25,12 +25,12 @@ def write(content: Content, directory: Path) -> Path:
             pictures.append((file, picture))
             blocks.append(f"## {chart.title}\n\n![{chart.title}]({file})\n\n{chart.caption}")
         blocks += tables[2:]
-        for item in (*content.pictures, *content.trees):
+        for item in content.pictures:
             pictures.append((item.file, item.content))
             title = escaped(item.title)
             blocks.append(f"![{title}]({item.file})\n\n{title}. {item.caption}")
         blocks.append(
-            "Every figure has a row in the ledger (in brackets): `modexlab ledger reproduce ROW` makes it again."
+            "The ledger row of each figure is in brackets; `modexlab ledger reproduce ROW` measures it again."
         )
     for file, picture in pictures:
         with replacing(directory / file) as part:
@@ -56,5 +56,5 @@ def of_table(table: Table) -> str:
 
 
 def escaped(text: str) -> str:
-    """Where a sign would end a cell, or begin a tag."""
+    """Escape signs that would end a cell or begin a tag."""
     return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

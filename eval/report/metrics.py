@@ -1,8 +1,7 @@
-"""The metrics of the ledger (lab/metrics.py) as a reader sees them: axes, and how many digits are shown.
+"""The metrics of the ledger (lab/metrics.py) for readers: titles, axes and digits.
 
-Energy without an adjective is the one that `modexlab asic` prints, with glitches as far as they go. Many
-points do not have it, so that tables and charts are of the other two, which all have: these are never called
-energy alone, but where a paper does.
+"Energy" alone is the one that `modexlab asic` prints, with partial-swing glitches. Many points lack it, so
+tables and charts show the two that all points have: energy without glitches and with all glitches.
 """
 
 import math
@@ -30,14 +29,12 @@ def metric(name: str, unit: str = "") -> Metric:
 
 
 def of_paper(name: str, unit: str = "") -> Metric:
-    """The metric by which a published figure goes; which glitches are in its energy a paper does not say."""
+    """The metric of a published figure; papers do not say which glitches their energies include."""
     return metrics.METRICS.get(name) or metric(name, unit)
 
 
 def shown(value: float | int | None) -> str:
-    """A number for a reader: what was counted whole, what was measured with three digits, thousands apart;
-    `-` for none.
-    """
+    """A number for a reader: counts whole, measured values with three digits; `-` for none."""
     if value is None:
         return "-"
     if isinstance(value, int):

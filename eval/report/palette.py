@@ -78,7 +78,7 @@ def light(name: str) -> str:
 
 
 def style_sheet() -> str:
-    """The variables of both themes: the reader's own choice wins over that of the system, and paper is white."""
+    """The variables of both themes; the reader's choice overrides the system's, and print is light."""
     bright, dark = (
         f"color-scheme:{scheme};{''.join(f'--{name}:{both[theme]};' for name, both in COLOURS.items())}"
         for theme, scheme in enumerate(("light", "dark"))

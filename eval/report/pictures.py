@@ -1,16 +1,12 @@
-"""Pictures of the report: layouts from the ledger, and the trees of the multipliers that are compression
-trees.
-"""
+"""Pictures of layouts, from the ledger."""
 
 import base64
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..designs.catalogue import designs
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import LAYOUT
-from .drawing import draw
 from .ledger_view import Entries, Entry
 
 MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all
@@ -21,7 +17,6 @@ KINDS = {  # artifact: what it shows
     "density.png": "Cells and wires by area.",
 }
 NO_WIRES = "It has no wires because the setting detailed=false leaves out detailed routing."
-TREE_FAMILY, TREE_NBITS = "PseudoMul", 8
 TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
@@ -83,18 +78,3 @@ def smaller(png: bytes) -> bytes:
     out = io.BytesIO()
     picture.quantize(128).save(out, "PNG", optimize=True)
     return min(png, out.getvalue(), key=len)
-
-
-def trees(names: Collection[str]) -> list[Picture]:
-    """Tree diagrams of the designs of these names that are trees, at a width at which one can see the dots."""
-    pictures = []
-    for design in designs():
-        if design.family != TREE_FAMILY or design.name not in names or design.name.endswith("-one"):
-            continue
-        unit = design.at(TREE_NBITS).multiplier()
-        unit.elaborate()
-        command = f"modexlab show {design.name} --tree --nbits {TREE_NBITS} -o {design.name}.svg"
-        caption = f"The multiplier at {TREE_NBITS} bits, level by level."
-        svg = draw(unit.plan).encode()
-        pictures.append(Picture(f"{design.name}-tree.svg", design.name, caption, svg, command=command))
-    return pictures

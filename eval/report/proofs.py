@@ -1,4 +1,4 @@
-"""How much of a design is proved: its checks on a line, as the ledger has their verdicts (`modexlab prove`)."""
+"""Verdicts of `modexlab prove` by design."""
 
 import functools
 import json
@@ -76,7 +76,7 @@ def _alone(machine: Proven, kind: str) -> Cell:
 
 
 def _open(machine: Proven) -> Cell:
-    """What is not proved, and why."""
+    """Checks without a proof, and the reasons."""
     found = [f"{item.name} {item.verdict}: {item.how}" for item in machine.verdicts if item.verdict != PROVED]
     more = [f"{len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
     return Cell("; ".join([*found[:MOST_OPEN], *more]) or "nothing", tone="" if found else "quiet")
@@ -99,15 +99,13 @@ def table(found: Sequence[Proven]) -> Table:
     lines = [line(COLUMNS, proven, {"family": proven.first.family}) for proven in made]
     return Table(
         "proofs",
-        "How much of it is proved",
-        "Units: each that the machine instantiates does what its mathematics says, for all inputs. "
-        "Protocol: each request one answer, at all delays, in a bounded time; AXI4-Lite: the same of its "
-        "channels on that bus. Time: as many cycles for all exponents of a length, or for all values of the"
-        " secret fields; refuted is what it should be where a design does not say so. Netlist: what "
-        "synthesis made does what the RTL says. Placed: and what placement made of that. Of the processor, "
-        "the units are its instructions and what riscv-formal asks, in so many cycles from any state. "
-        "Seconds are those of a processor; `modexlab prove DESIGN` proves it again, and has inputs by which"
-        " what is refuted breaks.",
+        "Proofs",
+        "Units: each unit computes its function for all inputs. Protocol: one answer per request at all "
+        "delays, within a bounded time. AXI4-Lite: the rules of that bus. Time: equal cycles for all "
+        "exponents of a length, or for all values of the secret fields; it is disproved, as expected, for "
+        "designs that do not promise it. Netlist: equivalent to the RTL. Placed: equivalent to the netlist. "
+        "Of the processor, units are its instructions and the checks of riscv-formal, for a bounded number "
+        "of cycles from any state. `modexlab prove DESIGN` proves a design again and prints counterexamples.",
         COLUMNS,
         lines,
     )

@@ -1,8 +1,7 @@
-"""What each protection costs: the programs of one design, with cycles at RSA widths, and what was measured of
-them on silicon.
+"""Costs of each protection: the programs of one design, with cycles at RSA widths and measured areas.
 
-Cycles are those of modexlab show --costs, counted word by word, which needs no ledger; areas and energies are the
-ledger's, of machines with the same settings.
+Cycles are counted by microinstruction, as in `modexlab show --costs`, without a ledger. Areas and energies
+are those of the ledger, for machines with the same settings.
 """
 
 import functools
@@ -35,12 +34,12 @@ class Program(NamedTuple):
 
     name: str
     cycles: Mapping[int, int]
-    bare: Mapping[int, int]  # of the program by which its overhead is told
+    bare: Mapping[int, int]  # of the program that its overhead refers to
     constant_time: bool
     silicon: Entry | None
 
     def overhead(self, nbits: int) -> Cell:
-        """In percent of what it costs without."""
+        """In percent of the program without the protection."""
         if self.name == SCHEDULE:
             return MISSING
         more = 100 * (self.cycles[nbits] / self.bare[nbits] - 1)
@@ -67,7 +66,7 @@ def _settings(name: str, nbits: int) -> Record:
 
 
 def programs(entries: Entries) -> list[Program]:
-    """All of the design, each with the silicon of the least area that is up to date."""
+    """All programs of the design, each with its smallest fresh netlist."""
     made = [
         entry
         for entry in entries
@@ -141,7 +140,7 @@ def table(found: Sequence[Program]) -> Table:
 
 
 def records(found: Sequence[Program]) -> list[Record]:
-    """Of the chart: each program that was measured, in percent of the schedule alone."""
+    """Chart data: the measured programs, in percent of the schedule alone."""
     base = next((program for program in found if program.name == SCHEDULE), None)
     if base is None or base.silicon is None:
         return []

@@ -1,8 +1,6 @@
-"""The papers' machines as points: the figures that a paper has of one machine and operation, gathered from
-its tables.
+"""Published machines as points: the figures of one machine and operation, gathered from a paper's tables.
 
-eval/papers/published.py has the cells. Only those that may be held against something of ours are taken, and
-of a machine that stands in several cells of a kind the first.
+eval/papers/published.py has the cells. Only comparable cells count, and the first of several of a kind.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +36,7 @@ class Machine:
         return next(iter(self.figures.values()))
 
     def __getattr__(self, name: str) -> Any:
-        """All that is no figure (its subject, its width, its settings) is that of any figure."""
+        """Attributes other than amounts (subject, width, settings) are the same in all figures."""
         return getattr(self.first, name)
 
     @property
@@ -60,7 +58,7 @@ class Machine:
 
     @property
     def same_library(self) -> bool:
-        """Its area, time and energy may be held against ours; those of the others are of FPGAs."""
+        """Its area, time and energy are comparable with ours; other papers have FPGA figures."""
         return self.first.paper in SAME_LIBRARY
 
     def value(self, name: str) -> float | int | None:
@@ -115,7 +113,7 @@ def sources(figures: Iterable[Published]) -> str:
 
 
 def citation(number: str, title: str, figures: Sequence[Published]) -> dict[str, str]:
-    """What the page tells of published figures."""
+    """The description of published figures on the page."""
     first = figures[0]
     corrected = [f"printed {figure.printed}: {figure.erratum}" for figure in figures if figure.erratum]
     return {

@@ -1,4 +1,4 @@
-"""What is in a report: gathered once from the ledger, and written by html, text and markdown."""
+"""Content of a report, gathered once from the ledger; html, text and markdown write it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..designs.system_catalogue import HARDWARE, SOFTWARE
 from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import FORMULA, RTL
-from . import charts, choices, cores, datasets, proofs, protections, tables
+from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
 from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, entries_of
 from .metrics import shown
 from .palette import Colours, light
-from .pictures import Picture, layouts, trees
+from .pictures import Picture, layouts
 from .published import machines
 from .tables import Table
 
@@ -49,7 +49,7 @@ ONE_FORM = (
 
 
 class Trust(NamedTuple):
-    """One thing that tells whether the figures can be believed."""
+    """A reason to trust the figures, or not to."""
 
     good: bool | None  # None: neither
     text: str
@@ -70,7 +70,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 class Content:
-    """Everything that the report shows of a ledger, or what is of these designs."""
+    """All data of a report on a ledger, or on some of its designs."""
 
     def __init__(self, ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> None:
         self.path, self.asked = ledger.path, asked
@@ -92,15 +92,14 @@ class Content:
             for number in (*self.chips, *leaking[-MOST_LEAKING:])
         }
         self.pictures: list[Picture] = []
-        self.trees: list[Picture] = []
         self.left_out = 0  # pictures for which there was no room
         if pictures:
             self.pictures, self.left_out = layouts(ledger, self.entries, self.chips)
-            self.trees = trees({entry.subject.removeprefix(HARDWARE) for entry in self.entries})
         self.machines = machines()
         self.compared = compared(ledger, asked) if self.entries else Compared()
         self.all_cores = cores.found(ledger, asked)
         self.cores = cores.measured(self.all_cores)  # compared by the time of a product
+        self.interfaces = interface_costs.steps(self.comparable)
         self.proven = proofs.measured(ledger, asked)
 
     @property
@@ -166,14 +165,15 @@ class Content:
             "energies": datasets.energies(own, names, papers),
             "leakage": datasets.leakage(own, details),
             "ratios": self.compared.records,
-            "protections": protections.records(self._programs),
+            "protections": protections.records(self.programs),
             "cores": cores.records(self.cores),
             "choices": choices.records(self.all_cores),
+            "interfaces": interface_costs.records(self.interfaces),
         }
 
     @cached_property
-    def _programs(self) -> list[protections.Program]:
-        """Of the design by which protections are compared, where it is asked for."""
+    def programs(self) -> list[protections.Program]:
+        """Programs of the design whose protections are compared, if it is asked for."""
         wanted = not self.empty and (not self.asked or protections.DESIGN in self.asked)
         return protections.programs(self.comparable) if wanted else []
 
@@ -192,6 +192,7 @@ class Content:
             Chart("energy-time", scatter, operation, ("time_ns", "energy_nj")),
             Chart("widths", charts.widths(style), ("family", "operation")),
             *(Chart(f"{metric}-width", charts.grown(metric, style), grown) for metric in datasets.GROWING),
+            Chart("interfaces", charts.interfaces(style), family),
             Chart("areas", charts.areas(self._areas[1], style), bars),
             Chart("paths", charts.paths(style), bars),
             Chart("energies", charts.energies(style), operation),
@@ -223,10 +224,12 @@ class Content:
             choices.table(self.all_cores),
             choices.terms(self.all_cores),
             cores.table(self.cores),
+            interface_costs.table(self.interfaces),
             tables.critical_paths(self.data["paths"], own),
             tables.leaks(self.data["leakage"]),
-            protections.table(self._programs),
+            protections.table(self.programs),
             proofs.table(self.proven),
+            tables.layouts(self.comparable, self.chips),
             tables.marked(self.entries),
             tables.failed(self.failures),
         ]
@@ -234,7 +237,7 @@ class Content:
 
     @property
     def tables_in_order(self) -> list[Table]:
-        """Those of text and Markdown: the papers' after the designs."""
+        """The tables of text and Markdown; those of papers follow the designs."""
         names = list(self.tables)
         place = names.index("designs") + 1 if "designs" in names else len(names)
         made = list(self.tables.values())
@@ -280,9 +283,7 @@ class Content:
 
     @property
     def _one_form(self) -> bool:
-        """Netlists that differ in the form of a sum alone, which synthesis has rewritten, stand beside each
-        other.
-        """
+        """Some netlists differ only in the form of a sum, which synthesis has rewritten."""
         forms: dict[tuple[Any, ...], set[str]] = {}
         for entry in self.entries:
             if entry.stage in SILICON and str(entry.flow.get("hold_form")) != "True":

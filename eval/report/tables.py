@@ -1,4 +1,4 @@
-"""The tables of the report, each made once: as HTML, as text and as Markdown they say the same."""
+"""The tables of the report, shared by HTML, text and Markdown."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ COUNTED = (*stages.RTL, *SILICON, FORMULA)  # stages with cycles, the preferred 
 
 
 class Cell(NamedTuple):
-    """What stands there, what it is sorted by, and where it comes from."""
+    """Text of a cell, its sort key, and its source."""
 
     text: str
     value: float | int | None = None
     row: int | None = None  # of the ledger
     measurement: int | None = None
-    published: str | None = None  # what of a paper, by its number (published.py)
+    published: str | None = None  # number of a published figure (published.py)
     tone: str = ""  # good, bad or quiet
     stale: bool = False  # it has the sign for it in its text
     upper: float | None = None  # where the value is a lower bound
@@ -48,7 +48,7 @@ MISSING = Cell("-", tone="quiet")
 
 
 class Column(NamedTuple):
-    """A head, and the cell under it for an item. Figures stand to the right, and their unit in the head."""
+    """A head with a unit, and the cell below it for an item. Figures are right-aligned."""
 
     head: str
     cell: str | Callable[[Any], Cell | str | int]  # the name of an attribute, or what a function says
@@ -70,7 +70,7 @@ class Line(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table with what one should see in it."""
+    """A table with its caption."""
 
     name: str
     title: str
@@ -85,12 +85,12 @@ class Table(NamedTuple):
 
     @property
     def filters(self) -> list[str]:
-        """By what its lines are chosen."""
+        """The filters that apply to its lines."""
         return sorted({name for line in self.lines for name in line.of})
 
     @property
     def explained(self) -> Table:
-        """With what its signs stand for."""
+        """The table with its signs explained in the caption."""
         stale = any(cell.stale for line in self.lines for cell in line.cells)
         return self._replace(caption=f"{self.caption}{SIGN_HERE}") if stale else self
 
@@ -111,7 +111,7 @@ def _part(item: Any, of: str | Callable[[Any], Any]) -> Any:
 
 
 def figure(entry: Entry | None, name: str) -> Cell:
-    """A figure of the ledger."""
+    """A cell with a figure of the ledger."""
     if entry is None or (value := entry.value(name)) is None:
         return MISSING
     return own(value, entry.source(name), entry.measurement, entry.stale)
@@ -176,7 +176,7 @@ SHORTER = {"time_ns": (1e-3, "µs")}
 
 
 def product(one: Entry | Machine | None, names: Iterable[str]) -> float | int | None:
-    """Of these metrics; None if one is missing."""
+    """The product of these metrics; None if one is missing."""
     values = [one and one.value(name) for name in names]
     return None if None in values else math.prod(value or 0 for value in values)
 
@@ -191,7 +191,7 @@ class _Best(NamedTuple):
 
     @property
     def ratio(self) -> Cell:
-        """Of an energy, which is a lower bound, up to that with all glitches; infinite if nobody knows it."""
+        """The ratio to the rival; for energies a range up to all glitches, infinite if that is unknown."""
         winner, names, upper = self.winner, self.names, None
         if "energy_nj" in names:
             upper = product(winner, [GLITCHES if name == "energy_nj" else name for name in names])
@@ -232,8 +232,8 @@ BEST = (
 
 
 def best(entries: Entries, machines: Sequence[Machine]) -> Table:
-    """For every width, operation and kind of thing: the design that is best by each criterion, beside the
-    best of the papers. Netlists and layouts have lines of their own.
+    """The best design by each criterion for every width, operation and interface, next to the best published
+    one. Netlists and layouts have lines of their own.
     """
     groups: dict[tuple[Any, ...], list[Entry]] = {}
     no_keys = ""
@@ -277,9 +277,9 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
         "Which design is best at what",
         "The best of all families among the figures without a mark. Cycles by formula count if simulation "
         "confirms the formula of the design. Ratio: ours to the best published machine that does the same "
-        "work, in the same cell library (any technology for cycles); below 1 ours is lower. Only like-for-like "
-        "ratios are coloured; published areas and energies are of layouts, so netlist ratios are not. Energy "
-        f"without glitches is a lower bound; its ratios are ranges, from none to all glitches.{no_keys}",
+        "work, in the same cell library (any technology for cycles); below 1 ours is lower. Only like-for-"
+        "like ratios are coloured; published areas and energies are of layouts, so netlist ratios are not. "
+        f"Energy without glitches is a lower bound; its ratios range from none to all glitches.{no_keys}",
         BEST,
         lines,
     )
@@ -355,7 +355,7 @@ def designs(entries: Entries, chips: Collection[int]) -> Table:
                 lines.append(line(DESIGNS, _Made(found[0], cycles, chip), _filters(found[0])))
     return Table(
         "designs",
-        "Every design",
+        "What does each design cost?",
         "Cycles run from request to answer, counted in RTL, or by formula for designs without a "
         "simulation; with a processor they leave out the call (as paper 001 does). Area, time and energy "
         "are from the ASIC flow; of several runs the table shows the one with the least area × time. "
@@ -453,6 +453,40 @@ def critical_paths(records: Sequence[Record], entries: Entries) -> Table:
     )
 
 
+def _filled(entry: Entry) -> Cell:
+    """The share of cells in the area of the die."""
+    cells, die = entry.value("area_um2"), entry.value("die_um2")
+    return Cell(f"{cells / die:.0%}", cells / die) if cells and die else MISSING
+
+
+LAYOUTS = (
+    Column("Design", lambda pair: pair[1]),
+    *(
+        figures(head, name, unit, itemgetter(0))
+        for head, name, unit in (
+            ("Cells", "area_um2", "µm²"),
+            ("Die", "die_um2", "µm²"),
+            ("Wires", "wire_um", "µm"),
+            ("Clock", "clock_ns", "ns"),
+            ("Slack", "wns_ns", "ns"),
+        )
+    ),
+    Column("Cells of the die", lambda pair: _filled(pair[0]), number=True),
+)
+
+
+def layouts(entries: Entries, names: Mapping[int, str]) -> Table:
+    """The layouts, each on a line."""
+    once = {entry.measurement: entry for entry in entries if entry.stage == stages.LAYOUT}
+    lines = [
+        line(LAYOUTS, (entry, names[number]), attributes(entry, "family"))
+        for number, entry in once.items()
+        if number in names
+    ]
+    caption = "Placed and routed with open tools. The command of each figure makes its pictures again."
+    return Table("layouts", "Size and wires", caption, LAYOUTS, lines)
+
+
 class _Leak(NamedTuple):
     """A design, one of its runs, and the cycles of all."""
 
@@ -484,7 +518,7 @@ LEAKS = (
 
 
 def leaks(records: Sequence[Record]) -> Table:
-    """Which designs tell by their cycles what the exponent is."""
+    """Designs with cycles that depend on the exponent."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(record["name"], []).append(record)
@@ -521,7 +555,7 @@ MARKED = (
 
 
 def marked(entries: Entries) -> Table:
-    """What was measured, and must not be compared."""
+    """Measurements that must not be compared."""
     once = {entry.measurement: entry for entry in entries if entry.marks}
     lines = [line(MARKED, entry, attributes(entry, "family", "nbits")) for entry in once.values()]
     return Table(
@@ -549,12 +583,12 @@ FAILED = (
 
 
 def failed(failures: Sequence[Failure]) -> Table:
-    """What could not be measured."""
+    """Points that could not be measured."""
     lines = [line(FAILED, failure, {"nbits": failure.point.get("nbits")}) for failure in failures]
     return Table(
         "failed",
         "Could not be measured",
-        "A point whose result was wrong, or whose tools gave up, has no figure. The command does it again.",
+        "A point with a wrong result, or whose tools timed out, has no figure. The command tries it again.",
         FAILED,
         lines,
     )

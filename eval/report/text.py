@@ -15,7 +15,7 @@ Nothing has been measured yet: the ledger {path} has no figures{which}.
 
 
 def text(content: Content) -> str:
-    """All of it."""
+    """The whole report as text."""
     if content.empty:
         which = f" of {', '.join(content.asked)}" if content.asked else ""
         return NOTHING.format(path=content.path, which=which)
@@ -25,7 +25,7 @@ def text(content: Content) -> str:
 
 
 def trust(content: Content) -> str:
-    """Can it be believed?"""
+    """The reasons to trust the figures, one on a line."""
     wrap = functools.partial(textwrap.fill, width=LINE, subsequent_indent="   ", break_on_hyphens=False)
     signs = {True: "ok", False: "!", None: "-"}
     return "\n".join(wrap(trust.text, initial_indent=f"{signs[trust.good]:<3}") for trust in content.trust)
@@ -43,7 +43,7 @@ def of_table(table: Table) -> str:
 
 
 def without_empty_columns(table: Table) -> Table:
-    """Columns in which nothing stands tell nobody anything on paper."""
+    """The table without its empty columns."""
     wanted = [
         any(line.cells[index].text not in ("", "-") for line in table.lines)
         for index in range(len(table.columns))

@@ -21,7 +21,8 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
 from modexlab.eval.report import charts, datasets, palette, render_png
 from modexlab.eval.report.captions import CHARTS
-from modexlab.eval.report.html import for_script, packed
+from modexlab.eval.report.findings import finding
+from modexlab.eval.report.html import SECTIONS, for_script, packed
 from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.ledger_view import entries_of
 from modexlab.eval.report.markdown import write as write_markdown
@@ -813,14 +814,14 @@ def test_text(content):
 
 def test_columns_without_anything_are_left_out(report_of):
     said = text(report_of(simulated("mont", 32, 77)))
-    assert "Area" not in said.split("Every design")[1].split("\n\n")[2]
+    assert "Area" not in said.split("What does each design cost?")[1].split("\n\n")[2]
 
 
 def test_markdown(content, tmp_path):
     path = write_markdown(content, tmp_path / "report")
     said = path.read_text()
     linked = re.findall(r"!\[[^]]*\]\(([^)]+)\)", said)
-    assert {"area-time.png", "widths.png", "leakage.png", "cm-pm-000-tree.svg"} <= set(linked)
+    assert {"area-time.png", "widths.png", "leakage.png"} <= set(linked)
     for name in linked:
         file = path.parent / name
         assert file.stat().st_size > 500, name
@@ -912,3 +913,59 @@ def test_protections_are_of_one_design(ledger):
     alone = Content(ledger, ["mont"])
     assert "protections" in alone.tables
     assert "protections" in {chart.name for chart in alone.charts()}
+
+
+# ---- findings
+
+
+def test_every_section_with_figures_has_a_finding(content):
+    without = {"choices", "figures", "method"}
+    said = page_of(content)
+    for name, title, _ in SECTIONS:
+        if f'<section id="{name}">' in said and name not in without:
+            assert re.search(rf'<h2>{re.escape(title)}</h2>\n<p class="finding">[^<]+\.</p>', said), name
+
+
+def test_findings_follow_the_data(content, monkeypatch):
+    """A sentence changes with the records of its section."""
+    area = finding(content, "area")
+    assert area.startswith("Multipliers take 69%")
+    for record in content.data["areas"]:
+        monkeypatch.setitem(record, "share", record["share"] / 3)
+    assert finding(content, "area").startswith("Multipliers take 23%")
+    ratios = [record["ratio"] for record in content.data["ratios"] if record["ratio"]]
+    lower = sum(ratio < 0.995 for ratio in ratios)
+    assert f"Of {len(ratios)} published" in finding(content, "comparison")
+    assert f"ours is lower for {lower}," in finding(content, "comparison")
+
+
+def test_what_interfaces_and_the_processor_add(report_of):
+    def run(interface, cycles, subject="mont"):
+        point = Point(subject, 32, interface=interface, workload="decrypt", stage="native")
+        return point, counted(cycles, "decrypt")
+
+    silicon = [
+        (Point(subject, 32, interface=interface, stage="flow"), implemented(area, cycles=(10, cycles)))
+        for subject, interface, area, cycles in (
+            ("mont", "stream", 10_000.0, 100),
+            ("mont", "axi4lite", 12_000.0, 150),
+            ("procxcel-mont", "system", 30_000.0, 107),
+        )
+    ]
+    other = Point("mont", 32, stage="flow", flow=(("clock_period", 2.0),))
+    content = report_of(
+        *(run("stream", 100), run("axi4lite", 150), run("system", 107, "procxcel-mont")),
+        *silicon,
+        (other, implemented(50_000.0, clock=2.0, cycles=(10, 100))),
+    )
+    heads = ("Interface", "Decrypt", "Decrypt +", "Area", "Area +")
+    assert cells(content.tables["interfaces"], *heads) == [
+        ["machine alone", "100", "-", "10,000", "-"],
+        ["behind AXI4-Lite", "150", "+50", "12,000", "+20"],
+        ["with processor", "107", "+7", "30,000", "+200"],
+    ]
+    assert finding(content, "interfaces") == (
+        "Compared with the machine alone, cycles change by +50% behind AXI4-Lite and +7% with processor; "
+        "areas change by +20% behind AXI4-Lite and +200% with processor."
+    )
+    assert len(content.data["interfaces"]) == 3

@@ -1,0 +1,283 @@
+"""One sentence of finding for each section of the report, computed from the tables and charts in it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any
+
+from ...flow.prove.report import REFUTED
+from ..designs.interfaces import UNIT
+from . import protections
+from .charts import DEPENDS, SHARES
+from .datasets import GROWING
+from .ledger_view import Record
+from .metrics import METRICS, shown
+from .palette import is_family
+from .tables import OPERATIONS, Table
+
+if TYPE_CHECKING:
+    from .sections import Content
+
+WORDS: dict[str, str] = {REFUTED: "disproved"}
+EQUAL = 0.005  # ratios to published figures up to this far from 1 are equal
+
+
+def _ends(records: Iterable[Record], name: str) -> tuple[Record, Record]:
+    """The records with the least and the most of a figure."""
+    found = sorted(records, key=itemgetter(name))
+    return found[0], found[-1]
+
+
+def column(table: Table, head: str) -> list[Any]:
+    """The cells below a head."""
+    at = [item.head for item in table.columns].index(head)
+    return [line.cells[at] for line in table.lines]
+
+
+def _best(content: Content) -> str:
+    """The design with the most lines of the table."""
+    if (table := content.tables.get("best")) is None:
+        return ""
+    wins = Counter(cell.text for cell in column(table, "Design"))
+    (name, count), *_ = wins.most_common()
+    return (
+        f"{name} is the best of its kind in {count} of {len(table.lines)} comparisons, more than any other."
+    )
+
+
+def _fronts(content: Content) -> str:
+    """The front of area and time in the group with the most points."""
+    groups: dict[str, list[Record]] = {}
+    for record in content.data["points"]:
+        if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns"):
+            groups.setdefault(record["group"], []).append(record)
+    if not groups:
+        return ""
+    group, points = max(groups.items(), key=lambda item: len(item[1]))
+    points.sort(key=itemgetter("time_ns", "area_um2"))
+    lowest, front = math.inf, []
+    for point in points:
+        if point["area_um2"] < lowest:
+            lowest = point["area_um2"]
+            front.append(point["label"])
+    names = ", ".join(dict.fromkeys(front))
+    return f"{group}: {len(front)} of {len(points)} points are Pareto-optimal in area and time: {names}."
+
+
+def _cells(table: Table, head: str) -> list[Record]:
+    """The values below a head, with the names of their lines."""
+    cells = zip(table.lines, column(table, head), strict=True)
+    return [
+        {"name": line.cells[0].text, "value": cell.value} for line, cell in cells if cell.value is not None
+    ]
+
+
+def _designs(content: Content) -> str:
+    table = content.tables["designs"]
+    text = f"{shown(len(table.lines))} designs and settings have cycles"
+    if not (areas := _cells(table, "Area")):
+        return f"{text}, none of them an area."
+    least, most = _ends(areas, "value")
+    return (
+        f"{text}; their areas range from {shown(least['value'])} µm² ({least['name']}) to "
+        f"{shown(most['value'])} µm² ({most['name']})."
+    )
+
+
+def _others(content: Content) -> str:
+    names = dict.fromkeys(cell.text for cell in column(content.tables["others"], "Operation"))
+    return f"{shown(len(content.tables['others'].lines))} figures of other operations: {', '.join(names)}."
+
+
+def _cores(content: Content) -> str:
+    """The cores of the width with the most of them."""
+    found = [record for record in content.data["cores"] if record["kind"] == "core"]
+    counts = Counter(record["nbits"] for record in found)
+    nbits = max(counts, key=lambda width: (counts[width], width))
+    least, most = _ends([one for one in found if one["nbits"] == nbits], "area_time")
+    return (
+        f"At {nbits:,} bits {least['label']} has the least area × time of a product, "
+        f"{shown(least['area_time'])} mm² ns, and {most['label']} the most, "
+        f"{shown(most['area_time'])} mm² ns."
+    )
+
+
+def _comparison(content: Content) -> str:
+    """Ours against the published figures that compare directly."""
+    ratios = [record["ratio"] for record in content.data["ratios"] if record.get("ratio")]
+    less, more = (
+        sum(map(better, ratios)) for better in (lambda one: one < 1 - EQUAL, lambda one: one > 1 + EQUAL)
+    )
+    return (
+        f"Of {shown(len(ratios))} published figures with a figure of ours, ours is lower for {less}, "
+        f"equal for {len(ratios) - less - more} and higher for {more}."
+    )
+
+
+def _widths(content: Content) -> str:
+    """The factors by which cycles, area and the others grow when the width doubles."""
+    parts = []
+    for metric, name in (("cycles", "widths"), *((name, "grown") for name in GROWING)):
+        lines: dict[str, list[tuple[int, float]]] = {}
+        for record in content.data[name]:
+            if record.get(metric) and record["operation"] == OPERATIONS[1] and "m" in record:
+                key = f"{record['label']}, {record['stage']}, {record['interface']}"
+                lines.setdefault(key, []).append((record["nbits"], record[metric]))
+        factors = [
+            (last / first) ** (1 / math.log2(wide / narrow))
+            for line in lines.values()
+            for (narrow, first), (wide, last) in [(min(line), max(line))]
+            if wide > narrow
+        ]
+        if factors:
+            between = " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(factors), max(factors))))
+            parts.append(f"{METRICS[metric].title.lower()} by {between}")
+    if not parts:
+        return ""
+    return f"Twice the width multiplies, for a private operation, {_listed(parts)}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _interfaces(content: Content) -> str:
+    """The cycles and the area that each interface adds to the machine alone."""
+    parts = []
+    for what, of in (("cycles", attrgetter("time")), ("areas", attrgetter("area"))):
+        added: dict[str, list[float]] = {}
+        for step in content.interfaces:
+            if of(step).value is not None and step.first.interface != UNIT:
+                added.setdefault(step.first.behind, []).append(of(step).value)
+        costs = [f"{_range(values)} {name}" for name, values in added.items()]
+        parts += [f"{what} change by {_listed(costs)}"] if costs else []
+    return f"Compared with the machine alone, {'; '.join(parts)}." if parts else ""
+
+
+def _range(values: Sequence[float]) -> str:
+    return " to ".join(dict.fromkeys(f"{value:+.0%}" for value in (min(values), max(values))))
+
+
+def _area(content: Content) -> str:
+    whole: Counter[str] = Counter()
+    multipliers: Counter[str] = Counter()
+    for record in content.data["areas"]:
+        whole[record["name"]] += record["share"]
+        if is_family(record["part"], content.families):
+            multipliers[record["name"]] += record["share"]
+    shares = [{"name": name, "share": share} for name, share in multipliers.items()]
+    if not shares:
+        return "No multiplier is a module of its own in these machines."
+    least, most = _ends(shares, "share")
+    return (
+        f"Multipliers take {least['share']:.0%} ({least['name']}) to {most['share']:.0%} ({most['name']}) of "
+        f"the area of {len(shares)} of {len(whole)} machines."
+    )
+
+
+def _critical(content: Content) -> str:
+    least, most = _ends(content.data["paths"], "path_ns")
+    return (
+        f"The longest path takes {least['path_ns']:.2f} ns ({least['name']}) to {most['path_ns']:.2f} ns "
+        f"({most['name']})."
+    )
+
+
+def _energy(content: Content) -> str:
+    """The share of glitches in the energy of an operation."""
+    bars: dict[str, dict[str, float]] = {}
+    for record in content.data["energies"]:
+        bars.setdefault(record["name"], {})[record["part"]] = record["energy_nj"]
+    shares = [
+        {"name": name, "more": parts[SHARES[1]] / parts[SHARES[0]]}
+        for name, parts in bars.items()
+        if SHARES[1] in parts
+    ]
+    if not shares:
+        return ""
+    least, most = _ends(shares, "more")
+    return (
+        f"Glitches add {least['more']:.0%} ({least['name']}) to {most['more']:.0%} ({most['name']}) to the "
+        "energy of an operation without them."
+    )
+
+
+def _leakage(content: Content) -> str:
+    parts = []
+    if content.data["leakage"]:
+        verdicts = {record["name"]: record["verdict"] for record in content.data["leakage"]}
+        leaking = sum(verdict == DEPENDS for verdict in verdicts.values())
+        parts.append(f"the cycles of {leaking} of {len(verdicts)} designs depend on the exponent")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _protections(content: Content) -> str:
+    """Cycles and area of the programs, to the schedule alone."""
+    nbits = protections.SHOWN_NBITS
+    base, *others = content.programs
+    costs = [
+        f"{program.cycles[nbits] / base.cycles[nbits] - 1:+.0%} with {program.name.replace(', ', ' and ')}"
+        for program in others
+    ]
+    text = f"At {nbits:,} bits, compared with the fixed window alone, cycles change by {_listed(costs)}"
+    chips = [program.silicon for program in content.programs if program.silicon is not None]
+    areas = [chip.value(protections.AREA) or 0 for chip in chips]
+    if len(areas) > 1:
+        most = f"{shown(max(areas) / min(areas))} times the area of the least"
+        text += f"; at {protections.SILICON_NBITS} bits the largest machine has {most}"
+    return f"{text}."
+
+
+def _proofs(content: Content) -> str:
+    verdicts = Counter(verdict.verdict for proven in content.proven for verdict in proven.verdicts)
+    counts = [f"{shown(count)} are {WORDS.get(name, name)}" for name, count in verdicts.most_common()]
+    return f"Of {shown(verdicts.total())} checks of {len(content.proven)} designs {_listed(counts)}."
+
+
+def _layouts(content: Content) -> str:
+    if "layouts" not in content.tables:
+        return ""
+    least, most = _ends(_cells(content.tables["layouts"], "Cells"), "value")
+    return (
+        f"The cells of a layout take {shown(least['value'])} µm² ({least['name']}) to "
+        f"{shown(most['value'])} µm² ({most['name']})."
+    )
+
+
+def _marked(content: Content) -> str:
+    counts = {
+        words: len(content.tables[name].lines)
+        for name, words in (("marked", "marked as not comparable"), ("failed", "not measured"))
+        if name in content.tables
+    }
+    return f"{_listed([f'{count} are {words}' for words, count in counts.items()])}."
+
+
+FINDINGS: dict[str, Callable[[Content], str]] = {  # by section; the lead of the page is that of the first
+    "summary": _best,
+    "fronts": _fronts,
+    "designs": _designs,
+    "others": _others,
+    "cores": _cores,
+    "comparison": _comparison,
+    "widths": _widths,
+    "interfaces": _interfaces,
+    "area": _area,
+    "critical": _critical,
+    "energy": _energy,
+    "leakage": _leakage,
+    "protections": _protections,
+    "proofs": _proofs,
+    "layouts": _layouts,
+    "marked": _marked,
+}
+
+
+def finding(content: Content, section: str) -> str:
+    """The finding of a section; empty if it has none."""
+    return FINDINGS[section](content) if section in FINDINGS else ""
