@@ -99,10 +99,10 @@ def product_cl(nbits, timing, product, most_blocks=0):
     return OneAtATimeCL(mk_product_req(nbits), Product, serve, True, nbits, most_blocks=most_blocks)
 
 
-def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0):
+def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0, loads_all=False):
     """The twin of a machine: the status by `inspect(base, mod)`, the result of good operands by
     `power(base, exp, mod)`, and `cycles` of the same. It looks at good operands for `loads` cycles before it
-    takes them.
+    takes them, with `loads_all` at bad ones too.
     """
     Response = mk_modexp_resp(nbits)
 
@@ -113,7 +113,7 @@ def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0):
         return Response(int(status), result), cycles(*operands)
 
     def waits(msg):
-        return loads if inspect(int(msg.base), int(msg.mod)) == Status.OK else 0
+        return loads if loads_all or inspect(int(msg.base), int(msg.mod)) == Status.OK else 0
 
     return OneAtATimeCL(
         Request or mk_modexp_req(nbits), Response, serve, False, waits=waits if loads else None

@@ -45,6 +45,8 @@ from .own_controller import (
     SINGLE_UNIT,
     SYSTOLIC_002,
     SYSTOLIC_CORE,
+    TINY,
+    TINY_CT,
     TWO_UNITS,
     one_modulus_control,
 )
@@ -220,6 +222,20 @@ DESIGNS = (
         SERIAL,
         "products on a scaled modulus in words, by two multipliers of a digit by a word; memories, constant "
         "time, nothing given",
+    ),
+    Design(
+        "tiny",
+        bit_serial.INTERLEAVED,
+        "residue",
+        TINY,
+        "the smallest machine: operands in rings of flip-flops, an adder of one bit or more; any modulus",
+    ),
+    Design(
+        "tiny-ct",
+        bit_serial.INTERLEAVED,
+        "residue",
+        TINY_CT,
+        "the same, with a square and a product for each bit of the exponent: as many cycles for all operands",
     ),
 )
 

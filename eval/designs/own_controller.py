@@ -18,6 +18,7 @@ from ...cl.fold_exp import FoldExpCL, fold_exp_cycles, scanned
 from ...cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
 from ...cl.systolic import SystolicModExpCL, systolic_interval, systolic_mod_exp_cycles
 from ...cl.timing import Dependence, fixed_mod_exp_cycles
+from ...cl.tiny_exp import TinyExpCL, tiny_exp_cycles, tiny_products
 from ...fl.domains import DOMAINS
 from ...fl.mod_exp import operand_status
 from ...fl.param import Count, Param, largest_divisor
@@ -30,6 +31,7 @@ from ...rtl.machines.scaled_mod_exp import ScaledModExp
 from ...rtl.machines.serial_exp import SerialExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
+from ...rtl.machines.tiny_exp import TinyExp
 from .build import Build, Given, Spec, fields_of
 from .control import (
     DOUBLINGS_PER_CYCLE,
@@ -41,7 +43,7 @@ from .control import (
     scaled_shape,
     schedule_param,
 )
-from .multipliers import digit_serial, one_modulus, row_fold, systolic
+from .multipliers import bit_serial, digit_serial, one_modulus, row_fold, systolic
 from .promises import Timing
 
 SINGLE_UNIT, TWO_UNITS = (
@@ -231,3 +233,26 @@ def fold_exp(spec: Spec) -> Build:
 
 FOLD = Control(RIGHT_TO_LEFT_1, fold_exp, (SCAN,))
 FOLD_CT = replace(FOLD, first=(FULL_SCAN,))
+
+
+# ---- with a serial adder
+
+
+def tiny_exp(spec: Spec) -> Build:
+    """A TinyExp; with the schedule `always` it scans the whole exponent."""
+    nbits, k = spec.nbits, spec.values[bit_serial.ADDER_NBITS.name]
+    full = spec.schedule == "always"
+    return Build(
+        Plan(nbits, spec.schedule, reduced_only=True),
+        spec.unit,
+        partial(TinyExp, nbits, k, full),
+        partial(TinyExpCL, nbits, k, full),
+        partial(tiny_exp_cycles, nbits, k, full),
+        time=Timing(Dependence.NONE if full else Dependence.VALUE),
+        regular=full,
+        products=partial(tiny_products, nbits, full),
+    )
+
+
+TINY = Control(schedule_param("left-to-right"), tiny_exp)
+TINY_CT = Control(ALWAYS, tiny_exp)

@@ -42,7 +42,7 @@ FAMILIES = (  # a row for each colour of SERIES; families of one row differ in s
     ("MulRem", "DirectMul"),
     ("MontMulRem", "MMMul"),
     ("RowFold", "PseudoMul"),
-    ("ShiftSub",),
+    ("ShiftSub", "Interleaved"),
     ("MMRed",),
     ("HeapMont",),
     ("WordSerial", "DigitSerial"),

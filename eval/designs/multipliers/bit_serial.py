@@ -5,14 +5,14 @@ it multiplies.
 from functools import partial
 
 from ....cl.serial import SerialMontCL, ShiftSubCL
-from ....cl.timing import SerialMontTiming, ShiftSubTiming
+from ....cl.timing import FixedTiming, SerialMontTiming, ShiftSubTiming
 from ....fl.errors import BadInput
 from ....fl.param import BOOLS, Count, Param, must_divide
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.mm_red import MMRed
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
-from .multiplier import Multiplier, Unit, Values, fits_modulus
+from .multiplier import Multiplier, Unit, Values, fits_modulus, within_machine
 
 BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")
 
@@ -63,3 +63,28 @@ def unit(until: str, nbits: int, values: Values) -> Unit:
 SHIFT_SUB_004 = Multiplier("ShiftSub", (BITS_PER_CYCLE,), partial(unit, "noticed"))
 SHIFT_SUB = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "spent"))
 SHIFT_SUB_CT = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "count"))
+
+
+# ---- a product interleaved with its reduction, in a machine that is little else
+
+ADDER_NBITS = Param(
+    "digit_nbits",
+    1,
+    Count(1),
+    "k, the bits of the adder, a power of two; a pass over n bits takes n / k cycles",
+)
+
+
+def passes_unit(nbits: int, values: Values) -> Unit:
+    """The cycles of a product: a pass for each bit, and one for the last subtraction."""
+    k = values[ADDER_NBITS.name]
+    must_divide(ADDER_NBITS.name, k, nbits, "the width")
+    if k & (k - 1):
+        raise BadInput(f"digit_nbits = {k} is no power of two; give {1 << k.bit_length() - 1}")
+    return within_machine(
+        "the rings of its operands are the machine; take the whole machine",
+        FixedTiming(nbits // k * (nbits + 1)),
+    )
+
+
+INTERLEAVED = Multiplier("Interleaved", (ADDER_NBITS,), passes_unit)
