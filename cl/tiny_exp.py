@@ -1,6 +1,6 @@
 """TinyExpCL: the cycle-level twin of TinyExp, and its formula.
 
-A pass over the n bits takes n / k cycles. A product takes n + 1 passes, and each bit of the exponent one more:
+A pass over the n bits takes n / k cycles, a product n + 1 passes, and each bit of the exponent one more:
     n / k (n + products (n + 1)) + 1    where products are max(len, 1) squares and one for each 1, or 2 n
 A refused request is answered a cycle after it is taken. Any request is taken after a pass.
 """

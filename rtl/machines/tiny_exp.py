@@ -2,14 +2,14 @@
 
     r = 1;  for each bit of the exponent, the highest first:  r = r * r mod m;  if it is 1, r = r * base mod m
 
-A product is interleaved with its reduction: p = 2 p + x_i y mod m, where x_i is a bit of r, the highest first,
-and y is r or the base. Base, modulus, exponent, r and p are rings that turn by a digit of k bits a cycle, so
-that no word has a multiplexer on each bit. A pass takes n / k cycles. It subtracts from p what the pass before
-decided (0, m or 2 m), adds, and compares the sum with m and 2 m.
+A product is interleaved with its reduction: p = 2 p + x_i y mod m, where x_i is a bit of r, the highest
+first, and y is r or the base. Base, modulus, exponent, r and p are rings that turn by a digit of k bits a
+cycle, so that no word has a multiplexer on each bit. A pass takes n / k cycles. It subtracts from p what the
+pass before decided (0, m or 2 m), adds, and compares the sum with m and 2 m.
 
 The ring of the exponent is a bit longer than a pass, so it falls back by a bit in each. It is in place again
 after a product, which takes n + 1 passes; the pass STEP, after the last product of a bit, brings the next bit
-to the top. Bits that were used become 0. A 1 below the exponent marks its end: it is the only 1 that is left.
+to the top. Used bits become 0. A 1 below the exponent marks its end: it is the only 1 that is left.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}; any modulus, a base below it. A request is taken
 after a pass, in which its numbers enter the rings. Cycles: modexlab.cl.tiny_exp has the closed formula; with

@@ -7,8 +7,9 @@ REDUCE   the last subtraction of a product, whose result enters r
 STEP     the exponent's ring falls back to the next bit; leading zeros take no other pass
 DONE     the answer is offered; LARGE and ZERO are the refusals
 
-The bit of r that the next pass multiplies by is picked when it enters the ring of r: `pick` counts these bits
-down. With `full_scan` each bit of the exponent takes a square and a product, and `keeps` says that r takes it.
+The bit of r that the next pass multiplies by is picked when it enters the ring of r; `pick` counts these bits
+down. With `full_scan` each bit of the exponent takes a square and a product, and `keeps` says whether r takes
+the product.
 """
 
 from pymtl3 import *

@@ -12,7 +12,8 @@ from modexlab.flow.workload import Simulated
 from tests.command_line import picked, refusals
 from tests.harness import one_now, parametrize, refused, regress
 
-WITHOUT = {"fold", "fold-ct", "serial-003", "serial-003-one", "serial", "systolic"}  # operands in the machine
+# operands in the machine
+WITHOUT = {"fold", "fold-ct", "serial-003", "serial-003-one", "serial", "systolic", "tiny", "tiny-ct"}
 
 
 @parametrize(
