@@ -31,7 +31,7 @@ from ...rtl.machines.scaled_mod_exp import ScaledModExp
 from ...rtl.machines.serial_exp import SerialExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
-from ...rtl.machines.tiny_exp import TinyExp
+from ...rtl.machines.tiny.tiny_exp import TinyExp
 from .build import Build, Given, Spec, fields_of
 from .control import (
     DOUBLINGS_PER_CYCLE,

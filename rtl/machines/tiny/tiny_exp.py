@@ -18,9 +18,9 @@ after a pass, in which its numbers enter the rings. Cycles: modexlab.cl.tiny_exp
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
-from ..units.serial_ctrl import connect_serial
-from ..wires import connect_words
+from ...messages import declare_streams, mk_modexp_req, mk_modexp_resp
+from ...units.serial_ctrl import connect_serial
+from ...wires import connect_words
 from .tiny_exp_ctrl import TinyExpCtrl
 
 

@@ -14,9 +14,9 @@ the product.
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS
-from ..states import state_name, states
-from ..units.serial_ctrl import declare_handshakes
+from ....fl.status import STATUS_NBITS
+from ...states import state_name, states
+from ...units.serial_ctrl import declare_handshakes
 
 ST_NBITS = 3
 # an answer with bit 0 is a refusal, whose status is in the low bits

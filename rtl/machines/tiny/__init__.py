@@ -1,0 +1,1 @@
+"""The machine of rings and a serial adder."""
