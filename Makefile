@@ -1,11 +1,12 @@
-# make test     set up, then the regression, with the 30 slowest tests
-# make report   set up, then the main job: measure what is missing, and write modexlab-report.html
-# make regress  set up, then the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
+# make test     the regression, with the 30 slowest tests
+# make report   the main job: measure what is missing, and write modexlab-report.html
+# make regress  the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
 # make coverage the same, with the lines and branches of all rooms that no test reaches
 # make check    DESIGN=mont-001: the tests of a design, its multiplier, its programs and its interfaces
 # make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own
-# make docs     set up, then the documentation site, build/docs/index.html; a warning is an error
+# make docs     the documentation site, build/docs/index.html; a warning is an error
 # make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
+# make dev      the same, with the packages of tests, linters, the site and all extras
 # make format   let ruff format the sources
 # make clean    remove what make made; the cache of builds too
 
@@ -13,6 +14,7 @@ VENV     := .venv
 ROOMS    := fl rtl cl proc flow eval
 BIN      := $(VENV)/bin
 READY    := $(VENV)/ready
+DEV      := $(VENV)/ready-dev
 JOBS     ?= 2
 TOOLS    := g++:g++ iverilog:iverilog riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
 EXTRAS   := qemu-riscv32:qemu-user chromium:chromium
@@ -22,36 +24,36 @@ PYTEST   := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 # a run starts some hundred processes of Python: what they import is compiled by the first of them, whatever the environment says
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test coverage check report regress bench docs setup format lint clean
+.PHONY: test coverage check report regress bench docs setup dev format lint clean
 
-# types are checked beside the tests, and told at the end
-test: setup
+# types are checked next to the tests, and reported at the end
+test: dev
 	@$(MAKE) --no-print-directory lint >$(VENV)/lint.log 2>&1 & lint=$$!; \
 	$(PYTEST) --durations=30; tests=$$?; \
 	wait $$lint; linted=$$?; cat $(VENV)/lint.log; \
 	[ $$tests = 0 ] && [ $$linted = 0 ]
 
-coverage: setup
+coverage: dev
 	$(PYTEST) $(COVERAGE)
 
-check: setup
+check: dev
 	@test -n "$(DESIGN)" || { echo "make check: name a design, as in make check DESIGN=mont-001" >&2; exit 2; }
 	$(PYTEST) --tb=short --design "$(DESIGN)" tests/designs tests/fl tests/papers tests/rtl
 
 report: setup
 	@$(BIN)/modexlab report
 
-regress: setup lint
+regress: dev lint
 	MODEXLAB_EXAMPLES_FACTOR=10 $(PYTEST) -m "regress or not regress" --durations=30 $(if $(PART),--part=$(PART),$(COVERAGE))
 
-bench: setup
+bench: dev
 	$(BIN)/python -m tests.bench.simulators
 
-docs: setup
+docs: dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo build/docs/index.html
 
-lint: setup
+lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@mkdir -p build/typecheck/modexlab
@@ -59,15 +61,20 @@ lint: setup
 	@ln -sfn ../../../eval/api/__init__.py build/typecheck/modexlab/__init__.py
 	$(BIN)/mypy
 
-format: setup
+format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 setup: $(READY)
+dev: $(DEV)
 
 # A tool is missing: install it as root, else say which command does. A Python in range is looked for, newest first.
 $(READY): requirements.txt setup.py pyproject.toml Makefile .ci/setup
-	@./.ci/setup "$(VENV)" "$(TOOLS)" "$(EXTRAS)"
+	@./.ci/setup "$(VENV)" "$(TOOLS)" "$(EXTRAS)" requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt $(READY)
+	@./.ci/setup "$(VENV)" "$(TOOLS)" "$(EXTRAS)" requirements-dev.txt
 	@touch $@
 
 clean:

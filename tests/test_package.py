@@ -39,7 +39,9 @@ def name_of(requirement):
 def test_all_that_is_imported_is_declared():
     core = {name_of(dependency) for dependency in PROJECT["dependencies"]}
     optional = PROJECT["optional-dependencies"]
-    extras = {name_of(item) for extra in ("flow", "report", "soc") for item in optional[extra]}
+    extras = {
+        name_of(item) for extra in ("flow", "fpga", "report", "sweep", "soc") for item in optional[extra]
+    }
     for room in ROOMS:
         for file in (ROOT / room).rglob("*.py"):
             # with tests of their own; the bench of a package runs where the user has cocotb
@@ -53,15 +55,13 @@ def test_all_that_is_imported_is_declared():
 
 
 def test_pins_have_all_that_is_declared():
-    """`make setup` installs without looking for dependencies."""
-    pinned = {
-        name_of(line) for line in (ROOT / "requirements.txt").read_text().splitlines() if line[:1] != "#"
-    }
-    wanted = [
-        *PROJECT["dependencies"],
-        *(item for extra in PROJECT["optional-dependencies"].values() for item in extra),
-    ]
-    assert {name_of(dependency) for dependency in wanted} - OURS <= pinned
+    """`make setup` and `make dev` install without resolving dependencies; setup has what commands need."""
+    files = [(ROOT / f"requirements{part}.txt").read_text() for part in ("", "-dev")]
+    setup, dev = ({name_of(line) for line in text.splitlines() if line[:1] != "#"} for text in files)
+    extras = PROJECT["optional-dependencies"]
+    core = {name_of(item) for item in (*PROJECT["dependencies"], *extras["flow"], *extras["report"])}
+    every = {name_of(item) for name, items in extras.items() if name != "notebook" for item in items}
+    assert core <= setup and not setup & dev and every - OURS <= setup | dev
 
 
 def test_version(capsys):
@@ -80,7 +80,7 @@ def test_version(capsys):
             "pythondata_cpu_vexriscv",
             "pythondata-cpu-vexriscv is not installed: run `pip install 'modexlab[soc]'`",
         ),
-        ("dask_jobqueue", "dask-jobqueue is not installed: run `pip install 'modexlab[report]'`"),
+        ("dask_jobqueue", "dask-jobqueue is not installed: run `pip install 'modexlab[sweep]'`"),
     ],
 )
 def test_a_missing_extra_is_named(module, remedy, monkeypatch, capsys):

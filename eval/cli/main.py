@@ -190,7 +190,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         top = (error.name or "").partition(".")[0]
         distribution = DISTRIBUTIONS.get(top, top.replace("_", "-"))
-        wanted = rf"{re.escape(distribution)}\b.*extra == ['\"](flow|report|soc)['\"]"
+        wanted = rf"{re.escape(distribution)}\b.*extra == ['\"](flow|fpga|report|sweep|soc)['\"]"
         found = (re.match(wanted, requirement, re.IGNORECASE) for requirement in requires(PACKAGE) or ())
         if not (extra := next(filter(None, found), None)):
             raise  # a module that no extra of ours has is a bug: show it whole
