@@ -21,22 +21,25 @@ from typing import Any, NoReturn
 from ...fl.errors import BadInput
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
 from .options import add_options
-from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, words
+from .routes import GROUPS, ROUTES, SUMMARIES, USES, find, form_of, forms, words
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
 EXAMPLES = """\
-examples:
-  modexlab show
-  modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
-  modexlab run mont --level formula --nbits 2048 --exp 65537
-  modexlab verilog mont -o mont.sv
-  modexlab check rsa_signature_2048_sha256_test.json
-  modexlab report
-  modexlab proc systems
-  modexlab asic mont --nbits 8
+five things to try:
+  modexlab show mont
+      a design: its parameters, and its promise about time
+  modexlab run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace
+      one small operation, cycle by cycle
+  modexlab compare cores --nbits 1024
+      the cost of a product on every known core
+  modexlab asic mont --nbits 8 --layout
+      a small machine from RTL to layout and energy
+  modexlab new accelerator square --field a:16 --result product:32
+      an accelerator of your own, of any kind
 
-`modexlab COMMAND --help` explains a command."""
+`modexlab COMMAND --help` explains a command; `make docs` builds the handbook."""
 
+MOST_EXAMPLES = 3  # in a help text; the page of the command has all
 
 PACKAGE = "modexlab"
 SHELLS = ("bash", "zsh", "fish")
@@ -120,18 +123,20 @@ def _bare(args: argparse.Namespace) -> int:
 def parser_of(form: str) -> _Parser:
     """The parser of one form of a command."""
     summary, text, examples, module = form_of(form)
-    parser = _parser(form, summary, text, examples)
+    use, page = USES[form]
+    text = f"Use it to {use}. Page: docs/{page}.md\n\n{text}"
+    parser = _parser(form, summary, text, examples.splitlines())
     parser.set_defaults(execute=module.execute)
     add_options(parser, module.OPTIONS)
     return parser
 
 
-def _parser(name: str, summary: str, text: str, examples: str, usage: str | None = None) -> _Parser:
+def _parser(name: str, summary: str, text: str, examples: list[str], usage: str | None = None) -> _Parser:
     return _Parser(
         prog=f"{PACKAGE} {name}",
         usage=usage,
         description=f"{summary[0].upper()}{summary[1:]}.\n\n{text}".strip() + _others(name),
-        epilog=f"examples:\n{examples}",
+        epilog="\n".join(["examples:", *examples[:MOST_EXAMPLES]]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
@@ -159,7 +164,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
             f"{name} of which form? Give one of {', '.join(words(name))}; see `modexlab {name} --help`"
         )
     usage = f"{PACKAGE} {name} [-h] {{{','.join(words(name))}}} ..."
-    examples = "\n".join(form_of(form).examples for form in forms(name))
+    examples = [form_of(form).examples.splitlines()[0] for form in forms(name)]
     return _parser(name, SUMMARIES[name], "", examples, usage).parse_args(rest)
 
 

@@ -74,6 +74,48 @@ ROUTES = {
     "env": "env",
 }
 
+# When to use each form, and its page in docs/.
+USES = {
+    "show": ("see what there is, and the parameters of a design", "tutorials/first-steps"),
+    "show designs": ("choose a design", "explanation/families"),
+    "show papers": ("look up a published figure and its errors", "explanation/papers"),
+    "show spaces": ("choose a sweep", "howto/sweep"),
+    "show --program": ("read what a machine does, step by step", "explanation/programs"),
+    "show --costs": ("decide which protections to pay for", "explanation/programs"),
+    "show --tree": ("see how a bit heap is compressed", "explanation/bit-heap"),
+    "show --diagram": ("find your way in the RTL of a design", "howto/waveforms"),
+    "show --wave": ("show a handshake on a page or a slide", "howto/waveforms"),
+    "show --schedule": ("see where the cycles of a program go", "explanation/programs"),
+    "show --multiples": ("find out whether a modulus has an easy multiple", "explanation/montgomery"),
+    "new accelerator": ("begin hardware of any kind in a folder of yours", "tutorials/accelerator"),
+    "new manifest": ("bring in Verilog from elsewhere", "howto/foreign-verilog"),
+    "new wrapper": ("adapt a core with other ports", "howto/foreign-verilog"),
+    "new keys": ("look up a key of a manifest", "howto/foreign-verilog"),
+    "new lab": ("begin a lab of the course", "tutorials/course"),
+    "run": ("try one operation, trace it, or record waveforms", "tutorials/first-steps"),
+    "run --level formula": ("count cycles at any width at once", "explanation/levels"),
+    "check": ("test a design against third parties' vectors or your table", "tutorials/accelerator"),
+    "check --manifest": ("test a core before measuring it", "howto/foreign-verilog"),
+    "check --lab": ("see whether your lab is complete", "tutorials/course"),
+    "proc": ("run C on the processor and see where the cycles go", "howto/run-program"),
+    "proc systems": ("compare software with accelerators", "explanation/systems"),
+    "proc soc": ("see a machine at work in a complete chip", "howto/soc"),
+    "verilog": ("take a design to other tools", "reference/protocol"),
+    "verilog --package": ("hand a design to another team", "howto/package"),
+    "asic": ("learn area, clock and energy of a design", "howto/asic"),
+    "asic --fpga": ("compare a design with published FPGA figures", "howto/asic"),
+    "asic --crosscheck": ("doubt a figure", "explanation/figures"),
+    "prove": ("be sure about all inputs, not only the tested ones", "howto/prove"),
+    "attack leakage": ("find out whether time or power reveals a secret", "howto/attack"),
+    "attack faults": ("find out what a flipped bit can do", "howto/attack"),
+    "sweep": ("explore a design space", "howto/sweep"),
+    "compare": ("judge a design against published work", "howto/compare"),
+    "report": ("get all results as one page", "howto/report"),
+    "ledger": ("look up, move or check measurements", "howto/report"),
+    "ledger reproduce": ("repeat a measurement", "howto/report"),
+    "env": ("find out what is installed and how large the cache is", "howto/asic"),
+}
+
 # Names before 1.0, and the form that does the same.
 # Names before 1.0, and the form that does the same; most of them are those of the modules.
 _FORM_OF = {module.rpartition(".")[2]: form for form, module in ROUTES.items()}

@@ -11,8 +11,8 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from modexlab.eval.cli.main import parser_of
-from modexlab.eval.cli.routes import GROUPS, OLD, ROUTES, SUMMARIES, forms, words
+from modexlab.eval.cli.main import MOST_EXAMPLES, parser_of
+from modexlab.eval.cli.routes import GROUPS, OLD, ROUTES, SUMMARIES, USES, forms, words
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.session import Session
 from modexlab.eval.folders import write_file
@@ -72,7 +72,8 @@ def test_help(cli):
     ]
     assert len(SUMMARIES) == 14
     assert all(f"\n{title}:\n" in result.out for title in GROUPS)
-    assert "examples:" in result.out
+    assert len(re.findall(r"^  modexlab ", result.out.partition("five things to try:")[2], re.M)) == 5
+    assert cli.passes("").out == result.out
 
 
 @parametrize("form", ROUTES)
@@ -82,9 +83,12 @@ def test_help_of_commands_has_examples(cli, form):
     assert f"usage: modexlab {form} " in " ".join(result.out.split())
     name, *selector = form.split()
     examples = result.out.partition("examples:\n")[2].splitlines()
-    assert examples and any(
+    assert 1 <= len(examples) <= MOST_EXAMPLES and any(
         line.startswith(f"  modexlab {name} ") and " ".join(selector) in line for line in examples
     )
+    use, page = USES[form]
+    assert f"Use it to {use}. Page: docs/{page}.md" in result.out
+    assert (ROOT / "docs" / f"{page}.md").exists()
 
 
 @parametrize("command", ["new", "attack"])

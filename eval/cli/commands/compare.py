@@ -22,11 +22,11 @@ at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`, prints the table so f
 catalogue to see only these. --no-search skips the searches, which takes half as long.
 
 examples:
+  modexlab compare cores --nbits 32
   modexlab compare paper-003 --measure
+  modexlab compare all > comparison.txt
   modexlab compare paper-003 paper-002 --markdown
   modexlab compare paper-001 --table RTL --measure --json
-  modexlab compare all > comparison.txt
-  modexlab compare cores --nbits 32
   modexlab compare cores mont --nbits 8 --measure --json
   modexlab compare cores heap --nbits 32 --measure --no-search
 """

@@ -11,8 +11,8 @@ need this modexlab and its tools. The exit code is 1 if no point could be measur
 examples:
   modexlab sweep course
   modexlab sweep space.toml --dry-run
-  modexlab sweep space.toml --accelerator cores
   modexlab sweep space.toml --method nsga2 --points 200 --seed 1
+  modexlab sweep space.toml --accelerator cores
   modexlab sweep widths --ledger widths.sqlite --jobs 8 --json
   modexlab sweep space.toml --scheduler tcp://node1:8786
   modexlab sweep space.toml --slurm 20 --option queue=long --option memory=8GB

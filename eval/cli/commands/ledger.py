@@ -20,8 +20,8 @@ Marks say why a figure must not be compared; a row is stale if sources or tools 
 examples:
   modexlab ledger
   modexlab ledger list --design mont --metric cycles --metric area_um2
-  modexlab ledger list --failures
   modexlab ledger export figures.csv
+  modexlab ledger list --failures
   modexlab ledger diff before.sqlite after.sqlite --tolerance 0.005
   modexlab ledger export reference.jsonl --format reference
   modexlab ledger diff reference.jsonl

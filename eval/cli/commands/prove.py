@@ -32,10 +32,10 @@ Verdicts go to the ledger; `modexlab report` shows them. `prove all` and `prove 
 the same sources, so an interrupted run continues.
 
 examples:
-  modexlab prove mont --check AddRedTextbook CondSub
-  modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
   modexlab prove mont-ct --check time protocol
+  modexlab prove mont --check AddRedTextbook CondSub
   modexlab prove --accelerator gcd --check protocol
+  modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
   modexlab prove mont --check AddRedTextbook --mutants
   modexlab prove all --check Halve
   modexlab prove all --check Halve --mutants

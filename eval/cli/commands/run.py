@@ -11,14 +11,14 @@ executes a program, it is the microinstruction number and one mark per multiplie
 and . if not, such as 2|* *|. --vcd FILE writes waveforms for GTKWave or Surfer: `gtkwave mont.vcd`.
 
 examples:
-  modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
   modexlab run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace
+  modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
+  modexlab run mont --key key.pem --decrypt 0x1234 --crt --blind
   modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
   modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
   modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
   modexlab run mont --nbits 64 --workload sign+9verify
   modexlab run mont --key key.pem --encrypt 42 --json
-  modexlab run mont --key key.pem --decrypt 0x1234 --crt --blind
   modexlab run mont-ct --key key.json --decrypt 0x1234 --verify --set schedule=ladder --level cl
   modexlab run --accelerator gcd --field a=12 --field b=18
   modexlab run --accelerator cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711

@@ -9,11 +9,11 @@ are the units for padding by PKCS#1 v1.5.
 
 examples:
   modexlab verilog mont -o mont.sv
+  modexlab verilog mont -o mont/       # a file per module; files.f lists them in order
+  modexlab verilog mont --interface unit -o multiplier.sv
   modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
   modexlab verilog mont --interface xcel -o mont_xcel.sv
-  modexlab verilog mont --interface unit -o multiplier.sv
   modexlab verilog mont --any-width -o mont.sv
-  modexlab verilog mont -o mont/       # a file per module; files.f lists them in order
   modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
   modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv
 """

@@ -1,7 +1,7 @@
 """Draw the block diagram of a design as SVG.
 
-Use it to find your way in the RTL: blocks are components, and labels name ports with their bits. The diagram
-is drawn from the elaborated hardware. Page: docs/howto/waveforms.md.
+Blocks are components, and labels name ports with their bits. The diagram is drawn from the elaborated
+hardware.
 
 examples:
   modexlab show mont --diagram -o mont.svg

@@ -1,7 +1,6 @@
 """Draw the schedule of an operation as a Gantt chart in SVG.
 
-Use it to see where the cycles of a program go. A bar is a microinstruction, a conversion or a product; its
-tooltip has the assembly. Page: docs/explanation/programs.md.
+A bar is a microinstruction, a conversion or a product; its tooltip has the assembly.
 
 examples:
   modexlab show mont --schedule --nbits 8 --base 5 --exp 5 --mod 13 -o schedule.svg

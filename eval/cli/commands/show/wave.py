@@ -1,7 +1,7 @@
 """Draw the handshakes of an operation as a timing diagram in SVG.
 
-Use it for a page or a slide; `modexlab run --vcd` records every signal for a waveform viewer. The hardware is
-simulated, and long stretches without a change at its ports are cut out. Page: docs/howto/waveforms.md.
+The hardware is simulated, and long stretches without a change at its ports are cut out. `modexlab run --vcd`
+records every signal for a waveform viewer.
 
 examples:
   modexlab show mont --wave --nbits 8 --base 5 --exp 5 --mod 13 -o wave.svg
