@@ -45,8 +45,10 @@ class Operation:
     def run(self, args: Namespace) -> tuple[Json, str]:
         """The report of a simulation, as the options of `modexlab run` have it, for scripts and as text."""
         accelerator = self.accelerator
+        label = f"{accelerator.name}, {accelerator.nbits} bits"
+        first = "compiling the simulator" if args.level == "rtl" else args.level
         with (
-            Progress(f"{accelerator.name}, {accelerator.nbits} bits, {args.level}", quiet=args.json),
+            Progress(f"{label}: {first}", quiet=args.json) as progress,
             accelerator.session(
                 level=args.level,
                 stage=stage_of(args),
@@ -55,6 +57,7 @@ class Operation:
                 trace=tracer(args),
             ) as session,
         ):
+            progress.describe(f"{label}, {args.level}")
             operated = session.operate(self.parts)
         counts = [part.cycles for part in operated if part.cycles is not None]
         times = self.times or [1] * len(self.parts)

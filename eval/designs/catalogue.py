@@ -56,11 +56,11 @@ def designs_000() -> tuple[Design, ...]:
     """Paper 000: three operators, on modulus and pseudo-modulus, with two multipliers and with one."""
     # name, multiplier, domain on the modulus itself, its last correction, that of the pseudo-modulus, words
     operators = [
-        ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16 and its kin: {} of a compression tree"),
-        ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16 and its kin: {} of `*` and `%`"),
+        ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16: {} with a compression tree"),
+        ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16: {} with the operators `*` and `%`"),
         (
             *("mm", one_modulus.mm, "redundant", "subtract", "reduce"),
-            "Figure 18 and its kin: {} of Montgomery without last subtraction",
+            "Figure 18: {} with Montgomery steps, without a last subtraction",
         ),
     ]
     schedules = {"": ("two units", TWO_UNITS), "-one": ("one unit", SINGLE_UNIT)}
@@ -68,7 +68,7 @@ def designs_000() -> tuple[Design, ...]:
     for name, multiplier, plain, on_modulus, on_pseudo, words in operators:
         for which, domain, finish, where in (
             ("m", plain, on_modulus, "the modulus itself"),
-            ("pm", "pseudo", on_pseudo, "the pseudo-modulus 2^nbits - 1, with final correction"),
+            ("pm", "pseudo", on_pseudo, "the pseudo-modulus 2^nbits - 1, with a final correction"),
         ):
             for suffix, (units, orders) in schedules.items():
                 control = one_modulus_control(orders, finish, subtracts=name != "mm")
@@ -84,7 +84,7 @@ DESIGNS = (
         MUL_REM_001,
         "identity",
         IDENTITY_001,
-        "the paper's naive machine: two units of a combinational multiplier and an aligning divider",
+        "the paper's naive machine: two units, each a combinational multiplier and an aligning divider",
         paper="001",
     ),
     Design(
@@ -92,7 +92,7 @@ DESIGNS = (
         mont_mul_rem(8, 4, "koc", GATED),
         "montgomery",
         GIVEN_001,
-        "the paper's Montgomery machine: 4 stages x 8 AddReds, five product units, a divider for R^2 mod n",
+        "the paper's Montgomery machine: five product units of 4 stages x 8 AddReds, a divider for R^2 mod n",
         paper="001",
     ),
     Design(
@@ -100,46 +100,42 @@ DESIGNS = (
         MUL_REM,
         "identity",
         DIRECT,
-        "two units of a combinational multiplier and a restoring divider; any modulus, any base",
+        "two units, each a combinational multiplier and a restoring divider; any modulus, any base",
     ),
     Design(
         "mont",
         mont_mul_rem(8, 1, "textbook"),
         "montgomery",
         CONVERTED,
-        "two Montgomery units, 8 AddReds each, and no divider: the base gets into Montgomery form by "
-        "doublings",
+        "two Montgomery units of 8 AddReds each; doublings convert the base, so there is no divider",
     ),
     Design(
         "mont-ct",
         mont_mul_rem(8, 1, "textbook"),
         "montgomery",
         CONVERTED_CT,
-        "the Montgomery machine as a ladder over all bits, R^2 mod n by doublings and squarings: "
-        "as many cycles for all exponents",
+        "the Montgomery machine as a ladder over all bits of the width, in the same cycles for all exponents",
     ),
     Design(
         "fold",
         ROW_FOLD,
         "folded",
         FOLD,
-        "a product a cycle on one unit, modulo n by rows of residues in registers: the fastest at 32 bits; "
-        "any modulus, any base",
+        "one product per cycle, reduced by residues in registers; fastest at 32 bits; any modulus and base",
     ),
     Design(
         "fold-ct",
         ROW_FOLD,
         "folded",
         FOLD_CT,
-        "the same, which looks at all bits of the exponent: as many cycles for all exponents, moduli and "
-        "bases of a width",
+        "`fold` scanning all bits of the exponent, in the same cycles for all operands of a width",
     ),
     Design(
         "ssmm-004",
         bit_serial.SHIFT_SUB_004,
         "residue",
         BARE,
-        "the paper's Algorithm 6: two shift-sub units, which stop when no ones are left in the multiplier",
+        "the paper's Algorithm 6: two shift-and-subtract units that stop at the last 1 of the multiplier",
         paper="004",
     ),
     Design(
@@ -147,7 +143,7 @@ DESIGNS = (
         bit_serial.MM_MUL,
         "montgomery",
         SHIFT_SUB_004,
-        "the paper's Algorithm 4: two bit-serial Montgomery units, R^2 mod n by shift-sub from R - n",
+        "the paper's Algorithm 4: two bit-serial Montgomery units; R^2 mod n by shift and subtract",
         paper="004",
     ),
     Design(
@@ -155,7 +151,7 @@ DESIGNS = (
         bit_serial.MM_RED,
         "montgomery",
         SHIFT_SUB_004,
-        "the paper's Algorithm 2: two big multipliers with bit-serial Montgomery reduction",
+        "the paper's Algorithm 2: two full multipliers with bit-serial Montgomery reduction",
         paper="004",
     ),
     Design(
@@ -163,14 +159,14 @@ DESIGNS = (
         bit_serial.SHIFT_SUB,
         "residue",
         DIRECT,
-        "two shift-sub units of 1, 2, 4, ... bits a cycle, which stop with the highest 1 of the multiplier",
+        "two shift-and-subtract units of 1, 2, 4, ... bits per cycle that stop at the multiplier's highest 1",
     ),
     Design(
         "ssmm-ct",
         bit_serial.SHIFT_SUB_CT,
         "residue",
         DIRECT_CT,
-        "shift-sub as a Montgomery ladder, all bits of every number: as many cycles for all exponents",
+        "shift and subtract as a ladder over all bits of every operand, in the same cycles for all exponents",
     ),
     *designs_000(),
     Design(
@@ -178,8 +174,8 @@ DESIGNS = (
         SYSTOLIC,
         "redundant",
         SYSTOLIC_002,
-        "the paper's systolic array: a processing element a word of 16 bits, square and multiply always; R "
-        "and R^2 mod n are given",
+        "the paper's systolic array: one processing element per 16-bit word, square and multiply always; "
+        "software supplies R and R^2 mod n",
         paper="002",
     ),
     Design(
@@ -187,8 +183,8 @@ DESIGNS = (
         DIGIT_SERIAL,
         "redundant",
         SERIAL_003,
-        "the paper's digit-serial processor: an adder of a digit for the products, one for the squares; R^2 "
-        "mod n is given",
+        "the paper's digit-serial processor: one digit adder for products, one for squares; software "
+        "supplies R^2 mod n",
         paper="003",
     ),
     Design(
@@ -196,7 +192,7 @@ DESIGNS = (
         DIGIT_SERIAL,
         "redundant",
         SERIAL_003_ONE,
-        "the paper's P-processor alone, which makes products and squares in turn; R^2 mod n is given",
+        "the paper's P-processor alone, for products and squares in turn; software supplies R^2 mod n",
         paper="003",
     ),
     Design(
@@ -204,24 +200,23 @@ DESIGNS = (
         of_core(HEAP_MONT),
         "scaled",
         SCALED_PROGRAM,
-        "a unit on a multiple of the modulus that is -1 modulo 2^w, whose quotient digit is the low word; "
-        "wide digits, all of a step in one bit heap: a product of 1,024 bits in 18 cycles, constant time",
+        "wide digits on a scaled modulus, each step in one bit heap: a 1,024-bit product in 18 cycles; "
+        "constant time",
     ),
     Design(
         "systolic",
         SCALED_SYSTOLIC,
         "scaled",
         SYSTOLIC_CORE,
-        "an array on a scaled modulus whose elements multiply in every cycle: two cycles a digit, no "
-        "quotient unit, constant time",
+        "a systolic array on a scaled modulus whose elements multiply in every cycle: two cycles per digit, "
+        "no quotient unit; constant time",
     ),
     Design(
         "serial",
         WORD_SERIAL,
         "scaled",
         SERIAL,
-        "products on a scaled modulus in words, by two multipliers of a digit by a word; memories, constant "
-        "time, nothing given",
+        "products on a scaled modulus, word by word, with two small multipliers and memories; constant time",
     ),
     Design(
         "tiny",

@@ -33,14 +33,17 @@ from .programmed import Programmed
 from .promises import timing_of
 
 FORWARD = Param(
-    "forward", True, BOOLS, "a product starts in the cycle its factors appear, past the registers"
+    "forward",
+    True,
+    BOOLS,
+    "start a product in the cycle in which its factors arrive, bypassing the registers",
 )
 SCAN = Param(
     "scan",
     "length",
     ("length", "full"),
-    "the exponent bits that are scanned: from the highest 1 on, or all, which hides the length too, as "
-    "windows do either way",
+    "exponent bits that are scanned: from the highest 1, or all of them, which "
+    "hides the length; windows always hide it",
 )
 FULL_SCAN = replace(SCAN, standard="full")  # of designs that promise the same time for every exponent
 DOUBLINGS_PER_CYCLE, HALVINGS_PER_CYCLE = "doublings_per_cycle", "halvings_per_cycle"
@@ -48,26 +51,26 @@ WINDOW = Param(
     "window",
     0,
     tuple(range(9)),  # a table of 256 numbers at most
-    "bits of a digit, with schedule=fixed-window or sliding-window; 0: those with the fewest products",
+    "bits of a digit, for schedule=fixed-window or sliding-window; 0: the number with the fewest products",
 )
 FIT = Param(
     "fit",
     "machine",
     ("machine", "modulus"),
-    "what a product's cycles follow: the width of the machine, or the length of the modulus in blocks, "
-    "which makes CRT worth while",
+    "whether the cycles of a product follow the width of the machine or the "
+    "length of the modulus; modulus makes CRT pay off",
 )
 CRT = Param(
-    "crt", False, BOOLS, "two exponentiations modulo the primes of a key, put together by Garner's formula"
+    "crt", False, BOOLS, "two exponentiations modulo the primes of a key, recombined by Garner's formula"
 )
 BLIND = Param(
     "blind",
     "no",
     ("no", "message", "exponent", "both"),
-    "random numbers hide the message, or the private exponent, from who looks at the machine from outside",
+    "mask the message, the private exponent or both with random numbers",
 )
 VERIFY = Param(
-    "verify", False, BOOLS, "the result leaves only if it gives the message again by the public exponent"
+    "verify", False, BOOLS, "release the result only if the public exponent turns it back into the message"
 )
 PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
 
@@ -226,15 +229,14 @@ def conversion_params(default: str) -> tuple[Param, ...]:
             DOUBLINGS_PER_CYCLE,
             lambda nbits: largest_divisor(nbits, 4),
             Count(1),
-            "modular doublings that are chained in a cycle, on the way into Montgomery form; at most, with "
-            "fit=modulus",
+            "modular doublings per cycle in the conversion to Montgomery form; an upper "
+            "limit with fit=modulus",
         ),
         Param(
             "conversion",
             default,
             ("double", "square"),
-            "into Montgomery form: doubling the base nbits times, or a product with R^2 mod n from "
-            "doublings and squarings",
+            "conversion to Montgomery form: nbits doublings of the base, or a product with R^2 mod n",
         ),
         FORWARD,
     )
@@ -336,14 +338,14 @@ SCALED_PROGRAM = Control(
             DOUBLINGS_PER_CYCLE,
             1,
             tuple(range(1, 17)),  # a chain of more is no clock's
-            "modular doublings in a cycle on the way to R^2, at most: two are made side by side, others one "
-            "behind the other",
+            "upper limit of modular doublings per cycle in computing R^2; two run in "
+            "parallel, further ones are chained",
         ),
         Param(
             HALVINGS_PER_CYCLE,
             1,
             Count(1),
-            "halvings that are chained in a cycle, to 2^-w mod n and out of the form",
+            "halvings per cycle, in computing 2^-w mod n and in leaving the form",
         ),
         FORWARD,
         WINDOW,

@@ -135,8 +135,7 @@ CHAINS = Param(
     DOUBLINGS_PER_CYCLE,
     1,
     Count(1),
-    "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and "
-    "out of it",
+    "upper limit of modular doublings and halvings per cycle in the conversions",
 )
 SYSTOLIC_CORE = Control(ALWAYS, scaled_mod_exp, last=(CHAINS,))
 

@@ -1,5 +1,6 @@
 """modexlab from Python: what its page and its notebook show, and that it takes no time to import."""
 
+import json
 import re
 import subprocess
 import sys
@@ -111,3 +112,14 @@ def test_notebook(shapes, tmp_path, monkeypatch):
     assert 1 <= len(names["best"]) <= made
     assert len({row.measurement for row in names["rows"]}) == made
     assert (tmp_path / "pareto.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", ["leak", "pareto"])
+def test_notebooks_show_their_results(name):
+    """Each prints its figures, and draws, without being run."""
+    cells = json.loads((NOTEBOOK.parent / f"{name}.ipynb").read_text())["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    silent = [cell["id"] for cell in code[1:] if not cell["outputs"]]
+    kinds = {output["output_type"] for cell in code for output in cell["outputs"]}
+    assert not silent and {"stream", "display_data"} <= kinds and "error" not in kinds

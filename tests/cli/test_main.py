@@ -134,7 +134,8 @@ def test_show(cli):
     shown, names = cli("show").out, cli.json("show")
     assert names.keys() == {"designs", "papers", "spaces"}
     for listed in names.values():
-        assert all(f"\n{name}  " in shown or f"  {name}  " in shown for name in listed)
+        assert all(re.search(rf"(^| ){re.escape(name)}[ ,]", shown, re.M) for name in listed)
+    assert len(shown.splitlines()) <= 40
     assert cli("show mont") == cli("show designs mont")
     assert cli("show spaces").out == cli("sweep --list").out
     assert cli("show spaces --json").out == cli("sweep --list --json").out

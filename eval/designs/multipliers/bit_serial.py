@@ -14,7 +14,7 @@ from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from .multiplier import Multiplier, Unit, Values, fits_modulus, within_machine
 
-BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")
+BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "factor bits that the unit consumes per cycle")
 
 
 def mont_unit(component: type, nbits: int, values: Values) -> Unit:
@@ -29,7 +29,9 @@ MM_MUL = Multiplier("MMMul", (BITS_PER_CYCLE,), partial(mont_unit, MMMul))
 MM_RED = Multiplier("MMRed", (BITS_PER_CYCLE,), partial(mont_unit, MMRed))
 
 
-CARRY_SAVE = Param("carry_save", False, BOOLS, "keep sums in carry-save form: no carry runs across the word")
+CARRY_SAVE = Param(
+    "carry_save", False, BOOLS, "keep sums in carry-save form, so that no carry crosses the word"
+)
 
 
 def unit(until: str, nbits: int, values: Values) -> Unit:

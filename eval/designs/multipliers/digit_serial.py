@@ -22,7 +22,7 @@ DIGIT_NBITS = Param(
     "digit_nbits",
     digit_at,
     Count(LEAST_DIGIT),
-    "S, the bits of a digit and of the adder; an addition takes ceil((nbits + 3) / S) cycles, three or more",
+    "S, bits of a digit and of the adder; an addition takes ceil((nbits + 3) / S) cycles, at least three",
 )
 
 
@@ -51,13 +51,13 @@ WORD_NBITS = Param(
     "digit_nbits",
     word_at,
     Count(8),
-    "S, the bits of a word, of which a step of a product takes one a cycle: serial-003's digit",
+    "S, bits of a word; a step of a product consumes one word per cycle",
 )
 STEP_NBITS = Param(
     "step_nbits",
     lambda nbits: min(16, word_at(nbits) // 2),
     tuple(range(4, 33)),
-    "k, the bits of a factor in a step: two multipliers are k x S; they divide S",
+    "k, bits of a factor per step, a divisor of S; the two multipliers are k x S",
 )
 
 

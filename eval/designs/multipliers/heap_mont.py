@@ -22,20 +22,22 @@ DIGIT_NBITS = Param(
     "digit_nbits",
     digit_at,
     tuple(w for w in LEGAL if w % 2 == 0),
-    "w, the bits of a digit; a product takes about nbits / w cycles",
+    "w, bits of a digit; a product takes about nbits / w cycles",
 )
-ROWS = Param("rows", KINDS[0], KINDS, "what makes the rows of the bit heap (fl/multipliers/scaled_heap.py)")
+ROWS = Param(
+    "rows", KINDS[0], KINDS, "how digits select the rows of the bit heap (fl/multipliers/scaled_heap.py)"
+)
 QUOTIENT_DELAY = Param(
     "quotient_delay",
     0,
     DELAYS,
-    "steps after which a quotient digit is used; 1: a shorter step, and two more in a product",
+    "steps between finding and using a quotient digit; 1: a shorter step, but two more per product",
 )
 STREAMS = Param(
-    "streams", 1, (1, 2), "2: the next product is taken while the pair of the last one is added up"
+    "streams", 1, (1, 2), "2: accept the next product while the pair of the previous one is added"
 )
-LOADS = Param("loads", 1, (1, 2), "cycles in which b comes and is tripled; 2: in a cycle of its own")
-ADDS = Param("adds", 1, (1, 2), "cycles in which the pair of a product is added up")
+LOADS = Param("loads", 1, (1, 2), "cycles for accepting b and computing 3b; 2: 3b has a cycle of its own")
+ADDS = Param("adds", 1, (1, 2), "cycles for adding the pair of a product")
 PARAMS = (DIGIT_NBITS, ROWS, QUOTIENT_DELAY, STREAMS, LOADS, ADDS)
 
 

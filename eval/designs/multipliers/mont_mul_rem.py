@@ -52,11 +52,11 @@ def mont_mul_rem(steps: int, nstages: int, add_red: str, *more: Param) -> Multip
                 "nstages",
                 lambda nbits: largest_divisor(nbits, nstages),
                 Count(1),
-                "pipeline stages; where nstages * steps_per_stage is less than nbits, a product goes around "
-                "them again",
+                "pipeline stages; if nstages * steps_per_stage is less than nbits, a "
+                "product passes them several times",
             ),
             Param("add_red", add_red, tuple(ADD_REDS), "the form of an AddRed (rtl/units/add_red.py)"),
-            Param("pipelined", False, BOOLS, "several products under way, or one"),
+            Param("pipelined", False, BOOLS, "whether several products can be in flight"),
             *more,
         ),
         unit,

@@ -8,14 +8,12 @@ from ....fl.param import Count, Param, must_divide
 from ....rtl.units.mul_rem import MulRem
 from .multiplier import GATED, Multiplier, Unit, Values, fits_modulus
 
-QUOTIENT_BITS = Param(
-    "quotient_bits_per_cycle", 2, Count(1), "quotient bits that the divider makes in a cycle"
-)
+QUOTIENT_BITS = Param("quotient_bits_per_cycle", 2, Count(1), "quotient bits per cycle of the divider")
 MULTIPLIER_BITS = Param(
     "multiplier_bits_per_cycle",
     0,
     Count(0),
-    "bits of a factor that the multiplier takes in a cycle; 0: all, in a combinational multiplier",
+    "factor bits that the multiplier consumes per cycle; 0: all of them, in a combinational multiplier",
 )
 
 

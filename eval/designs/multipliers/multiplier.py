@@ -16,8 +16,8 @@ GATED = Param(  # of paper 001's machines
     "gated",
     False,
     BOOLS,
-    "registers have an enable alone, so that synthesis gates their clock; not so in the paper's RTL, where "
-    "a reset goes before it",
+    "registers have an enable and no reset, so that synthesis gates their "
+    "clock; the paper's RTL resets first",
 )
 
 

@@ -21,18 +21,17 @@ MODULUS = Param(
     "modulus",
     lambda nbits: ((1 << nbits) - 1) // (1 if nbits % 2 else 3),
     Count(3),
-    "the modulus that the machine is made for; the default is the paper's family, (2^nbits - 1) / 3, whose "
-    "factors are known: "
-    "arithmetic, no key",
+    "the built-in modulus; the default is the paper's (2^nbits - 1) / 3, whose "
+    "factors are known, so it is no RSA key",
 )
 TREE_PARAMS = (
     Param(
         "strategy",
         BEST,
         (BEST, *STRATEGIES),
-        "compressors of the tree; best: the one with the least delay x area",
+        "compressors of the tree; best: the least delay x area",
     ),
-    Param("adder", "brent-kung", tuple(ADDERS), "the adder behind the tree"),
+    Param("adder", "brent-kung", tuple(ADDERS), "the adder after the tree"),
 )
 
 

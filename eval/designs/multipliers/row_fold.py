@@ -13,7 +13,7 @@ STEPS = Param(
     "residues_per_cycle",
     2,
     (1, 2, 3, 4),
-    "residues that the chain makes in a cycle, each by two doublings; at the end it divides by as many bits",
+    "residues per cycle of the chain, by two doublings each; at the end it divides at the same rate",
 )
 
 

@@ -25,14 +25,13 @@ def words_002(nbits: int) -> int:
     return max(LEAST_WORDS, -(-(nbits + spare) // digit_at(nbits)))
 
 
-DIGIT_NBITS = Param("digit_nbits", digit_at, tuple(LEGAL), "k, the bits of a word: the multipliers are k x k")
+DIGIT_NBITS = Param("digit_nbits", digit_at, tuple(LEGAL), "k, bits of a word; the multipliers are k x k")
 WORDS = Param(
     "words",
     words_002,
     Count(LEAST_WORDS),
-    "s, the words of an operand and the processing elements; they take moduli of up to k s - 2 bits, at the "
-    "paper's widths its own "
-    "number",
+    "s, words of an operand and processing elements, for moduli of up to k s - "
+    "2 bits; at the paper's widths, its own number",
 )
 
 
@@ -59,7 +58,7 @@ SCALED_DIGIT = Param(
     "digit_nbits",
     lambda nbits: 16 if nbits >= 16 else 4,
     tuple(range(4, 33)),
-    "w, the bits of a digit; a product takes about nbits / w cycles",
+    "w, bits of a digit; a product takes about nbits / w cycles",
 )
 
 

@@ -92,7 +92,7 @@ def _by_word(design: Design) -> dict[str, list[str]]:
 
 
 def listed(designs: Sequence[Design]) -> list[Block]:
-    """A table of designs, and a sentence on each."""
+    """A table of designs."""
     columns: Columns = {
         "design": "name",
         "family": "family",
@@ -102,6 +102,5 @@ def listed(designs: Sequence[Design]) -> list[Block]:
     }
     return [
         Table.of(designs, columns),
-        "\n".join(f"{design.name}: {design.summary}" for design in designs),
-        "`modexlab show DESIGN` shows what a design is and which values its parameters take.",
+        "`modexlab show DESIGN` describes a design, its parameters and their values.",
     ]

@@ -10,9 +10,8 @@ from argparse import Namespace
 
 from ....designs import catalogue
 from ....papers.published import NUMBERS
-from ....papers.published import papers as published
 from ...render import answer
-from . import designs, papers, spaces
+from . import designs, spaces
 
 OPTIONS = designs.OPTIONS
 
@@ -29,6 +28,6 @@ def execute(args: Namespace) -> int:
             "spaces": [space["name"] for space in found],
         },
         *designs.listed(catalogue.designs()),
-        *papers.listed(published()),
-        spaces.listed(found),
+        f"papers: {', '.join(NUMBERS)} (`modexlab show papers`); spaces of sweeps: "
+        f"{', '.join(space['name'] for space in found)} (`modexlab show spaces`)",
     )
