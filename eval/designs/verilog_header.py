@@ -81,9 +81,6 @@ def verilog_file(
         *about,
         "",
         *(["Parameters:", *settings, ""] if settings else []),
-        f"Ports of the module {top}:",
-        *(f"  {line}" for line in port_lines(body, top)),
-        "",
         *rest(),
     ]
     return f"{header(f'{top}: {title}', lines)}\n\n{body.rstrip()}\n"
@@ -160,7 +157,7 @@ def streams(component: Component) -> list[str]:
         f"  istream__msg  {fields(ports.request)}",
         f"  ostream__msg  {fields(ports.response)}",
         "",
-        *PROTOCOL.split("\n"),
+        *paragraphs(PROTOCOL),
     ]
 
 
@@ -173,7 +170,7 @@ a level. Every output of the bus comes from a register or from one gate behind r
 def bus(registers: Mapping[str, Register], rules: str) -> list[str]:
     """The protocol and the registers of a slave."""
     return [
-        *SLAVE.split("\n"),
+        *paragraphs(SLAVE),
         "",
         "Registers: address, name, access, reset value, meaning; operands least significant word first:",
         *register_lines(registers),

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ...rtl.sim import toolchain
+from ...rtl.sim.translation.instance_loops import UNIT
 from ..kit.kit import Kit
 from ..netlist import document, yosys
 from ..netlist.document import Bit, Document, cell_bits
@@ -46,6 +47,8 @@ CASE = re.compile(r"(?:\(\*(?!\s*\))(?:(?!\*\)).)*\*\)\s*)+(?=case[xz]?\b)", re.
 CASE_KEYWORDS = {("full",): "priority", ("parallel",): "unique0", ("full", "parallel"): "unique"}
 CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
 
+LOOPED = re.compile(rf"(\w+)\[(\d+)\]\.{UNIT}")  # an instance in a loop of instance_loops.py
+
 HIERARCHY, FLAT, CUT, COARSE, KEPT = (
     f"{name}.json" for name in ("hierarchy", "elaborated", "cut", "coarse", "kept")
 )
@@ -57,6 +60,7 @@ write_json probe.json
 """
 READ = """\
 read_slang --ignore-timing --keep-hierarchy --no-implicit-memories --top {top} {source}
+{renamed}
 hierarchy -check -top {top}
 proc
 write_json drivers.json
@@ -118,7 +122,7 @@ def read_design(
     more = sum(named_cells.width(probe["modules"][name]) for name in named)
     _check_size({"modules": words}, top, UNREAD, more)
     script = READ if likely or named else READ + BOTH
-    runs = [yosys.run("read", script.format(source=source, top=top), work)]
+    runs = [yosys.run("read", script.format(source=source, top=top, renamed=_renamed(probe)), work)]
     found: tuple[Tile, ...] = ()
     placed: Placed = {}
     if likely or named:
@@ -141,6 +145,19 @@ def read_design(
     check_latches(document.load(work / FLAT), hierarchy, top)
     _check_size(document.load(work / COARSE), top)
     return Reading(found, frozenset(name for _, name in placed), max(run.peak_memory_mib for run in runs))
+
+
+def _renamed(design: Document) -> str:
+    """Commands that call the instances of generate loops as PyMTL3 does: a path has no brackets, and its dots
+    are levels.
+    """
+    lines = []
+    for name, module in design["modules"].items():
+        cells = [cell for cell in module["cells"] if LOOPED.fullmatch(cell)]
+        if cells:
+            renamed = [" ".join(("rename", cell, LOOPED.sub(r"\1__\2", cell))) for cell in cells]
+            lines += [f"cd {name}", *renamed, "cd"]
+    return "\n".join(lines)
 
 
 def check_given(design_sv: Path, top: str) -> None:

@@ -36,7 +36,7 @@ FRONT_LEVELS = 2  # of the adder's levels those in stage 2; then the stages are 
 
 class FoldExp(Component):
     def construct(s, shape, full_scan=False):
-        nbits, wide, GROUPS = shape.nbits, shape.operand_nbits, shape.residues
+        nbits, wide = shape.nbits, shape.operand_nbits
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = FoldExpCtrl(shape)
         check_operands(s, nbits, odd_only=False, reduced_only=False)
@@ -76,10 +76,8 @@ class FoldExp(Component):
         s.front.sum //= s.fold.next_sum
         s.front.carry //= s.fold.next_carry
 
-        @update
-        def residues():
-            for g in range(GROUPS):
-                s.fold.residue[g] @= s.chain.residue[g]
+        for folded, made in zip(s.fold.residue, s.chain.residue, strict=True):
+            folded //= made
 
         @update_ff
         def stages():

@@ -86,12 +86,13 @@ def test_systolic_counts_of_the_paper(nbits):
     elements, multipliers, cycles = PUBLISHED[nbits]
     machine = DESIGN.at(nbits)
     text = translate(machine.multiplier(), "dut")
-    pes = re.findall(r"^ +(SystolicPE\w*) \w+ \($", text, re.MULTILINE)
-    assert len(pes) == elements
+    rows = r"(?:i < (\d+); i\+\+\) begin : \w+\n)?^ +SystolicPE\w* \w+ \($"
+    pes = sum(int(count or 1) for count in re.findall(rows, text, re.MULTILINE))
+    assert pes == elements
     quotient = re.search(r"^module QuotientUnit\b.*?^endmodule", text, re.MULTILINE | re.DOTALL)
     assert quotient is not None
     body = re.sub(r"//.*|/\*.*?\*/", "", quotient[0])
-    assert len(pes) + body.count(" * ") == multipliers
+    assert pes + body.count(" * ") == multipliers
     assert machine.product_cycles == cycles
 
 

@@ -29,6 +29,7 @@ from ....rtl.sim.native import DRIVER, NativeSimulation
 from ....rtl.sim.nativemodel import NativeModel
 from ....rtl.sim.ports import Message, Ports
 from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
+from ....rtl.sim.translation.instance_loops import instance_path
 from . import benches
 from .benches import Registers, Secret, Stream
 from .check import UNITS, Check, source_of
@@ -193,7 +194,7 @@ def not_at_rest(design: Stream, seconds: float) -> Outcome | None:
     """The counterexample if a unit of the hardware is not at rest after a reset."""
     units = filter(passes_on, inside(design.hardware))
     paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in units]
-    streams = [re.sub(r"\[(\d+)\]", r"__\1", f"{path}." if path else "") for path in paths]
+    streams = [instance_path(f"{path}." if path else "", design.verilog) for path in paths]
     found = decide(benches.after_reset(design, streams), seconds, 2)
     return replace(found, how="a unit is not at rest after a reset") if found.refuted else None
 

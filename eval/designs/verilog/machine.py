@@ -27,7 +27,11 @@ LEGEND = (
 )
 
 
-PROBES = (24, 40, 64)  # widths at which --any-width compares the structure
+# widths at which --any-width compares the structure, and what it says of them
+PROBES = {
+    "the width of the operands": (24, 40, 64),
+    "the width of the operands: a multiple of 16, and at least 32": (32, 48, 64, 112),
+}
 
 
 def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = False) -> str:
@@ -58,25 +62,33 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
 
 def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
     """The hardware of a machine whose structure does not depend on its width, with a macro for the width."""
-    texts = {machine.nbits: translate(component, top, unique=True)}
-    for nbits in PROBES:
-        with suppress(BadInput):
-            probe = machine.design.at(nbits, **machine.parameters).exported(machine.interface(DEFAULT.name))
-            texts.setdefault(nbits, translate(probe, top, unique=True))
-    text = of_any_width(texts, top) if len(texts) > 2 else None
-    if text is None:
-        raise BadInput(f"--any-width: the structure of {machine.name} depends on its width; drop it")
-    return text
+    own = translate(component, top, unique=True)
+    for width, probes in PROBES.items():
+        texts = {machine.nbits: own}
+        for nbits in probes:
+            with suppress(BadInput):
+                probe = machine.design.at(nbits, **machine.parameters).exported(
+                    machine.interface(DEFAULT.name)
+                )
+                texts.setdefault(nbits, translate(probe, top, unique=True))
+        text = of_any_width(texts, top, width) if len(texts) > 2 else None
+        if text is not None:
+            return text
+    raise BadInput(f"--any-width: the structure of {machine.name} depends on its width; drop it")
 
 
 def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterator[str]:
     """The width and the parameters of a machine, or only some of these, with what they mean."""
     helps = {param.name: without_paths(param.help) for param in machine.design.params}
     yield f"  nbits = {machine.nbits}: width of the operands"
-    for name, value in machine.parameters.items():
-        if only is None or name in only:
+    chosen = {name: value for name, value in machine.parameters.items() if only is None or name in only}
+    off = [name for name, value in chosen.items() if value is False or value == "no"]
+    for name, value in chosen.items():
+        if name not in off:
             long = isinstance(value, int) and value.bit_length() > 64
             yield from wrapped(f"  {name} = {hex(value) if long else value}: {helps[name]}", 6)
+    if off:
+        yield from wrapped(f"  off: {', '.join(off)}", 6)
 
 
 def codes(machine: Runnable, interface: Interface) -> dict[int, str]:

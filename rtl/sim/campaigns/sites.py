@@ -25,6 +25,7 @@ from ..build import library
 from ..harness import HARNESS, harness
 from ..nativemodel import MODEL, WAVE_FILE, declare_functions, load
 from ..ports import Ports
+from ..translation.instance_loops import UNIT
 from ..translation.translate import top_name
 from ..translation.translated import translated
 
@@ -99,8 +100,8 @@ class SiteModel:
     def _sites(self, modules: dict[str, Module], top: str) -> Iterator[Site]:
         sim = self._new()
         try:
-            for parts, module in _hierarchy(modules, modules[top], ()):
-                scope = ".".join([self._scope, *parts]).encode()
+            for parts, scopes, module in _hierarchy(modules, modules[top], (), (self._scope,)):
+                scope = ".".join(scopes).encode()
                 for name, kind in module.sites.items():
                     count = ctypes.c_int32()
                     nbits = self._lib.sim_site(sim, scope, name.encode(), ctypes.byref(count))
@@ -127,22 +128,29 @@ _MODULE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _INSTANCE = re.compile(
-    r"^  (?!module )(\w+) (?:#\([^\n]*\) )?(\w+) \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE
+    r"^  (?!module )(\w+) (?:#\([^;]*?\) )?(\w+) \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE
 )
 _CLOCKED = re.compile(r"^  always_ff .*?^  end$", re.DOTALL | re.MULTILINE)
 _WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
+# a generate loop of translation/instance_loops.py
+_LOOP = re.compile(
+    rf"^  for \(genvar i = 0; i < (\d+); i\+\+\) begin : (\w+)\n    (\w+) (?:#\([^;]*?\) )?{UNIT} \($",
+    re.MULTILINE,
+)
 _ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
-_ARRAY = re.compile(r"^  logic(?: \[[^\]]*\])? (\w+) \[0:[^\]]*\];$", re.MULTILINE)
+_ARRAY = re.compile(r"^  logic(?: \[[^\]]*\])? (\w+) \[0:(\d+)\];$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
 _INST = re.compile(r"^( +[\w'?, ]+: inst = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL | re.MULTILINE)
-_ANSWER = re.compile(r"\.ostream__msg\((\w+)\)")
+_ANSWER = re.compile(r"\.ostream__msg\((\w+)(?:\[i\])?\)")
 
 
 @dataclass(frozen=True)
 class Module:
-    """Instances of a module (their modules by name), and its signals that may flip."""
+    """Instances of a module (by name their modules, and their scopes in Verilator), and its signals that may
+    flip.
+    """
 
-    instances: dict[str, str]
+    instances: dict[str, tuple[str, str]]
     sites: dict[str, Kind]
 
 
@@ -154,14 +162,18 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
 
     def prepared(match: re.Match[str]) -> str:
         text, roms = _tabulated(match[0])
-        instances = {item[2]: item[1] for item in _INSTANCE.finditer(text)}
+        instances = {item[2]: (item[1], item[2]) for item in _INSTANCE.finditer(text)}
+        for count, row, kind in _LOOP.findall(text):
+            instances |= {f"{row}__{i}": (kind, f"{row}[{i}].{UNIT}") for i in range(int(count))}
         written = {name for block in _CLOCKED.findall(text) for name in _WRITTEN.findall(block)}
         entries: dict[str, list[str]] = {}
         for name, value in _ENTRY.findall(text):
             entries.setdefault(name, []).append(value)
-        arrays = set(_ARRAY.findall(text))
+        sizes = {name: int(last) + 1 for name, last in _ARRAY.findall(text)}
         constant = [
-            name for name, values in entries.items() if name in arrays and all(map(_NUMBER.fullmatch, values))
+            name
+            for name, values in entries.items()
+            if sizes.get(name) == len(values) and all(map(_NUMBER.fullmatch, values))
         ]
         sites = dict.fromkeys(sorted(written), Kind.REGISTER) | dict.fromkeys(roms + constant, Kind.TABLE)
         for name in sites:
@@ -204,19 +216,20 @@ def _public(text: str, name: str) -> str:
 
 def _xored(text: str, name: str) -> tuple[str, bool]:
     """A wire that an instance drives, with a flip on the way, if it is declared inside."""
-    declared = re.search(rf"^  (\w+(?: \[[^\n]*?\])*) {name};$", text, re.MULTILINE)
+    declared = re.search(rf"^  (\w+(?: \[[^\n]*?\])*) {name}( \[0:(\d+)\])?[^\n]*;$", text, re.MULTILINE)
     if declared is None:
         return text, False
-    kind, true = declared[1], f"{name}_answered"
-    lines = [declared[0], f"  {kind} {true};", f"  {kind} {name}{FLIP} {PUBLIC};"]
-    lines.append(f"  assign {name} = {true} ^ {name}{FLIP};")
-    text = text.replace(f".ostream__msg({name})", f".ostream__msg({true})")
+    kind, true, dimension = declared[1], f"{name}_answered", declared[2] or ""
+    lines = [declared[0], f"  {kind} {true}{dimension};", f"  {kind} {name}{FLIP}{dimension} {PUBLIC};"]
+    for element in [f"[{i}]" for i in range(int(declared[3]) + 1)] if dimension else [""]:
+        lines.append(f"  assign {name}{element} = {true}{element} ^ {name}{FLIP}{element};")
+    text = re.sub(rf"(?<=\.ostream__msg\(){name}\b", true, text)
     return text.replace(declared[0], "\n".join(lines), 1), True
 
 
 def _hierarchy(
-    modules: dict[str, Module], module: Module, parts: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Module]]:
-    yield parts, module
-    for name, kind in module.instances.items():
-        yield from _hierarchy(modules, modules[kind], (*parts, name))
+    modules: dict[str, Module], module: Module, parts: tuple[str, ...], scope: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], Module]]:
+    yield parts, scope, module
+    for name, (kind, inner) in module.instances.items():
+        yield from _hierarchy(modules, modules[kind], (*parts, name), (*scope, inner))

@@ -6,6 +6,7 @@ design: the parameter itself, or a sum, a double or a logarithm of it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +17,27 @@ Parameters = Mapping[str, int]
 
 _MODULE = re.compile(r"((?:^//[^\n]*\n)*)^module (\w+)\n(.*?)^endmodule$", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.'])(\d+)(?:('[dh])([0-9a-f]+)(?!\w)|('\()|(?![\w']))")
-_LINEAR: list[tuple[str, Callable[[int], int]]] = [
-    ("{}", lambda value: value),
-    ("2 * {}", lambda value: 2 * value),
-    *((f"{{}} / {part}", lambda value, part=part: value // part) for part in (2, 4, 8, 16)),
-]
-_FORMS = _LINEAR + [
-    (f"$clog2({form}{more})", lambda value, linear=linear, add=add: (linear(value) + add - 1).bit_length())
-    for form, linear in _LINEAR
-    for add, more in ((0, ""), (1, " + 1"), (2, " + 2"))
+_CONSTANT = re.compile(r"^  localparam (.*) = (.*);\n", re.MULTILINE)
+Form = tuple[str, Callable[[int], int]]
+_LINEAR: list[Form] = [("{}", lambda value: value), ("2 * {}", lambda value: 2 * value)]
+
+
+def _share(part: int) -> Form:
+    return f"{{}} / {part}", lambda value: value // part
+
+
+def _bits(form: Form, add: int) -> Form:
+    """Bits of an index below a number and a bit more."""
+    text, linear = form
+    more = f" + {add}" if add else ""
+    return f"$clog2({text}{more})", lambda value: (linear(value) + add - 1).bit_length()
+
+
+_SHARES = [_share(part) for part in (2, 4, 8, 16)]
+_OTHERS = [
+    *(_bits(form, add) for form in _LINEAR for add in range(4)),
+    *_SHARES,
+    *(_bits(form, add) for form in _SHARES for add in range(4)),
 ]
 
 
@@ -62,10 +75,10 @@ def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
 
 
 def _template(body: str) -> str:
-    return _NUMBER.sub(lambda number: f"#{number[2] or number[4] or ''}", body)
+    return _NUMBER.sub(lambda number: f"#{(number[2] or '')[:1] or number[4] or ''}", body)
 
 
-def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[int]]] | None:
+def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[str]]] | None:
     """One module for all, and the values of its parameters; None if a number has no expression."""
     parameters = {
         key.upper(): [module.parameters[key] for module in group]
@@ -79,15 +92,30 @@ def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[int]
         widths = (_NUMBER.findall(module.body)[place][0] for module in group)
         parameters.setdefault("WIDTH", [int(width) + 1 for width in widths])
     used: set[str] = set()
-    body = _with_expressions([module.body for module in group], parameters, used)
+    bodies, words = _lifted([module.body for module in group], parameters)
+    body = _with_expressions(bodies, parameters, used)
     if body is None:
         return None
-    needed = {key: values for key, values in parameters.items() if key in used}
+    needed = {f"int {key}": [*map(str, values)] for key, values in parameters.items() if key in used} | words
     comments = [module.comment.splitlines(keepends=True) for module in group]
     comment = "".join(line for line in comments[0] if all(line in other for other in comments))
-    declared = ",\n".join(f"  parameter int {key} = {values[0]}" for key, values in needed.items())
+    declared = ",\n".join(f"  parameter {key} = {values[0]}" for key, values in needed.items())
     head = f"module {name} #(\n{declared}\n) (" if needed else f"module {name} ("
     return f"{comment}{head}\n{body.removeprefix('(').lstrip(chr(10))}endmodule", needed
+
+
+def _lifted(
+    bodies: Sequence[str], parameters: Mapping[str, list[int]]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The bodies without the constants that have no expression, and these as parameters: their values."""
+    words: dict[str, list[str]] = {}
+    for row in zip(*map(_CONSTANT.finditer, bodies), strict=True):
+        kinds = {match[1] for match in row}
+        values = [match[2] for match in row]
+        if len(kinds) == 1 and _with_expressions(values, parameters, set()) is None:
+            words[kinds.pop()] = values
+    lifted = [_CONSTANT.sub(lambda match: "" if match[1] in words else match[0], body) for body in bodies]
+    return lifted, words
 
 
 def _with_expressions(
@@ -110,8 +138,8 @@ def _with_expressions(
         elif not one[2]:
             pieces.append(widths)
         else:
-            base = 16 if one[2] == "'h" else 10
-            value = _expression([int(number[3], base) for number in row], parameters, used)
+            values = [int(number[3], 16 if number[2] == "'h" else 10) for number in row]
+            value = _expression(values, parameters, used)
             if value is None:
                 return None
             # a parameter is signed, and a cast keeps that
@@ -120,33 +148,41 @@ def _with_expressions(
     return "".join([*pieces, texts[0][at:]])
 
 
-def of_any_width(texts: Mapping[int, str], name: str) -> str | None:
+def of_any_width(texts: Mapping[int, str], name: str, width: str) -> str | None:
     """One text for those that differ by the width alone, which a macro sets; None if they differ by more.
 
-    texts: by width, the default first; name: of the top module. The macro is called NAME_NBITS.
+    texts: by width, the default first; name: of the top module; width: a comment on it. The macro is called
+    NAME_NBITS.
     """
-    alike = [
-        re.sub(rf"(?<=\w_){nbits}(?=_|\b)", "N", re.sub(rf"(?<=[a-z]_){2 * nbits}(?=_)", "2N", text))
-        for nbits, text in texts.items()
-    ]
+    alike = [_named_alike(text) for text in texts.values()]
     if len({_template(text) for text in alike}) > 1:
         return None
     macro = f"{name.upper()}_NBITS"
     made = _with_expressions(alike, {f"{name}_NBITS": [*texts]}, set())
     default = f"`ifndef {macro}\n`define {macro} {next(iter(texts))}\n`endif\n"
-    constant = f"{default}localparam int {name}_NBITS = `{macro};  // the width of the operands\n\n"
+    constant = f"{default}localparam int {name}_NBITS = `{macro};  // {width}\n\n"
     start = "`default_nettype none\n\n"
     return made and layout(made.replace(start, start + constant, 1))
+
+
+def _named_alike(text: str) -> str:
+    """The text with no width in the name of a type."""
+    types = re.findall(r"^\} (\w+?)((?:_\d+)+);$", text, re.MULTILINE)
+    for name, widths in types:
+        if sum(name == other for other, _ in types) == 1:
+            text = re.sub(rf"\b{name}{widths}\b", name, text)
+    return text
 
 
 def _expression(values: Sequence[int], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:
     """A number that is all of these, each with the values of the parameters in its place."""
     if len(set(values)) == 1:
         return str(values[0])
-    for form, function in _FORMS:
-        for name, given in parameters.items():
+    plain, below = range(1), range(-1, 0)  # the number itself, and the last index below it
+    for forms, near in ((_LINEAR, None), (_OTHERS, plain), (_OTHERS, below), (_OTHERS, None)):
+        for (form, function), (name, given) in itertools.product(forms, parameters.items()):
             offsets = {value - function(number) for value, number in zip(values, given, strict=True)}
-            if len(offsets) == 1:
+            if len(offsets) == 1 and (near is None or offsets <= {*near}):
                 used.add(name)
                 offset = offsets.pop()
                 more = f" {'-' if offset < 0 else '+'} {abs(offset)}" if offset else ""
@@ -159,11 +195,11 @@ def _term(expression: str) -> str:
 
 
 def _replaced(
-    text: str, group: Sequence[Module], name: str, module: str, parameters: Mapping[str, list[int]]
+    text: str, group: Sequence[Module], name: str, module: str, parameters: Mapping[str, list[str]]
 ) -> str:
     """The text with one module and its instances in the place of several."""
     settings = {
-        old.name: ", ".join(f".{key}({values[i]})" for key, values in parameters.items())
+        old.name: ", ".join(f".{key.split()[-1]}({values[i]})" for key, values in parameters.items())
         for i, old in enumerate(group)
     }
     written = iter([module])

@@ -33,6 +33,7 @@ from ..text import VerilogText
 from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
 from .enum_fields import enum_names, enum_value, enumerations, with_enums
 from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
+from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of
 from .parameters import merged, numbers_of
@@ -40,13 +41,6 @@ from .source_text import Block, source_order
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
 from .verilog_format import drop_unused, layout, order_ports, tidy, without_aliases, without_unread
-
-_HEADER = """\
-// {top}: translated from PyMTL3; the top module is the first one.
-`default_nettype none
-
-"""
-
 
 _EVERY_TOP = "every top module has it"
 
@@ -179,7 +173,10 @@ class Readable(DirectStructure):
             hierarchy.component_src,
             flags=re.DOTALL | re.MULTILINE,
         )
-        modules = merged(modules, self._kinds)
+        sizes = {
+            name: {key: item.get_length() for key, item in items.items()} for name, items in fields.items()
+        }
+        modules = with_loops(merged(modules, self._kinds), sizes)
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         text = "\n".join(
             [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]
@@ -195,7 +192,7 @@ class Readable(DirectStructure):
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        return f"{_HEADER.format(top=self._name)}{layout(text.rstrip())}\n\n`default_nettype wire\n"
+        return f"`default_nettype none\n\n{layout(text.rstrip())}\n\n`default_nettype wire\n"
 
     # Update blocks: without their Python source, and indented once (both lists hold the same strings).
 
@@ -207,11 +204,12 @@ class Readable(DirectStructure):
         blocks = sorted(
             (block for block in upblk_decls if isinstance(block, Block) and block), key=source_order
         )
-        text, before = "", 0
+        text, before = "", False
         for block in blocks:
-            together = before == len(block) == 1 and not block.comment
+            assigned = len(block) <= FEW and all(line.startswith("assign ") for line in block)
+            together = before and assigned and not block.comment
             text += "".join(f"\n  {line}" for line in [*([] if together else [""]), *block.comment, *block])
-            before = len(block)
+            before = assigned
         return text
 
     def rtlir_tr_upblk_srcs(self, upblk_srcs: list[list[str]]) -> str:
@@ -224,6 +222,7 @@ class Readable(DirectStructure):
         return _number(nbits, value)
 
 
+FEW = 3  # assignments of a block that stand together with those of others
 ASSOCIATIVE = bir.Add | bir.BitAnd | bir.BitOr | bir.BitXor
 UPBLKS = BehavioralRTLIRGenL1Pass.rtlir_upblks
 ORDERED: MetadataKey = MetadataKey(frozenset)
@@ -446,6 +445,11 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                     right = f"({right})"
                 return f"{left} {self.ops[type(node.op)]} {right}"
         return None
+
+    def visit_Truncate(self, node: Any) -> str:
+        """A cast, even if it changes nothing at this width: it does at others."""
+        node.value._top_expr = True
+        return f"{node.nbits}'({self.visit(node.value)})"
 
     def visit_Number(self, node: Any) -> str:
         return _number(node.Type.get_dtype().get_length(), node.value)

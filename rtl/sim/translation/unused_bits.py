@@ -87,7 +87,11 @@ def silence(
         sentence = f"{reason}: {', '.join(names)}"
         lines += textwrap.wrap(sentence, 100, initial_indent="  // ", subsequent_indent="  // ")
     listed = ", ".join(itertools.chain.from_iterable(unused.values()))
-    lines += ["  logic unused;", f"  assign unused = ^{{ {listed} }};", "endmodule"]
+    if len(lines) == 1 and len(lines[0]) <= 84:  # and the declaration
+        lines = [f"  logic unused;{lines[0]}"]
+    else:
+        lines.append("  logic unused;")
+    lines += [f"  assign unused = ^{{ {listed} }};", "endmodule"]
     return re.sub(r"^endmodule$", lambda _: "\n" + "\n".join(lines), text, flags=re.MULTILINE)
 
 

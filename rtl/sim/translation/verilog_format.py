@@ -118,7 +118,7 @@ def drop_unused(text: str) -> tuple[str, list[str]]:
 _NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
 _WIRE = re.compile(r"^  (?!localparam |assign |input |output )\w+(?: (\[[^ ]*\]))? (\w+);\n", re.MULTILINE)
 _SIGNAL = re.compile(r"^  (?:(?:input|output) +)?\w+ \[(\d+):0\](\S*) (\w+)[,;]?$", re.MULTILINE)
-_ALIAS = re.compile(r"^  assign (\w+) = (\w+|\d+'[dh][0-9a-f]+);\n", re.MULTILINE)
+_ALIAS = re.compile(r"^  assign ([\w.]+) = (\w+(?:\.\w+)?|\d+'[dh][0-9a-f]+);\n", re.MULTILINE)
 _PART = re.compile(r"^  assign (\w+(?:\[\d+\](?=\[))?)\[(\d+)(?::(\d+))?\] = (.*);\n", re.MULTILINE)
 _SELECTED = re.compile(r"(\w+)\[(\d+)(?::(\d+))?\]")
 _PIN = re.compile(r"(?<=\( )\w+(?= \))")
@@ -134,14 +134,16 @@ def without_aliases(text: str) -> str:
     for name in [*meant]:
         while meant[name] in meant:
             meant[name] = meant[meant[name]]
-    meant = {name: value for name, value in meant.items() if "'" not in value or name not in selected}
+    meant = {
+        name: value for name, value in meant.items() if not re.search(r"['.]", value) or name not in selected
+    }
     text = _renamed(text, meant)
     # a wire that is there for the sake of an output
     words = _words(text)
     outputs = {
         value: name
         for name, value in _ALIAS.findall(text)
-        if value in wires and words[value] == 3 and f"  assign {value} = " in text
+        if value in wires and words[value] == 3 and (f"  assign {value} = " in text or f"( {value} )" in text)
     }
     text = _renamed(text, outputs)
     return re.sub(r"\n\n+(?=endmodule)", "\n", re.sub(r"\n\n+", "\n\n", text))
@@ -245,6 +247,7 @@ MAX_COLUMNS = 100
 _SPACING = [
     (r"^( *\w+ \w+)\n *\($", r"\1 ("),  # of modules and instances
     (r"^(module \w+)\n\($", r"\1 ("),
+    (r"^\);\n\n", ");\n"),
     (r"(?<=[({]) +(?=\S)(?!//)", ""),
     (r"(?<=[^\s/]) +(?=[)}])", ""),
     (r"(?<=\{)(\d+) (?=\{)", r"\1"),

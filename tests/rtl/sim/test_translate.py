@@ -254,7 +254,7 @@ def test_what_is_read_in_part_before_an_assignment():
     wide, pin = "  logic [3:0] wide;\n", "  Inner one\n  (\n    .i( wide[2:0] )\n  );\n\n"
     text = f"module top\n(\n  output logic [3:0] b\n);\n{wide}\n{pin}  assign b[3:0] = 4'd0;\nendmodule"
     silenced = silence(text, {"Inner": {"i": "input"}}, {}, {})
-    assert "// not all of it is needed: wide\n  logic unused;\n  assign unused = ^{ wide };\n" in silenced
+    assert "  logic unused;  // not all of it is needed: wide\n  assign unused = ^{ wide };\n" in silenced
 
 
 def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
@@ -272,6 +272,17 @@ def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
     with pytest.raises(ToolError, match=r"Signal is not used: 'dead'"):
         lint(translate(Wasteful(True)))
     assert simulate(Wasteful(True), "verilog").run([(5, 0)]).responses == [3]
+
+
+def test_a_row_is_a_loop_if_every_pin_follows_the_index():
+    """Chains up and down are; one with registers in it is not."""
+    up = translate(find("mont").at(32).multiplier())
+    assert "begin : steps\n    AddRedTextbook unit (" in up
+    assert ".out(steps__state[i + 1])" in up and ".state(steps__state[i])" in up
+    down = translate(find("systolic").at(64).rtl())
+    assert ".low(general_pes__a[i])" in down and ".a(general_pes__a[i + 1])" in down
+    parted = translate(find("mont-001").at(32).multiplier())
+    assert "begin : steps" not in parted and " steps__1 (" in parted
 
 
 def test_structs_have_short_names():
