@@ -1,5 +1,5 @@
-"""Where the rooms are: each at the top level is the package modexlab.<room>; modexlab itself is eval/api. All
-else stands in pyproject.toml.
+"""Package layout: a room at the top level is the package modexlab.<room>, and modexlab itself is eval/api.
+Metadata are in pyproject.toml.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ PACKAGES |= {f"modexlab.{folder.replace('/', '.')}": folder for folder in LABS} 
 setup(
     packages=list(PACKAGES),
     package_dir=PACKAGES,
-    # what is no Python: sources of other languages, data, steps of the flow, pages of the report
+    # files that are not Python: other languages, data, steps of the flow, pages of the report
     package_data={
         "": ["*.cpp", "*.rdl", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
         "modexlab.proc.software": ["driver/*", "mod_exp/*"],

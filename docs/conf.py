@@ -31,6 +31,7 @@ from modexlab.eval.lab import space
 from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores, widths
 from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.papers.published import Paper, papers
 from modexlab.flow import kit
 
 project = "modexlab"
@@ -116,7 +117,8 @@ def command(name: str) -> Iterator[str]:
 
 def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
     """The page of a design: its parts, parameters, formula and reference results."""
-    parts = [(name, getattr(design, name)) for name in ("family", "domain", "schedule", "paper")]
+    parts = [(name, getattr(design, name)) for name in ("family", "domain", "schedule")]
+    parts += [("paper", f"[{design.paper}](../papers/{design.paper}.md)")] if design.paper else []
     yield f"# {design.name}\n\n{sentence(design.summary)}"
     yield Table(("part", "value"), [*parts, ("constant time", design.promises.sentence)]).markdown()
     rows = [
@@ -129,10 +131,26 @@ def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
     timing = inspect.getsource(type(design.at(design.usual_nbits).timing))
     yield f"## Formula\n\nThe cycles of a product (`cl/timing.py`):\n\n{fence(timing, 'python')}"
     yield "## Figures\n\nThe reference results, or cycles by formula where nothing has been measured."
-    for part, work in ((MULTIPLIER, PRODUCT), (MACHINE, PRIVATE)):
+    for part, work, title in (
+        (MULTIPLIER, PRODUCT, "A product, by the multiplier alone:"),
+        (MACHINE, PRIVATE, "A private operation, by the machine:"),
+    ):
         found = [core for core in measured if (core.design, core.part) == (design.name, part)]
-        yield Table.of(found, {"bits": "nbits", **work.columns}).markdown() if found else ""
+        table = Table.of(found, {"bits": "nbits", **work.columns}).markdown()
+        yield f"{title}\n\n{table}" if found else ""
     yield fence(f"$ modexlab show {design.name}\n$ modexlab compare cores {design.name}", "console")
+
+
+def errata(paper: Paper) -> Iterator[str]:
+    """The errors that were found in a paper."""
+    yield f"# Paper {paper.number}\n\n{escaped(paper.citation)}"
+    rows = [
+        (f"{item.where} {item.row} {item.column}", item.printed, item.corrected, item.reason)
+        for item in paper.errata
+    ]
+    yield Table(
+        ("where", "printed", "instead", "reason"), [tuple(map(escaped, row)) for row in rows]
+    ).markdown()
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -153,6 +171,8 @@ def pages() -> Iterator[tuple[str, str]]:
             f"formats/{interface.name}",
             f"# Registers of {interface.name}, `mont` at 32 bits\n\n{fence(lines)}",
         )
+    for paper in papers():
+        yield f"papers/{paper.number}", "\n\n".join(errata(paper))
     for title, module in FORMATS.items():
         yield f"formats/{module.__name__}", f"# {title}\n\n{prose(module.__doc__)}"
     for source, page in ROOMS.items():

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pymtl3 import Component
@@ -40,7 +40,7 @@ from .widths import check_width, full_length, width_for
 Settings = tuple[tuple[str, Any], ...]  # parameters with their values
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Design:
     """An accelerator: multiplier x domain x control, with their parameters."""
 
@@ -52,6 +52,9 @@ class Design:
     paper: str = ""  # the published work whose machine it is
     origin: str = ""  # the folder of a design of one's own
     sources: str = ""  # the digest of its files
+
+    def __repr__(self) -> str:
+        return f"<design {self.name}>"
 
     @property
     def family(self) -> str:
@@ -167,16 +170,20 @@ def require_positive(base: int, exp: int, mod: int) -> list[tuple[str, int]]:
     return named
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Machine(Runnable):
     """One machine, not yet elaborated."""
 
     design: Design
     nbits: int
     values: Settings  # of all parameters, in the order of the design
-    build: Build = field(repr=False)
-    held: RSAKey | None = field(default=None, repr=False)  # the key of a machine that takes one
-    draw: Draw | None = field(default=None, repr=False)  # where its random numbers come from
+    build: Build
+    held: RSAKey | None = None  # the key of a machine that takes one
+    draw: Draw | None = None  # where its random numbers come from
+
+    def __repr__(self) -> str:
+        values = " ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"<{self.name}, {self.nbits} bits: {values}>"
 
     @property
     def name(self) -> str:

@@ -29,6 +29,9 @@ def test_names():
     with pytest.raises(AttributeError, match="no attribute 'measures'"):
         _ = modexlab.measures
     assert modexlab.design("mont") in modexlab.designs()
+    assert repr(modexlab.design("fold").at(8, residues_per_cycle=1)) == (
+        "<fold, 8 bits: schedule=right-to-left-1 scan=length residues_per_cycle=1>"
+    )
     with pytest.raises(modexlab.BadInput, match="did you mean 'mont'"):
         modexlab.design("monts")
 
