@@ -224,9 +224,8 @@ _DECLARED = (
     option(
         "--clock",
         "NS",
-        f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
+        f"clock period (default: {DEFAULT_CLOCK_NS} ns, or that of --kit)",
         type=real(check_clock, "2.5"),
-        default=DEFAULT_CLOCK_NS,
     ),
     repeated(
         "--flow",

@@ -20,6 +20,7 @@ from ...flow.fpga.report import FpgaRun
 from ...flow.graph import fmax, graph, summary
 from ...flow.graph.figures import Ran, Summary
 from ...flow.graph.runner import INDISPENSABLE, Outcome, run_flow
+from ...flow.kit import kit
 from ...flow.progress import Event, Report, Running
 from ...flow.source import Source, VerilogFiles
 from ...flow.workload import RTL_SIM, Simulated
@@ -27,7 +28,7 @@ from ...rtl.sim.translation.translated import Digests
 from ..designs.verilog_header import commit
 from ..errors import NoMeasurement
 from ..json_values import attributes
-from .flow_settings import EQUIVALENCE, check_flow, steps_of
+from .flow_settings import EQUIVALENCE, KIT, check_flow, steps_of
 from .metrics import DRAWN, OF_OPERATION, Figure, Measurement, figure
 from .point import Point
 from .stages import FLOW, FPGA, LAYOUT
@@ -91,10 +92,10 @@ def run_asic(
     report: Report,
     *,
     jobs: int = 2,
-    kit: Path | None = None,
+    adk: Path | None = None,
 ) -> tuple[Outcome, Summary]:
-    """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for
-    FreePDK45.
+    """The flow up to these steps, and its summary; `adk` is a kit.toml or its directory, or None for
+    the default.
 
     With the parameter fmax the clock is searched first, after layout if a step of the layout is wanted, and
     all steps run at that.
@@ -103,9 +104,9 @@ def run_asic(
     parameters = dict(parameters)
     if parameters.pop(fmax.FMAX, False):
         layout = any(name in graph.WITH_LAYOUT for name in wanted)
-        searched = fmax.highest_clocks(design, parameters, report, layout=layout, adk=kit, jobs=jobs)
+        searched = fmax.highest_clocks(design, parameters, report, layout=layout, adk=adk, jobs=jobs)
         parameters["clock_period"] = searched.clock_ns
-    outcome = run_flow(wanted, design, parameters, report, adk=kit, jobs=jobs)
+    outcome = run_flow(wanted, design, parameters, report, adk=adk, jobs=jobs)
     found = summary.summarize(
         outcome.files(),
         clock_ns=parameters["clock_period"],
@@ -147,10 +148,17 @@ def measure_implementation(point: Point, say: Say, jobs: int) -> Measurement:
     if point.stage == FPGA:
         return _fpga(point, say, jobs)
     flow = dict(point.flow)
-    proof = flow.pop(EQUIVALENCE)
+    proof, library = flow.pop(EQUIVALENCE), flow.pop(KIT, None)
     wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
     start = time.monotonic()
-    outcome, run = run_asic(wanted, point.chip(), check_flow(flow), _teller(point, say), jobs=jobs)
+    outcome, run = run_asic(
+        wanted,
+        point.chip(),
+        check_flow(flow),
+        _teller(point, say),
+        jobs=jobs,
+        adk=kit.named(library) if library else None,
+    )
     return asic_measurement(point, wanted, outcome, run, time.monotonic() - start)
 
 

@@ -15,6 +15,7 @@ FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     LAYOUT: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False, "density": 0.7},
     FPGA: {"device": "ecp5", "pnr": False},
 }
+KIT, CORNER = "kit", "corner"  # of a library of cells; "": each figure's own corner
 SHOWN = ("clock_period", "device")  # in words even where they are the default
 EQUIVALENCE = "equivalence"
 SHORTEST_NS, LONGEST_NS = 0.001, 1000
@@ -36,11 +37,24 @@ def optional_flow(stage: str) -> Mapping[str, Any]:
     if stage == FPGA:
         return {}
     from ...flow.graph import graph
+    from ...flow.kit import kit
 
     known = graph.defaults()
     used = {name for step in steps_of(stage) for name in graph.declaration(step).parameters}
     left_out = FLOW_DEFAULTS[stage]
-    return {name: value for name, value in known.items() if name in used and name not in left_out}
+    return {KIT: kit.DEFAULT.stem} | {
+        name: value for name, value in known.items() if name in used and name not in left_out
+    }
+
+
+def defaults_of(stage: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """FLOW_DEFAULTS, with the clock period of the kit."""
+    defaults = FLOW_DEFAULTS[stage]
+    if KIT not in given:
+        return defaults
+    from ...flow.kit import kit
+
+    return {**defaults, "clock_period": kit.described(str(given[KIT])).constraints.clock_ns}
 
 
 def check_clock(value: float) -> float:
@@ -89,5 +103,9 @@ def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:
     if stage == FPGA:
         fpga.find(str(flow["device"]))
         return dict(flow)
-    ours = {name: value for name, value in flow.items() if name == EQUIVALENCE}
+    if KIT in flow or CORNER in flow:
+        from ...flow.kit import kit
+
+        kit.described(str(flow.get(KIT, kit.DEFAULT.stem)), str(flow.get(CORNER, "")))
+    ours = {name: value for name, value in flow.items() if name in (EQUIVALENCE, KIT)}
     return ours | check_flow({name: value for name, value in flow.items() if name not in ours})

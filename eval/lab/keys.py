@@ -83,14 +83,14 @@ def sources_of_hardware() -> str:
     return sources.digest(*_MACHINES, *_SYSTEMS, without=_NO_FIGURES)
 
 
-def kit_of(stage: str) -> str:
+def kit_of(stage: str, name: str | None = None) -> str:
     """Digest of the kit behind figures of a stage; empty if there is none, or if files of it are missing."""
     if stage not in NETLIST:
         return ""
     from ...flow.kit import kit
 
     try:
-        return kit.find().digest
+        return kit.find(kit.named(name) if name else None).digest
     except BadInput:
         return ""
 

@@ -43,7 +43,7 @@ from ..designs.workload_names import (
     parts_of,
 )
 from . import content, keys
-from .flow_settings import FLOW_DEFAULTS, SHOWN, check_point_flow, optional_flow
+from .flow_settings import CORNER, FLOW_DEFAULTS, KIT, SHOWN, check_point_flow, defaults_of, optional_flow
 from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, STAGES
 
 MOST_OPERAND_NBITS = 256  # with which a key is made at once
@@ -124,7 +124,7 @@ class Point:
                     "stage flow"
                 )
             return ()
-        defaults = FLOW_DEFAULTS[self.stage]
+        defaults = defaults_of(self.stage, given)
         optional = optional_flow(self.stage)
         for name in given:
             if name not in defaults and name not in optional:
@@ -320,7 +320,12 @@ class Point:
             identity["subject"] = self.design.identity
         digest = keys.sources_of(self.interface == SYSTEM, self.stage)
         tools = json.dumps(self.tools, sort_keys=True)
-        return cache.key(json.dumps(identity, sort_keys=True), digest, tools, keys.kit_of(self.stage))
+        return cache.key(
+            json.dumps(identity, sort_keys=True),
+            digest,
+            tools,
+            keys.kit_of(self.stage, dict(self.flow).get(KIT)),
+        )
 
     @functools.cached_property
     def content(self) -> str:
@@ -398,6 +403,7 @@ class Point:
             options += ["--layout", "--density", _text(flow.pop("density"))]
         options += [] if flow.pop("equivalence") else ["--skip", "equivalence"]
         options += ["--fmax"] if flow.pop("fmax", False) else []
+        options += [word for name in (KIT, CORNER) if name in flow for word in (f"--{name}", flow.pop(name))]
         return options + _options("--flow", flow.items())
 
 

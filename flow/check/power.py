@@ -60,6 +60,7 @@ BY_INTENTION = {
 SCRIPT = """\
 read_liberty {{{lib}}}
 read_liberty {{no_wires.lib}}
+set_cmd_units -time ns -capacitance fF -resistance kOhm
 read_verilog {{{netlist}}}
 link_design {{{top}}}
 source {{constraints.sdc}}

@@ -58,6 +58,7 @@ def gate_sim(
     timed: bool = True,
     wires: Path | None = None,
     adk: Path | None = None,
+    corner: str = kit.TYPICAL,
 ) -> Simulated:
     """Write gate_sim.json and activity/; a wrong answer is a failed test and no error.
 
@@ -66,7 +67,7 @@ def gate_sim(
     """
     start = time.perf_counter()
     work = workload.load(workload_json)
-    library = kit.find(adk).library
+    library = kit.find(adk, corner).library
     nets = netlist.read(netlist_json, library, design.top)
     clock_port = work.names.get("clk") or design.clock_port or "clk"
     timing = None

@@ -233,7 +233,11 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
             row, place = ticks[_shown(cell, output) == "qn"], edge == RISE
             row[place] = max(row[place], delay)
     shown = [instance.pins.get(outputs.get(state, ""), -1) for state in SHOWN]
-    nets = _nets(instance.pins, function.inputs, MAX_DATA)
+    held = dict(zip((register.state, register.inverse), shown, strict=True)) if register else {}
+    for name in function.inputs:
+        if held.get(name) == -1:
+            raise BadInput(f"{instance.name} holds {name}, which is not connected: this is not supported")
+    nets = _nets({**instance.pins, **held}, function.inputs, MAX_DATA)
     return kind, nets, function.table(function.inputs), *itertools.chain(*levels), *shown, ticks
 
 

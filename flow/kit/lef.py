@@ -1,22 +1,26 @@
 """LEF: what layers and cells look like on silicon.
 
-`read_lef` takes from LEF 5.6 (Cadence, LEF/DEF Language Reference) what the flow needs: routing layers with
-their resistance and capacitance, sites, vias, outlines and pins of the cells. Lengths are um.
+`read_lef` reads LEF 5.8 (Cadence, LEF/DEF Language Reference) and keeps what the flow needs: routing layers
+with their resistance and capacitance, sites, vias, outlines, pins and obstructions of the cells. It skips the
+rules that only a checker needs, which includes those in properties (LEF58_...), cut classes and antenna data.
+Lengths are um. A file that cannot be read is refused with the line and with what was expected there.
 
-Own reader: KLayout's (klayout.db, LEFDEFReaderConfiguration) makes shapes of a LEF and keeps none of what the
-flow asks for most: resistance and capacitance, pitch, offset and direction of layers, direction and use of
-pins.
+KLayout's reader (klayout.db, LEFDEFReaderConfiguration) does not serve: it turns a LEF into shapes and drops
+resistance and capacitance, pitch, offset and direction of layers, and direction and use of pins.
 """
 
 from __future__ import annotations
 
 import functools
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...fl.errors import BadInput
-from .kit_file import KitFile, of_kit
+from ...fl.input_file import read_text
+from .kit_file import Geometry, of_kit
 
 DBU = 2000  # database units a um of the layouts that the flow makes, of any kit: a grid of 5 nm is 10 of them
 
@@ -93,11 +97,11 @@ class Lef:
     site: str
     site_width: float
     row_height: float
-    described: KitFile | None = None  # what the kit says beyond it, see kit.Kit.geometry
+    described: Geometry | None = None  # what the kit says beyond it, see kit.Kit.geometry
 
     @property
-    def kit(self) -> KitFile:
-        """The description of the kit; BadInput of a LEF that was read without it."""
+    def kit(self) -> Geometry:
+        """The tables of the kit for layouts; BadInput of a LEF that was read without its kit."""
         return of_kit(self.described, "the LEF")
 
     @property
@@ -124,124 +128,199 @@ class Lef:
         return self.macros[name]
 
 
-OPENING = {"LAYER", "MACRO", "PIN", "SITE", "VIA", "VIARULE", "PORT", "OBS", "UNITS"}
-LAYER_FIELDS = {  # of one number; the number is the last word
-    "WIDTH": "width",
-    "SPACING": "spacing",
-    "PITCH": "pitch",
-    "THICKNESS": "thickness",
-    "EDGECAPACITANCE": "cap_edge",
-    "RESISTANCE": "res_ohm",
-    "CAPACITANCE": "cap_area",
+# the blocks that may open inside a block of a kind, "" for the file; the same words open statements elsewhere
+OPENING = {
+    "": {"LAYER", "MACRO", "SITE", "VIA", "VIARULE", "UNITS", "PROPERTYDEFINITIONS", "SPACING"}
+    | {"NONDEFAULTRULE", "ARRAY", "BEGINEXT", "NOISETABLE", "CORRECTIONTABLE", "IRDROP"},
+    "MACRO": {"PIN", "OBS", "DENSITY", "TIMING"},
+    "PIN": {"PORT"},
+    "NONDEFAULTRULE": {"LAYER", "VIA", "SPACING"},
+}
+NAMED = {"LAYER", "MACRO", "SITE", "VIA", "VIARULE", "NONDEFAULTRULE", "ARRAY", "PIN", "BEGINEXT"}
+WITHOUT_NAME = {"PORT", "OBS", "DENSITY"}  # which END alone ends
+FLAGS = {"DEFAULT", "GENERATE", "TOPOFSTACKONLY"}  # after the name of a via or a rule
+TOKEN = re.compile(r'#[^\n]*|"[^"]*"|[^\s"#]+|\n|(?P<open>")')
+LAYER_FIELDS = {  # of one number: its place among the words, and the field
+    "WIDTH": (1, "width"),
+    "SPACING": (1, "spacing"),
+    "THICKNESS": (1, "thickness"),
+    "EDGECAPACITANCE": (1, "cap_edge"),
+    "RESISTANCE": (-1, "res_ohm"),
+    "CAPACITANCE": (-1, "cap_area"),
 }
 
 
 @dataclass
-class _Block:
-    """A block of a LEF file: the words that open it, its statements, and the blocks inside."""
+class _Statement:
+    """The words of a statement, and the number of its line."""
 
     words: list[str]
-    statements: list[list[str]] = field(default_factory=list)
+    path: Path
+    line: int
+
+    def number(self, place: int) -> float:
+        """A word as a number; BadInput for any other word."""
+        try:
+            return float(self.words[place])
+        except (IndexError, ValueError):
+            raise self.refused("a number" if place < 0 else f"a number as word {place + 1}") from None
+
+    def refused(self, expected: str) -> BadInput:
+        """The message for a statement that cannot be read."""
+        text = " ".join(self.words)
+        return BadInput(f"{self.path}, line {self.line}: expected {expected} in {text[:60]!r}")
+
+
+@dataclass
+class _Block:
+    """A block of a LEF file: its kind and name, its statements, and the blocks inside."""
+
+    kind: str
+    name: str
+    line: int
+    statements: list[_Statement] = field(default_factory=list)
     blocks: list[_Block] = field(default_factory=list)
 
     def of(self, kind: str) -> Iterator[_Block]:
         """The blocks of this kind inside."""
-        return (block for block in self.blocks if block.words[0] == kind)
+        return (block for block in self.blocks if block.kind == kind)
+
+    def statement(self, name: str) -> _Statement | None:
+        """The first statement of this name."""
+        return next((found for found in self.statements if found.words[0] == name), None)
 
     def value(self, name: str, default: str) -> str:
         """The word after the name of a statement."""
-        return next((words[1] for words in self.statements if words[0] == name), default)
+        found = self.statement(name)
+        return default if found is None or len(found.words) < 2 else found.words[1]
 
     def size(self) -> Point:
         """Width and height."""
-        words = next((words for words in self.statements if words[0] == "SIZE"), ["", "0", "BY", "0"])
-        return float(words[1]), float(words[3])
+        found = self.statement("SIZE")
+        return (0.0, 0.0) if found is None else (found.number(1), found.number(3))
 
     def shapes(self) -> Iterator[tuple[str, Polygon]]:
         """(layer, corners); those of a rectangle from the lower left one on."""
         layer = ""
-        for name, *words in self.statements:
-            if name == "LAYER":
+        for statement in self.statements:
+            kind, *words = statement.words
+            if kind == "LAYER" and words:
                 layer = words[0]
-            elif name in ("RECT", "POLYGON"):
-                values = [float(word) for word in words]
+            elif kind in ("RECT", "POLYGON"):
+                masked = 2 if words[:1] == ["MASK"] else 0
+                values = [statement.number(place + 1) for place in range(masked, len(words))]
+                if len(values) % 2 or len(values) < 4 or (kind == "RECT" and len(values) != 4):
+                    raise statement.refused("pairs of numbers")
                 corners = tuple(zip(values[::2], values[1::2], strict=True))
-                if name == "RECT":
+                if kind == "RECT":
                     (x0, y0), (x1, y1) = corners
                     corners = ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
                 yield layer, corners
 
 
+def _tokens(path: Path, text: str) -> Iterator[tuple[str, int]]:
+    """The words of a LEF file with the numbers of their lines; a text in quotes is one word."""
+    line = 1
+    for match in TOKEN.finditer(text):
+        word = match[0]
+        if match["open"]:
+            raise BadInput(f"{path}, line {line}: expected the end of a text in quotes")
+        if word == "\n":
+            line += 1
+        elif not word.startswith("#"):
+            yield word, line
+            line += word.count("\n")
+
+
 def _read(path: Path, file: _Block) -> None:
     """Add the statements and blocks of a LEF file."""
     stack = [file]
-    pending: list[str] = []
-    for line in path.read_text().splitlines():
-        words = line.partition("#")[0].split()
-        if words and not pending and words[-1] != ";" and words[0] in OPENING:  # a block has no semicolon
-            block = _Block(words)
-            stack[-1].blocks.append(block)
-            stack.append(block)
-        elif words and not pending and words[0] == "END":
-            if len(stack) > 1:  # else END LIBRARY
-                _close(path, stack.pop(), words)
-        else:
-            pending += words
-            if pending and pending[-1] == ";":
-                stack[-1].statements.append(pending[:-1])
-                pending = []
+    words: list[str] = []
+    line = start = 0
+    tokens = _tokens(path, read_text(path, "give a LEF file"))
+    for token, line in tokens:
+        block, word = stack[-1], token.upper()  # keywords have either case
+        if words:
+            if word != ";":
+                words.append(token)
+                continue
+            block.statements.append(_Statement(words, path, start))
+            words = []
+        elif word == "END" and len(stack) > 1:
+            stack.pop()
+            name = "" if block.kind in WITHOUT_NAME else next(tokens, ("the end of the file", 0))[0]
+            if name != ("" if block.kind in WITHOUT_NAME else block.name):
+                raise _unended(path, line, block, f"END {name}")
+        elif word in ("END", "ENDEXT"):  # END LIBRARY
+            next(tokens, None) if word == "END" else stack.pop()
+        elif word in OPENING.get(block.kind, ()):
+            name = next(tokens, ("", 0))[0] if word in NAMED else word
+            stack.append(_Block(word, name, line))
+            block.blocks.append(stack[-1])
+        elif word != ";" and not (word in FLAGS and not block.statements):
+            words, start = [word], line
+    if words:
+        raise _Statement(words, path, start).refused("a semicolon at the end")
     if len(stack) > 1:
-        _close(path, stack.pop(), [])
+        raise _unended(path, line, stack[-1], "the end of the file")
 
 
-def _close(path: Path, block: _Block, words: list[str]) -> None:
-    """Refuse these words unless they end the block."""
-    kind, name = block.words[0], block.words[:2][-1]
-    if words != (["END"] if kind in ("PORT", "OBS") else ["END", name]):
-        said = " ".join(words) or "the end of the file"
-        raise BadInput(f"{path}: {said} comes before the end of {' '.join(block.words)}; give the whole LEF")
+def _unended(path: Path, line: int, block: _Block, found: str) -> BadInput:
+    end = "END" if block.kind in WITHOUT_NAME else f"END {block.name}"
+    opened = f"{block.kind} {block.name}" if block.kind in NAMED else block.kind
+    return BadInput(
+        f"{path}, line {line}: expected {end} for {opened} of line {block.line}, and not {found}; give the "
+        "whole LEF"
+    )
 
 
 def _layer(block: _Block) -> Layer:
     direction = block.value("DIRECTION", "")
     numbers = {}
-    for words in block.statements:
-        match words[0]:
-            case "OFFSET":  # x, and if it differs y
-                numbers["offset"] = float(words[-1 if direction == "HORIZONTAL" else 1])
-            case "SPACINGTABLE":
-                numbers["spacing"] = float(words[words.index("WIDTH") + 2])
-            case number if number in LAYER_FIELDS:
-                numbers[LAYER_FIELDS[number]] = float(words[-1])
-    return Layer(block.words[-1], block.value("TYPE", ""), direction, **numbers)
+    for statement in block.statements:
+        match statement.words:
+            case ["OFFSET" | "PITCH" as name, *values]:  # of x, and if it differs of y
+                numbers[name.lower()] = statement.number(-1 if direction == "HORIZONTAL" else 1)
+                if not values:
+                    raise statement.refused("a number")
+            case ["SPACINGTABLE", "PARALLELRUNLENGTH", *words] if "WIDTH" in words:
+                numbers["spacing"] = statement.number(words.index("WIDTH") + 4)
+            case [name, *_] if name in LAYER_FIELDS:
+                place, attribute = LAYER_FIELDS[name]
+                # further spacings are those of other widths and neighbours
+                numbers.setdefault(attribute, statement.number(place))
+    return Layer(block.name, block.value("TYPE", ""), direction, **numbers)
 
 
 def _pin(block: _Block) -> MacroPin:
     shapes = tuple(shape for port in block.of("PORT") for shape in port.shapes())
     direction, use = block.value("DIRECTION", "INOUT"), block.value("USE", "signal").lower()
-    return MacroPin(block.words[-1], direction, use, shapes)
+    return MacroPin(block.name, direction, use, shapes)
 
 
 def _macro(block: _Block) -> Macro:
     pins = {pin.name: pin for pin in map(_pin, block.of("PIN"))}
     obstructions = tuple(shape for part in block.of("OBS") for shape in part.shapes())
-    return Macro(block.words[-1], *block.size(), pins, obstructions)
+    return Macro(block.name, *block.size(), pins, obstructions)
 
 
 @functools.cache
 def read_lef(*paths: Path) -> Lef:
     """The technology and cells of these files together."""
-    file = _Block([])
+    file = _Block("", "", 0)
     for path in paths:
         _read(path, file)
-    sites = [(site.words[-1], *site.size()) for site in file.of("SITE")]
+    sites = {site.name: site.size() for site in file.of("SITE")}
     layers = {layer.name: layer for layer in map(_layer, file.of("LAYER"))}
     macros = {macro.name: macro for macro in map(_macro, file.of("MACRO"))}
     if not (macros and layers and sites):
         names = ", ".join(str(path) for path in paths)
         raise BadInput(f"{names}: no cells, layers or sites in it; give the LEF of technology and cells")
     vias = {
-        via.words[1]: {layer: (*corners[0], *corners[2]) for layer, corners in via.shapes()}
+        via.name: {layer: (*corners[0], *corners[2]) for layer, corners in via.shapes()}
         for via in file.of("VIA")
     }
-    return Lef(layers, vias, macros, *sites[-1])
+    # of several sites, such as one for rows of double height, the one that most cells stand on
+    used = Counter(macro.value("SITE", "") for macro in file.of("MACRO"))
+    site = max(sites, key=lambda name: used[name])
+    return Lef(layers, vias, macros, site, *sites[site])

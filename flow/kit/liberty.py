@@ -16,10 +16,13 @@ from __future__ import annotations
 
 import bisect
 import functools
+import gzip
 import math
 import pickle
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
@@ -28,11 +31,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...fl.errors import BadInput
-from ...fl.input_file import read_text
+from ...fl.input_file import read_bytes, read_text
 from ...rtl.sim import cache
 from . import functions
 from .constraints import Constraints
-from .kit_file import Cells, KitFile, of_kit
+from .kit_file import Adder, Cells, KitFile, of_kit
 
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
@@ -172,6 +175,7 @@ class Cell:
     ff: FlipFlop | None
     latch: Latch | None
     clock_gate: ClockGate | None
+    dont_use: bool = False  # for roles that name it, and nowhere else
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -185,6 +189,13 @@ class Cell:
     def sequential(self) -> bool:
         """Whether the cell has a state."""
         return bool(self.ff or self.latch or self.clock_gate)
+
+    @property
+    def resets(self) -> tuple[str, ...]:
+        """The pins that clear or preset a flip-flop or latch."""
+        state = self.ff or self.latch
+        texts = [text for text in (state.clear, state.preset) if text] if state else []
+        return tuple(pin for text in texts for pin in functions.parse(text).inputs)
 
     @property
     def gate_state(self) -> str:
@@ -234,6 +245,7 @@ class Library:
     cells: dict[str, Cell]
     wire_loads: dict[str, WireLoad] = field(default_factory=dict)
     default_wire_load: str = ""
+    cap_unit_ff: float = 1.0  # of the file
     described: KitFile | None = None  # the kit that it is of, see kit.Kit.library
 
     @property
@@ -250,6 +262,13 @@ class Library:
     def roles(self) -> Cells:
         """Which cell does what."""
         return self.kit.cells
+
+    def complemented(self, adder: Adder) -> tuple[bool, bool]:
+        """Whether the sum and the carry of this adder are complements."""
+        inputs, pins = dict.fromkeys(adder.inputs, 1), self.cells[adder.cell].pins
+        total = functions.parse(pins[adder.sum].function).value(**{adder.inputs[0]: 1})
+        carry = functions.parse(pins[adder.carry].function).value(**inputs)
+        return not total, not carry
 
     @property
     def bit_product_um2(self) -> float | None:
@@ -270,12 +289,58 @@ class Library:
         return Constraints(clock_ns, clock_port, **(given | others))
 
 
+UNITS = ("time_unit", "voltage_unit", "leakage_power_unit", "pulling_resistance_unit", "capacitive_load_unit")
+SHARED = ("lu_table_template", "power_lut_template", "cell")  # groups of several files that go into one
 OUTSIDE = ("driving_cell", "output_load_ff", "input_hold_ns", "clock_slew_ns")
+
+
+def content(path: str | Path) -> str:
+    """The text of a Liberty file, which gzip may have compressed."""
+    remedy = "give a Liberty file"
+    if Path(path).suffix != ".gz":
+        return read_text(path, remedy)
+    try:
+        return gzip.decompress(read_bytes(path)).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read as gzip: {error}; {remedy}") from None
+
+
+def join(paths: Sequence[Path], unused: Callable[[str], bool], roles: Collection[str]) -> str:
+    """One library for tools that read one file: that of the first path, with the cells and templates of the
+    others. Cells that are `unused` or have dont_use are left out, or only marked if they have a role.
+    """
+    pieces: list[str] = []
+    known: dict[tuple[str, str], str] = {}
+    for path in paths:
+        text = content(path)
+        root = _library(text, str(path))
+        begin = root.offset if path == paths[0] else root.end  # of what is not yet in the pieces
+        shared = [group for kind in SHARED for group in root.groups.get(kind, ())]
+        for group in sorted(shared, key=lambda group: group.offset):
+            body, key = text[group.offset : group.end], (group.name, group.argument)
+            if group.name == "cell" and (unused(group.argument) or group.word("dont_use") == "true"):
+                head, brace, rest = body.partition("{")
+                body = f"{head}{brace}\n    dont_use : true ;{rest}" if group.argument in roles else ""
+            if " ".join(known.setdefault(key, body).split()) != " ".join(body.split()):
+                line = text.count("\n", 0, group.offset) + 1
+                raise BadInput(f"{path}, line {line}: expected one {' '.join(key)}, and this is another")
+            if path == paths[0]:
+                pieces += text[begin : group.offset], body
+                begin = group.end
+            else:
+                pieces.append(f"\n{body}")
+        if path == paths[0]:
+            pieces.append(text[begin : root.end - 1])
+            units = {name: _words(root.word(name)) for name in UNITS}
+        for name, unit in units.items():
+            if _words(root.word(name)) != unit:
+                raise BadInput(f"{path}: expected {name} {' '.join(unit)} as in {paths[0]}")
+    return "".join((*pieces, "\n}\n"))
 
 
 def load(path: str | Path) -> Library:
     """The library in this file."""
-    text = read_text(path, "give a Liberty file")
+    text = content(path)
 
     def make(directory: Path) -> Path:
         product = directory / "liberty"
@@ -294,15 +359,28 @@ def _unpickled(entry: Path) -> Library:
 
 def parse(text: str, source: str = "Liberty text") -> Library:
     """The library in this text; messages name the `source`."""
-    try:
+    with _lines(text, source):
+        return _Reader(_library(text, source)).library()
+
+
+def _library(text: str, source: str) -> _Group:
+    """The group of the library in this text."""
+    with _lines(text, source):
         libraries = _tree(text).groups.get("library", [])
-        if len(libraries) == 1:
-            return _Reader(libraries[0]).library()
+    if len(libraries) != 1:
+        raise BadInput(f"{source}: no Liberty file, it has {len(libraries)} library groups and not one")
+    return libraries[0]
+
+
+@contextmanager
+def _lines(text: str, source: str) -> Iterator[None]:
+    """Report damage with the number of its line."""
+    try:
+        yield
     except _Damage as damage:
         offset, reason = damage.args
         line = text.count("\n", 0, offset) + 1
         raise BadInput(f"{source}, line {line}: {reason}: this Liberty file is damaged") from None
-    raise BadInput(f"{source}: no Liberty file, it has {len(libraries)} library groups and not one")
 
 
 class _Damage(Exception):
@@ -357,6 +435,7 @@ class _Group:
     name: str
     argument: str
     offset: int
+    end: int = 0  # behind its brace
     attributes: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     groups: dict[str, list[_Group]] = field(default_factory=dict)
 
@@ -391,7 +470,7 @@ def _tree(text: str) -> _Group:
         if name is None:
             if len(stack) == 1:
                 raise _Damage(match.start("close"), "a `}` that closes nothing")
-            stack.pop()
+            stack.pop().end = position
             continue
         value = (match["value"] or match["arguments"]).strip()
         if match["open"]:
@@ -461,6 +540,7 @@ class _Reader:
                 for group in root.groups.get("wire_load", ())
             },
             default_wire_load=root.word("default_wire_load"),
+            cap_unit_ff=self.cap,
         )
 
     def cell(self, group: _Group) -> Cell:
@@ -490,6 +570,7 @@ class _Reader:
             ff=_state(group, "ff", FlipFlop),
             latch=_state(group, "latch", Latch),
             clock_gate=_clock_gate(group),
+            dont_use=group.word("dont_use") == "true",
         )
 
     def pin(self, name: str, group: _Group) -> Pin:

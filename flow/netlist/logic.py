@@ -152,6 +152,13 @@ def read(module: Module, library: Library) -> Logic:
                 if pin in pins:
                     function = parse(library.cells[kind].pins[pin].function)
                     nodes.append(_node(name, pins, pins[pin], function))
+    fixed = {node.out: node.function.value() for node in nodes if not node.inputs} | dict(CONSTANTS)
+
+    def acting(reset: tuple[Bit, bool] | None) -> tuple[Bit, bool] | None:
+        """A reset that is not tied to where it never acts."""
+        return None if reset and fixed.get(reset[0], reset[1]) != reset[1] else reset
+
+    states = [state._replace(clear=acting(state.clear), preset=acting(state.preset)) for state in states]
     return Logic(module, _sorted(nodes), states, gates)
 
 

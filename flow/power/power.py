@@ -58,13 +58,15 @@ def analyze(
     wires: str | Path | None = None,
     wire_load: str | None = None,
     adk: Path | None = None,
+    corner: str = kit.TYPICAL,
 ) -> PowerReport:
     """Write power.json; returns what it says. `activity` is a directory of activity files, or one of them.
 
     Without `wires` (a wires.json of a layout with its clock tree) and `wire_load` the library's own default
     model stands for the wires.
     """
-    library = kit.find(adk).library
+    chosen = kit.find(adk, corner)
+    library = chosen.library
     netlist = read(netlist_json, library, top)
     table = wire_table.load(wires) if wires is not None else None
     if table is None and wire_load is None:
@@ -84,6 +86,6 @@ def analyze(
     )
     found = report([(item, estimator.estimate(item)) for item in activities], places)
     found.wires = wire_table.source(table) if table is not None else "model" if wire_load else "none"
-    found.wire_load, found.corner = wire_load, library.corner
+    found.wire_load, found.corner = wire_load, chosen.at
     found.write(out_dir)
     return found

@@ -6,7 +6,7 @@ cells (ownership.py). Modules that a design has many of are mapped once, each as
 (tiles.py). Registers are named after the nets of the source; all other cells by their module and a number.
 sizing.py goes over the netlist afterwards.
 
-abc sizes cells and builds buffer trees against MARGINS of the clock, with WIRE_FF of wire per fan-out on each
+abc sizes cells and builds buffer trees against MARGINS of the clock, with the kit's wire per fan-out on each
 net, so that sizes allow for placement. Clock gating makes one gate for each group of at least MIN_GATED
 registers that share an enable.
 
@@ -30,7 +30,7 @@ from ..files import replace_text
 from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
-from ..kit.kit_file import Cells
+from ..kit.functions import parse
 from ..netlist import logic, ownership, yosys
 from ..netlist.document import (
     SEPARATOR,
@@ -84,7 +84,7 @@ AUTO = "auto"  # ripple, where the carries of subtractions have the time, else m
 BEFORE_NAMED = "sklansky"  # in its place, where cells that the design names wait for sums: a digit's quotient
 CARRIES_SHARE = 0.75  # of the clock
 MARGINS = dict.fromkeys(STYLES, 0.9) | {"area": 1.5}  # of the clock, for which abc sizes
-WIRE_FF = 0.7  # on a net, for each reader
+RESETS_OF_A_TIE = 16
 MIN_GATED = 4  # registers that share a clock gate
 PS_PER_NS = 1000
 
@@ -166,6 +166,7 @@ def synthesize(
     clock_ns: float = CLOCK_NS,
     style: str = "default",
     kit_directory: Path | None = None,
+    corner: str = kit.SLOW,
     **options: Any,
 ) -> None:
     """Write the netlist of module `top` and what is known of it; BadInput if the design makes none."""
@@ -175,7 +176,7 @@ def synthesize(
     if not 0 < clock_ns <= 1000:
         raise BadInput(f"a clock of {clock_ns} ns: give a period above 0 and up to 1000 ns")
     chosen = Options.of(STYLE_OPTIONS.get(style, {}) | options)
-    files = kit.find(kit_directory)
+    files = kit.find(kit_directory, corner)
     roles = files.library.roles
     if chosen.adders == FULL_ADDERS and not (roles.full_adder and roles.half_adder):
         raise BadInput(
@@ -307,13 +308,16 @@ class _Mapper:
 
     def _write_inputs(self, work: Path) -> None:
         """The files that scripts read."""
-        outside = self.files.library.kit.constraints
+        library = self.files.library
+        outside = library.kit.constraints
         for source in (ROOM / "mapping").glob("*.v"):
-            (work / source.name).write_text(_with_adders(source.read_text(), self.files.library.roles))
+            (work / source.name).write_text(_with_adders(source.read_text(), library))
         (work / "drive.constr").write_text(
             f"set_driving_cell {outside.mapping_driver}\nset_load {outside.mapping_load_ff}\n"
         )
-        (work / "wires.lib").write_text(with_wire_load(self.files.lib.read_text(), WIRE_FF))
+        (work / "wires.lib").write_text(
+            with_wire_load(self.files.lib.read_text(), outside.mapping_wire_ff / library.cap_unit_ff)
+        )
         (work / "early.abc").write_text(self._abc(STRUCTURES["depth"]))
 
     def _abc(self, structure: str) -> str:
@@ -400,33 +404,41 @@ def _clock_gate(library: liberty.Library) -> str:
         raise BadInput(
             f"the kit's clock gate {kind} has no clock_gating_integrated_cell in {library.name}: name another"
         )
-    return f"{kind} {pins.enable}:{pins.clock}:{pins.output}"
+    tie = f" -tie_lo {pins.test}" if pins.test else ""
+    return f"{kind} {pins.enable}:{pins.clock}:{pins.output}{tie}"
 
 
-def _with_adders(text: str, roles: Cells) -> str:
+def _with_adders(text: str, library: liberty.Library) -> str:
     """A mapping file, the adders of the library filled in: @full_adder(a, b, carry in, carry, sum)@, or
     @half_adder(...)@.
     """
 
     def instance(match: re.Match[str]) -> str:
-        adder = getattr(roles, match[1])
+        adder = getattr(library.roles, match[1])
         if adder is None:
             return "// no such cell"
-        pins = zip((*adder.inputs, adder.carry, adder.sum), match[2].split(", "), strict=True)
-        return f"{adder.cell} adder ({', '.join(f'.{pin}({net})' for pin, net in pins)});"
+        *inputs, carry, total = match[2].split(", ")
+        nets, extra = {adder.sum: total, adder.carry: carry}, ""
+        for pin, inverted in zip((adder.sum, adder.carry), library.complemented(adder), strict=True):
+            if inverted:
+                extra += f"wire inverse_{pin}; assign {nets[pin]} = ~inverse_{pin}; "
+                nets[pin] = f"inverse_{pin}"
+        pins = {**dict(zip(adder.inputs, inputs, strict=True)), adder.carry: "", **nets}
+        cell = f"{adder.cell} adder ({', '.join(f'.{pin}({net})' for pin, net in pins.items())});"
+        return f"begin : cell {extra}{cell} end" if extra else cell
 
     return re.sub(r"@(full_adder|half_adder)\((.*)\)@", instance, text)
 
 
-def with_wire_load(lib_text: str, cap_ff: float) -> str:
-    """The library with a wire of so many fF for each reader of a net, as the one that is taken by default."""
+def with_wire_load(lib_text: str, cap: float) -> str:
+    """The library with a wire of this capacitance, in its unit, for each reader of a net, as its default."""
     default = re.search(r"^\s*default_wire_load : .*$", lib_text, re.MULTILINE)
     default = default or re.search(r"(?<=\{)(?=\s)", lib_text)  # else where the library begins
     if default is None:
         raise BadInput("the Liberty file has no library in it")
     lengths = "".join(f"    fanout_length( {fanout}, {fanout} );\n" for fanout in range(1, 9))
     model = (
-        f'  wire_load("by_reader") {{\n    capacitance : {cap_ff};\n    resistance : 0;\n    slope : '
+        f'  wire_load("by_reader") {{\n    capacitance : {cap:g};\n    resistance : 0;\n    slope : '
         f"1;\n{lengths}  }}\n"
         '  default_wire_load : "by_reader" ;'
     )
@@ -438,28 +450,38 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
     own and no tile's.
     """
     roles = library.roles
+    buffer = roles.buffers[0], library.cells[roles.buffers[0]].outputs[0]
     ties = {"0": roles.tie_low, "1": roles.tie_high, "x": roles.tie_low}
     cells, fresh = module["cells"], fresh_nets(module)
 
-    def add(kind: str, *inputs: Bit) -> int:
+    def add(kind: str, output: str, *inputs: Bit) -> int:
         cell, bit = library.cells[kind], next(fresh)
-        pins = dict(zip((*cell.inputs, *cell.outputs), (*inputs, bit), strict=True))
-        cells[f"$finish${bit}"] = made_cell(kind, {pin: [net] for pin, net in pins.items()}, cell.outputs)
+        pins = dict(zip((*cell.inputs, output), (*inputs, bit), strict=True))
+        cells[f"$finish${bit}"] = made_cell(kind, {pin: [net] for pin, net in pins.items()}, [output])
         return bit
 
     def tied(bit: Bit) -> Bit:
-        return bit if isinstance(bit, int) else add(ties[bit])
+        if isinstance(bit, int):
+            return bit
+        tie = library.cells[ties[bit]]
+        functions = {parse(tie.pins[pin].function).table(()): pin for pin in tie.outputs}
+        return add(tie.name, functions[logic.CONSTANTS[bit]])
 
+    shared: list[Bit] = []  # one tie for several registers whose reset is not used
     for cell in list(cells.values()):
+        resets = library.cells[cell["type"]].resets if cell["type"] in library.cells else ()
         for pin, bits in cell["connections"].items():
-            if cell["port_directions"][pin] == "input":
+            if cell["port_directions"][pin] == "input" and pin in resets and bits == ["1"]:
+                shared = shared or [tied("1")] * RESETS_OF_A_TIE
+                cell["connections"][pin] = [shared.pop()]
+            elif cell["port_directions"][pin] == "input":
                 cell["connections"][pin] = [tied(bit) for bit in bits]
     taken = set(port_bits(module, "input"))
     for name, port in module["ports"].items():
         if port["direction"] == "output":
             out = []
             for bit in port["bits"]:
-                driven = add(roles.buffers[0], bit) if bit in taken and name in own else tied(bit)
+                driven = add(*buffer, bit) if bit in taken and name in own else tied(bit)
                 taken.add(driven)
                 out.append(driven)
             port["bits"] = module["netnames"][name]["bits"] = out

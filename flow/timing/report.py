@@ -105,7 +105,8 @@ class TimingReport(Product, kw_only=True):
     fmax: HighestClock | None = None
     wires: Source
     wire_load: str | None
-    corner: str
+    corner: str  # of setup
+    hold_corner: str = ""
     constraints: Mapping[str, Any]  # but for the clock's period
     paths: list[TimedPath]
     hold_paths: list[TimedPath]

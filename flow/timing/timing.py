@@ -14,6 +14,9 @@ with the library's model; the verdict is that of the wires asked for.
 A clock is met if all endpoints are judged and none is late, neither for setup nor for hold. `met_ns` is the
 period that the netlist meets.
 
+Setup is judged at the slow corner of the kit and hold at the fast one; a corner that the kit lacks is
+replaced by the typical one.
+
 Hold is judged on paths that start at registers (hold_inside_wns_ns); from inputs it depends on what drives
 them, and is only told.
 
@@ -63,6 +66,7 @@ def analyze(
     paths: int = 10,
     engine: str | None = None,
     adk: Path | None = None,
+    corner: str | None = None,
     **constraints: Any,
 ) -> TimingReport:
     """Write timing.json and constraints.sdc; returns what timing.json says.
@@ -74,7 +78,7 @@ def analyze(
     started = time.monotonic()
     if engine not in (None, *ENGINES):
         raise unknown("engine", engine, ENGINES)
-    files = kit.find(adk)
+    files, fast = (kit.find(adk, corner or own) for own in (kit.SLOW, kit.FAST))
     if wire_load is not None and (spef or wires):
         raise BadInput("wires or a wire-load model: not both")
     if wire_load is not None and wire_load not in files.library.wire_loads:
@@ -92,11 +96,12 @@ def analyze(
             opensta.program()
         except BadInput as error:
             engine, caveats = NLDM, [f"{error}: these times are the flow's own estimate"]
-    if asked.propagated and not asked.latency_ns:
-        # the surroundings have a clock tree of the same mean delay
-        latency_ns = round(subject.estimate().clock_latency_ns, DIGITS)
-        subject = replace(subject, asked=replace(asked, latency_ns=latency_ns))
-    result = (_by_opensta if engine == OPENSTA else _by_nldm)(subject, paths, fmax)
+    subject, by_engine = _with_latency(subject), _by_opensta if engine == OPENSTA else _by_nldm
+    result = by_engine(subject, paths, fmax)
+    if fast.corner != files.corner:
+        early = by_engine(_with_latency(replace(subject, kit=fast, asked=asked)), paths, False)
+        slacks = result.slacks | {check: early.slacks[check] for check in ("hold", "inside")}
+        result = replace(result, slacks=slacks, hold_paths=early.hold_paths)
     owners = hierarchy_file.load(hierarchy).cells if hierarchy else {}
     for path in (*result.paths, *result.hold_paths):
         for point in path.points:
@@ -105,12 +110,21 @@ def analyze(
         path.modules = list(dict.fromkeys(point.module for point in path.points if point.cell))
     report = _report(subject, engine, result)
     report.caveats[:0] = caveats
+    report.hold_corner = fast.at
     report.fmax = result.fmax if fmax else None
     report.fmax_mhz = 1000 / report.fmax.clock_ns if report.fmax else None
     report.seconds = round(time.monotonic() - started, 2)
     replace_text(out_dir / "constraints.sdc", subject.asked.sdc)
     report.write(out_dir)
     return report
+
+
+def _with_latency(subject: Subject) -> Subject:
+    """The flip-flops outside have a clock tree of the same mean delay."""
+    if not subject.asked.propagated or subject.asked.latency_ns:
+        return subject
+    latency_ns = round(subject.estimate().clock_latency_ns, DIGITS)
+    return replace(subject, asked=replace(subject.asked, latency_ns=latency_ns))
 
 
 def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
@@ -142,7 +156,7 @@ def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
         endpoints=len(setup),
         wires=subject.source,
         wire_load=subject.wire_load,
-        corner=subject.library.corner,
+        corner=subject.kit.at,
         constraints={key: value for key, value in vars(asked).items() if key != "clock_ns"},
         paths=result.paths,
         hold_paths=result.hold_paths,

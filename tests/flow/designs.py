@@ -7,7 +7,6 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.flow.kit import kit
 from modexlab.flow.netlist import netlist
 from modexlab.flow.prove.equivalence import check_equivalence
-from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import synthesize
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.wire_table import NetWire
@@ -63,5 +62,8 @@ def refutation(design, directory, module):
 def sizing_slack(directory, clock_ns):
     """The worst slack with the wires of sizing, by the analysis that knows nothing of sizing."""
     library, read = kit.find().library, netlist_of(directory)
-    wires = {read.nets[net]: NetWire(sizing.WIRE_FF * len(sinks)) for net, sinks in enumerate(read.sinks)}
+    wires = {
+        read.nets[net]: NetWire(kit.find().data.constraints.wire_ff * len(sinks))
+        for net, sinks in enumerate(read.sinks)
+    }
     return nldm.analyze(read, library, library.constraints(clock_ns), wires=wires).wns_ns

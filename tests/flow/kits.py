@@ -72,7 +72,7 @@ def _described(text, names, dropped):
         if family and kind not in dropped:
             families.setdefault(family, []).append(names[kind])
     text = re.sub(r"(?m)^(package|view|layers = \"klayout).*\n", "", text)
-    for old, new in (("stdcells", "cells"), ("rtk-tech", "tech"), ("freepdk45", "second")):
+    for old, new in (("stdcells", "cells"), ("rtk-tech", "tech"), ("nangate45", "second")):
         text = text.replace(f'"{old}', f'"{new}')
     lists = ", ".join(str(members) for members in families.values() if len(members) > 1)
     text = re.sub(r"(?m)^strength = .*$", f"families = [{lists}]", text.replace("\\", "/"))

@@ -92,8 +92,8 @@ def test_a_file_that_does_not_fit_is_refused_with_its_key(tmp_path, old, new, me
 
 
 def test_names_of_kits():
-    assert kit.named("freepdk45") is None
-    with refused(r"there is no kit sky130: give freepdk45, or a kit\.toml"):
+    assert kit.named("nangate45") is None
+    with refused(r"there is no kit sky130: give asap7, ihp-sg13g2, nangate45, sky130hd, or a kit\.toml"):
         kit.named("sky130")
 
 

@@ -1,16 +1,17 @@
 """Take a design through synthesis, timing, power and layout.
 
 Runs synthesis, a proof of equivalence, static timing, the tests on the netlist, power and, with --layout,
-placement, clock tree, routing, GDS and pictures, with FreePDK45, the NanGate cells (typical corner) and
-open tools. Finished steps come from the cache, so an interrupted run resumes.
+placement, clock tree, routing, GDS and pictures, with open tools and the library of cells of --kit:
+FreePDK45 with the NanGate cells, or a PDK in the folder PDK_ROOT. Finished steps come from the cache, so an
+interrupted run resumes.
 
 --fmax searches the shortest clock period that the design meets: synthesis with sizing runs at one clock after
 the other, starting at --clock, on a grid of 0.05 ns, until a period is missed; then all steps run at the
 shortest period that was met. With --layout, placement, clock tree and routing are part of each trial.
 
 If the tests pass on the netlist, a complete run records its figures in the ledger, as a sweep does; the
-report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --kit or
---verilog are not recorded, nor are runs that skip any step other than equivalence.
+report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --verilog or a
+kit.toml are not recorded, nor are runs that skip any step other than equivalence.
 
 The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not or if a requested
 step failed, and 2 for bad input. `mflowgen run --design flow` runs the same graph
@@ -22,6 +23,7 @@ examples:
   modexlab asic mont --nbits 8 --interface unit --fmax --to timing
   modexlab asic mont-001 --set nstages=4 --clock 4 --to timing
   modexlab asic naive --system --json
+  modexlab asic mont --nbits 16 --kit sky130hd --to power
   modexlab asic proc-montgomery --to power
   modexlab asic mont --nbits 8 --fmax --layout --clock 2
   modexlab asic mont --set schedule=fixed-window --set crt=true --set verify=true --to power
@@ -48,7 +50,15 @@ from ....flow.progress import Event, Report, Running
 from ....flow.source import Source
 from ...errors import NoMeasurement
 from ...json_values import attributes
-from ...lab.flow_settings import EQUIVALENCE, FLOW_DEFAULTS, check_density, check_flow, optional_flow
+from ...lab.flow_settings import (
+    CORNER,
+    EQUIVALENCE,
+    FLOW_DEFAULTS,
+    KIT,
+    check_density,
+    check_flow,
+    optional_flow,
+)
 from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
 from ...lab.stages import FLOW, FPGA, LAYOUT
@@ -93,8 +103,14 @@ OPTIONS = (
             option(
                 "--kit",
                 "FILE",
-                "library of cells: a kit.toml, or its directory; flow/kit/__init__.py describes it (default: "
-                "freepdk45)",
+                "library of cells: nangate45, sky130hd, ihp-sg13g2 or asap7 (`modexlab env` shows what is "
+                "installed), a kit.toml, or its directory (default: nangate45)",
+            ),
+            option(
+                "--corner",
+                "NAME",
+                "slow, typical or fast for all figures (default: slow for setup, fast "
+                "for hold, typical for power)",
             ),
             option("--to", "STEP", "run this step and those it needs; for times or power also timing"),
             repeated("--skip", "STEP", "skip this step, and those that need its files; may be repeated"),
@@ -143,15 +159,22 @@ def execute(args: Namespace) -> int:
             )
         refuse(args, ["skip"], " with --to: a step and what it needs cannot do without; drop one of them")
         wanted = graph.with_judges(args.to)
-    flow = {"clock_period": args.clock, **attributes(args, "style", "density", "fmax")}
+    chosen = args.kit or kit.DEFAULT.stem
+    clock_ns = kit.described(chosen, args.corner or "").constraints.clock_ns
+    flow = {
+        "clock_period": args.clock or clock_ns,
+        CORNER: args.corner or "",
+        **attributes(args, "style", "density", "fmax"),
+    }
     parameters = check_flow(flow | flow_of(args, flow, "asic"))
-    library = None if args.kit is None else kit.named(args.kit)
+    library = kit.named(chosen)
+    kit.find(library)  # refuses one that is not installed
     source, point = source_of(args, stage)
-    point = None if partial or library else _recorded(args, point, wanted, parameters)
+    point = None if partial or chosen not in kit.NAMES else _recorded(args, point, wanted, parameters, chosen)
     if point is None and args.ledger is not None:
         raise BadInput(
-            f"--ledger {args.ledger}: the figures of this run are not recorded, because it has --to, --kit, "
-            "--verilog or --skip; drop --ledger or these options"
+            f"--ledger {args.ledger}: the figures of this run are not recorded, because it has --to, a "
+            "kit.toml, --verilog or --skip; drop --ledger or these options"
         )
     ledger = ledger_of(args)
     if point is not None:
@@ -224,11 +247,11 @@ def _run(
     from ...lab.asic_run import run_asic
 
     with steps("flow", quiet) as report:
-        return run_asic(wanted, source, parameters, report, kit=kit)
+        return run_asic(wanted, source, parameters, report, adk=kit)
 
 
 def _recorded(
-    args: Namespace, point: Point | None, wanted: list[str], parameters: Mapping[str, Any]
+    args: Namespace, point: Point | None, wanted: list[str], parameters: Mapping[str, Any], kit: str
 ) -> Point | None:
     """The point that this run measures; None for external Verilog or a partial run."""
     from ...lab.asic_run import targets
@@ -237,7 +260,7 @@ def _recorded(
     if point is None or wanted != whole:
         return None
     known = {*FLOW_DEFAULTS[point.stage], *optional_flow(point.stage)}
-    flow = {name: value for name, value in parameters.items() if name in known}
+    flow = {name: value for name, value in {**parameters, KIT: kit}.items() if name in known}
     return point.at(flow=(*flow.items(), (EQUIVALENCE, EQUIVALENCE in wanted)))
 
 

@@ -1,5 +1,8 @@
 """Show the libraries of cells, the tools and the cache.
 
+Kits other than nangate45 are read from $PDK_ROOT. A kit that is not there is shown with the command that
+fetches it, which needs a network.
+
 The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab.
 
 examples:
@@ -14,6 +17,7 @@ from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 
+from ....fl.errors import BadInput
 from ....rtl.sim.cache import root
 from ..options import Option
 from ..render import Json, Table, answer
@@ -31,7 +35,17 @@ TOOLS = {  # program, which a variable may replace: who uses it
 def _kits() -> list[Json]:
     from ....flow.kit import kit  # not at the top: it needs the extra [flow]
 
-    return [{"kit": name, "file": str((kit.named(name) or kit.DEFAULT).absolute())} for name in kit.NAMES]
+    rows = []
+    for name in kit.NAMES:
+        source = kit.named(name)
+        try:
+            folder, remedy = str(kit.find(source).directory), ""
+        except BadInput:
+            folder, remedy = None, kit.described(name).files.fetch
+        rows.append(
+            {"kit": name, "file": str((source or kit.DEFAULT).absolute()), "folder": folder, "fetch": remedy}
+        )
+    return rows
 
 
 def _tools() -> list[Json]:

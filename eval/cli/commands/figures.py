@@ -31,7 +31,7 @@ from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..laboratory import flow_of, flow_point
-from ..options import HARDWARE, option
+from ..options import DEFAULT_CLOCK_NS, HARDWARE, option
 from ..render import Block, Columns, Table, answer
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def execute(args: Namespace) -> int:
             raise BadInput("--flow with --space: the points of a space have their own; drop one of them")
         chosen = crosscheck.points(Space.load(args.space))
     else:
-        flow = {CLOCK: args.clock, **flow_of(args, (CLOCK,), "asic --crosscheck")}
+        flow = {CLOCK: args.clock or DEFAULT_CLOCK_NS, **flow_of(args, (CLOCK,), "asic --crosscheck")}
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []

@@ -87,7 +87,8 @@ def _behind_adders(
     loads = most(model.load)[nets]
     latest = np.full(nets.shape, -np.inf)
     for row, item in enumerate(model.families.compiled[cell.cell].rows):
-        if item.output in (cell.sum, cell.carry):
+        # an output may have arcs from another output, which arcs from the inputs cover
+        if item.output in (cell.sum, cell.carry) and item.input in cell.inputs:
             output, place = int(item.output == cell.carry), cell.inputs.index(item.input)
             tables = np.full(len(adders), model.families.delay[kind, row])
             delay = model.tables.look_up(tables, slews[:, place], loads[output])

@@ -34,7 +34,7 @@ MOST_PARTS, MOST_CUTS = 16, 8
 FULL = 255  # a truth table of three inputs; bit i is the value where input k is bit k of i
 COLUMN = 0xAA
 EXCLUSIVE_OR = 0x96
-LEAST_SAVED = 0.1  # um^2
+LEAST_SAVED = 0.19  # in areas of the inverter
 
 Table = tuple[tuple[int, ...], int]  # (leaves in order, truth table)
 
@@ -148,6 +148,7 @@ def _adders(
     """Pairs of a sum and a carry that would save area."""
     assert library.roles.full_adder is not None
     own = library.cells[library.roles.full_adder.cell].area
+    least = LEAST_SAVED * library.cells[library.roles.inverter].area
     for leaves, nets in by_leaves.items():
         sums = [(net, table != EXCLUSIVE_OR) for net, table in nets if table not in MAJORITIES]
         carries = [(net, *MAJORITIES[table]) for net, table in nets if table in MAJORITIES]
@@ -155,7 +156,7 @@ def _adders(
             cells = _served(netlist, library, (total, carry), set(leaves))
             # rounded once: a set has no order that is the same in every run
             gone = math.fsum(library.cells[netlist.cells[name].kind].area for name in cells)
-            if gone - own >= LEAST_SAVED:
+            if gone - own >= least:
                 yield Adder(leaves, total, odd, carry, polarity, carry_odd, cells, gone)
 
 
@@ -197,6 +198,7 @@ class Exchange(EditedNetlist):
         self.modules = modules
         assert library.roles.full_adder is not None
         self.adder, self.twin = library.roles.full_adder, library.roles.complement
+        self.complemented = library.complemented(self.adder)
         self.inverter = library.cells[library.roles.inverter]
         self.true: dict[int, int] = {}  # net: the one that has its complement, which a new cell drives
         self.readers = defaultdict[int, set[tuple[str, str]]](set, enumerate(map(set, netlist.sinks)))
@@ -213,7 +215,8 @@ class Exchange(EditedNetlist):
             self.waiting -= adder.cells
             costs = {flip: self._inverters(adder, flip) * self.inverter.area for flip in (0, 7)}
             flip = min(costs, key=costs.__getitem__)
-            if adder.gone - self.library.cells[self.adder.cell].area - costs[flip] >= LEAST_SAVED:
+            least = self.library.cells[self.adder.cell].area + LEAST_SAVED * self.inverter.area
+            if adder.gone - costs[flip] >= least:
                 self._make(adder, flip, arrival)
                 made += 1
         for net, opposite in self.true.items():
@@ -227,7 +230,7 @@ class Exchange(EditedNetlist):
         for name in adder.cells:
             for pin, net in self.cells.pop(name).pins.items():
                 self.readers[net].discard((name, pin))
-        inverted, complemented = _phases(adder, flip)
+        inverted, complemented = self._phases(adder, flip)
         # the last to arrive takes the carry's pin, which is the fastest
         order = sorted(range(WIDEST), key=lambda k: arrival[adder.leaves[k]])
         pins = {
@@ -242,9 +245,17 @@ class Exchange(EditedNetlist):
             self.adder_of[pins[pin]] = owner
         self._add("adder", self.adder.cell, pins, owner)
 
+    def _phases(self, adder: Adder, flip: int) -> tuple[list[bool], tuple[bool, bool]]:
+        """Return which leaves a cell gets inverted, and whether its sum and its carry are complements of the
+        nets, if all inputs are (7) or are not (0) inverted.
+        """
+        inputs, (total, carry) = adder.polarity ^ flip, self.complemented
+        odd = bool(inputs.bit_count() & 1) ^ adder.odd ^ total
+        return [bool(inputs >> k & 1) for k in range(WIDEST)], (odd, bool(flip) ^ adder.carry_odd ^ carry)
+
     def _inverters(self, adder: Adder, flip: int) -> int:
         """How many an adder takes whose inputs are, or are not, all inverted."""
-        inverted, complemented = _phases(adder, flip)
+        inverted, complemented = self._phases(adder, flip)
         count = sum(here ^ (leaf in self.true) for here, leaf in zip(inverted, adder.leaves, strict=True))
         for net, opposite in zip((adder.sum, adder.carry), complemented, strict=True):
             readers = [name for name, _ in self.readers[net] if name not in adder.cells]
@@ -309,12 +320,3 @@ class Exchange(EditedNetlist):
         self.add_cell(name, kind, pins, owner)
         for pin in self.library.cells[kind].inputs:
             self.readers[pins[pin]].add((name, pin))
-
-
-def _phases(adder: Adder, flip: int) -> tuple[list[bool], tuple[bool, bool]]:
-    """Which leaves a cell gets inverted, and whether its sum and its carry are complements, if all inputs are
-    (7) or are not (0) inverted.
-    """
-    inputs = adder.polarity ^ flip
-    odd = bool(inputs.bit_count() & 1) ^ adder.odd
-    return [bool(inputs >> k & 1) for k in range(WIDEST)], (odd, bool(flip) ^ adder.carry_odd)

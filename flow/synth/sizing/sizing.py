@@ -16,8 +16,8 @@ did not help is undone and halved. Where the clock is met, sizes go down again b
 recovery. After Coudert, "Gate sizing for constrained delay/power/area optimization", IEEE Trans. VLSI 5(4),
 1997, in its form with a local neighbourhood.
 
-Wires: WIRE_FF per fan-out here, and those of the placement after it (layout/post_place_sizing.py). The clock
-is ideal;
+Wires: the kit's wire_ff per fan-out here, and those of the placement after it
+(layout/post_place_sizing.py). The clock is ideal;
 `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
 """
 
@@ -53,8 +53,6 @@ from .tiled import Part, size_parts
 
 NOT_SIZED = Sizing(sized=False)
 LARGE, LARGER = 20_000, 60_000  # cells
-# for each reader; sized with 0.7 netlists had 0.04 to 0.15 ns more after layout, clock tree included
-WIRE_FF = 0.65
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,7 @@ def size(
     clock_ns: float,
     clock_port: str | None = "clk",
     kit_directory: Path | None = None,
+    corner: str = kit.SLOW,
 ) -> Sizing:
     """Write netlist.v, netlist.json, hierarchy.json, area.json and sizing.json of the sized netlist; returns
     the last.
@@ -93,8 +92,9 @@ def size(
     say("sizing")
     started = time.perf_counter()
     source, out = Path(netlist_json), Path(out_dir)
-    files = kit.find(kit_directory)
+    files = kit.find(kit_directory, corner)
     library = files.library
+    wire_ff = library.kit.constraints.wire_ff
     known = hierarchy_file.load(source.with_name(Hierarchy.FILE))
     asked = library.constraints(clock_ns, clock_port)
     netlist = read(source, library)
@@ -115,14 +115,14 @@ def size(
             netlist.name,
             library,
             asked,
-            WIRE_FF,
+            wire_ff,
             Effort.slack_ns,
             of_part,
         )
         sized_tiles.write(out)
     else:
         whole = Part(netlist.name, ("",), module, known.cells)
-        circuit, round_ = of_part(wired(netlist, WIRE_FF), asked, known.cells)
+        circuit, round_ = of_part(wired(netlist, wire_ff), asked, known.cells)
         whole.become(netlist, circuit, library)
         module, owners = whole.module, whole.owners
     write_netlist(out, netlist.name, module, owners, known.modules, files)
@@ -130,7 +130,7 @@ def size(
         sized=True,
         **msgspec.structs.asdict(round_),
         clock_ns=clock_ns,
-        wire_ff=WIRE_FF,
+        wire_ff=wire_ff,
         seconds=round(time.perf_counter() - started, 1),
     )
     report.write(out)

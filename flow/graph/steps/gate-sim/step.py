@@ -1,5 +1,6 @@
 """Gate-simulation step: test rows on a netlist, and its activity, with wires after layout."""
 
+from ....kit import kit
 from ... import tools
 from ...job import Job
 
@@ -19,4 +20,5 @@ def run(job: Job) -> None:
         timed=job.parameters["glitches"],
         wires=job.inputs.get("wires.json"),
         adk=job.adk,
+        corner=job.corner or kit.TYPICAL,
     )

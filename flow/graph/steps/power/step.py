@@ -1,5 +1,6 @@
 """Power step: power and energy of a netlist from its activity, with wires after layout."""
 
+from ....kit import kit
 from ... import tools
 from ...job import Job
 
@@ -21,4 +22,5 @@ def run(job: Job) -> None:
         wires=job.inputs.get("wires.json"),
         wire_load=job.parameters.get("wire_load") or None,
         adk=job.adk,
+        corner=job.corner or kit.TYPICAL,
     )

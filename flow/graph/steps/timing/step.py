@@ -28,5 +28,6 @@ def run(job: Job) -> None:
         netlist_json=job["netlist.json"],
         fmax=job.parameters["fmax"],
         adk=job.adk,
+        corner=job.corner,
         propagated="wires.spef" in job.inputs,
     )
