@@ -170,7 +170,7 @@ FaultDriver* of(Model* sim) { return static_cast<FaultDriver*>(sim); }
 // A flip behind an answer is a register to Verilator, and starts with random bits as all of them.
 API void sim_clear(Model* sim, const char* scope, const char* name) {
     const Site site = of(sim)->find(scope, name);
-    std::memset(site.data, 0, site.size);
+    std::memset(site.data, 0, site.size * std::max(1, site.nelements));
 }
 API void sim_flip(
     Model* sim, const char* scope, const char* name, int32_t element, int32_t bit, int32_t stay, uint64_t cycle) {
