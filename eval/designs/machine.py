@@ -256,11 +256,11 @@ class Machine(Runnable):
 
     @property
     def programmed(self) -> Programmed:
-        """Its program; BadInput if its control is no program."""
+        """Its program; BadInput if it has a controller of its own."""
         if self.build.programmed is None:
             raise BadInput(
-                f"{self.name} has a control of its own, as published or as its array wants it, and no "
-                "program; take a design such as mont, naive or ssmm"
+                f"{self.name} has a controller of its own and no program; "
+                "give a design such as mont, naive or ssmm"
             )
         return self.build.programmed
 

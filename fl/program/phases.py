@@ -13,13 +13,13 @@ from .ir import Check, Fetch, Keep, Program, Random, SetExponent, Word
 class Part(Enum):
     """The parts, in the order in which they come."""
 
-    LOAD = "the operands are taken"
-    BLIND_MESSAGE = "the message is blinded, by the public exponent"
-    COMPUTE = "the exponentiation"
-    BLIND_EXPONENT = "the exponent is blinded"
-    RESULT = "the result is there, without its blinding"
-    CHECK = "the result is checked, by the public exponent"
-    WIPE = "the registers and the memory are cleared"
+    LOAD = "loading the operands"
+    BLIND_MESSAGE = "blinding the message, by the public exponent"
+    COMPUTE = "exponentiation"
+    BLIND_EXPONENT = "blinding the exponent"
+    RESULT = "the unblinded result"
+    CHECK = "checking the result, by the public exponent"
+    WIPE = "clearing registers and memory"
 
 
 def parts(program: Program) -> list[Part]:

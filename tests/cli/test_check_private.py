@@ -286,8 +286,8 @@ def test_an_interrupted_check_goes_on(cli, two_keys, ledger, monkeypatch):
 test_refusals = refusals(
     f"check {DATA}/rsadp_512.rsp",
     {
-        "--crt --design mont-001": "mont-001 has a control of its own and no program",
-        "--verify --design systolic": "systolic has a control of its own and no program",
+        "--crt --design mont-001": "mont-001 has a controller of its own and no program",
+        "--verify --design systolic": "systolic has a controller of its own and no program",
         "--crt --set schedule=left-to-right": "shows the exponent; give fixed-window, always or ladder",
         "--blind half": "argument --blind",
     },

@@ -29,7 +29,7 @@ def test_leak(cli, tmp_path):
     kept = [key for key in found if key not in ("seconds", "traces_per_second", "picture")]
     assert [again[key] for key in kept] == [found[key] for key in kept]
     other = cli(f"attack leakage mont --nbits 8 --traces 2000 --seed 2 --model weight -o {tmp_path}/c.html")
-    assert "verdict         LEAKS: its power tells of the exponent" in other.out
+    assert "verdict         LEAKS: power depends on the exponent" in other.out
     assert "Hamming weight" in other.out
     assert "vega" in (tmp_path / "c.html").read_text()
 
@@ -67,7 +67,7 @@ test_what_is_refused = refusals(
     "",
     {
         "attack leakage monts": "did you mean 'mont",
-        "attack leakage mont-001 --blind": "take one such as mont",
+        "attack leakage mont-001 --blind": "give a design such as mont",
         f"attack leakage mont --key {DATA}/rsa512.pem": "takes no key",
         f"attack leakage mont --crt --nbits 64 --key {DATA}/rsa512.pem": "give --nbits 512",
         f"attack leakage mont --crt --key {DATA}/rsa512_public.pem": "is public",

@@ -61,8 +61,8 @@ def test_it_is_what_a_run_executes(cli):
 test_refusals = refusals(
     "show --program",
     {
-        "mont-001": "mont-001 has a control of its own",
-        "mont-001 --crt": "mont-001 has a control of its own",
+        "mont-001": "mont-001 has a controller of its own",
+        "mont-001 --crt": "mont-001 has a controller of its own",
         "mont --crt --set schedule=left-to-right": "shows the exponent",
         "mont --nbits 4": "out of range",
         "mnt": "did you mean 'mont'?",

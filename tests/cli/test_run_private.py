@@ -172,7 +172,7 @@ test_refusals = refusals(
         f"mont --key {PEM} --encrypt 5 --blind": "are for a private key; add --key FILE and --decrypt C",
         "mont --decrypt 5 --verify": "are for a private key; add --key FILE and --decrypt C",
         "mont --base 3 --exp 5 --mod 7 --crt": "are for a private key",
-        f"mont-001 --key {PEM} --decrypt 5 --blind": "mont-001 has a control of its own and no program",
+        f"mont-001 --key {PEM} --decrypt 5 --blind": "mont-001 has a controller of its own and no program",
         f"mont-001 --key {PEM} --decrypt 5 --verify": "it can neither blind nor check",
         f"{OURS} --blind half": "argument --blind",
         f"{OURS} --crt --base 3": "--base beside --key",

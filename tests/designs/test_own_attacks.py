@@ -170,7 +170,7 @@ def test_leak(cli, tmp_path):
     picture = tmp_path / "curve.svg"
     leakage = ("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400)
     result = cli(*leakage, "-o", picture)
-    assert result.code == 1 and "its time tells of field a, and its power" in result.out
+    assert result.code == 1 and "time depends on field a, and so does power" in result.out
     assert "other fields held" in result.out and "no: nothing is promised for a" in result.out
     assert "field a fixed against random" in picture.read_text()
     compared = compared_fields(modexlab.accelerator(INVERSE).at(8))

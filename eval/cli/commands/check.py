@@ -122,7 +122,7 @@ def _judge(args: Namespace, design: Design) -> Judge:
     protection = Protection.of(settings, args.crt, args.blind, args.verify)
     if protection is not None and not design.programmed:
         raise BadInput(
-            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for "
+            f"{design.name} has a controller of its own and no program: --crt, --blind and --verify are for "
             "designs such as mont"
         )
     if (nbits := args.nbits) is not None:

@@ -121,7 +121,7 @@ def _bellcore(report: Json, campaign: FaultCampaign) -> Iterator[str]:
     if not count:
         yield f"Bellcore: none of {wrong:,} wrong results gives a prime of the key"
         return
-    yield f"Bellcore: {count:,} of {wrong:,} wrong results give a prime of the key, each alone. The first:"
+    yield f"Bellcore: {count:,} of {wrong:,} wrong results each reveal a prime of the key. The first:"
     first, key = campaign.factored[0], campaign.key
     assert key is not None
     yield f"  fault              {first.fault}"

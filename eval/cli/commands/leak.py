@@ -145,8 +145,8 @@ def machine_of(args: Namespace) -> Runnable:
         nbits = design.width_for(key.n) if key else PAPER_NBITS
     if private(args) and not design.programmed:
         raise BadInput(
-            f"{design.name} has a control of its own and no program, so neither CRT, blinding nor a "
-            "check; take one such as mont"
+            f"{design.name} has a controller of its own and no program: it has neither CRT, blinding "
+            "nor a check; give a design such as mont"
         )
     machine = design.at(nbits, **program_settings(args, design, nbits))
     if not machine.keyed:
@@ -170,14 +170,14 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
         leaks = f": LEAKS (distributions {min(time['apart'])} times as far apart as chance allows)"
         if found := time["by_the_secret_alone"]:
             leaks = f": LEAKS ({found[0]:,} or {found[-1]:,} cycles by {secret} alone)"
-    spans = f"{_cycles(time['fixed'])} cycles with the fixed one, {_cycles(time['random'])} with random ones"
+    spans = f"{_cycles(time['fixed'])} cycles for the fixed one, {_cycles(time['random'])} for random ones"
     yield "time", f"{spans}{leaks}"
     yield "promised", f"constant time {assessment.compared.promise}"
     halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
     where = f"in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
     yield "largest t", f"{report['max_t']} {where}"
     judged = len(assessment.judged_cycles)
-    yield "", f"{report['cycles_over']} of {judged} cycles that are judged are over {report['threshold']}"
+    yield "", f"{report['cycles_over']} of {judged} judged cycles exceed {report['threshold']}"
     if report["worst_word"]:
         yield "", f"in that cycle: {report['worst_word']}"
     label = "modules" if report["level"] == "netlist" else "registers"
@@ -185,15 +185,15 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
         yield label, line
         label = ""
     if alone := report["registers_alone"]:
-        yield "each alone", ", ".join(capped([f"{item['name']} ({item['max_t']})" for item in alone], SHOWN))
+        yield "on its own", ", ".join(capped([f"{item['name']} ({item['max_t']})" for item in alone], SHOWN))
 
 
 def _verdict(assessment: Assessment) -> str:
     secret, power = assessment.compared.words, assessment.power_leaks
     if assessment.time_leaks:
-        return f"LEAKS: its time tells of {secret}{', and its power' if power else ''}"
+        return f"LEAKS: time depends on {secret}{', and so does power' if power else ''}"
     if power:
-        return f"LEAKS: its power tells of {secret}, though its time does not"
+        return f"LEAKS: power depends on {secret}; time does not"
     return f"no leak found with {assessment.traces:,} operations"
 
 
