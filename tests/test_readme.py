@@ -60,6 +60,7 @@ FLOW = [
     for name in (
         "flow/README.md",
         "docs/howto/asic.md",
+        "docs/howto/cell-library.md",
         "docs/reference/flow.md",
         *(f"docs/explanation/{name}.md" for name in ("energy", "layout", "synthesis", "timing")),
     )
