@@ -17,7 +17,11 @@ from ..gates.activity_file import INERTIAL, SUFFIXES, ZERO_DELAY
 from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.kit import Kit
+from ..layout.layout import layout_of
 from ..layout.place import verilog
+from ..layout.placed import Placed
+from ..layout.placement import Placement
+from ..layout.routing import Routing
 from ..netlist import yosys
 from ..netlist.netlist import Netlist, read
 from ..synth.area import PLACED, Area
@@ -101,13 +105,15 @@ class _Run:
             self.left_out |= dict.fromkeys(DRAWN, "the layout was not drawn")
             return
         self.say("shapes")
-        gds, layout = self.files["layout.gds"], self.files["layout.def"]
+        gds, routing = self.files["layout.gds"], product.read(self.files[Routing.FILE], Routing)
         yield from shapes.compare(gds, self.kit)
-        if not connections.wired(layout):
+        if not routing.detailed.done:
             self.left_out[connections.CHECK] = "the layout has no wires: it was not routed in detail"
             return
         self.say("connections")
-        yield from connections.compare(gds, layout, netlist, self.kit)
+        placement = product.read(self.files[Placement.FILE], Placement)
+        placed = Placed(netlist, placement, self.kit.library, self.kit.geometry)
+        yield from connections.compare(gds, layout_of(placed, {}), netlist, self.kit)
 
     def _asked(self, file: str) -> Constraints | None:
         """Return the constraints under which the run analysed the netlist."""

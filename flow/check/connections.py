@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from ..kit.def_ import Def, read_def
+from ..kit.def_ import Def
 from ..kit.kit import Kit
 from ..kit.lef import DBU, Lef, Polygon
 from ..netlist.netlist import Netlist
@@ -22,16 +22,11 @@ CHECK = "connections"
 Probe = tuple[str, str, str, float, float]  # net, what is asked for, layer, and where in um
 
 
-def wired(layout_def: Path) -> bool:
-    """Whether the layout has wires at all."""
-    return any(net.wires for net in read_def(layout_def).nets.values())
-
-
-def compare(gds: Path, layout_def: Path, netlist: Netlist, kit: Kit) -> list[Compared]:
+def compare(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> list[Compared]:
     """Nets that are open, that are shorted, and pins on which there is no metal."""
     import klayout.db as db  # not at the top: not everyone has it
 
-    layout, lef = read_def(layout_def), kit.geometry
+    lef = kit.geometry
     content = db.Layout()
     content.read(str(gds))
     top = content.top_cell()

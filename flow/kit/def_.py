@@ -1,6 +1,6 @@
 """DEF: a placed and, where there are wires, routed layout as a file; lengths are database units.
 
-`Def` is the layout; `write_def` and `read_def` are its file (DEF 5.6; Cadence, LEF/DEF Language Reference).
+`Def` is the layout; `write_def` writes its file (DEF 5.6; Cadence, LEF/DEF Language Reference).
 DEF gives brackets, slashes and backslashes a meaning in names. Ours is written with `<>` as bus characters,
 so that the brackets of a netlist's names are plain characters, and what remains is escaped.
 """
@@ -8,10 +8,8 @@ so that the brackets of a netlist's names are plain characters, and what remains
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
-from ...fl.errors import BadInput
 from ..files import replace_text
 from .lef import DBU
 
@@ -95,10 +93,6 @@ def _escaped(name: str) -> str:
     return re.sub(r"([<>/\\])", r"\\\1", name)
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"\\(.)", r"\1", name)
-
-
 def _wiring(net: Net, special: bool) -> str:
     lines = []
     for wire in net.wires:
@@ -144,74 +138,3 @@ def _lines(layout: Def) -> Iterator[str]:
             yield f"- {_escaped(name)}{pins}{_wiring(net, nets is layout.special)} ;"
         yield f"END {head}"
     yield "END DESIGN"
-
-
-def _groups(text: str) -> list[list[str]]:
-    """The words inside each pair of parentheses."""
-    return [group.split() for group in re.findall(r"(?<!\S)\(\s(.*?)(?<=\s)\)(?!\S)", text, re.DOTALL)]
-
-
-def _points(text: str) -> list[tuple[int, int]]:
-    return [(int(x), int(y)) for x, y in _groups(text)]
-
-
-def _read_wires(text: str) -> Iterator[Wire]:
-    for piece in re.split(r"(?:^|\s)(?:ROUTED|FIXED|NEW)\s", text)[1:]:
-        words = piece.split()
-        width = int(words[1]) if words[1].isdigit() else 0
-        (x, y), *ends = _groups(piece)
-        x0, y0 = int(x), int(y)
-        if words[-1] != ")":
-            yield Wire(words[0], x0, y0, x0, y0, words[-1], width)
-            continue
-        for x, y in ends:
-            x1, y1 = x0 if x == "*" else int(x), y0 if y == "*" else int(y)
-            yield Wire(words[0], x0, y0, x1, y1, "", width)
-            x0, y0 = x1, y1
-
-
-def read_def(path: Path) -> Def:
-    """The layout in a DEF file: of the language, what `write_def` writes."""
-    layout = Def("", (0, 0, 0, 0))
-    section = ""
-    text = path.read_text()
-    if not text.rstrip().endswith("END DESIGN"):
-        raise BadInput(f"{path} is cut off: it lacks its END DESIGN; write the layout again")
-    for statement in re.split(r"\s;\s", text):
-        words = statement.split()
-        while words[:1] == ["END"]:
-            section, words = "", words[2:]
-        if not words:
-            continue
-        if words[0] in ("COMPONENTS", "PINS", "NETS", "SPECIALNETS"):
-            section = words[0]
-            continue
-        match section or words[0]:
-            case "COMPONENTS":
-                at = _points(statement)[0]
-                layout.components.append(Component(_plain(words[1]), words[2], *at, words[-1]))
-            case "PINS":
-                after = dict(pairwise(words))
-                low, high, at = _points(statement)
-                net, direction, layer = _plain(after["NET"]), after["DIRECTION"], after["LAYER"]
-                box = (*low, *high)
-                layout.pins.append(Pin(_plain(words[1]), net, direction, layer, *at, box, after["USE"]))
-            case "NETS" | "SPECIALNETS":
-                head, *routed = re.split(r"\s\+\s", statement, maxsplit=1)
-                pins = [(_plain(owner), _plain(pin)) for owner, pin in _groups(head)]
-                nets = layout.nets if section == "NETS" else layout.special
-                nets[_plain(words[1])] = Net(pins, list(_read_wires("".join(routed))))
-            case "DESIGN":
-                layout.design = _plain(words[1])
-            case "UNITS" if int(words[3]) != DBU:
-                raise BadInput(f"{path} counts {words[3]} units a um: this flow reads {DBU}")
-            case "DIEAREA":
-                low, high = _points(statement)
-                layout.die = (*low, *high)
-            case "ROW":
-                x, y, sites, step = (int(words[place]) for place in (3, 4, 7, 11))
-                layout.rows.append(Row(words[1], words[2], x, y, words[5], sites, step))
-            case "TRACKS":
-                start, number, step = (int(words[place]) for place in (2, 4, 6))
-                layout.tracks.append((words[1], words[8], start, number, step))
-    return layout

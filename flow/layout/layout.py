@@ -5,7 +5,8 @@ rails, which the cells bring along themselves, as special nets; ports as pieces 
 die; and whatever wires a router made. There is no ring and there are no straps on the upper layers: the kit's
 LEF says nothing of them.
 
-The GDS has the kit's own cells in it, each once, and the layers the numbers that the kit gives them.
+The GDS is the DEF as KLayout reads it. It has the kit's own cells in it, each once, and the layers the
+numbers that the kit gives them.
 """
 
 from collections import Counter, defaultdict
@@ -16,7 +17,7 @@ from pathlib import Path
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
 from ..files import replacing
-from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, read_def, write_def
+from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, write_def
 from ..kit.kit import Kit
 from ..kit.lef import DBU, Lef, dbu
 from ..netlist.netlist import PORT
@@ -26,6 +27,7 @@ from .routing import Routing
 
 SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
+VIA = "VIA_"  # how the cells of vias begin
 
 
 def fillers(placed: Placed) -> list[Component]:
@@ -101,11 +103,8 @@ def write_layout(placed: Placed, routing: Routing, files: Kit, out_dir: Path) ->
     """Write layout.def and layout.gds, with the wires of the routing if it is detailed."""
     layout = layout_of(placed, routing.wires())
     write_def(out_dir / "layout.def", layout)
-    again = write_gds(out_dir / "layout.def", out_dir / "layout.gds", files)
-    wrong = check(out_dir / "layout.gds", layout, files.geometry)
-    if again != layout:
-        wrong.append("the DEF reads back as something else")
-    if wrong:
+    write_gds(out_dir / "layout.def", out_dir / "layout.gds", files)
+    if wrong := check(out_dir / "layout.gds", layout, files.geometry):
         raise ToolError(f"the layout of {layout.design} is not what was placed: {'; '.join(wrong[:SHOWN])}")
     return layout
 
@@ -128,17 +127,15 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
     outline = tops[0].dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
     if [dbu(x) for x in (outline.left, outline.bottom, outline.right, outline.top)] != list(layout.die):
         wrong.append(f"the outline of the GDS is {outline}")
-    turns = {turn: name for name, turn in TURNS.items()}
     found: Counter[tuple[str, str, int, int]] = Counter()
     rows = defaultdict(list)
     for instance in tops[0].each_inst():
         kind, move = instance.cell.name, instance.dtrans
-        orient = turns.get(move.rot, "?")
-        if kind not in lef.macros:
-            wrong.append(f"the GDS has the cell {kind}, which the LEF has not")
+        if kind.startswith(VIA):
             continue
-        dx, dy = _corner(lef, kind, orient)
-        x, y = dbu(move.disp.x) - dx, dbu(move.disp.y) - dy
+        orient = TURNS.get(move.rot, "?")
+        dx, dy = lef.macro(kind).placed(orient, 0, 0)  # from the corner of its outline to its origin
+        x, y = dbu(move.disp.x - dx), dbu(move.disp.y - dy)
         found[kind, orient, x, y] += 1
         rows[y].append((x, x + dbu(lef.macro(kind).width)))
     wanted = Counter((item.macro, item.orient, item.x, item.y) for item in layout.components)
@@ -155,61 +152,35 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
 
 
 # the mirror of KLayout's transformations is at the x axis, before the turn: R0, M0, R180, M90
-TURNS = {"N": 0, "FS": 4, "S": 2, "FN": 6}
+TURNS = {0: "N", 4: "FS", 2: "S", 6: "FN"}
 
 
-def _corner(lef: Lef, kind: str, orient: str) -> tuple[int, int]:
-    """From the lower left corner of a cell's outline to its origin, in database units."""
-    x, y = lef.macro(kind).placed(orient, 0, 0)
-    return dbu(x), dbu(y)
-
-
-def write_gds(def_path: Path, gds_path: Path, files: Kit) -> Def:
-    """The layout of a DEF file with the geometry of the kit's cells; returns what the file says."""
+def write_gds(def_path: Path, gds_path: Path, files: Kit) -> None:
+    """The layout of a DEF file, as KLayout reads it, with the geometry of the kit's cells."""
     import klayout.db as db
 
-    lef = files.geometry
-    layout = read_def(def_path)
+    lef, numbers = files.geometry, files.geometry.kit.layers.gds
+    layers = db.LayerMap()
+    layers.map(f"OUTLINE : {lef.kit.outline_gds}/0", 0)
+    for at, layer in enumerate((*lef.routing, *lef.cuts)):
+        layers.map(f"{layer.name} : {numbers[layer.name]}/0", 2 * at + 1)
+        layers.map(f"{layer.name}.LABEL : {numbers[layer.name]}/{LABEL_TYPE}", 2 * at + 2)
+    reading = db.LEFDEFReaderConfiguration()
+    reading.dbu = 1 / DBU
+    reading.lef_files, reading.read_lef_with_def = [str(files.tech_lef), str(files.lef)], False
+    reading.macro_layout_files, reading.macro_resolution_mode = [str(files.gds)], 2  # no cell is LEF's
+    reading.layer_map, reading.create_other_layers = layers, False
+    reading.pins_suffix, reading.pins_datatype = "", 0
+    reading.via_cellname_prefix = VIA
+    options = db.LoadLayoutOptions()
+    options.lefdef_config = reading
     gds = db.Layout()
-    gds.read(str(files.gds))  # whatever its unit is: all that follows is in um
-    cells = {cell.name: cell.cell_index() for cell in gds.each_cell()}
-    top = gds.create_cell(layout.design)
-    names = [layer.name for layer in (*lef.routing, *lef.cuts)]
-    index, labels = (
-        {name: gds.layer(lef.kit.layers.gds[name], datatype) for name in names}
-        for datatype in (0, LABEL_TYPE)
-    )
-
-    um = 1 / DBU
-    for item in layout.components:
-        if item.macro not in cells:
-            raise BadInput(f"the kit's GDS has no cell {item.macro}: take the GDS that belongs to its LEF")
-        dx, dy = _corner(lef, item.macro, item.orient)
-        turn = TURNS[item.orient]
-        move = db.Trans(turn % 4, turn > 3, item.x + dx, item.y + dy)
-        top.insert(db.DCellInstArray(cells[item.macro], move.to_dtype(um)))
-    top.shapes(gds.layer(lef.kit.outline_gds, 0)).insert(db.Box(*layout.die).to_dtype(um))
-    for pin in layout.pins:
-        box = db.Box(*pin.box).moved(pin.x, pin.y)
-        top.shapes(index[pin.layer]).insert(box.to_dtype(um))
-        top.shapes(labels[pin.layer]).insert(db.Text(pin.name, pin.x, pin.y).to_dtype(um))
-    for net in [*layout.special.values(), *layout.nets.values()]:
-        for wire in net.wires:
-            if wire.via:
-                for layer, corners in lef.vias[wire.via].items():
-                    cut = db.DBox(*corners).moved(wire.x0 * um, wire.y0 * um)
-                    top.shapes(index[layer]).insert(cut)
-                continue
-            width = wire.width or dbu(lef.layers[wire.layer].width)
-            beyond = 0 if wire.width else width // 2  # a regular wire goes on beyond its points
-            ends = [db.Point(wire.x0, wire.y0), db.Point(wire.x1, wire.y1)]
-            path = db.Path(ends, width, beyond, beyond).to_dtype(um)
-            top.shapes(index[wire.layer]).insert(path.polygon())
-    for unused in set(cells.values()) - set(top.called_cells()):
-        gds.delete_cell(unused)
-    options = db.SaveLayoutOptions()
-    options.format = "GDS2"
-    options.gds2_write_timestamps = False  # the same layout is the same file
+    gds.read(str(def_path), options)
+    for cell in gds.each_cell():
+        if cell.is_empty():
+            raise BadInput(f"the kit's GDS has no cell {cell.name}: take the GDS that belongs to its LEF")
+    saving = db.SaveLayoutOptions()
+    saving.format = "GDS2"
+    saving.gds2_write_timestamps = False  # the same layout is the same file
     with replacing(gds_path) as part:
-        gds.write(str(part), options)
-    return layout
+        gds.write(str(part), saving)

@@ -220,18 +220,17 @@ class Drawn(NamedTuple):
     netlist: netlist.Netlist
     metal2: list[Wire]
 
-    def files(self, directory):
-        """Its GDS and its DEF."""
-        gds, def_ = directory / "layout.gds", directory / "layout.def"
-        write_def(def_, self.layout)
-        layout_files.write_gds(def_, gds, KIT)
-        return gds, def_
+    def gds(self, directory):
+        """The file."""
+        write_def(directory / "layout.def", self.layout)
+        layout_files.write_gds(directory / "layout.def", directory / "layout.gds", KIT)
+        return directory / "layout.gds"
 
     def connections(self, directory):
-        return connections.compare(*self.files(directory), self.netlist, KIT)
+        return connections.compare(self.gds(directory), self.layout, self.netlist, KIT)
 
     def shapes(self, directory):
-        return shapes.compare(self.files(directory)[0], KIT)
+        return shapes.compare(self.gds(directory), KIT)
 
 
 def drawn(directory):
