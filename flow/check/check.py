@@ -17,7 +17,6 @@ from ..gates.activity_file import INERTIAL, SUFFIXES, ZERO_DELAY
 from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.kit import Kit
-from ..layout.layout import layout_of
 from ..layout.place import verilog
 from ..layout.placed import Placed
 from ..layout.placement import Placement
@@ -113,7 +112,7 @@ class _Run:
         self.say("connections")
         placement = product.read(self.files[Placement.FILE], Placement)
         placed = Placed(netlist, placement, self.kit.library, self.kit.geometry)
-        yield from connections.compare(gds, layout_of(placed, {}), netlist, self.kit)
+        yield from connections.compare(gds, placed)
 
     def _asked(self, file: str) -> Constraints | None:
         """Return the constraints under which the run analysed the netlist."""

@@ -7,14 +7,14 @@ joins them: the kit says nothing of straps.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from ..kit.def_ import Def
-from ..kit.kit import Kit
-from ..kit.lef import DBU, Lef, Polygon
-from ..netlist.netlist import Netlist
+from ..kit.lef import DBU, Polygon
+from ..layout.layout import rails
+from ..layout.placed import Placed
+from ..layout.routing import Wire
 from . import report
 from .report import Compared
 
@@ -22,11 +22,11 @@ CHECK = "connections"
 Probe = tuple[str, str, str, float, float]  # net, what is asked for, layer, and where in um
 
 
-def compare(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> list[Compared]:
+def compare(gds: Path, placed: Placed) -> list[Compared]:
     """Nets that are open, that are shorted, and pins on which there is no metal."""
     import klayout.db as db  # not at the top: not everyone has it
 
-    lef = kit.geometry
+    lef, power = placed.lef, rails(placed)
     content = db.Layout()
     content.read(str(gds))
     top = content.top_cell()
@@ -34,7 +34,7 @@ def compare(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> list[Compared
     numbers = lef.kit.layers.gds
     kinds = {item.name: item.kind for item in lef.layers.values()}
     layers = [name for name, kind in kinds.items() if kind in ("ROUTING", "CUT") and name in numbers]
-    probes = list(_probes(layout, netlist, lef))
+    probes = list(_probes(placed, power))
     labels = {name: db.Texts() for name in layers}
     for at, (_, _, layer, x, y) in enumerate(probes):
         labels[layer].insert(db.Text(str(at), db.DTrans(x, y).to_itype(content.dbu)))
@@ -58,7 +58,7 @@ def compare(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> list[Compared
     opens = [
         f"{net} is in {len(found)} pieces"
         for net, found in pieces.items()
-        if len(found) > 1 and net not in layout.special
+        if len(found) > 1 and net not in power
     ]
     shorts = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
     return [
@@ -68,20 +68,20 @@ def compare(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> list[Compared
     ]
 
 
-def _probes(layout: Def, netlist: Netlist, lef: Lef) -> Iterator[Probe]:
+def _probes(placed: Placed, power: Mapping[str, list[Wire]]) -> Iterator[Probe]:
     """One on each pin of the netlist, on each port, and on each rail."""
-    placed = {item.name: item for item in layout.components}
+    netlist, placement = placed.netlist, placed.placement
     for name, cell in netlist.cells.items():
-        component, macro = placed[name], lef.macro(cell.kind)
+        place, macro = placement.instances[name], placed.lef.macro(cell.kind)
         for pin, net in cell.pins.items():
             layer, corners = macro.pins[pin].shapes[0]
-            x, y = lef.macro(component.macro).placed(component.orient, *inside(corners))
-            yield netlist.nets[net], f"{name}/{pin}", layer, component.x / DBU + x, component.y / DBU + y
+            x, y = macro.placed(place.orient, *inside(corners))
+            yield netlist.nets[net], f"{name}/{pin}", layer, place.x_um + x, place.y_um + y
     nets = {bit: netlist.nets[net] for way in ("input", "output") for bit, net in netlist.port_bits(way)}
-    for port in layout.pins:
-        yield nets.get(port.name, port.name), port.name, port.layer, port.x / DBU, port.y / DBU
-    for name, rail in layout.special.items():
-        for wire in rail.wires:
+    for name, port in placement.pins.items():
+        yield nets.get(name, name), name, port.layer, port.x_um, port.y_um
+    for name, wires in power.items():
+        for wire in wires:
             x, y = (wire.x0 + wire.x1) / 2 / DBU, (wire.y0 + wire.y1) / 2 / DBU
             yield name, f"rail {name}", wire.layer, x, y
 

@@ -1,7 +1,7 @@
-"""The design kit: the library of cells (liberty.py), layers and outlines (lef.py), layouts as files
-(def_.py), logic functions of cells, constraints, and the TOML file that says which cell and which layer does
-what (kit_file.py). Begin with kit.py: `kit.find()` has all of it. The lowest room of the flow; no other file
-of the flow has the name of a cell or a layer in it.
+"""The design kit: the library of cells (liberty.py), layers and outlines (lef.py), logic functions of
+cells, constraints, and the TOML file that says which cell and which layer does what (kit_file.py). Begin
+with kit.py: `kit.find()` has all of it. The lowest room of the flow; no other file of the flow has the name
+of a cell or a layer in it.
 
 Another library of cells is one TOML file: copy nangate45.toml as kit.toml beside the files of the library
 and change

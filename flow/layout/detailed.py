@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...rtl.sim.toolchain import ToolError
-from ..kit.def_ import Wire
 from ..kit.lef import DBU, Lef, Macro, Polygon, dbu
 from ..netlist.netlist import PORT
 from . import subprocess_engine
 from .placed import Placed
 from .placement import Placement, PortPin
-from .routing import InDetail, Ways
+from .routing import InDetail, Ways, Wire
 from .wires import spanning_edges, terminal_positions
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")

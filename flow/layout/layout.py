@@ -9,107 +9,148 @@ The GDS is the DEF as KLayout reads it. It has the kit's own cells in it, each o
 numbers that the kit gives them.
 """
 
+import itertools
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
-from ..files import replacing
-from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, write_def
+from ..files import replace_text, replacing
 from ..kit.kit import Kit
-from ..kit.lef import DBU, Lef, dbu
+from ..kit.lef import DBU, dbu
 from ..netlist.netlist import PORT
 from .placed import Placed
-from .placement import Placement
-from .routing import Routing
+from .placement import Place
+from .routing import Routing, Wire
 
 SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 VIA = "VIA_"  # how the cells of vias begin
 
 
-def fillers(placed: Placed) -> list[Component]:
-    """Filler cells for every gap of every row, the widest first."""
+def cells_of(placed: Placed) -> dict[str, Place]:
+    """All cells, with fillers for every gap of every row, the widest first."""
     lef, rows = placed.lef, placed.spans()
     sizes = {dbu(lef.macro(kind).width): kind for kind in placed.library.roles.fillers}
-    found: list[Component] = []
+    cells, number = dict(placed.placement.instances), itertools.count()
     for row in placed.placement.rows:
-        y, free = dbu(row.y_um), dbu(row.x_um)
+        free = dbu(row.x_um)
         end = free + row.sites * dbu(lef.site_width)
-        for start, stop, _ in [*sorted(rows[y]), (end, end, "")]:
+        for start, stop, _ in [*sorted(rows[dbu(row.y_um)]), (end, end, "")]:
             for width in sorted(sizes, reverse=True):
                 while start - free >= width:
-                    found.append(Component(f"filler.{len(found)}", sizes[width], free, y, row.orient))
+                    filler = Place(sizes[width], free / DBU, row.y_um, row.orient)
+                    cells[f"filler.{next(number)}"] = filler
                     free += width
             free = stop
-    return found
+    return cells
 
 
-def rails(placement: Placement, lef: Lef) -> dict[str, Net]:
+def rails(placed: Placed) -> dict[str, list[Wire]]:
     """The power nets: a rail along each edge of a row, ground below a row that stands upright."""
-    supply = lef.kit.supply
-    nets = {name: Net([("*", name)]) for name in (supply.power, supply.ground)}
-    height, width = dbu(lef.row_height), dbu(supply.rail_um)
+    placement, supply = placed.placement, placed.lef.kit.supply
+    height, width = dbu(placed.lef.row_height), dbu(supply.rail_um)
     x0, x1 = dbu(placement.core_um[0]), dbu(placement.core_um[2])
     edges: dict[int, str] = {}
     for row in placement.rows:
         y = dbu(row.y_um)
         names = (supply.ground, supply.power) if row.orient == "N" else (supply.power, supply.ground)
         edges |= zip((y, y + height), names, strict=True)
+    nets: dict[str, list[Wire]] = {supply.power: [], supply.ground: []}
     for y, name in sorted(edges.items()):
-        nets[name].wires.append(Wire(supply.rail_layer, x0, y, x1, y, "", width))
+        nets[name].append(Wire(supply.rail_layer, x0, y, x1, y, "", width))
     return nets
 
 
-def layout_of(placed: Placed, wires: Mapping[str, list[Wire]]) -> Def:
-    """The whole layout with these wires, its gaps filled."""
+def write_def(path: Path, placed: Placed, wires: Mapping[str, list[Wire]]) -> None:
+    """The layout with these wires as DEF 5.6 (Cadence, LEF/DEF Language Reference)."""
+    replace_text(path, "\n".join(_lines(placed, wires)) + "\n")
+
+
+def _lines(placed: Placed, wires: Mapping[str, list[Wire]]) -> Iterator[str]:
     placement, netlist, lef = placed.placement, placed.netlist, placed.lef
-    site = dbu(lef.site_width)
-    width, height = die = dbu(placement.die_um[0]), dbu(placement.die_um[1])
-    layout = Def(placement.design, (0, 0, *die))
-    layout.rows = [
-        Row(f"row_{index}", lef.site, dbu(row.x_um), dbu(row.y_um), row.orient, row.sites, site)
-        for index, row in enumerate(placement.rows)
-    ]
+    width, height = map(dbu, placement.die_um)
+    yield "VERSION 5.6 ;"
+    yield 'DIVIDERCHAR "/" ;'
+    yield 'BUSBITCHARS "<>" ;'
+    yield f"DESIGN {_escaped(placement.design)} ;"
+    yield f"UNITS DISTANCE MICRONS {DBU} ;"
+    yield f"DIEAREA ( 0 0 ) ( {width} {height} ) ;"
+    for index, row in enumerate(placement.rows):
+        at = f"{dbu(row.x_um)} {dbu(row.y_um)} {row.orient}"
+        yield f"ROW row_{index} {lef.site} {at} DO {row.sites} BY 1 STEP {dbu(lef.site_width)} 0 ;"
     for layer in lef.routing:
         pitch, offset = dbu(layer.pitch), dbu(layer.offset)
         axis, length = ("Y", height) if layer.direction == "HORIZONTAL" else ("X", width)
-        layout.tracks.append((axis, layer.name, offset, (length - offset) // pitch + 1, pitch))
-    layout.components = [
-        Component(name, instance.kind, dbu(instance.x_um), dbu(instance.y_um), instance.orient)
-        for name, instance in placement.instances.items()
-    ] + fillers(placed)
+        count = (length - offset) // pitch + 1
+        yield f"TRACKS {axis} {offset} DO {count} STEP {pitch} LAYER {layer.name} ;"
+    cells = cells_of(placed)
+    yield f"COMPONENTS {len(cells)} ;"
+    for name, cell in cells.items():
+        at = f"( {dbu(cell.x_um)} {dbu(cell.y_um)} ) {cell.orient}"
+        yield f"- {_escaped(name)} {cell.kind} + PLACED {at} ;"
+    yield "END COMPONENTS"
+    yield f"PINS {len(placement.pins)} ;"
     for name, pin in placement.pins.items():
         x, y, half = dbu(pin.x_um), dbu(pin.y_um), dbu(lef.layers[pin.layer].width) // 2
         box = {  # to the edge of the die
-            "W": (-x, -half, half, half),
-            "E": (-half, -half, width - x, half),
-            "S": (-half, -y, half, half),
-            "N": (-half, -half, half, height - y),
+            "W": f"( {-x} {-half} ) ( {half} {half} )",
+            "E": f"( {-half} {-half} ) ( {width - x} {half} )",
+            "S": f"( {-half} {-y} ) ( {half} {half} )",
+            "N": f"( {-half} {-half} ) ( {half} {height - y} )",
         }[pin.side]
-        layout.pins.append(Pin(name, pin.net, pin.direction.upper(), pin.layer, x, y, box))
-    for net, name in enumerate(netlist.nets):
-        ends = list(filter(None, [netlist.driver[net], *netlist.sinks[net]]))
-        if ends and net not in netlist.constants:
-            pins = [("PIN" if owner == PORT else owner, pin) for owner, pin in ends]
-            layout.nets[name] = Net(pins, wires.get(name, []))
-    layout.special = rails(placement, lef)
-    return layout
+        yield (
+            f"- {_escaped(name)} + NET {_escaped(pin.net)} + DIRECTION {pin.direction.upper()} + USE SIGNAL"
+            f" + LAYER {pin.layer} {box} + PLACED ( {x} {y} ) N ;"
+        )
+    yield "END PINS"
+    power = rails(placed)
+    yield f"SPECIALNETS {len(power)} ;"
+    yield from (f"- {name} ( * {name} ){_wiring(found)} ;" for name, found in power.items())
+    yield "END SPECIALNETS"
+    ends = zip(netlist.nets, netlist.driver, netlist.sinks, strict=True)
+    nets = {
+        name: [end for end in (driver, *sinks) if end]
+        for net, (name, driver, sinks) in enumerate(ends)
+        if net not in netlist.constants and (driver or sinks)
+    }
+    yield f"NETS {len(nets)} ;"
+    for name, terminals in nets.items():
+        pins = "".join(
+            f" ( {'PIN' if owner == PORT else _escaped(owner)} {_escaped(pin)} )" for owner, pin in terminals
+        )
+        yield f"- {_escaped(name)}{pins}{_wiring(wires.get(name, []))} ;"
+    yield "END NETS"
+    yield "END DESIGN"
 
 
-def write_layout(placed: Placed, routing: Routing, files: Kit, out_dir: Path) -> Def:
+def _escaped(name: str) -> str:
+    """A name in DEF, whose bus characters are `<>` here, so that the brackets of a netlist's are plain."""
+    return re.sub(r"([<>/\\])", r"\\\1", name)
+
+
+def _wiring(wires: list[Wire]) -> str:
+    lines = []
+    for wire in wires:
+        head = f"{wire.layer} {wire.width} + SHAPE FOLLOWPIN" if wire.width else wire.layer
+        to = wire.via if wire.via else f"( {wire.x1} {wire.y1} )"
+        lines.append(f"{head} ( {wire.x0} {wire.y0} ) {to}")
+    return "\n  + ROUTED " + "\n    NEW ".join(lines) if lines else ""
+
+
+def write_layout(placed: Placed, routing: Routing, files: Kit, out_dir: Path) -> None:
     """Write layout.def and layout.gds, with the wires of the routing if it is detailed."""
-    layout = layout_of(placed, routing.wires())
-    write_def(out_dir / "layout.def", layout)
+    write_def(out_dir / "layout.def", placed, routing.wires())
     write_gds(out_dir / "layout.def", out_dir / "layout.gds", files)
-    if wrong := check(out_dir / "layout.gds", layout, files.geometry):
-        raise ToolError(f"the layout of {layout.design} is not what was placed: {'; '.join(wrong[:SHOWN])}")
-    return layout
+    if wrong := check(out_dir / "layout.gds", placed):
+        design = placed.placement.design
+        raise ToolError(f"the layout of {design} is not what was placed: {'; '.join(wrong[:SHOWN])}")
 
 
-def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
+def check(gds_path: Path, placed: Placed) -> list[str]:
     """How a GDS, read again by KLayout, differs from the layout: not at all, if all cells are where they were
     placed.
 
@@ -118,14 +159,18 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
     """
     import klayout.db as db
 
+    placement, lef = placed.placement, placed.lef
     content = db.Layout()
     content.read(str(gds_path))
     tops = content.top_cells()
-    if [top.name for top in tops] != [layout.design]:
+    if [top.name for top in tops] != [placement.design]:
         return [f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
     wrong = []
     outline = tops[0].dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
-    if [dbu(x) for x in (outline.left, outline.bottom, outline.right, outline.top)] != list(layout.die):
+    if list(map(dbu, (outline.left, outline.bottom, outline.right, outline.top))) != [
+        *(0, 0),
+        *map(dbu, placement.die_um),
+    ]:
         wrong.append(f"the outline of the GDS is {outline}")
     found: Counter[tuple[str, str, int, int]] = Counter()
     rows = defaultdict(list)
@@ -138,14 +183,16 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
         x, y = dbu(move.disp.x - dx), dbu(move.disp.y - dy)
         found[kind, orient, x, y] += 1
         rows[y].append((x, x + dbu(lef.macro(kind).width)))
-    wanted = Counter((item.macro, item.orient, item.x, item.y) for item in layout.components)
+    cells = cells_of(placed).values()
+    wanted = Counter((cell.kind, cell.orient, dbu(cell.x_um), dbu(cell.y_um)) for cell in cells)
     for kind, orient, x, y in [*(wanted - found), *(found - wanted)]:
         wrong.append(f"a {kind} {orient} at {x / DBU}, {y / DBU} um is in one of layout and GDS only")
-    for row in layout.rows:
-        end = row.x + row.sites * row.step
-        spans = [(row.x, row.x), *sorted(rows.pop(row.y, [])), (end, end)]
+    for index, row in enumerate(placement.rows):
+        start = dbu(row.x_um)
+        end = start + row.sites * dbu(lef.site_width)
+        spans = [(start, start), *sorted(rows.pop(dbu(row.y_um), [])), (end, end)]
         if any(before[1] != after[0] for before, after in pairwise(spans)):
-            wrong.append(f"{row.name} has cells on one another or gaps")
+            wrong.append(f"row_{index} has cells on one another or gaps")
     if rows:
         wrong.append(f"cells at y = {min(rows) / DBU} um are in no row")
     return wrong

@@ -6,9 +6,21 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ..kit.def_ import Wire
 from ..kit.lef import dbu
 from ..product import Product
+
+
+@dataclass
+class Wire:
+    """A straight piece of a net on a layer, or with `via` the via at its first end; in database units."""
+
+    layer: str
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+    via: str = ""
+    width: int = 0  # of a rail; 0 is the layer's own
 
 
 class Overflow(msgspec.Struct):

@@ -12,9 +12,11 @@ from modexlab.flow.check import check, connections, power, shapes, timing
 from modexlab.flow.gates.activity_file import Activity
 from modexlab.flow.gates.engine import INPUT_NS, TICK_NS
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.def_ import Component, Def, Net, Pin, Wire, write_def
 from modexlab.flow.kit.lef import dbu
 from modexlab.flow.layout import layout as layout_files
+from modexlab.flow.layout.placed import Placed
+from modexlab.flow.layout.placement import Place, PortPin
+from modexlab.flow.layout.routing import Wire
 from modexlab.flow.netlist import netlist
 from modexlab.flow.synth.area import Area
 from modexlab.flow.timing import nldm
@@ -28,6 +30,7 @@ from tests.flow.circuits import (
     adder,
     flop_to_flop,
     gated,
+    in_rows,
     longest_delays,
     movements,
     tree,
@@ -214,20 +217,20 @@ def test_intention_does_not_excuse(part, tmp_path, monkeypatch):
 
 
 class Drawn(NamedTuple):
-    """Two inverters of a chain side by side, and the wires of their net."""
+    """Two inverters of a chain in a row, and the wires of their nets."""
 
-    layout: Def
-    netlist: netlist.Netlist
+    placed: Placed
+    wires: dict[str, list[Wire]]
     metal2: list[Wire]
 
     def gds(self, directory):
         """The file."""
-        write_def(directory / "layout.def", self.layout)
+        layout_files.write_def(directory / "layout.def", self.placed, self.wires)
         layout_files.write_gds(directory / "layout.def", directory / "layout.gds", KIT)
         return directory / "layout.gds"
 
     def connections(self, directory):
-        return connections.compare(self.gds(directory), self.layout, self.netlist, KIT)
+        return connections.compare(self.gds(directory), self.placed)
 
     def shapes(self, directory):
         return shapes.compare(self.gds(directory), KIT)
@@ -238,27 +241,21 @@ def drawn(directory):
     circuit.add("first", "INV_X1", A="a", ZN="middle")
     circuit.add("second", "INV_X1", A="middle", ZN="z")
     lef = KIT.geometry
-    apart = 10 * lef.macro("INV_X1").width
-    made = Def("pair", (0, 0, dbu(2 * apart), dbu(4.2)))
-    made.components = [
-        Component(name, "INV_X1", dbu(x), 0, "N") for name, x in (("first", 0), ("second", apart))
-    ]
+    places = {name: Place("INV_X1", x, 2.8, "N") for name, x in (("first", 2.85), ("second", 6.65))}
+    placed = in_rows(circuit.read(directory), 1, 22, places)
 
     def at(name, pin):
         _, corners = lef.macro("INV_X1").pins[pin].shapes[0]
         x, y = connections.inside(corners)
-        return dbu(x + (apart if name == "second" else 0)), dbu(y)
+        return places[name].x_um + x, places[name].y_um + y
 
+    for port, name, pin, side in (("a", "first", "A", "W"), ("z", "second", "ZN", "E")):
+        placed.placement.pins[port] = PortPin(port, "input", "metal1", *at(name, pin), side)
     via = lef.kit.routing.pin_vias[0]
-    (x0, y0), (x1, y1) = at("first", "ZN"), at("second", "A")
+    (x0, y0), (x1, y1) = (map(dbu, at(*end)) for end in (("first", "ZN"), ("second", "A")))
     middle = [Wire("metal1", x0, y0, x0, y0, via), Wire("metal1", x1, y1, x1, y1, via)]
     metal2 = [Wire("metal2", x0, y0, x0, y1), Wire("metal2", x0, y1, x1, y1)]
-    made.nets["middle"] = Net([("first", "ZN"), ("second", "A")], [*middle, *metal2])
-    for port, name, pin in (("a", "first", "A"), ("z", "second", "ZN")):
-        x, y = at(name, pin)
-        made.pins.append(Pin(port, port, "INPUT", "metal1", x, y, (-70, -70, 70, 70)))
-        made.nets[port] = Net([(name, pin), ("PIN", port)])
-    return Drawn(made, circuit.read(directory), metal2)
+    return Drawn(placed, {"middle": [*middle, *metal2], "z": []}, metal2)
 
 
 def wrong(rows):
@@ -272,17 +269,18 @@ def test_layout_as_the_netlist_says(tmp_path):
 
 def test_open_and_short_are_found(tmp_path):
     found = drawn(tmp_path)
-    net = found.layout.nets["middle"]
-    net.wires.remove(found.metal2[1])
+    wires, places = found.wires["middle"], found.placed.placement.instances
+    wires.remove(found.metal2[1])
     rows = found.connections(tmp_path)
-    assert wrong(rows) == ["open nets, 6 pins"] and rows[0].note == "middle is in 2 pieces"
-    net.wires.append(found.metal2[1])
-    start, end = found.layout.pins[0], net.wires[0]  # from a, by metal1, to the output of the first
-    net.wires.append(Wire("metal1", start.x, start.y, end.x0, start.y))
-    net.wires.append(Wire("metal1", end.x0, start.y, end.x0, end.y0))
+    assert wrong(rows) == ["open nets, 8 pins"] and rows[0].note == "middle is in 2 pieces"
+    wires.append(found.metal2[1])
+    start, end = found.placed.placement.pins["a"], wires[0]  # by metal1 to the output of the first
+    x, y = dbu(start.x_um), dbu(start.y_um)
+    wires.append(Wire("metal1", x, y, end.x0, y))
+    wires.append(Wire("metal1", end.x0, y, end.x0, end.y0))
     rows = found.connections(tmp_path)
     assert "shorted nets" in wrong(rows) and "a and middle" in rows[1].note
-    found.layout.components[1].x += dbu(5.0)
+    places["second"] = msgspec.structs.replace(places["second"], x_um=places["second"].x_um + 5.0)
     rows = found.connections(tmp_path)
     assert wrong(rows)[0].startswith("open nets")  # a cell that is not where its wires are
 
@@ -291,9 +289,7 @@ def test_wires_too_near_are_found(tmp_path):
     found = drawn(tmp_path)
     wire = found.metal2[1]
     near = dbu(KIT.geometry.layers["metal2"].width + 0.05)
-    found.layout.nets["z"].wires.append(
-        Wire("metal2", wire.x0 + dbu(1), wire.y0 + near, wire.x1, wire.y1 + near)
-    )
+    found.wires["z"].append(Wire("metal2", wire.x0 + dbu(1), wire.y0 + near, wire.x1, wire.y1 + near))
     assert wrong(found.shapes(tmp_path)) == ["spacing of metal2 below 0.07 um"]
     assert wrong(found.connections(tmp_path)) == []
 

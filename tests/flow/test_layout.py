@@ -15,8 +15,7 @@ import pytest
 from modexlab.flow import product
 from modexlab.flow.check import connections, shapes
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.def_ import Wire, write_def
-from modexlab.flow.kit.lef import DBU, read_lef
+from modexlab.flow.kit.lef import DBU, dbu, read_lef
 from modexlab.flow.layout import (
     clock_tree,
     detailed,
@@ -32,6 +31,7 @@ from modexlab.flow.layout import (
 )
 from modexlab.flow.layout import routing as routing_file
 from modexlab.flow.layout.placed import Placed
+from modexlab.flow.layout.routing import Wire
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import load as load_hierarchy
 from modexlab.flow.prove.placed import prove_same
@@ -119,12 +119,8 @@ def routing(placed):
 
 
 @module_fixture
-def whole(placed, routing):
-    return layout.write_layout(placed, routing, FILES, placed.directory)
-
-
-@module_fixture
-def gds(placed, whole):
+def gds(placed, routing):
+    layout.write_layout(placed, routing, FILES, placed.directory)
     return placed.directory / "layout.gds"
 
 
@@ -132,9 +128,9 @@ def nets_with_wires(placed):
     return {name for name, sinks in zip(placed.netlist.nets, placed.netlist.sinks, strict=True) if sinks}
 
 
-def faults(gds, drawn, subject):
+def faults(gds, subject):
     """Shapes and connections of a layout that are wrong."""
-    rows = [*shapes.compare(gds, FILES), *connections.compare(gds, drawn, subject, FILES)]
+    rows = [*shapes.compare(gds, FILES), *connections.compare(gds, subject)]
     return [f"{row.what}: {row.note}" for row in rows if row.wrong]
 
 
@@ -542,56 +538,55 @@ class TestRouted:
 
 
 class TestLayout:
-    def test_def_has_the_wires(self, placed, whole, routing):
-        """Instances and nets have their names in the DEF, as KLayout reads it."""
+    def test_def_has_all_names(self, placed, routing, gds):
+        """Of instances and nets, as KLayout reads it."""
         import klayout.db as db
 
-        for name, net in routing.wires().items():
-            assert whole.nets[name].wires == net
         reading, options = db.LEFDEFReaderConfiguration(), db.LoadLayoutOptions()
         reading.lef_files, reading.read_lef_with_def = [str(FILES.tech_lef), str(FILES.lef)], False
         reading.instance_property_name = reading.net_property_name = "name"
         reading.dbu = 1 / DBU
         options.lefdef_config, drawn = reading, db.Layout()
-        drawn.read(str(placed.directory / "layout.def"), options)
+        drawn.read(str(gds.with_suffix(".def")), options)
         top = drawn.top_cell()
         named = {found.property("name") for found in top.each_inst()}
-        assert named >= {item.name for item in whole.components}
+        assert named >= layout.cells_of(placed).keys()
         shapes_of = (top.shapes(layer).each() for layer in drawn.layer_indexes())
         named = {shape.property("name") for shape in itertools.chain.from_iterable(shapes_of)}
-        assert named >= {name for name, net in whole.nets.items() if net.wires} | whole.special.keys()
+        assert named >= routing.wires().keys() | layout.rails(placed).keys()
 
-    def test_geometry_is_the_netlist(self, placed, whole, gds):
-        assert faults(gds, whole, placed.netlist) == []
+    def test_geometry_is_the_netlist(self, placed, gds):
+        assert faults(gds, placed) == []
 
-    def test_geometry_that_is_not_is_found(self, placed, whole, tmp_path):
-        broken = copy.deepcopy(whole)
-        cut, other = (name for name in list(broken.nets) if name in ("in[0]", "in[1]"))
-        broken.nets[cut].wires = [wire for wire in broken.nets[cut].wires if not wire.via]
-        pin, far = (next(pin for pin in broken.pins if pin.name == name) for name in ("clk", other))
-        broken.nets["clk"].wires.append(Wire("metal3", pin.x, pin.y, pin.x, far.y))
-        write_def(tmp_path / "broken.def", broken)
+    def test_geometry_that_is_not_is_found(self, placed, routing, tmp_path):
+        wires = copy.deepcopy(routing.wires())
+        cut, other = (name for name in wires if name in ("in[0]", "in[1]"))
+        wires[cut] = [wire for wire in wires[cut] if not wire.via]
+        pin, far = ((dbu(pin.x_um), dbu(pin.y_um)) for pin in map(placed.placement.pins.get, ("clk", other)))
+        wires["clk"].append(Wire("metal3", *pin, pin[0], far[1]))
+        layout.write_def(tmp_path / "broken.def", placed, wires)
         layout.write_gds(tmp_path / "broken.def", tmp_path / "broken.gds", FILES)
-        wrong = faults(tmp_path / "broken.gds", broken, placed.netlist)
+        wrong = faults(tmp_path / "broken.gds", placed)
         assert any(f"{cut} is in " in fault for fault in wrong), wrong
         assert any(fault.startswith("shorted nets") and other in fault for fault in wrong), wrong
 
-    def test_gds_of_another_layout_is_found(self, whole, lef, gds, tmp_path):
-        assert layout.check(gds, whole, lef) == []
-        moved = copy.deepcopy(whole)
-        moved.components[0].x += 380
+    def test_gds_of_another_layout_is_found(self, placed, gds, tmp_path):
+        assert layout.check(gds, placed) == []
+        moved = placed.changed()
+        at = placed.placement.instances[move(moved, dx=0.19)]
         for other, message in (
-            (moved, "in one of layout and GDS only"),
-            (replace(whole, design="other"), "the GDS has the top cells pipe"),
-            (replace(whole, die=(0, 0, 9, 9)), "outline"),
-            (replace(whole, rows=whole.rows[1:]), "are in no row"),
+            ({"instances": moved.placement.instances}, "in one of layout and GDS only"),
+            ({"design": "other"}, "the GDS has the top cells pipe"),
+            ({"die_um": (9.0, 9.0)}, "outline"),
+            ({"rows": placed.placement.rows[1:]}, "are in no row"),
         ):
-            assert any(message in wrong for wrong in layout.check(gds, other, lef))
-        write_def(tmp_path / "moved.def", moved)
+            subject = replace(placed, placement=msgspec.structs.replace(placed.placement, **other))
+            assert any(message in wrong for wrong in layout.check(gds, subject))
+        layout.write_def(tmp_path / "moved.def", moved, {})
         layout.write_gds(tmp_path / "moved.def", tmp_path / "moved.gds", FILES)
-        row = next(row for row in whole.rows if row.y == moved.components[0].y)
-        wrong = layout.check(tmp_path / "moved.gds", moved, lef)
-        assert wrong == [f"{row.name} has cells on one another or gaps"]
+        (row,) = (index for index, row in enumerate(placed.placement.rows) if row.y_um == at.y_um)
+        wrong = layout.check(tmp_path / "moved.gds", moved)
+        assert wrong == [f"row_{row} has cells on one another or gaps"]
 
     def test_same_layout_same_bytes(self, gds, tmp_path):
         layout.write_gds(gds.with_suffix(".def"), tmp_path / "again.gds", FILES)
@@ -689,5 +684,5 @@ def test_machine_from_verilog_to_wires(nbits, cells, capsys, tmp_path, library):
     guessed = sum(model.cap_ff(len(pins) - 1) for _, pins, _ in wires.terminal_positions(subject))
     assert 0.5 < summary.cap_ff / guessed < 2
     assert summary.clock_tree.skew_ps < 30
-    drawn = layout.write_layout(subject, routing, FILES, tmp_path)
-    assert faults(tmp_path / "layout.gds", drawn, after) == []
+    layout.write_layout(subject, routing, FILES, tmp_path)
+    assert faults(tmp_path / "layout.gds", subject) == []

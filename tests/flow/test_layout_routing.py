@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 import pytest
 from modexlab.flow import progress
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.def_ import Wire
 from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import detailed, route, subprocess_engine
 from modexlab.flow.layout.placement import PortPin
+from modexlab.flow.layout.routing import Wire
 from modexlab.rtl.sim.toolchain import ToolError
 
 from tests.flow.circuits import fan_out
