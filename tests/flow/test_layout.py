@@ -201,12 +201,16 @@ class TestLef:
 
     @parametrize(
         "last, said",
-        [("END B\nEND LIBRARY", "END LIBRARY"), ("END B", "the end of the file"), ("", "END B")],
+        [
+            ("END B\nEND LIBRARY", "line 3: expected a semicolon at the end in 'MACRO B END B END LIBRARY'"),
+            ("END B", "line 3: expected a semicolon at the end in 'MACRO B END B'"),
+            ("", "line 2: expected END A for MACRO A of line 1, and not END B"),
+        ],
     )
     def test_macro_without_end(self, tmp_path, last, said):
         cut = tmp_path / "cut.lef"
         cut.write_text(f"MACRO A\n  SIZE 1 BY 1 ;\nMACRO B\n{last}\n" if last else "MACRO A\nEND B\n")
-        with refused(f"{said} comes before the end of MACRO A"):
+        with refused(said):
             read_lef(cut)
 
 
@@ -501,7 +505,7 @@ class TestRouted:
     def test_too_dense_to_route(self, placed, lef, monkeypatch):
         rules = lef.kit
         two = msgspec.structs.replace(rules.routing, layers=rules.routing.layers[:2])
-        lef = replace(lef, described=msgspec.structs.replace(rules, routing=two))
+        lef = replace(lef, described=rules._replace(routing=two))
         monkeypatch.setattr(detailed, "ROUNDS", 1)
         subject = replace(placed, lef=lef)
         found, _ = detailed.route_detailed(subject, route.route_globally(subject))
@@ -539,7 +543,7 @@ class TestRouted:
 
 class TestLayout:
     def test_def_has_all_names(self, placed, routing, gds):
-        """Of instances and nets, as KLayout reads it."""
+        """KLayout finds all instances and nets in it."""
         import klayout.db as db
 
         reading, options = db.LEFDEFReaderConfiguration(), db.LoadLayoutOptions()
