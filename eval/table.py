@@ -14,7 +14,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     rows = [list(map(cell, row)) for row in rows]
     columns = list(zip(*([head, *rows]), strict=True))
     widths = [max(map(len, column)) for column in columns]
-    right = [bool(rows) and all(map(_is_number, column[1:])) for column in columns]
+    right = [bool(rows) and all(map(is_number, column[1:])) for column in columns]
 
     def line(cells: Sequence[str]) -> str:
         parts = zip(cells, widths, right, strict=True)
@@ -33,5 +33,5 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[s
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     return text == "-" or text.replace(",", "").replace(".", "", 1).isdigit()

@@ -11,9 +11,9 @@ from collections import Counter
 
 import pytest
 from modexlab.eval.assurance.proof.check import KINDS, UNITS
-from modexlab.eval.assurance.proof.reference import recorded
 from modexlab.eval.cli.main import main
 from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.verdicts import recorded
 from modexlab.eval.table import table as render
 from modexlab.fl import xcel
 from modexlab.fl.status import MEANING
@@ -30,6 +30,7 @@ HOWTO = (
     "compare",
     "foreign-verilog",
     "package",
+    "paper",
     "prove",
     "python-api",
     "report",
@@ -158,7 +159,7 @@ def test_statuses():
 
 
 def test_verdicts():
-    assert quotations()["eval/results/proofs.jsonl"] == verdicts()
+    assert quotations()["eval/results/verdicts.jsonl"] == verdicts()
 
 
 @parametrize(
@@ -242,7 +243,7 @@ def rewrite():
     import io
 
     present = {"fl/xcel.py": protocol(), "fl/status.py": statuses()}
-    present["eval/results/proofs.jsonl"] = verdicts()
+    present["eval/results/verdicts.jsonl"] = verdicts()
     for command, first in TABLES.items():
         with contextlib.redirect_stdout(io.StringIO()) as output:
             main(shlex.split(command))

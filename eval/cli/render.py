@@ -1,9 +1,11 @@
-"""The renderer of results: a report is printed as JSON, or its blocks as text or Markdown."""
+"""The renderer of results: a report is printed as JSON, or its blocks as text, Markdown or LaTeX."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+import textwrap
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +14,11 @@ from typing import Any
 
 import msgspec
 
-from ..table import markdown_table, table
+from ..table import cell, is_number, markdown_table, table
 from .exit_codes import FAILED, INTERRUPTED
 
 LABEL = 14  # letters
+TEXT, MARKDOWN, LATEX = "text", "markdown", "latex"  # forms of a table, which are methods of Table
 EMPTY = (None, "", "-")
 Json = dict[str, Any]  # an object for scripts
 Columns = Mapping[str, str | Callable[[Any], Any]]  # the item of a record for each head
@@ -59,6 +62,31 @@ class Table:
         body = "\n".join(markdown_table(self.head, self.rows))
         return "\n\n".join(filter(None, (title, body, self.note)))
 
+    def latex(self) -> str:
+        """The table for LaTeX, with the rules of booktabs."""
+        body = [[_tex(cell(value)) for value in row] for row in self.rows]
+        numeric = [all(map(is_number, map(cell, column))) for column in zip(*self.rows, strict=True)]
+        head, *rows = [" & ".join(row) for row in ([*map(_tex, self.head)], *body)]
+        lines = [
+            *(r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.title)}}}"),
+            rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in numeric)}}}",
+            *(r"\toprule", rf"{head} \\", r"\midrule", *(rf"{row} \\" for row in rows)),
+            *(r"\bottomrule", r"\end{tabular}"),
+            *([rf"\par\smallskip {_tex(self.note)}"] if self.note else []),
+            r"\end{table}",
+        ]
+        return "\n".join(lines)
+
+
+TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "+-": r"$\pm$"}
+TEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
+_SIGNS = re.compile("|".join(map(re.escape, TEX)))
+
+
+def _tex(text: str) -> str:
+    """Text with the signs escaped that LaTeX would interpret."""
+    return _SIGNS.sub(lambda found: TEX[found[0]], text)
+
 
 def _item(record: Any, column: str | Callable[[Any], Any]) -> Any:
     if not isinstance(column, str):
@@ -77,20 +105,27 @@ def labelled(pairs: Iterable[tuple[str, Any]], title: str = "") -> str:
     return "\n".join([title, *lines] if title else lines)
 
 
-def rendered(blocks: Iterable[Block | None], markdown: bool = False) -> str:
-    """Blocks with an empty line between them."""
+def rendered(blocks: Iterable[Block | None], form: str = TEXT) -> str:
+    """Blocks with an empty line between them; in LaTeX, text becomes comments."""
     return "\n\n".join(
-        block if isinstance(block, str) else block.markdown() if markdown else block.text()
+        getattr(block, form)()
+        if isinstance(block, Table)
+        else textwrap.indent(block, "% ", lambda _: True)
+        if form == LATEX
+        else block
         for block in blocks
         if block
     )
 
 
-def answer(
-    args: Namespace, data: Any, *blocks: Block | None, ok: object = True, markdown: bool = False
-) -> int:
+def output_form(args: Namespace) -> str:
+    """The form of tables that was asked for."""
+    return next((form for form in (MARKDOWN, LATEX) if getattr(args, form)), TEXT)
+
+
+def answer(args: Namespace, data: Any, *blocks: Block | None, ok: object = True, form: str = TEXT) -> int:
     """The result of a command: its data with --json, else its blocks; returns the exit code."""
-    print(json.dumps(msgspec.to_builtins(data), indent=2) if args.json else rendered(blocks, markdown))
+    print(json.dumps(msgspec.to_builtins(data), indent=2) if args.json else rendered(blocks, form))
     return 0 if ok else FAILED
 
 

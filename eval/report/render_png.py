@@ -55,6 +55,8 @@ def drawn(chart: Chart, content: Content, format: str) -> bytes:
     vega = apart(vl_convert.vegalite_to_vega(specification(chart, content)))
     if format == "svg":
         return vl_convert.vega_to_svg(vega).encode()
+    if format == "pdf":
+        return vl_convert.vega_to_pdf(vega)
     return vl_convert.vega_to_png(vega, scale=SCALE)
 
 

@@ -73,6 +73,7 @@ test_refused = refusals(
 
 def test_bibtex(cli):
     out = cli("show papers --bibtex").out
+    assert out.startswith("@software{modexlab,")
     assert out.count("@misc{paper") == 5 and out.count("{") == out.count("}")
     assert cli("show papers 004 --bibtex").out == (
         "@misc{paper004,\n  author = {Yamin Li and Wanming Chu},\n"

@@ -5,6 +5,7 @@ is what is tested.
 """
 
 import os
+import re
 import signal
 
 import pytest
@@ -460,6 +461,16 @@ def test_markdown(cli, bench):
     assert lines[head + 1] == "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     row = "| MontModExp | 32 | cycles encrypt | 162 | 162 mont-001 | 1 | - mont | - | twin equal: same work |"
     assert row in lines
+
+
+def test_latex(cli, bench):
+    """The rows of the text, with escaped signs; all text around the tables is a comment."""
+    said = cli("compare cores mont --nbits 32 --latex").out
+    assert said.count(r"\begin{tabular}") == said.count(r"\end{tabular}") == said.count(r"\toprule") > 2
+    assert re.search(r"^mont!? & ours & \d+ & \d+ & .* \$\\pm\$\d+\\% & .* \\\\$", said, re.MULTILINE)
+    outside = re.sub(r"\\begin\{table\}.*?\\end\{table\}", "", said, flags=re.DOTALL)
+    assert all(line.startswith("%") for line in outside.splitlines() if line)
+    assert "tables of papers have no LaTeX form" in cli.fails("compare paper-001 --latex")
 
 
 def test_all_papers_and_widths(cli, bench):

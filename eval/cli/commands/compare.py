@@ -27,6 +27,7 @@ examples:
   modexlab compare all > comparison.txt
   modexlab compare paper-003 paper-002 --markdown
   modexlab compare paper-001 --table RTL --measure --json
+  modexlab compare cores --nbits 32 --latex
   modexlab compare cores mont --nbits 8 --measure --json
   modexlab compare cores heap --nbits 32 --measure --no-search
 """
@@ -49,7 +50,7 @@ from ...table import cell, markdown_table, table
 from ..arguments import refuse
 from ..laboratory import ledger_of, swept
 from ..options import flag, option, shared
-from ..render import Block, Json, answer, interrupted, warn
+from ..render import LATEX, MARKDOWN, Block, Json, answer, interrupted, output_form, warn
 from . import compare_cores
 from .compare_cores import LINE, wrapped
 
@@ -79,6 +80,7 @@ OPTIONS = (
     flag("--no-search", f"with {compare_cores.WORD} --measure: use known clocks where there are any"),
     *("--retry", "--jobs", "--ledger"),
     flag("--markdown", "print tables in Markdown"),
+    flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs)"),
     "--json",
 )
 
@@ -90,10 +92,12 @@ def execute(args: Namespace) -> int:
             ("full", "retry", "jobs", "no_search"),
             " without --measure: nothing is measured; add --measure",
         )
-    if args.json and args.markdown:
-        raise BadInput("--json with --markdown: give one of them")
+    forms = [name for name in ("json", MARKDOWN, LATEX) if getattr(args, name)]
+    if len(forms) > 1:
+        raise BadInput(f"--{forms[0]} with --{forms[1]}: give one of them")
     if args.papers[:1] == [compare_cores.WORD]:
         return compare_cores.execute(args, _answer)
+    refuse(args, [LATEX], f": tables of papers have no LaTeX form; {CORES_ALONE}")
     refuse(args, ["no_search"], f": papers have no clock that is searched; {CORES_ALONE}")
     if args.manifests:
         raise BadInput(f"--accelerator {args.manifests[0]}: papers know no design of yours; {CORES_ALONE}")
@@ -128,7 +132,7 @@ def _answer(
         if args.measure:
             code = _measure(missing(compared), ledger, args)
             compared = look(ledger)
-    answer(args, as_json(compared), *blocks(compared), markdown=args.markdown)
+    answer(args, as_json(compared), *blocks(compared), form=output_form(args))
     return code
 
 

@@ -21,7 +21,7 @@ from ...lab.comparison.cores import Core
 from ...lab.point import Point
 from ...report.metrics import shown
 from ...table import cell, table
-from ..render import Block, Columns, Json, Table, warn
+from ..render import MARKDOWN, TEXT, Block, Columns, Json, Table, output_form, warn
 
 WORD = "cores"
 LINE = 120
@@ -178,12 +178,12 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
 
 def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: Namespace) -> Iterator[Block]:
     for nbits in dict.fromkeys(core.nbits for core in found):
-        yield from _of_width(nbits, [core for core in found if core.nbits == nbits], args.markdown)
+        yield from _of_width(nbits, [core for core in found if core.nbits == nbits], output_form(args))
     for text in (*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)):
         yield wrapped(text, args.markdown)
 
 
-def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[Table]:
+def _of_width(nbits: int, found: Sequence[Core], form: str) -> Iterator[Table]:
     """Products, private and public operations, ours before published ones."""
     for where in ("", ", published, other technologies"):
         for load in (PRODUCT, PRIVATE, PUBLIC):
@@ -193,10 +193,10 @@ def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[Tab
             for (same, _), rows in groupby(cores, attrgetter(load.work, "routed")):
                 title = f"{load.title}, {same}".removesuffix(", ")
                 columns = {**NAME, **load.columns, **END}
-                hidden = () if markdown else (*MARKDOWN_ONLY, "source")
+                hidden = () if form == MARKDOWN else (*MARKDOWN_ONLY, "source")
                 shown = {head: item for head, item in columns.items() if head not in hidden}
                 made = Table.of(rows, shown, f"{nbits:,} bits: {title}{where}").folded((*OF_FLOW, *OF_WORK))
-                yield made if markdown else _fitted(made)
+                yield _fitted(made) if form == TEXT else made
 
 
 def _fitted(made: Table) -> Table:

@@ -45,7 +45,7 @@ from ..render import Json, answer, interrupted
 
 PAGE = "modexlab-report.html"
 SPACE = "report"  # the ready-made space that is measured
-FORMATS = ("png", "svg")
+FORMATS = ("png", "svg", "pdf")
 NBITS = 32  # of a design that the space does not have
 
 

@@ -14,6 +14,7 @@ examples:
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
+from importlib.metadata import version
 
 import msgspec
 
@@ -32,6 +33,14 @@ OPTIONS = (
     "--json",
 )
 
+BIBTEX = """\
+@software{{modexlab,
+  title = {{modexlab: a laboratory for modular-exponentiation hardware}},
+  author = {{{{The modexlab developers}}}},
+  version = {{{version}}},
+  year = {{2026}}
+}}"""
+
 
 def execute(args: Namespace) -> int:
     if args.table and args.paper is None:
@@ -44,7 +53,8 @@ def execute(args: Namespace) -> int:
     if args.bibtex and (args.json or args.errata or args.table):
         raise BadInput("--bibtex prints references and nothing else: drop --json, --errata and --table")
     if args.bibtex:
-        print("\n\n".join(paper.bibtex for paper in papers))
+        own = [BIBTEX.format(version=version("modexlab"))] if args.paper is None else []
+        print("\n\n".join([*own, *(paper.bibtex for paper in papers)]))
         return 0
     errata = [erratum for paper in papers for erratum in paper.errata]
     if args.errata:
