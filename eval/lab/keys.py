@@ -24,6 +24,7 @@ _SYSTEMS = ("rtl.sim", "eval.designs.system_catalogue")
 _FLOW = ("eval.lab.asic_run", "flow.graph.step")
 _OPERANDS = ("eval.designs.workload_names", "eval.designs.widths")
 _PROOFS = "eval.assurance.proof.registry"
+_ATTACKS = "eval.assurance.attacks.suite"
 # modules that count alone: they import all designs
 _MEASURE = ("eval.lab.measure",)
 _CHIPS = (
@@ -76,6 +77,11 @@ def sources_of_answers() -> str:
 def sources_of_proofs() -> str:
     """Digest of the sources on which a verdict of `modexlab prove` depends."""
     return sources.digest(*_MACHINES, *_CHIPS, *flow_modules(), _PROOFS, without=_NO_FIGURES)
+
+
+def sources_of_attacks() -> str:
+    """Digest of the sources on which a verdict of `modexlab attack all` depends."""
+    return sources.digest(*_MACHINES, _ATTACKS, without=_NO_FIGURES)
 
 
 def sources_of_hardware() -> str:

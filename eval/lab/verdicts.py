@@ -1,22 +1,37 @@
-"""Verdicts of `modexlab prove` on a machine or on the processor, as the ledger stores them."""
+"""Verdicts of `modexlab prove` and `modexlab attack all`, as the ledger stores them, and reference verdicts.
 
+Reference verdicts are in eval/results/verdicts.jsonl, one on a line, with the digest of the hardware that was
+checked. `modexlab prove all --record`, `prove proc --record` and `attack all --record` write them. A check
+that was proved must stay proved.
+"""
+
+import functools
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
-from ...flow.prove.report import REFUTED
+from ...flow.prove.report import PROVED, REFUTED
 from ...rtl.sim import cache, sources
 from ..designs import catalogue
 from ..designs.control import SCHEDULE
 from ..designs.runnable import Runnable
+from ..designs.verilog_header import commit
 from . import keys
+from .point import Point
 
 TIME = "time"  # the kind of check that holds a machine to its promise about time
 PROMISED = " of "  # in the name of a check of the time of other promised fields than the secret ones
 OTHER_SCHEDULE = " schedule="  # in the name of a check of the time of another schedule than the machine's
 PROC = "proc"  # the processor, by its name
+PROCESSOR = Point("proc-naive", 32)  # whose hardware is the processor
+LEAKAGE, FAULTS = ATTACKS = "leakage", "faults"  # kinds of checks by `modexlab attack`
+TRACES, SAMPLES = 5000, 1000  # operations and faults of an attack
+FILE = Path(__file__).parents[1] / "results" / "verdicts.jsonl"
+Key = tuple[str, int, str]
 _PROCESSOR = "eval.assurance.proof.processor.processor_checks"
 
 
@@ -30,10 +45,11 @@ class Subject(NamedTuple):
     key: str
 
     @classmethod
-    def of(cls, accelerator: Runnable) -> "Subject":
-        """A machine of the catalogue, or another accelerator."""
+    def of(cls, accelerator: Runnable, kind: str = "") -> "Subject":
+        """A machine of the catalogue, or another accelerator; kind: of the checks."""
         design, settings = accelerator.design, dict(accelerator.parameters)
-        key = _key([design.identity, accelerator.nbits, settings], keys.sources_of_proofs())
+        digest = keys.sources_of_attacks() if kind in ATTACKS else keys.sources_of_proofs()
+        key = _key([design.identity, accelerator.nbits, settings], digest)
         return cls(design.reference, design.family, accelerator.nbits, settings, key)
 
     @classmethod
@@ -86,7 +102,124 @@ class Verdict:
     def _now(self) -> Subject:
         if self.subject == PROC:
             return Subject.processor()
-        return Subject.of(catalogue.entry(self.subject).at(self.nbits, **self.settings))
+        return Subject.of(catalogue.entry(self.subject).at(self.nbits, **self.settings), self.kind)
+
+    @property
+    def about(self) -> Key:
+        return self.subject, self.nbits, self.name
+
+    @property
+    def command(self) -> str:
+        """The command that checks it again."""
+        if self.kind in ATTACKS:
+            count = {LEAKAGE: ("--traces", TRACES), FAULTS: ("--samples", SAMPLES)}[self.kind]
+            settings = [
+                word
+                for item in sorted(self.settings.items())
+                for word in ("--set", "=".join(map(_text, item)))
+            ]
+            words = ["attack", self.kind, self.subject, "--nbits", self.nbits, *settings, *count]
+        else:
+            width = [] if self.subject == PROC else ["--nbits", self.nbits]
+            words = ["prove", self.subject, *width, "--check", self.name]
+        return shlex.join(["modexlab", *map(str, words)])
+
+    @property
+    def hardware(self) -> str:
+        """The digest of the hardware as it is now; BadInput if there is none."""
+        if self.subject == PROC:
+            return _content(PROCESSOR)
+        return _content(Point(self.subject, self.nbits, tuple(sorted(self.settings.items()))))
+
+
+@dataclass(frozen=True)
+class Recorded(Verdict):
+    """A reference verdict with the digest of its hardware, empty if that was not recorded."""
+
+    content: str = ""
+
+    @property
+    def stale(self) -> bool:
+        try:
+            return self.content != self.hardware
+        except BadInput:
+            return True
+
+
+@functools.cache
+def _content(point: Point) -> str:
+    return point.content
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# ---- reference verdicts
+
+
+def reference() -> Iterator[Recorded]:
+    """The reference verdicts."""
+    for line in map(json.loads, FILE.read_text().splitlines()):
+        processor = line["design"] == PROC
+        yield Recorded(
+            key="",
+            subject=line["design"],
+            family="processor" if processor else catalogue.entry(line["design"]).family,
+            name=line["check"],
+            seconds=0.0,
+            settings=line.get("settings", {}),
+            how=line.get("how", ""),
+            content=line.get("content", ""),
+            **{name: line[name] for name in ("nbits", "kind", "verdict")},
+        )
+
+
+def recorded() -> dict[Key, str]:
+    """The reference verdicts by design, width and check."""
+    lines = map(json.loads, FILE.read_text().splitlines())
+    return {(line["design"], line["nbits"], line["check"]): line["verdict"] for line in lines}
+
+
+def record(verdicts: Iterable[Verdict], drop: Collection[Key] = ()) -> None:
+    """Put these verdicts in place of recorded ones of the same checks, and drop checks that are gone."""
+    lines = {
+        (line["design"], line["nbits"], line["check"]): line
+        for line in map(json.loads, FILE.read_text().splitlines())
+    }
+    for item in verdicts:
+        lines[item.about] = {
+            **{"design": item.subject, "nbits": item.nbits, "check": item.name, "verdict": item.verdict},
+            **{"kind": item.kind, "how": item.how, "command": item.command},
+            **({"settings": dict(item.settings)} if item.kind in ATTACKS else {}),
+            **{"commit": commit(), "content": item.hardware},
+        }
+    kept = sorted(lines.keys() - set(drop))
+    FILE.write_text("".join(json.dumps(lines[key]) + "\n" for key in kept))
+
+
+def lost(verdicts: Iterable[Verdict]) -> list[str]:
+    """The checks that were proved and are not proved now, in words."""
+    before = recorded()
+    return [
+        f"{verdict.subject} {verdict.name}: was proved, is {verdict.verdict} now"
+        for verdict in verdicts
+        if verdict.verdict != PROVED and before.get(verdict.about) == PROVED
+    ]
+
+
+def gone(verdicts: Iterable[Verdict], nbits: int) -> list[Key]:
+    """The recorded checks of this width that a complete run, of all designs or of the processor, lacks."""
+    asked = {verdict.about for verdict in verdicts}
+    processor = any(subject == PROC for subject, *_ in asked)
+    return sorted(
+        item.about
+        for item in reference()
+        if item.kind not in ATTACKS
+        and item.about not in asked
+        and item.nbits == nbits
+        and (item.subject == PROC) == processor
+    )
 
 
 def _key(what: Any, sources: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...flow.prove.report import REFUTED
 from ..designs.interfaces import UNIT
+from ..lab.verdicts import FAULTS, LEAKAGE
 from . import protections
 from .charts import DEPENDS, SHARES
 from .datasets import GROWING
@@ -207,13 +208,17 @@ def _energy(content: Content) -> str:
 
 
 def _leakage(content: Content) -> str:
-    parts = []
-    if content.data["leakage"]:
-        verdicts = {record["name"]: record["verdict"] for record in content.data["leakage"]}
+    """Attacks by their outcome, and designs by their cycles."""
+    outcomes: dict[str, list[bool]] = {}
+    for item in content.attacked:
+        outcomes.setdefault(item.kind, []).append(not item.verdict.startswith("no "))
+    words = {LEAKAGE: "leakage tests find a leak", FAULTS: "fault campaigns release wrong results"}
+    parts = [f"{sum(found)} of {len(found)} {words[kind]}" for kind, found in outcomes.items()]
+    verdicts = {record["name"]: record["verdict"] for record in content.data["leakage"]}
+    if verdicts:
         leaking = sum(verdict == DEPENDS for verdict in verdicts.values())
         parts.append(f"the cycles of {leaking} of {len(verdicts)} designs depend on the exponent")
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return f"{_listed(parts)[:1].upper()}{_listed(parts)[1:]}." if parts else ""
 
 
 def _protections(content: Content) -> str:

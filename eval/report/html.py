@@ -60,7 +60,7 @@ SECTIONS = (  # name, title, and names of parts
     ("area", "Where does the area go?", "chart areas"),
     ("critical", "What limits the clock?", "chart paths, table critical"),
     ("energy", "Where does the energy go?", "chart energies"),
-    ("leakage", "What leaks?", "table leaks, chart leakage"),
+    ("leakage", "What leaks?", "table attacks, table leaks, chart leakage"),
     ("protections", "What does each protection cost?", "table protections, chart protections"),
     ("proofs", "What is proved?", "table proofs"),
     ("layouts", "What do the layouts look like?", "table layouts, layouts"),

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from ...flow.prove.report import PROVED, REFUTED
 from ..assurance.proof.check import AXI, KINDS, PROCESSOR, UNITS
 from ..lab.ledger.ledger import Ledger
-from ..lab.verdicts import OTHER_SCHEDULE, Verdict
-from .metrics import shown
+from ..lab.verdicts import ATTACKS, OTHER_SCHEDULE, Verdict
 from .tables import MISSING, SIGN, Cell, Column, Table, line
 
 ALONE = tuple(
@@ -38,11 +37,20 @@ class Proven(NamedTuple):
         return [verdict for verdict in self.verdicts if verdict.kind == kind]
 
 
+def verdicts(ledger: Ledger, asked: Sequence[str] = ()) -> list[Verdict]:
+    """The verdicts on these designs, or on all."""
+    return [
+        item
+        for item in ledger.verdicts()
+        if not asked or {item.subject, item.subject.partition("@")[0]} & set(asked)
+    ]
+
+
 def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
-    """Machines of which something was to be proved."""
+    """Machines with proofs."""
     machines: dict[tuple[str, int, str], list[Verdict]] = {}
-    for item in ledger.verdicts():
-        if not asked or {item.subject, item.subject.partition("@")[0]} & set(asked):
+    for item in verdicts(ledger, asked):
+        if item.kind not in ATTACKS:
             settings = json.dumps(item.settings, sort_keys=True)
             machines.setdefault((item.subject, item.nbits, settings), []).append(item)
     return [Proven(found, any(verdict.stale for verdict in found)) for found in machines.values()]
@@ -71,8 +79,7 @@ def _alone(machine: Proven, kind: str) -> Cell:
         named = any(OTHER_SCHEDULE in verdict.name for verdict in found if verdict is not own)
         which = "other schedules" if named else "further promises"
         more = f"; {which} {others.count(PROVED)} of {len(others)}"
-    text = f"{own.verdict}, {own.seconds:.1f} s{more}"
-    return Cell(text, own.seconds, tone="bad" if REFUTED in others else tones.get(own.verdict, ""))
+    return Cell(f"{own.verdict}{more}", tone="bad" if REFUTED in others else tones.get(own.verdict, ""))
 
 
 def _open(machine: Proven) -> Cell:
@@ -87,7 +94,6 @@ COLUMNS = (
     Column("Bits", "first.nbits", number=True),
     Column("Units", _units),
     *(Column(TITLES.get(kind, kind.capitalize()), functools.partial(_alone, kind=kind)) for kind in ALONE),
-    Column("All", lambda machine: shown(round(sum(one.seconds for one in machine.verdicts), 1)), "s", True),
     Column("Not proved, and why", _open),
 )
 
@@ -108,4 +114,36 @@ def table(found: Sequence[Proven]) -> Table:
         "of cycles from any state. `modexlab prove DESIGN` proves a design again and prints counterexamples.",
         COLUMNS,
         lines,
+    )
+
+
+def _verdict(item: Verdict) -> Cell:
+    harmless = item.verdict.startswith("no ")
+    sign = SIGN if item.stale else ""
+    tone = "" if item.stale else "good" if harmless else "bad"
+    return Cell(f"{item.verdict}{sign}", tone=tone, stale=bool(sign))
+
+
+ATTACKED = (
+    Column("Design", "subject"),
+    Column("Bits", "nbits", number=True),
+    Column("Attack, program", "name"),
+    Column("Verdict", _verdict),
+    Column("Counts", "how"),
+    Column("Command", "command"),
+)
+
+
+def attacks(found: Sequence[Verdict]) -> Table:
+    """An attack on a line."""
+    made = sorted(found, key=lambda item: (item.kind, item.nbits, item.subject, item.name))
+    return Table(
+        "attacks",
+        "Leakage and faults",
+        "Leakage: operations with one exponent against operations with random exponents, by Welch's t of the "
+        "register bits that change, above 4.5 in both halves, and by time. It is simulated at RTL without "
+        "noise, wires or glitches. Faults: one flip-flop flips in one cycle. `modexlab attack all` runs all "
+        "of them.",
+        ATTACKED,
+        [line(ATTACKED, item, {"family": item.family}, item.kind.capitalize()) for item in made],
     )

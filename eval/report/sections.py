@@ -14,6 +14,7 @@ from ..designs.system_catalogue import HARDWARE, SOFTWARE
 from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import FORMULA, RTL
+from ..lab.verdicts import ATTACKS
 from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
@@ -101,6 +102,7 @@ class Content:
         self.cores = cores.measured(self.all_cores)  # compared by the time of a product
         self.interfaces = interface_costs.steps(self.comparable)
         self.proven = proofs.measured(ledger, asked)
+        self.attacked = [item for item in proofs.verdicts(ledger, asked) if item.kind in ATTACKS]
 
     @property
     def empty(self) -> bool:
@@ -229,6 +231,7 @@ class Content:
             tables.leaks(self.data["leakage"]),
             protections.table(self.programs),
             proofs.table(self.proven),
+            proofs.attacks(self.attacked),
             tables.layouts(self.comparable, self.chips),
             tables.marked(self.entries),
             tables.failed(self.failures),

@@ -2,9 +2,13 @@
 they refuse.
 """
 
+from dataclasses import replace
+
 import pytest
-from modexlab.eval.assurance.attacks import leakage
-from modexlab.eval.cli.commands import leak
+from modexlab.eval.assurance.attacks import leakage, suite
+from modexlab.eval.cli.commands.attack import everything, leak
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.lab import verdicts
 
 from tests.command_line import picked, refusals
 from tests.paths import DATA
@@ -80,3 +84,24 @@ test_what_is_refused = refusals(
         "attack faults mont --exhaustive --samples 5": "not allowed with",
     },
 )
+
+
+def test_all_attacks_are_recorded(cli, tmp_path, monkeypatch):
+    """The second run takes the verdicts of the ledger; a verdict has its command and its hardware."""
+    mont = find("mont").at(16, schedule="fixed-window", crt=True, verify=True)
+    planned = [suite.Attack(mont, kind, f"{kind}, crt, check") for kind in verdicts.ATTACKS]
+    monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.jsonl")
+    verdicts.FILE.write_text("")
+    monkeypatch.setattr(everything, "attacks", lambda: planned)
+    monkeypatch.setattr(suite, "TRACES", 400)
+    monkeypatch.setattr(suite, "SAMPLES", 200)
+    ledger = f"--ledger {tmp_path / 'ledger.sqlite'}"
+    leak, faults = cli.json(f"attack all --record {ledger}")
+    assert (leak["verdict"], faults["verdict"]) == ("power leak", "no wrong result released")
+    assert faults["command"].startswith("modexlab attack faults mont --nbits 16 --set ")
+    recorded = [*verdicts.reference()]
+    assert [item.kind for item in recorded] == ["faults", "leakage"]
+    assert not any(item.stale for item in recorded)
+    assert all(replace(item, content="other").stale for item in recorded)
+    monkeypatch.setattr(suite.Attack, "run", None)
+    assert cli.json(f"attack all {ledger}") == [leak, faults]

@@ -101,7 +101,7 @@ def test_command_with_forms_alone(cli, command):
 
 def test_unknown_form(cli):
     assert cli.fails("attack leaks") == (
-        "unknown form of attack 'leaks': did you mean 'leakage'? there are leakage, faults"
+        "unknown form of attack 'leaks': did you mean 'leakage'? there are leakage, faults, all"
     )
 
 

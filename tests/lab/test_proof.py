@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from modexlab.eval.assurance.proof import benches, reference
+from modexlab.eval.assurance.proof import benches
 from modexlab.eval.assurance.proof.check import NETLIST
 from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.machine_checks import placed_outcome, same_pace
@@ -24,6 +24,7 @@ from modexlab.eval.assurance.proof.stream_checks import (
 from modexlab.eval.assurance.proof.unit_checks import LATENCY, unit_checks
 from modexlab.eval.assurance.proof.unit_contracts import CONTRACTS
 from modexlab.eval.designs.catalogue import designs, find
+from modexlab.eval.lab import verdicts as reference
 from modexlab.eval.lab.verdicts import PROC, Subject
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.assertions import decide, spent

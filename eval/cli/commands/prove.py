@@ -51,12 +51,12 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
-from ...assurance.proof import reference
 from ...assurance.proof.check import KINDS, UNITS, Check
 from ...assurance.proof.mutants import Search, first_refuted
 from ...assurance.proof.processor.processor_checks import processor_checks
 from ...designs.catalogue import designs
 from ...json_values import attributes
+from ...lab import verdicts as reference
 from ...lab.campaign import Campaign
 from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Here, Outcome
@@ -67,7 +67,7 @@ from ..exit_codes import FAILED
 from ..laboratory import ledger_of
 from ..options import PRIVATE, flag, option, positive, repeated
 from ..render import Columns, Table, answer, interrupted, warn
-from .leak import machine_of
+from .attack.leak import machine_of
 
 if TYPE_CHECKING:
     from ...assurance.proof.registry import Proof
@@ -98,7 +98,7 @@ OPTIONS = (
         default=SECONDS,
     ),
     flag("--mutants", "plant faults in the units; the exit code is 1 if one is not found"),
-    flag("--record", f"with {ALL} or {PROC}: make these verdicts the reference (eval/results/proofs.jsonl)"),
+    flag("--record", f"make these verdicts the reference (with {ALL} or {PROC})"),
     *("--ledger", "--json"),
 )
 

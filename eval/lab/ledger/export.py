@@ -31,6 +31,7 @@ from ..ledger_rows import COLUMNS, Failure, Row, Source, record
 from ..metrics import Figure, Measurement
 from ..point import Point, content_in, version_of
 from ..task import LATE
+from ..verdicts import Verdict, reference
 from .records import FIGURE
 
 if TYPE_CHECKING:
@@ -228,6 +229,10 @@ class Reference:
             for line in self._lines
             if not line.figures
         ]
+
+    def verdicts(self) -> list[Verdict]:
+        """The reference verdicts; a file of one's own has none."""
+        return [*reference()] if self.path.resolve() == REFERENCE else []
 
     def has(self, point: Point) -> bool:
         """It has figures of this point as it is now."""

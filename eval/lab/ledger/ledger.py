@@ -167,7 +167,10 @@ class Ledger:
             VERDICT, "SELECT max(id) FROM verdict GROUP BY subject, nbits, settings, name ORDER BY max(id)"
         )
         with self._decoding("a verdict"):
-            return [Verdict(**{**note, "settings": json.loads(note["settings"])}) for note in notes]
+            own = [Verdict(**{**note, "settings": json.loads(note["settings"])}) for note in notes]
+        known = {verdict.about for verdict in own}
+        others = [] if self.reference is None else self.reference.verdicts()
+        return [*(verdict for verdict in others if verdict.about not in known), *own]
 
     def names(self) -> set[str]:
         """The names (Point.version) of all points that were measured, or that failed."""

@@ -21,16 +21,16 @@ examples:
 from argparse import Namespace
 from collections.abc import Iterator
 
-from ....fl.errors import BadInput, shown
-from ...assurance.attacks.bellcore import key_by_crt
-from ...assurance.attacks.fault_campaign import FaultCampaign
-from ...designs.machine import Machine
-from ...json_values import json_number
-from ...progress import Progress
-from ..arguments import described
-from ..laboratory import ledger_of
-from ..options import Group, flag, option, positive, shared
-from ..render import Block, Json, Table, answer, interrupted, labelled
+from .....fl.errors import BadInput, shown
+from ....assurance.attacks.bellcore import key_by_crt
+from ....assurance.attacks.fault_campaign import FaultCampaign
+from ....designs.machine import Machine
+from ....json_values import json_number
+from ....progress import Progress
+from ...arguments import described
+from ...laboratory import ledger_of
+from ...options import Group, flag, option, positive, shared
+from ...render import Block, Json, Table, answer, interrupted, labelled
 from .leak import MACHINE, machine_of
 
 SHOWN = 12  # registers
@@ -71,7 +71,7 @@ def execute(args: Namespace) -> int:
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
         kind = FaultCampaign
         if args.netlist:
-            from ...assurance.attacks.net_campaign import NetCampaign as kind  # this one the flow, too
+            from ....assurance.attacks.net_campaign import NetCampaign as kind  # this one the flow, too
         campaign = kind(machine, args.operations, args.seed)
         faults = campaign.faults(args.samples, args.exhaustive)
         progress.describe(name)

@@ -22,19 +22,19 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from ....fl.errors import BadInput
-from ....fl.param import PAPER_NBITS
-from ...assurance.attacks.leakage import TOGGLES, Assessment, assess, compared, compared_fields
-from ...designs.machine import Machine
-from ...designs.own import OwnDesign
-from ...designs.runnable import Runnable
-from ...folders import check_file
-from ...progress import Progress
-from ...report.leak_chart import FORMATS, drawn
-from .. import own
-from ..arguments import described, one_entry, private, private_key, program_settings
-from ..options import PRIVATE, choice, option, positive, shared
-from ..render import Columns, Json, Table, answer, capped, labelled
+from .....fl.errors import BadInput
+from .....fl.param import PAPER_NBITS
+from ....assurance.attacks.leakage import TOGGLES, Assessment, assess, compared, compared_fields
+from ....designs.machine import Machine
+from ....designs.own import OwnDesign
+from ....designs.runnable import Runnable
+from ....folders import check_file
+from ....progress import Progress
+from ....report.leak_chart import FORMATS, drawn
+from ... import own
+from ...arguments import described, one_entry, private, private_key, program_settings
+from ...options import PRIVATE, choice, option, positive, shared
+from ...render import Columns, Json, Table, answer, capped, labelled
 
 TRACES = 5000
 SHOWN = 6  # registers, or modules
