@@ -28,7 +28,7 @@ FILES = {  # what the examples call it -> a small file of that kind
     "program.c": "gcd.c",
     "power.c": "power.c",
 }
-ELSEWHERE = ("new.manifest", "new.wrapper", "check_manifest", "explore", "figures")
+ELSEWHERE = ("new.manifest", "new.wrapper", "check_manifest", "check_lab", "explore", "figures")
 TEXTS = [
     command_line.EXAMPLES,
     *(form_of(form).examples for form, name in ROUTES.items() if name not in ELSEWHERE),
