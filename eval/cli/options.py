@@ -227,6 +227,12 @@ _DECLARED = (
         f"clock period (default: {DEFAULT_CLOCK_NS} ns, or that of --kit)",
         type=real(check_clock, "2.5"),
     ),
+    option(
+        "--kit",
+        "NAME",
+        "library of cells: nangate45, sky130hd, ihp-sg13g2 or asap7 (`modexlab env` shows what is "
+        "installed), a kit.toml, or its directory (default: nangate45)",
+    ),
     repeated(
         "--flow",
         "PARAM=VALUE",

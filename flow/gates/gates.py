@@ -74,15 +74,18 @@ class GateModel(NativeModel):
 
 
 @functools.cache
-def synthesized(verilog: str, top: str) -> Netlist:
-    """Return the netlist of a design with the default style, clock and kit, from the cache if it is there."""
-    files = kit.find()
+def synthesized(verilog: str, top: str, adk: Path | None = None) -> Netlist:
+    """Return the netlist of a design with the default style and the kit's clock, from the cache if it is
+    there.
+    """
+    files = kit.find(adk)
 
     def make(directory: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="out-", dir=directory.parent) as name:
             out = Path(name)
             (out / "design.sv").write_text(verilog)
-            synthesis.synthesize(out / "design.sv", top, out)
+            clock_ns = files.data.constraints.clock_ns
+            synthesis.synthesize(out / "design.sv", top, out, clock_ns=clock_ns, kit_directory=adk)
             for product in PRODUCTS:
                 shutil.move(out / product, directory / product)
 
@@ -91,10 +94,10 @@ def synthesized(verilog: str, top: str) -> Netlist:
     return read_netlist(entry / PRODUCTS[0], files.library, top)
 
 
-def netlist_of(component: Component) -> tuple[Netlist, Ports]:
+def netlist_of(component: Component, adk: Path | None = None) -> tuple[Netlist, Ports]:
     """Synthesize a machine with streams that has not been elaborated yet; return netlist and ports."""
     text, ports = translated(component, Ports.of)
-    return synthesized(text, top_name(component)), ports
+    return synthesized(text, top_name(component), adk), ports
 
 
 class AtGates:

@@ -117,7 +117,7 @@ def slower(directory):
     assert count
     path = directory / "slower.lib"
     path.write_text(text[:begin] + cell + text[end:])
-    other = replace(KIT, lib=path)
+    other = replace(KIT, libraries={"typical": (path,)})
     other.__dict__["library"] = LIBRARY  # ours is read before
     return other
 

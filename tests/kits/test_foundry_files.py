@@ -279,7 +279,21 @@ def test_the_flow_with_a_foundry_s_library(monkeypatch, capsys, name):
     ]
 
 
+@regress
+def test_faults_in_a_netlist_of_a_kit(monkeypatch, capsys):
+    pdks.require(monkeypatch, "sky130hd")
+    options = ["--nbits", "8", "--netlist", "--samples", "20", "--kit", "sky130hd", "--json"]
+    code = main(["attack", "faults", "mont", *options])
+    report = json.loads(capsys.readouterr().out)
+    assert report["injected"] == 20 and code == (1 if report["wrong_result"] else 0)
+
+
 # ---- refusals of the command
+
+
+def test_a_kit_is_of_a_netlist(capsys):
+    assert main(["attack", "faults", "mont", "--nbits", "8", "--kit", "sky130hd"]) == 2
+    assert "--kit without --netlist" in capsys.readouterr().err
 
 
 @parametrize(

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....fl.accelerator import Message
@@ -382,9 +383,10 @@ def assess(
     traces: int,
     measure: str = MEASURES[0],
     progress: Callable[[int, int], None] = lambda *_: None,
+    adk: Path | None = None,
 ) -> Assessment:
-    """The test with so many operations; with `toggles` as the measure on the netlist, else on the registers
-    at RTL.
+    """The test with so many operations; with `toggles` as the measure on the netlist of a kit, else on the
+    registers at RTL.
     """
     if traces < LEAST_TRACES:
         raise BadInput(
@@ -393,7 +395,7 @@ def assess(
     machine = compared.machine
     operations = compared.operations()
     first = next(operations)
-    with contextlib.closing(_campaign(compared, measure, first.request)) as campaign:
+    with contextlib.closing(_campaign(compared, measure, first.request, adk)) as campaign:
         respond = machine.responder()  # one for all, as state stays between operations
 
         def run(
@@ -439,14 +441,16 @@ def assess(
         )
 
 
-def _campaign(compared: Comparison, measure: str, request: Message) -> "Campaign | NetlistCampaign":
+def _campaign(
+    compared: Comparison, measure: str, request: Message, adk: Path | None
+) -> "Campaign | NetlistCampaign":
     """On the netlist, or on the registers at RTL."""
     rtl = compared.machine.rtl()
     if measure == TOGGLES:
         from .netlist_power import NetlistCampaign  # not at the top: it brings the flow
 
         taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
-        return NetlistCampaign(rtl, taken)
+        return NetlistCampaign(rtl, taken, adk)
     model = Watched(rtl)
     points = len(model.names) * compared.cycles(request)
     return model.campaign(measure, coarse=points > MOST_POINTS)

@@ -2,6 +2,8 @@
 
 import itertools
 from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ....flow.gates.engine import GateTables
@@ -11,20 +13,23 @@ from ....flow.kit import kit
 from .fault_campaign import LEAST_OF_PART, FaultCampaign
 
 
+@dataclass
 class NetCampaign(FaultCampaign):
     """Faults in a netlist, and what they came to."""
+
+    adk: Path | None = None  # the kit; None: the default
 
     few: ClassVar[int] = 20_000
     samples: ClassVar[int] = 1_000
     stage: ClassVar[str] = "gates"
 
     def _model(self) -> Any:
-        netlist, ports = netlist_of(self.machine.rtl())
-        return FaultyNetlist(GateTables(netlist, kit.find().library), ports)
+        netlist, ports = netlist_of(self.machine.rtl(), self.adk)
+        return FaultyNetlist(GateTables(netlist, kit.find(self.adk).library), ports)
 
     def _made_by(self) -> list[str]:
         """The library of cells, too."""
-        return [*super()._made_by(), kit.find().digest]
+        return [*super()._made_by(), kit.find(self.adk).digest]
 
     @property
     def nbits(self) -> int:

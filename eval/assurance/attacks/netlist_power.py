@@ -1,11 +1,12 @@
 """Moments of the switching activity of a netlist, glitches included, for leakage.py.
 
-The netlist is that of the flow at its default style, with the delays of a clock of so many ns and no wires.
+The netlist is that of the flow at its default style, with the delays of the kit's clock and no wires.
 Slower than registers at RTL by far, but what makes two operations differ between two edges of the clock is
 seen here only.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,18 @@ from ....flow.gates.power_trace import TracedNetlist
 from ....flow.kit import kit
 from ....rtl.sim.campaigns.leak import IGNORED, NKINDS, Moments
 
-CLOCK_NS = 3.0
 TOGETHER = 100  # operations in a run of the simulation
 
 
 class NetlistCampaign:
     """Operations on a netlist, and the sums of their movements by cycle, kind and module."""
 
-    def __init__(self, component: Component, taken: int) -> None:
-        """taken: the last cycle in which a request is taken."""
-        netlist, ports = netlist_of(component)
-        library = kit.find().library
-        self._model = TracedNetlist(netlist, library, ports, library.constraints(CLOCK_NS))
+    def __init__(self, component: Component, taken: int, adk: Path | None = None) -> None:
+        """taken: the last cycle in which a request is taken; adk: the kit, or None for the default."""
+        netlist, ports = netlist_of(component, adk)
+        library = kit.find(adk).library
+        constraints = library.constraints(library.kit.constraints.clock_ns)
+        self._model = TracedNetlist(netlist, library, ports, constraints)
         self.taken = taken
         self.groups = [name or "(top)" for name in self._model.modules]
         self.lengths: list[list[int]] = [[] for _ in range(NKINDS)]

@@ -100,12 +100,7 @@ OPTIONS = (
                 "default misses); hierarchy (each module synthesized separately) (default: default)",
                 default="default",
             ),
-            option(
-                "--kit",
-                "FILE",
-                "library of cells: nangate45, sky130hd, ihp-sg13g2 or asap7 (`modexlab env` shows what is "
-                "installed), a kit.toml, or its directory (default: nangate45)",
-            ),
+            "--kit",
             option(
                 "--corner",
                 "NAME",

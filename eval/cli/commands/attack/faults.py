@@ -14,6 +14,7 @@ examples:
   modexlab attack faults mont --nbits 16 --crt --samples 500
   modexlab attack faults mont --nbits 32 --crt --set verify=false --bellcore
   modexlab attack faults mont --nbits 8 --netlist --samples 300
+  modexlab attack faults mont --nbits 8 --netlist --kit sky130hd --samples 300
   modexlab attack faults --accelerator gcd --nbits 8
   modexlab attack faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json
 """
@@ -31,7 +32,7 @@ from ...arguments import described
 from ...laboratory import ledger_of
 from ...options import Group, flag, option, positive, shared
 from ...render import Block, Json, Table, answer, interrupted, labelled
-from .leak import MACHINE, machine_of
+from .leak import MACHINE, machine_of, netlist_kit
 
 SHOWN = 12  # registers
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
@@ -56,6 +57,7 @@ OPTIONS = (
     flag("--bellcore", "end with the first wrong result that gives a prime of the key"),
     shared("--seed", "default: 1", default=1),
     "--netlist (nets that are stuck at 0 or at 1, or flip in a cycle)",
+    "--kit (with --netlist)",
     *("--ledger", "--json"),
 )
 
@@ -68,11 +70,15 @@ def execute(args: Namespace) -> int:
             "--bellcore without CRT: only a result that is combined modulo both primes gives one away; "
             "add --crt"
         )
+    adk = netlist_kit(args)
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
-        kind = FaultCampaign
+        given = machine, args.operations, args.seed
         if args.netlist:
-            from ....assurance.attacks.net_campaign import NetCampaign as kind  # this one the flow, too
-        campaign = kind(machine, args.operations, args.seed)
+            from ....assurance.attacks.net_campaign import NetCampaign  # not at the top: it brings the flow
+
+            campaign: FaultCampaign = NetCampaign(*given, adk=adk)
+        else:
+            campaign = FaultCampaign(*given)
         faults = campaign.faults(args.samples, args.exhaustive)
         progress.describe(name)
         enough = (lambda campaign: bool(campaign.factored)) if args.bellcore else None

@@ -79,10 +79,24 @@ OPTIONS = (
         "nets that toggle, with their glitches (toggles) (default: distance, or toggles)",
     ),
     "--netlist (much slower)",
+    "--kit (with --netlist)",
     shared("--seed", "default: 1", default=1),
     "--output (the curve: a file that ends in .png, .svg or .html)",
     "--json",
 )
+
+
+def netlist_kit(args: Namespace) -> Path | None:
+    """The library of cells of the netlist; None for the default."""
+    if args.kit is None:
+        return None
+    if not args.netlist:
+        raise BadInput("--kit without --netlist: only a netlist has cells; add --netlist or drop --kit")
+    from .....flow.kit import kit  # not at the top: it needs the extra [flow]
+
+    path = kit.named(args.kit)
+    kit.find(path)  # refuses one that is not installed
+    return path
 
 
 def execute(args: Namespace) -> int:
@@ -98,7 +112,7 @@ def execute(args: Namespace) -> int:
             f"--model {measure} {'with' if args.netlist else 'without'} --netlist: registers are at RTL "
             "(distance, weight), and all nets in the netlist (toggles)"
         )
-    machine = machine_of(args)
+    adk, machine = netlist_kit(args), machine_of(args)
     if isinstance(machine, Machine):
         comparison = compared(machine, args.fixed or "exponent", args.message or "random", args.seed)
     else:
@@ -110,7 +124,7 @@ def execute(args: Namespace) -> int:
             progress.describe(name)
             progress(done, total)
 
-        assessment = assess(comparison, args.traces, measure, report_progress)
+        assessment = assess(comparison, args.traces, measure, report_progress, adk)
     if suffix:
         title = f"{name}: {comparison.title}, {args.traces:,} operations"
         Path(args.output).write_bytes(drawn(assessment, title, suffix))
