@@ -103,7 +103,8 @@ def command(name: str) -> Iterator[str]:
     yield f"# modexlab {name}\n\n{sentence(SUMMARIES[name])}"
     for form in forms(name):
         parser, about, (use, page) = parser_of(form), form_of(form), USES[form]
-        yield f"## {form}\n\n{sentence(about.summary)} Use it to [{use}](../../{page}.md).\n\n{prose(about.text)}"
+        yield f"## {form}\n\n{sentence(about.summary)} Use it to [{use}](../../{page}.md)."
+        yield prose(about.text)
         formatter = parser._get_formatter()
         for group in parser._action_groups:
             rows = [
