@@ -141,7 +141,7 @@ class Recorded(Verdict):
     @property
     def stale(self) -> bool:
         try:
-            return self.content != self.hardware
+            return not self.content or self.content != self.hardware
         except BadInput:
             return True
 

@@ -109,7 +109,7 @@ def test_a_ledger_has_them_where_it_has_nothing(small, tmp_path):
 
 def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
     """Unless the sources are known to be those of the hardware that was measured, digests decide."""
-    monkeypatch.setattr(export, "as_recorded", lambda: False)
+    monkeypatch.setattr(export, "recorded_stale", lambda: None)
     (row,) = Reference(small).rows()
     assert not row.stale
     moved = small.read_text().replace(MONT.content, MONT.content[::-1])
@@ -118,21 +118,25 @@ def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
     small.write_text(json.dumps({**line, "digest": export._digest(line)}))
     (row,) = Reference(small).rows()
     assert row.stale and not Reference(small).has(MONT)
-    monkeypatch.setattr(export, "as_recorded", lambda: True)
+    monkeypatch.setattr(export, "recorded_stale", frozenset)
     (row,) = Reference(small).rows()
     assert not row.stale and Reference(small).has(MONT)
 
 
 def test_verify_names_what_changed(small, cli, monkeypatch, tmp_path):
-    """The sources are written down for the file of modexlab alone, and only if all digests agree."""
+    """Sources, and what is stale, are written down for the file of modexlab alone."""
     monkeypatch.setattr(export, "SOURCES", tmp_path / "sources.txt")
     assert "0 of 1 measurements" in cli.passes(f"ledger verify {small}").out
     assert not export.SOURCES.exists()
     monkeypatch.setattr(export, "REFERENCE", small)
     cli.passes(f"ledger verify {small}")
-    assert export.SOURCES.read_text().strip() == keys.sources_of_hardware()
+    assert export.SOURCES.read_text().splitlines() == [keys.sources_of_hardware()]
+    assert not Reference(small).rows()[0].stale
+    content = MONT.content
     monkeypatch.setattr(Point, "content", "another")
     result = cli(f"ledger verify {small}")
+    assert export.SOURCES.read_text().splitlines() == [keys.sources_of_hardware(), content]
+    assert Reference(small).rows()[0].stale
     assert result.code == 1 and "modexlab run mont --level formula --nbits 8" in result.out
 
 
@@ -181,7 +185,7 @@ def test_they_are_a_space(small):
 
 def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
     """Reference results at once; a figure of one's own in their place, with a mark."""
-    monkeypatch.setattr(export, "as_recorded", lambda: True)
+    monkeypatch.setattr(export, "recorded_stale", frozenset)
     ledger = tmp_path / "own.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))
     found = {row["design"]: row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]}

@@ -94,7 +94,7 @@ def _type(module: Any, name: str) -> "pyarrow.DataType":
 NAME = "reference"  # of the format, for `modexlab ledger export`
 RESULTS = Path(__file__).parents[2] / "results"
 REFERENCE = RESULTS / "baseline.jsonl"
-SOURCES = RESULTS / "sources.txt"  # digest of the sources whose hardware REFERENCE was compared with
+SOURCES = RESULTS / "sources.txt"  # digest of the sources that REFERENCE was compared with; stale contents
 DETAILS = ("area_by_module", "commit", "tests", "worst_path")  # of a measurement, kept in the file
 MOST_FIGURES = 1000  # of a measurement; its number is that of a reference row without the last three digits
 SMALLEST_SHARE = 0.01  # of the area, for a module to be listed
@@ -168,16 +168,23 @@ def _digest(line: Mapping[str, Any]) -> str:
 
 
 class ReferenceSource(Source):
-    """Staleness of a reference result. While sources are as recorded, no hardware is elaborated."""
+    """Staleness of a reference result. While sources are as recorded, nothing is elaborated."""
 
     def moved(self, point: Point) -> bool:
-        return not as_recorded() and content_in(self.key) != point.content
+        return _is_stale(content_in(self.key), point)
 
 
-@functools.cache
-def as_recorded() -> bool:
-    """The sources are those whose hardware the reference results were compared with."""
-    return SOURCES.is_file() and SOURCES.read_text().strip() == keys.sources_of_hardware()
+def recorded_stale() -> frozenset[str] | None:
+    """Digests of the hardware of results that were stale when the file was verified; None if sources have
+    changed since.
+    """
+    sources, *stale = SOURCES.read_text().splitlines() if SOURCES.is_file() else [""]
+    return frozenset(stale) if sources == keys.sources_of_hardware() else None
+
+
+def _is_stale(content: str, point: Point) -> bool:
+    known = recorded_stale()
+    return content != point.content if known is None else content in known
 
 
 class Reference:
@@ -237,7 +244,7 @@ class Reference:
     def has(self, point: Point) -> bool:
         """It has figures of this point as it is now."""
         content = self._content.get(json.dumps(point.as_json(), sort_keys=True))
-        return content is not None and (as_recorded() or content == point.content)
+        return content is not None and not _is_stale(content, point)
 
     @functools.cached_property
     def _content(self) -> dict[str, str]:
@@ -249,7 +256,7 @@ class Reference:
 
     def verify(self, progress: Callable[[int, int], None]) -> list[str]:
         """Compare all digests with those of the present hardware; return the commands of those that differ.
-        If none does, and this is the file of modexlab, write down for which sources that holds.
+        For the file of modexlab, write down the sources and what is stale.
         """
         changed = []
         for number, line in enumerate(self._lines, 1):
@@ -258,10 +265,11 @@ class Reference:
                 same = Point.from_json(line.point).content == line.content
             except BadInput:
                 same = False
-            changed += [] if same else [line.command]
-        if not changed and self.path.resolve() == REFERENCE:
-            SOURCES.write_text(f"{keys.sources_of_hardware()}\n")
-        return changed
+            changed += [] if same else [line]
+        if self.path.resolve() == REFERENCE:
+            stale = sorted({line.content for line in changed})
+            SOURCES.write_text("\n".join([keys.sources_of_hardware(), *stale, ""]))
+        return [line.command for line in changed]
 
     def measurement(self, number: int) -> Measurement:
         """A whole measurement, by its negative number."""
