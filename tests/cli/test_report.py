@@ -205,4 +205,4 @@ test_refusals = refusals(
 
 
 def test_help(cli):
-    assert "modexlab report --no-measure --markdown course-report" in cli("report --help").out
+    assert "modexlab report mont-001 mont --cycles --text" in cli("report --help").out

@@ -401,7 +401,7 @@ def test_json_traces_every_figure(cli, bench):
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
     comparison = next(item for item in report if picked(item, "row column") == ("64", "N_CK"))
     figures = {"published": 332440, "printed": "176016", "corrected": True}
-    assert comparison | figures == comparison and comparison["erratum"].startswith("Exchanged")
+    assert comparison | figures == comparison and comparison["erratum"].startswith("Swapped")
     assert comparison["source"].startswith("paper 003, section 17.3")
     ours = comparison["ours"]
     command = "modexlab run {} --level formula --nbits 1024 --workload encrypt --json".format
