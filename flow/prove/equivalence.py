@@ -90,7 +90,6 @@ GATES = """\
 design -reset
 {cells}read_json {name}.json
 hierarchy -check -top {top}
-memory_dff
 memory_collect
 memory_map
 opt_clean

@@ -17,6 +17,7 @@ from tests.harness import module_fixture, parametrize, regress
 from tests.paths import DATA, ROOT
 
 from ..command_line import Cli
+from ..kits.pdks import require
 
 FILES = {  # what the examples call it -> a small file of that kind
     "key.pem": "rsa512.pem",
@@ -99,6 +100,8 @@ def test_example(
     with Ledger(measured) as ledger:
         ledger.export("reference", tmp_path / "reference.jsonl")
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    if kit := re.search(r"--kit ([\w-]+)( |$)", example):
+        require(monkeypatch, kit[1])
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)
     key = RSAKey.load(DATA / FILES["key.pem"])

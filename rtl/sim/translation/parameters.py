@@ -30,7 +30,7 @@ def _bits(form: Form, add: int) -> Form:
     """Bits of an index below a number and a bit more."""
     text, linear = form
     more = f" + {add}" if add else ""
-    return f"$clog2({text}{more})", lambda value: (linear(value) + add - 1).bit_length()
+    return f"$clog2({text}{more})", lambda value: max(linear(value) + add - 1, 0).bit_length()
 
 
 _SHARES = [_share(part) for part in (2, 4, 8, 16)]
