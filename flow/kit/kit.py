@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
@@ -198,7 +199,9 @@ def named(text: str) -> Path | None:
         return ROOM / f"{text}.toml"
     path = Path(text).absolute()
     if not path.exists():
-        raise BadInput(f"there is no kit {text}: give {', '.join(NAMES)}, or a kit.toml (docs/howto/asic.md)")
+        raise BadInput(
+            f"there is no kit {text}: give {', '.join(NAMES)}, or a kit.toml (docs/howto/cell-library.md)"
+        )
     return path
 
 
@@ -245,9 +248,11 @@ def _described(source: Path, directory: Path | None = None) -> Kit:
             paths.setdefault(field, []).append(path)
             contents.append(f"{field} {digest}")
     libraries = {corner: tuple(paths[field]) for corner, field in LIBRARIES.items() if field in paths}
-    one = {name: next(iter(paths.get(name, ())), None) for name in WHOLE if name not in LIBRARIES.values()}
+    one: dict[str, Any] = {
+        name: next(iter(paths.get(name, ())), None) for name in WHOLE if name not in LIBRARIES.values()
+    }
     key = cache.key(*contents)
-    return Kit(directory, libraries, source=source, data=found, digest=key, **one)  # type: ignore[arg-type]
+    return Kit(directory, libraries, source=source, data=found, digest=key, **one)
 
 
 def _installed(files: Files) -> tuple[Path, dict[str, str]]:
