@@ -223,14 +223,14 @@ DESIGNS = (
         bit_serial.INTERLEAVED,
         "residue",
         TINY,
-        "the smallest machine: operands rotate through flip-flops past an adder of one bit or more; any modulus",
+        "the smallest machine: operands rotate past an adder of one bit or more; any modulus",
     ),
     Design(
         "tiny-ct",
         bit_serial.INTERLEAVED,
         "residue",
         TINY_CT,
-        "`tiny` with a square and a product for each bit of the exponent, in the same cycles for all operands",
+        "`tiny` with a square and a product for every exponent bit, in the same cycles for all operands",
     ),
 )
 
