@@ -20,6 +20,12 @@ def counted(task):
     return attempt(task)
 
 
-def main():
+if (
+    PLACE in os.environ
+):  # also in workers that take the place of killed ones: the fork server imports this module
     schedulers.attempt = counted
+
+
+def main():
+    schedulers.PRELOAD = (*schedulers.PRELOAD, __name__)
     return cli.main(sys.argv[1:])

@@ -25,7 +25,7 @@ class SweepProcess:
         self.begun = directory / "begun"
         self.space = directory / "space.toml"
         self.space.write_text(space)
-        self._environment = {**os.environ, PLACE: str(self.begun)}
+        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), PLACE: str(self.begun)}
 
     def start(self, *more):
         code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"
