@@ -75,7 +75,7 @@ def gate_sim(
         timing = nldm.analyze(
             nets,
             library,
-            library.constraints(clock_ns, clock_port, propagated=wires is not None),
+            library.constraints(clock_ns, clock_port, propagated=wires is not None, derate=0.0),
             wires=wire_table.load(wires) if wires else None,
             wire_load=None if wires else library.default_wire_load or None,
         )

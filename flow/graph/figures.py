@@ -135,6 +135,7 @@ class Summary(Headline, Product):
     caveats: list[str]
     core: Core | None = None
     corners: dict[str, str] = msgspec.field(default_factory=dict)  # of setup, hold and power
+    derate: float = 0.0  # of the delays of cells on data paths
     # the clock was searched: what was tried for it, after layout where there is one
     trials: list[Trial] = msgspec.field(default_factory=list)
     products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are

@@ -139,6 +139,7 @@ def summarize(
         caveats=list(_caveats(read)),
         trials=last.trials if last is not None else [],
         corners=_corners(read),
+        derate=_derate(read),
     )
     if searched is not None:
         after_layout = searched.after_layout
@@ -276,12 +277,19 @@ def _corners(read: Read) -> dict[str, str]:
     return corners | ({"power": power.corner} if power else {})
 
 
+def _derate(read: Read) -> float:
+    """The derate of timing."""
+    timing = read.timing_post or read.timing
+    return timing.constraints.get("derate", 0.0) if timing else 0.0
+
+
 def _caveats(read: Read) -> Iterator[str]:
     if read.synthesis:
         yield from read.synthesis.caveats
     if (timing := read.timing_post or read.timing) is not None:
         corners = _corners(read)
-        one = f"one corner, {timing.corner}" if len({*corners.values()}) == 1 else ""
+        derate = f", derate {_derate(read):.0%}" if _derate(read) else ""
+        one = f"one corner, {timing.corner}{derate or ', no derate'}" if len({*corners.values()}) == 1 else ""
         fast = (
             ""
             if one or timing.hold_corner.startswith(FAST)

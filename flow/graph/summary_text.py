@@ -101,6 +101,11 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
         for name, corner in report.corners.items():
             figure = "no figure" if values[name] is None else forms[name].format(values[name])
             yield f"{name} corner", f"{figure} at {corner}"
+    if report.derate:
+        yield (
+            "derate",
+            f"{report.derate:.0%} of cells' delays on data paths: later for setup, earlier for hold",
+        )
     yield "tests", "; ".join(ran) or "none"
     yield "equivalence", report.equivalence.summary if report.equivalence else ""
 

@@ -16,7 +16,8 @@ and change
                  adders. `dont_use` has patterns of cells that mapping and sizing leave out
   [constraints]  the driver of inputs and the load of outputs; when an input changes at the earliest; the slew
                  of the clock at registers; wire for each reader of a net before there is a layout; the
-                 period of a run that names none
+                 period of a run that names none; `derate`, the share by which timing changes the delays of
+                 cells
   [supply]       power and ground as the cells' pins have them, layer and height of the rails
   [layers]       the layers for signals, one horizontal and one vertical for ports and unrouted wires, the GDS
                  numbers of all; `cap_edge` where the LEF is wrong

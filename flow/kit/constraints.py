@@ -9,6 +9,9 @@ would give. Once there is a tree, the flip-flops around the design are taken to 
 `latency_ns`, its mean delay, is added to when inputs change and to when outputs are taken, for setup and for
 hold, as by a virtual clock of that latency. Without it every input would seem to overtake the clock by the
 delay of the tree, and every output to come so much too late.
+
+The kit's derate stands for variation on the die: on data paths the delays of cells count (1 + derate) times
+for setup and (1 - derate) times for hold. Clocks and wires are not derated.
 """
 
 from dataclasses import dataclass, field
@@ -31,6 +34,7 @@ class Constraints:
     input_hold_ns: float = field(kw_only=True)  # after the clock edge, at the earliest
     driving_cell: str = field(kw_only=True)
     output_load_ff: float = field(kw_only=True)
+    derate: float = 0.0  # of the delays of cells on data paths
 
     def __post_init__(self) -> None:
         if not SHORTEST_NS <= self.clock_ns < float("inf"):
@@ -38,6 +42,8 @@ class Constraints:
         for name in ("clock_slew_ns", "latency_ns", "output_load_ff"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadInput(f"{name} = {getattr(self, name)}: choose 0 or more")
+        if not 0 <= self.derate < 1:
+            raise BadInput(f"derate = {self.derate}: choose a share of the delay, from 0 to less than 1")
 
     @property
     def earliest_input_ns(self) -> float:
@@ -69,4 +75,9 @@ set_input_delay -min {self.earliest_input_ns!r} -clock clk $inputs
 set_output_delay {0 - self.latency_ns!r} -clock clk [all_outputs]
 set_driving_cell -lib_cell {self.driving_cell} $inputs
 set_load {self.output_load_ff!r} [all_outputs]
-"""
+{self._derate_sdc}"""
+
+    @property
+    def _derate_sdc(self) -> str:
+        sides = (("-late", 1 + self.derate), ("-early", 1 - self.derate)) if self.derate else ()
+        return "".join(f"set_timing_derate {side} -data -cell_delay {share!r}\n" for side, share in sides)

@@ -120,6 +120,7 @@ class Surroundings(_Part, frozen=True):
     mapping_wire_ff: NotNegative  # of wire for each reader of a net, as abc sizes
     wire_ff: NotNegative  # and as sizing does
     clock_ns: Positive = CLOCK_NS  # period of a run that names none
+    derate: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0  # of cells' delays on data paths
 
 
 class Supply(_Part, frozen=True):

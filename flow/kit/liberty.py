@@ -291,7 +291,7 @@ class Library:
 
 UNITS = ("time_unit", "voltage_unit", "leakage_power_unit", "pulling_resistance_unit", "capacitive_load_unit")
 SHARED = ("lu_table_template", "power_lut_template", "cell")  # groups of several files that go into one
-OUTSIDE = ("driving_cell", "output_load_ff", "input_hold_ns", "clock_slew_ns")
+OUTSIDE = ("driving_cell", "output_load_ff", "input_hold_ns", "clock_slew_ns", "derate")
 
 
 def content(path: str | Path) -> str:

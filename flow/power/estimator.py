@@ -147,7 +147,7 @@ class Estimator:
     ) -> None:
         self.netlist, self.library, self.clock_ns = netlist, library, clock_ns
         self.clock_port = clock_port
-        constraints = library.constraints(clock_ns, clock_port, propagated=propagated)
+        constraints = library.constraints(clock_ns, clock_port, propagated=propagated, derate=0.0)
         timing = nldm.analyze(netlist, library, constraints, wires=wires, wire_load=wire_load)
         self.slews, self.members = timing.slews_ns, timing.members
         self.clock_nets = timing.clock_nets

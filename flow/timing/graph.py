@@ -255,6 +255,7 @@ class TimingGraph:
             setattr(self, name, getattr(self, name)[order])
         self.bounds = np.searchsorted(level[self.end], np.arange(1, depth + 1)).tolist()
         self.arc_start_edge = self.start % 2
+        self.derate = np.where(self.in_clock[self.end // 2], 0.0, self.constraints.derate)
 
     # -- loads, slews and arrivals
     # ------------------------------------------------------------------------------------
@@ -310,8 +311,8 @@ class TimingGraph:
 
     def arcs_of_c(self) -> kernel.ArcsOfC:
         """The arcs, for the kernel, as long as none of the arrays is another one."""
-        arrays = (self.start, self.end, self.delay_table, self.slew_table, self.wire, self.ideal)
-        addresses = (kernel.address(array) for array in arrays)
+        arrays = (self.start, self.end, self.delay_table, self.slew_table, self.wire, self.ideal, self.derate)
+        addresses = map(kernel.address, arrays)
         return kernel.ArcsOfC(len(self.start), *addresses, self.constraints.clock_slew_ns)
 
     def _inputs(self) -> None:

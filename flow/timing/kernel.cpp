@@ -59,8 +59,17 @@ struct Arcs {
     const int64_t *start, *end, *delay_table, *slew_table;
     const double* wire;
     const uint8_t* ideal;  // by node
+    const double* derate;  // by arc
     double clock_slew;
 };
+
+namespace {
+// The delay of an arc as setup sees it, or hold.
+inline double delayed(const Tables& t, const Arcs& arcs, int64_t k, double slew, double load, bool earliest = false) {
+    const double share = 1 + (earliest ? -arcs.derate[k] : arcs.derate[k]);
+    return share * at(t, arcs.delay_table[k], slew, load);
+}
+}  // namespace
 
 // Slews and arrivals of all nodes that arcs lead to: the latest, or the earliest.
 API void propagate(const Tables* t, const Arcs* arcs, int64_t earliest, const double* load, double* slew, double* arrival,
@@ -72,7 +81,7 @@ API void propagate(const Tables* t, const Arcs* arcs, int64_t earliest, const do
             const int64_t start = arcs->start[k];
             double delay = 0, out = arcs->clock_slew;
             if (!arcs->ideal[end]) {
-                delay = at(*t, arcs->delay_table[k], slew[start], load[end]);
+                delay = delayed(*t, *arcs, k, slew[start], load[end], earliest);
                 out = at(*t, arcs->slew_table[k], slew[start], load[end]);
             }
             arc_delay[k] = delay, arc_slew[k] = out;
@@ -108,14 +117,14 @@ API void derive(const Tables* t, const Arcs* arcs, const double* load, const dou
     for (int64_t k = 0; k < arcs->count; k++) {
         const int64_t start = arcs->start[k], end = arcs->end[k];
         if (arcs->ideal[end] || !(needed[end] - arc_delay[k] - arcs->wire[k] <= needed[start] + NEAR)) continue;
-        const double effect = (at(*t, arcs->delay_table[k], slew[start] + step_ns, load[end]) - arc_delay[k]) / step_ns;
+        const double effect = (delayed(*t, *arcs, k, slew[start] + step_ns, load[end]) - arc_delay[k]) / step_ns;
         by_slew[start] = std::max(by_slew[start], effect);
     }
     for (int64_t k = 0; k < arcs->count; k++) {
         const int64_t start = arcs->start[k], end = arcs->end[k];
         if (!(arrival[start] + arcs->wire[k] + arc_delay[k] >= arrival[end] - NEAR)) continue;
         const double more = load[end] + step_ff;
-        const double delay = (at(*t, arcs->delay_table[k], slew[start], more) - arc_delay[k]) / step_ff;
+        const double delay = (delayed(*t, *arcs, k, slew[start], more) - arc_delay[k]) / step_ff;
         const double out = (at(*t, arcs->slew_table[k], slew[start], more) - arc_slew[k]) / step_ff;
         by_load[end] = std::max(by_load[end], delay + out * by_slew[end]);
     }

@@ -31,7 +31,7 @@ class ArcsOfC(ctypes.Structure):
 
     _fields_ = (
         *fields(ctypes.c_int64, "count"),
-        *fields(POINTER, "start", "end", "delay_table", "slew_table", "wire", "ideal"),
+        *fields(POINTER, "start", "end", "delay_table", "slew_table", "wire", "ideal", "derate"),
         *fields(ctypes.c_double, "clock_slew"),
     )
 

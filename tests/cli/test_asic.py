@@ -130,6 +130,7 @@ def test_second_call_makes_nothing_and_copies_its_products(whole, cli, tmp_path)
         " nJ with all in full; 10 drawn: ",
         "tests ",
         "note: one corner, typical",
+        ", no derate",
         "(cached)",
     ):
         assert text in result.out, text

@@ -105,11 +105,11 @@ def test_a_path_by_hand(tmp_path):
 
 
 @parametrize("make", CIRCUITS)
-@parametrize("res_ohm, propagated", [(None, False), (0.0, True), (200.0, True)])
-def test_engines_agree(make, res_ohm, propagated, tmp_path):
+@parametrize("res_ohm, propagated, derate", [(None, False, 0.0), (0.0, True, 0.08), (200.0, True, 0.0)])
+def test_engines_agree(make, res_ohm, propagated, derate, tmp_path):
     circuit = make()
     found = None if res_ohm is None else wires(circuit, tmp_path, res_ohm)
-    settings = {"fmax": True, "paths": 50, "clock_slew_ns": 0.04}
+    settings = {"fmax": True, "paths": 50, "clock_slew_ns": 0.04, "derate": derate}
     sta, own = both(circuit, tmp_path, wires=found, propagated=propagated, **settings)
     assert own.endpoints == sta.endpoints == len(sta.paths)
     for kind in ("paths", "hold_paths"):
@@ -485,7 +485,14 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
 
 
 @parametrize(
-    "options", [{"clock_ns": 0.0}, {"clock_ns": float("inf")}, {"clock_slew_ns": -1}, {"engine": "sta"}]
+    "options",
+    [
+        {"clock_ns": 0.0},
+        {"clock_ns": float("inf")},
+        {"clock_slew_ns": -1},
+        {"derate": 1.0},
+        {"engine": "sta"},
+    ],
 )
 def test_constraints_that_make_no_sense_are_refused(options, tmp_path):
     with pytest.raises(BadInput):

@@ -272,6 +272,7 @@ def test_the_flow_with_a_foundry_s_library(monkeypatch, capsys, name):
     report = json.loads(capsys.readouterr().out)
     assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates"}
     assert report["equivalence"]["equivalent"] and report["wns_ns"] >= 0 and report["hold_wns_ns"] > 0
+    assert report["derate"] == 0.05
     assert [corner.split()[0] for corner in report["corners"].values()] == [
         "slow",
         "typical" if name == "asap7" else "fast",

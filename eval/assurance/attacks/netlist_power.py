@@ -27,7 +27,7 @@ class NetlistCampaign:
         """taken: the last cycle in which a request is taken; adk: the kit, or None for the default."""
         netlist, ports = netlist_of(component, adk)
         library = kit.find(adk).library
-        constraints = library.constraints(library.kit.constraints.clock_ns)
+        constraints = library.constraints(library.kit.constraints.clock_ns, derate=0.0)
         self._model = TracedNetlist(netlist, library, ports, constraints)
         self.taken = taken
         self.groups = [name or "(top)" for name in self._model.modules]

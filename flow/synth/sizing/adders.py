@@ -76,7 +76,7 @@ def _behind_adders(
     """When sums and carries (rows of `nets`) would be there if adders were cells, the later edge of each,
     with an inverter behind.
     """
-    cell = model.library.roles.full_adder
+    cell, share = model.library.roles.full_adder, 1 + model.constraints.derate
     assert cell is not None
     kind = model.families.number[cell.cell]
     leaves = np.array([adder.leaves for adder in adders], int)
@@ -91,6 +91,6 @@ def _behind_adders(
         if item.output in (cell.sum, cell.carry) and item.input in cell.inputs:
             output, place = int(item.output == cell.carry), cell.inputs.index(item.input)
             tables = np.full(len(adders), model.families.delay[kind, row])
-            delay = model.tables.look_up(tables, slews[:, place], loads[output])
+            delay = share * model.tables.look_up(tables, slews[:, place], loads[output])
             latest[output] = np.maximum(latest[output], at[:, place] + delay)
     return latest + INVERTER_NS

@@ -236,6 +236,7 @@ class Model(TimingGraph):
             self.tables.look_up(tables[kind, row], slew[start], load)
             for tables in (families.delay, families.slew)
         )
+        delay = delay * (1 + self.derate[arcs])
         at = arrival[start] + shift[which, pin, edge] + self.wire[arcs] + delay
         if len(arcs):
             group = which * len(self.base) + end
