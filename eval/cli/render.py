@@ -47,6 +47,8 @@ class Table:
 
     def folded(self, names: Collection[str]) -> Table:
         """Columns of these names move into the note where their rows agree; empty columns are dropped."""
+        if not self.rows:
+            return self
         columns = dict(zip(self.head, zip(*self.rows, strict=True), strict=True))
         known = {head: {*column}.difference(EMPTY) for head, column in columns.items()}
         held = [f"{head} {known[head].pop()}" for head in names if len(known.get(head, ())) == 1]

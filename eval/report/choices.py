@@ -1,14 +1,17 @@
 """The machine to build at each width: for private operations the fastest, the smallest, the one with the best
-area x time, the one with the least energy, and the fastest published machine.
+area x time, the one with the least energy, the best within a given area or time, and the fastest published
+machine.
 
 Only measured machines compete, and only with machines that do the same work at the same stage.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
+from ...fl.errors import BadInput
 from ..json_values import attributes
 from ..lab.comparison.cores import MACHINE, MM2, PUBLISHED, UNKNOWN, Core, spread
 from ..lab.stages import title
@@ -36,6 +39,41 @@ CRITERIA = (
 )
 
 
+FASTEST, SMALLEST = CRITERIA[:2]
+LIMITS = {  # unit -> what is limited, in how many of its units, and what is best within
+    "um2": (SMALLEST, 1.0, FASTEST),
+    "mm2": (SMALLEST, 1e6, FASTEST),
+    "ns": (FASTEST, 1e-3, SMALLEST),
+    "us": (FASTEST, 1.0, SMALLEST),
+    "ms": (FASTEST, 1e3, SMALLEST),
+    "s": (FASTEST, 1e6, SMALLEST),
+}
+
+
+class Limit(NamedTuple):
+    """The largest area, or the longest private operation, that a machine may have."""
+
+    limited: Criterion
+    most: float
+    best: Criterion
+
+    @staticmethod
+    def parse(text: str) -> "Limit":
+        """An area or a time with its unit."""
+        parts = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?(\w+)", text)
+        if parts is None or parts[2] not in LIMITS or not float(parts[1]):
+            raise BadInput(
+                f"--pick {text}: give an area or a time with its unit ({', '.join(LIMITS)}), as in 20000um2 "
+                "or 5us"
+            )
+        limited, scale, best = LIMITS[parts[2]]
+        return Limit(limited, float(parts[1]) * scale, best)
+
+    def met_by(self, core: Core) -> bool:
+        value = self.limited.value(core)
+        return value is not None and value <= self.most
+
+
 class Width(NamedTuple):
     """The machines of one width that do the same work, and the published ones."""
 
@@ -44,8 +82,12 @@ class Width(NamedTuple):
     machines: Sequence[Core]
     published: Sequence[Core]  # with the same limits of the modulus
 
-    def best(self, criterion: Criterion) -> Core | None:
-        known = [(value, core) for core in self.machines if (value := criterion.value(core)) is not None]
+    def best(self, criterion: Criterion, limit: Limit | None = None) -> Core | None:
+        known = [
+            (value, core)
+            for core in self.machines
+            if (value := criterion.value(core)) is not None and (limit is None or limit.met_by(core))
+        ]
         return min(known, key=itemgetter(0))[1] if known else None
 
     @property

@@ -269,6 +269,27 @@ def test_a_table_holds_one_workload_at_one_stage(bench, cli):
     assert tables[fixed][0][:3] == ["000 CM (PM)", "000 CM (M)", "000 MM (PM)"]
 
 
+def test_the_machine_to_take(bench, cli):
+    """Within an area the fastest, within a time the smallest; what misses the limit is named."""
+    for name, area, cycles in (("mont", 9_000.0, 100), ("ssmm", 4_000.0, 900), ("fold", 20_000.0, 50)):
+        bench.run(name, 32, area, 2.0, MACHINE, encrypt=(cycles, 0.1), decrypt=(cycles, 0.1))
+    bench.run("heap", 128, 90_000.0, 2.0, MACHINE, encrypt=(1000, 0.1), decrypt=(1000, 0.1))
+
+    def pick(limit, more="--nbits 32"):
+        return [row["design"] for row in cli.json(f"compare cores {more} --own --pick {limit}")]
+
+    limits = {"0.009mm2": "mont", "8999um2": "ssmm", "1mm2": "fold", "0.2us": "mont", "199ns": "fold"}
+    assert {limit: pick(limit) for limit in limits} == {limit: [name] for limit, name in limits.items()}
+    assert pick("2ms", "") == ["ssmm", "heap"]
+    out = cli("compare cores --own --pick 20000um2").out
+    assert re.search(r"^ +32  fold\+ +ours  0\.100 ", out, re.MULTILINE)
+    assert (
+        "128 bits, an exponent of 125 bits, netlist: none of 1 machines; heap is nearest with 90,000 µm²"
+        in out
+    )
+    assert "No machine of these is measured" in cli("compare cores --nbits 64 --own --pick 1s").out
+
+
 def test_a_private_operation_says_what_it_is(bench, cli):
     """The promise tells protected machines from plain ones in one table."""
     bench.run("mont", 16, 1_000.0, 0.5, MACHINE)  # so that there is a file
@@ -500,6 +521,9 @@ test_refused = pytest.mark.usefixtures("ledger")(
             "cores mnt": "unknown design 'mnt'",
             "cores --nbits 7": "7 bits is out of range",
             "cores --table 3": "--table 3 with cores",
+            "cores --pick 5": "--pick 5: give an area or a time with its unit",
+            "cores --pick 0um2": "as in 20000um2 or 5us",
+            "paper-001 --pick 5us": "papers have no machines to take",
             "cores --full": "--full without --measure",
             "cores --no-search": "--no-search without --measure",
             "paper-001 --no-search --measure": "papers have no clock that is searched",

@@ -19,10 +19,12 @@ at its highest clock (`modexlab asic --fmax`); published figures follow, with th
 are not measured yet have cycles by formula. --measure measures them: first the cores whose clock the
 reference results list, by one synthesis each, then the others by searches; --full adds machines and searches
 at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`, prints the table so far. Name designs of the
-catalogue to see only these. --no-search skips the searches, which takes half as long.
+catalogue to see only these. --no-search skips the searches, which takes half as long. --pick names one
+machine for each width: within an area the one with the fastest private operation, within a time the smallest.
 
 examples:
   modexlab compare cores --nbits 32
+  modexlab compare cores --pick 20000um2
   modexlab compare paper-003 --measure
   modexlab compare all > comparison.txt
   modexlab compare paper-003 paper-002 --markdown
@@ -73,6 +75,11 @@ OPTIONS = (
     ),
     "--table",
     shared("--nbits", "only these; may be repeated", action="append"),
+    option(
+        "--pick",
+        "LIMIT",
+        f"with {compare_cores.WORD}: the machine to take within an area or a time, as 20000um2 or 5us",
+    ),
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),
     "--full (with --measure: wide machines, routing)",
@@ -98,6 +105,7 @@ def execute(args: Namespace) -> int:
     if args.papers[:1] == [compare_cores.WORD]:
         return compare_cores.execute(args, _answer)
     refuse(args, [LATEX], f": tables of papers have no LaTeX form; {CORES_ALONE}")
+    refuse(args, ["pick"], f": papers have no machines to take; {CORES_ALONE}")
     refuse(args, ["no_search"], f": papers have no clock that is searched; {CORES_ALONE}")
     if args.manifests:
         raise BadInput(f"--accelerator {args.manifests[0]}: papers know no design of yours; {CORES_ALONE}")

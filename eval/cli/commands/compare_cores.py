@@ -19,6 +19,8 @@ from ...lab.comparison import cores as lab
 from ...lab.comparison import published_data
 from ...lab.comparison.cores import Core
 from ...lab.point import Point
+from ...report.choices import Limit, Width
+from ...report.choices import widths as comparable
 from ...report.metrics import shown
 from ...table import cell, table
 from ..render import MARKDOWN, TEXT, Block, Columns, Json, Table, output_form, warn
@@ -164,12 +166,13 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
         steps = lab.in_steps(found, search=not args.no_search)
         return [step for step in steps if args.full or not lab.long(step)]
 
+    limit = Limit.parse(args.pick) if args.pick else None
     return answer(
         args,
         lambda ledger: lab.cores(ledger, nbits, names, manifests),
         to_measure,
-        lambda found: [as_json(core) for core in found],
-        lambda found: _blocks(found, impossible, args),
+        lambda found: [as_json(core) for core in (found if limit is None else _picked(found, limit))],
+        lambda found: _blocks(found, impossible, args) if limit is None else _picks(found, limit, args),
     )
 
 
@@ -181,6 +184,41 @@ def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: 
         yield from _of_width(nbits, [core for core in found if core.nbits == nbits], output_form(args))
     for text in (*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)):
         yield wrapped(text, args.markdown)
+
+
+def _picked(found: Sequence[Core], limit: Limit) -> list[Core]:
+    """The machines to take within a limit, one for each width and work."""
+    return [core for width in comparable(found) if (core := width.best(limit.best, limit)) is not None]
+
+
+def _picks(found: Sequence[Core], limit: Limit, args: Namespace) -> Iterator[Block]:
+    """The machines to take, and for widths that have none what comes nearest."""
+    what = f"{limit.best.head} machine within {args.pick}"
+    columns = {
+        "bits": "nbits",
+        **NAME,
+        "us": _shown("operation_us"),
+        **CLOCKS,
+        "work": "work",
+        **OF_WORK,
+        **OF_FLOW,
+    }
+    made = Table.of(_picked(found, limit), columns, what).folded((*OF_FLOW, *OF_WORK))
+    yield _fitted(made) if made and output_form(args) == TEXT else made
+    for width in comparable(found):
+        if width.best(limit.best, limit) is None:
+            yield wrapped(_nearest(width, limit), args.markdown)
+    if not comparable(found):
+        yield "No machine of these is measured; --measure measures them."
+
+
+def _nearest(width: Width, limit: Limit) -> str:
+    nearest = width.best(limit.limited)
+    least = (
+        nearest
+        and f"; {nearest.name} is nearest with {shown(limit.limited.value(nearest))} {limit.limited.unit}"
+    )
+    return f"{width.nbits:,} bits, {width.work}: none of {len(width.machines)} machines{least}."
 
 
 def _of_width(nbits: int, found: Sequence[Core], form: str) -> Iterator[Table]:
