@@ -73,7 +73,7 @@ def verilog_file(
     """The file of a component; `rest` makes the lines after its ports, when it has been elaborated."""
     from ...rtl.sim import translate
 
-    body = body or translate(component, top, unique=True, unread=unread)
+    body = body or translate(component, top, unique=True, unread=unread, exported=True)
     if hasattr(component, "s_axi"):
         body = axi4lite_top(body, top, port_lines(body, top))
     settings = list(settings)

@@ -415,7 +415,7 @@ def test_a_multiplier_alone(cli, tmp_path, design):
     assert all(param.name in settings for param in machine.design.multiplier.params)
     assert "schedule =" not in header
     assert ("n_prime = -n^-1 mod 2^16" in header) == (design == "systolic-002")
-    assert body.rstrip() == translate(machine.multiplier(), top, unique=True).rstrip()
+    assert body.rstrip() == translate(machine.multiplier(), top, unique=True, exported=True).rstrip()
 
 
 BENCH = """

@@ -422,6 +422,14 @@ def test_every_interface(design, nbits, interface, settings, tmp_path, run, pass
     assert cocotb is None or cocotb.returncode == 0, cocotb
 
 
+@regress
+@parametrize("nbits", (32, 64))
+@parametrize("design", ("mont", "fold", "heap", "systolic", "serial"))
+def test_icarus_runs_the_table(design, nbits, tmp_path, passes):
+    """Vectors with one driver: two minutes of CPU time for fold at 64 bits."""
+    passes(packed(tmp_path, design, nbits, "stream"), "icarus")
+
+
 # ---- the command
 
 

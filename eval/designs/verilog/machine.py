@@ -62,7 +62,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
 
 def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
     """The hardware of a machine whose structure does not depend on its width, with a macro for the width."""
-    own = translate(component, top, unique=True)
+    own = translate(component, top, unique=True, exported=True)
     for width, probes in PROBES.items():
         texts = {machine.nbits: own}
         for nbits in probes:
@@ -70,7 +70,7 @@ def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
                 probe = machine.design.at(nbits, **machine.parameters).exported(
                     machine.interface(DEFAULT.name)
                 )
-                texts.setdefault(nbits, translate(probe, top, unique=True))
+                texts.setdefault(nbits, translate(probe, top, unique=True, exported=True))
         text = of_any_width(texts, top, width) if len(texts) > 2 else None
         if text is not None:
             return text

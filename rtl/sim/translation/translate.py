@@ -37,6 +37,7 @@ from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of
 from .parameters import merged, numbers_of
+from .portable import portable
 from .source_text import Block, source_order
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
@@ -52,19 +53,21 @@ def translate(
     *,
     unique: bool = False,
     unread: Mapping[str, str] = MappingProxyType({}),
+    exported: bool = False,
 ) -> str:
     """The design as SystemVerilog, its top module called `name`, or else as its class.
 
     unique: the names of all other modules and of the types begin with that of the top, so that several
     designs can be parts of one project. unread: signals of the top module that it need not read, and the
-    reason (see unused_bits.py).
+    reason (see unused_bits.py). exported: for any simulator, see portable.py; results are of the other
+    text, which is the same hardware.
     """
     if not component._dsl.constructed:
         component.elaborate()
     if isinstance(component, VerilogText):
         return str(component.text)
     _check_identifiers(component)
-    translator = Readable(component, name or top_name(component), unique, unread)
+    translator = Readable(component, name or top_name(component), unique, unread, exported)
     translator.translate(component, {item: VerilogTranslationConfigs(item) for item in _hierarchy(component)})
     return translator.hierarchy.src
 
@@ -106,8 +109,11 @@ def _check_identifiers(component: Component) -> None:
 class Readable(DirectStructure):
     """PyMTL3's translator with our names and layout."""
 
-    def __init__(self, top: Component, name: str, unique: bool, unread: Mapping[str, str]) -> None:
+    def __init__(
+        self, top: Component, name: str, unique: bool, unread: Mapping[str, str], exported: bool
+    ) -> None:
         super().__init__(top)
+        self._exported = exported
         self._name = name
         self._prefix = prefix_of(name) if unique else ""
         self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
@@ -146,7 +152,8 @@ class Readable(DirectStructure):
 
     def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
         """One module; those inside it come first."""
-        text = without_aliases(tidy(super().rtlir_tr_component(behavioral, structural)))
+        text = tidy(super().rtlir_tr_component(behavioral, structural))
+        text = without_aliases(text, nested=self._exported)
         name = structural.component_unique_name
         if name in self._pruned:
             text = without_unread(text)
@@ -177,6 +184,8 @@ class Readable(DirectStructure):
             name: {key: item.get_length() for key, item in items.items()} for name, items in fields.items()
         }
         modules = with_loops(merged(modules, self._kinds), sizes)
+        if self._exported:
+            modules = portable(modules)
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         text = "\n".join(
             [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]

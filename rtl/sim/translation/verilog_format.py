@@ -124,9 +124,12 @@ _SELECTED = re.compile(r"(\w+)\[(\d+)(?::(\d+))?\]")
 _PIN = re.compile(r"(?<=\( )\w+(?= \))")
 
 
-def without_aliases(text: str) -> str:
-    """Without wires that only give another name to a signal, a constant, or what a pin is connected to."""
-    text = _inlined(_gathered(_gathered(text)))
+def without_aliases(text: str, nested: bool = False) -> str:
+    """Without wires that only give another name to a signal, a constant, or what a pin is connected to.
+
+    nested: write the elements of an array as one concatenation even if they are concatenations.
+    """
+    text = _inlined(_gathered(_gathered(text, nested), nested))
     words = _words(text)
     wires = {name for _, name in _WIRE.findall(text) if words[name] > 2}  # lint reports unread ones
     selected = set(re.findall(r"(\w+)[\[.]", text))
@@ -156,7 +159,7 @@ def _renamed(text: str, meant: Mapping[str, str]) -> str:
     return re.sub(r"^  assign (\S+) = \1;\n", "", text, flags=re.MULTILINE)
 
 
-def _gathered(text: str) -> str:
+def _gathered(text: str, nested: bool) -> str:
     """Signals, and elements of arrays, all of whose parts are assigned one by one, assigned at once."""
     signals = {name: (int(last), inner) for last, inner, name in _SIGNAL.findall(text)}
     parts: dict[str, list[tuple[int, int, str]]] = {}
@@ -169,9 +172,9 @@ def _gathered(text: str) -> str:
     whole = {}
     for name, found in parts.items():
         found.sort(reverse=True)
-        nested = signals[name][1] and len(found) > 1 and any("," in value for _, _, value in found)
+        deep = signals[name][1] and len(found) > 1 and any("," in value for _, _, value in found)
         if [high for high, _, _ in found] == [signals[name][0], *(low - 1 for _, low, _ in found[:-1])]:
-            if found[-1][1] == 0 and not nested:
+            if found[-1][1] == 0 and (nested or not deep):
                 whole[name] = _joined([value for _, _, value in found], signals, signals[name][1])
     done: set[str] = set()
 

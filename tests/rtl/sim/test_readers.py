@@ -20,7 +20,7 @@ from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import lint, translate
 
-from tests.harness import one_now, parametrize, regress_if
+from tests.harness import one_now, parametrize, regress, regress_if
 from tests.paths import ROOT
 
 NO_UNIQUE = "Case unique/unique0 qualities are ignored."  # Icarus simulates a unique case as a plain one
@@ -31,11 +31,7 @@ HARMLESS = ("sorry: constant selects in always_* processes", "always_comb proces
 
 
 def icarus(path, top, out):
-    """Compile for simulation; what it complains about.
-
-    It is not run: vvp 11 wakes blocks whose inputs have not moved, and never comes to an end of some cycles
-    (rtl/README.md).
-    """
+    """Compile for simulation; what it complains about. tests/package runs the tables."""
     assert shutil.which("iverilog"), "iverilog is missing: run `apt-get install iverilog`"
     command = ["iverilog", "-g2012", "-Wall", "-s", top, "-o", str(out), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -92,6 +88,7 @@ SHOWN = (
     "mmmul-004-stream",
     "serial-003-stream",
     "cm-m-000-stream",
+    "tiny-stream",
     "systolic-002-axi4lite",
     "gcd-axi4lite",
 )
@@ -110,7 +107,7 @@ SHOWN = (
     ],
 )
 def test_three_tools_read_it(name, tmp_path):
-    text = translate({**MACHINES, **PROCESSORS}[name](), TOP, unique=True)
+    text = translate({**MACHINES, **PROCESSORS}[name](), TOP, unique=True, exported=True)
     path = tmp_path / "design.sv"
     path.write_text(text)
     assert not re.search(r"^ *(input|output) .*\w \[[^\]]*\],?$", text, re.MULTILINE), (
@@ -125,3 +122,39 @@ def test_three_tools_read_it(name, tmp_path):
     for warning in re.findall(r"Warning: .*", log):
         # elements of an array that is selected by constants alone
         assert warning.startswith("Warning: Replacing memory "), warning
+
+
+SAME = """\
+read_verilog -sv {text}.sv
+hierarchy -top top
+proc
+flatten
+memory_map
+opt -full
+design -stash {text}
+"""
+EQUIVALENT = """\
+design -copy-from measured -as measured top
+design -copy-from exported -as exported top
+equiv_make measured exported both
+hierarchy -top both
+opt -full
+equiv_struct
+equiv_simple
+equiv_status -assert
+"""
+
+
+@parametrize("name, nbits", [pytest.param("heap", 16, marks=regress), ("tiny", 8)])
+def test_the_exported_text_is_the_hardware_of_the_results(name, nbits, tmp_path):
+    """Yosys proves every register and output equal; the texts differ for Icarus."""
+    machine = catalogue.find(name).at(nbits)
+    component = machine.exported(machine.interface("stream"))
+    texts = {
+        how: translate(component, "top", unique=True, exported=how == "exported")
+        for how in ("measured", "exported")
+    }
+    assert texts["measured"] != texts["exported"]
+    for how, text in texts.items():
+        (tmp_path / f"{how}.sv").write_text(text)
+    yosys.run("same", "".join(SAME.format(text=how) for how in texts) + EQUIVALENT, tmp_path)

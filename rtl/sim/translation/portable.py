@@ -1,0 +1,64 @@
+"""Rewrites the exported text of a design for Icarus 11, without changing the hardware.
+
+Icarus resolves each bit of a vector with several drivers whenever one of them changes; fold at 64 bits did
+not finish its table. So a generate loop that assigns parts of a vector becomes a block, which is one driver.
+A choice between two states becomes an if statement, as Icarus takes `a ? b : c` for a number.
+"""
+
+import re
+from collections import Counter
+
+from .instance_loops import SPLIT
+from .structure import STATE
+
+_MODULE = re.compile(r"^module .*?^endmodule$", re.DOTALL | re.MULTILINE)
+_LOOP = re.compile(
+    r"^  for \(genvar (?P<head>[^\n]*)\) begin : (?P<label>\w+)\n"
+    r"(?P<body>(?:    assign \w+\[[^=\n]*\] = .*;\n)+)  end$",
+    re.MULTILINE,
+)
+_PACKED = re.compile(r"^  (?:output +)?logic \[[^\n]*\] (\w+)[,;]?$", re.MULTILINE)
+_SPLIT = re.compile(rf"^  logic.* (\w+) \[0:\d+\] {re.escape(SPLIT)};$", re.MULTILINE)
+_TARGET = re.compile(r"^ *assign (\w+)", re.MULTILINE)
+_RANGE = re.compile(r"\[[^\]\n]*[a-z][^\]\n]*:")  # between bounds of a genvar, which a block has not
+_HOLDS_STATE = re.compile(rf"^  {STATE} (\w+);$", re.MULTILINE)
+_CHOICE = re.compile(
+    r"^( *)(?P<label>(?:\w+: )?)(?P<target>(\w+) <?=) ([^?\n]*) \? (\w+) : (\w+);$", re.MULTILINE
+)
+
+
+def portable(text: str) -> str:
+    """The text of a design; a vector that anything else assigns, too, keeps its loop."""
+    return _MODULE.sub(lambda module: _with_ifs(_with_blocks(module[0])), text)
+
+
+def _with_blocks(text: str) -> str:
+    packed, split = {*_PACKED.findall(text)}, {*_SPLIT.findall(text)}
+    assigned = Counter(_TARGET.findall(text))
+
+    def block(loop: re.Match[str]) -> str:
+        mine = Counter(_TARGET.findall(loop["body"]))
+        other = any(assigned[name] != count for name, count in mine.items())
+        inside = split & {*re.findall(r"\w+", loop["body"])}  # Verilator splits no array that a block indexes
+        if other or inside or not mine.keys() <= packed or _RANGE.search(loop["body"]):
+            return loop[0]
+        body = loop["body"].replace("    assign ", "      ")
+        head = f"  always_comb begin : {loop['label']}\n    for (int unsigned {loop['head']}) begin\n"
+        return f"{head}{body}    end\n  end"
+
+    return _LOOP.sub(block, text)
+
+
+def _with_ifs(text: str) -> str:
+    states = {*_HOLDS_STATE.findall(text)}
+
+    def branches(line: re.Match[str]) -> str:
+        indent, label, target, name, condition, one, other = line.groups()
+        if name not in states:
+            return line[0]
+        return (
+            f"{indent}{label}if ({condition}) begin\n{indent}  {target} {one};\n{indent}end else begin\n"
+            f"{indent}  {target} {other};\n{indent}end"
+        )
+
+    return _CHOICE.sub(branches, text)
