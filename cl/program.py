@@ -43,7 +43,7 @@ class ProgramTiming:
 
     @property
     def loading_cycles(self) -> int:
-        """For how long a request is looked at before it is taken."""
+        """For how long a request is looked at before it is taken; one with a public exponent: a cycle."""
         return sum(word.takes and not word.accepts for word in self.program.words)
 
     def product_cycles(self, made: Sequence[Made], modulus: int) -> int:
@@ -139,4 +139,7 @@ def ProgramExpCL(timing, arithmetic, inspect):
         outcome = run(program, fields, arithmetic, status, trace)
         return Response(int(outcome.status), outcome.result), timing.replayed(trace, fields["exp"])
 
-    return OneAtATimeCL(Request, Response, serve, False, waits=lambda _: timing.loading_cycles)
+    def waits(msg):
+        return 1 if program.public and int(msg.public) else timing.loading_cycles
+
+    return OneAtATimeCL(Request, Response, serve, False, waits=waits)

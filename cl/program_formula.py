@@ -13,11 +13,12 @@ All other microinstructions take one cycle: stores, loads, moves, sums, comparis
 has the sums by width.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..fl.program.builder import program_of
+from ..fl.program.plan import Plan
 from ..fl.program.recipe import Recipe
-from .timing import UnitTiming
+from .timing import UnitTiming, mod_exp_cycles
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,38 @@ class Formula:
             late = 0 if recipe.skips else 1 - self.ov
             into = late + self.p(0) if recipe.domain == "identity" else 0
         leave = self.p(modulus) if recipe.montgomery else 0
-        wiping = 1 + self.p(modulus) + (1 << recipe.digit_nbits)
-        return skipped + into + self.loop(exp, modulus) + leave + wiping + 1
+        return skipped + into + self.loop(exp, modulus) + leave + self.wiping(modulus) + 1
+
+    def wiping(self, modulus: int) -> int:
+        """The registers, the units and the table; of a request with a public exponent, what comes behind its
+        result as well.
+        """
+        recipe = self.recipe
+        entries = 1 << recipe.digit_nbits if recipe.shape.digit else 0
+        return 1 + self.p(modulus) + entries + (recipe.scaled is not None)
+
+    def public_request(self, plan: Plan, base: int, exp: int, modulus: int) -> int:
+        """A request with a public exponent, by the plan of the machine."""
+        recipe = self.recipe
+        other = replace(self, recipe=recipe.of_public)
+        bitwise = replace(plan, schedule=other.recipe.schedule, full_scan=False)
+        wiping = 0
+        if recipe.keyed or recipe.entries:
+            wiping = other.wiping(modulus) + 2 * recipe.verify
+        return other.bitwise(bitwise, base, exp, modulus) + wiping
+
+    def bitwise(self, plan: Plan, base: int, exp: int, modulus: int) -> int:
+        """A binary schedule without a key, before anything is wiped."""
+        if not self.recipe.apart:
+            return mod_exp_cycles(plan, self.unit, base, exp, modulus)
+        # a product that follows the request does not see the modulus yet
+        late = exp & 1 & self.forward & (not plan.montgomery)
+        return mod_exp_cycles(plan, self.unit, base, 0, modulus) + late + self.apart(exp, modulus)
+
+    def apart(self, exp: int, modulus: int) -> int:
+        """A loop to the right whose products have words of their own."""
+        ones, bits = exp.bit_count(), exp.bit_length()
+        return (bits + ones) * self.p(modulus) + bits - ones
 
     def keyed(self, n: int, d: int, e: int, p: int = 0, q: int = 0) -> int:
         """A program with a key, whose numbers belong together."""

@@ -58,12 +58,16 @@ class ScaledFormula(Formula):
         into = self.constant(modulus) + enters
         leave = self.halve if recipe.starts_plain else self.leave
         if recipe.shape.digit:
-            wiping = 1 + product + (1 << recipe.digit_nbits) + 1
-            return into + self.loop(exp, modulus) + leave + wiping + 1
+            return into + self.loop(exp, modulus) + leave + self.wiping(modulus) + 1
         assert plan is not None
         if plan.aligns:
             into = max(into, recipe.nbits - exp.bit_length())
         return into + loop_cycles(plan, self.unit, 0, exp, 1) + leave + 1
+
+    def bitwise(self, plan: Plan, base: int, exp: int, modulus: int) -> int:
+        if not self.recipe.apart:
+            return self.plain(modulus, exp, plan)
+        return self.plain(modulus, 0, plan) + self.apart(exp, modulus)
 
     # ---- the parts of programs with a key
 

@@ -12,6 +12,7 @@ from collections import Counter
 import pytest
 from modexlab.eval.assurance.proof.check import KINDS, UNITS
 from modexlab.eval.cli.main import main
+from modexlab.eval.designs import protection
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.verdicts import recorded
 from modexlab.eval.table import table as render
@@ -23,6 +24,7 @@ from modexlab.proc.software.compiler import compiler
 from tests.cli.test_examples import EXAMPLES, marked
 from tests.harness import parametrize, regress, regress_if
 from tests.paths import ROOT
+from tests.programs import machine_of
 
 HOWTO = (
     *("add-column", "add-interface", "add-multiplier", "add-schedule"),
@@ -122,6 +124,21 @@ def verdicts():
     return render(("check", "proved", "disproved", "undecided"), rows) + "\n"
 
 
+def public_exponents():
+    """The cycles of `heap` for private and for public exponents."""
+    rows = []
+    for nbits in (256, 1024, 2048):
+        public, alone = (machine_of("heap", nbits, public=public) for public in (True, False))
+        base, exp, mod = public.some_operands()
+        form = public.programmed.recipe.scaled
+        checked = protection.costs(machine_of("heap", nbits, verify=True)).cycles
+        private = alone.cycles(base, exp, mod)
+        row = private, public.cycles(base, 65537, mod), form.constant_cycles(mod), checked - private
+        rows.append((nbits, *(f"{cycles:,}" for cycles in row)))
+    columns = "bits", "private", "public, e = 65537", "of which R^2", "check of a private result"
+    return render(columns, rows) + "\n"
+
+
 def table(output, first):
     """Return the table whose first column this is, without the text around it."""
     lines = output.splitlines()
@@ -159,6 +176,10 @@ def test_protocol():
 
 def test_statuses():
     assert quotations()["fl/status.py"] == statuses()
+
+
+def test_public_exponents():
+    assert quotations()["heap with public=true"] == public_exponents()
 
 
 def test_verdicts():
@@ -247,6 +268,7 @@ def rewrite():
     import io
 
     present = {"fl/xcel.py": protocol(), "fl/status.py": statuses()}
+    present["heap with public=true"] = public_exponents()
     present["eval/results/verdicts.jsonl"] = verdicts()
     for command, first in TABLES.items():
         with contextlib.redirect_stdout(io.StringIO()) as output:

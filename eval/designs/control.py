@@ -72,7 +72,13 @@ BLIND = Param(
 VERIFY = Param(
     "verify", False, BOOLS, "release the result only if the public exponent turns it back into the message"
 )
-PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
+PUBLIC = Param(
+    "public",
+    False,
+    BOOLS,
+    "a request may say that its exponent is public: its cycles depend on the exponent, and are fewer",
+)
+PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY, PUBLIC)
 
 
 def schedule_param(*names: str) -> Param:
@@ -132,7 +138,12 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
             f"window = {window} with schedule = {plan.schedule}, which has none; "
             "give schedule=fixed-window, or leave the window out"
         )
-    fits = fits_modulus(values)
+    fits, public = fits_modulus(values), values[PUBLIC.name]
+    if public and scaled is not None and values[CRT.name]:
+        raise BadInput(
+            "public = true with crt = true: the units are half as wide as a public modulus; "
+            "give --set crt=false, or leave it out"
+        )
     recipe = plan.recipe(
         spec.domain,
         window=window,
@@ -142,8 +153,14 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
         blind_message=blind in ("message", "both"),
         blind_exponent=blind in ("exponent", "both"),
         verify=values[VERIFY.name],
+        public=public,
         scaled=scaled,
     )
+    if public and not (recipe.shape.digit or recipe.full_scan or (recipe.keyed and not recipe.shape.right)):
+        raise BadInput(
+            f"public = true with schedule = {plan.schedule}, whose cycles depend on every exponent; "
+            "give schedule=fixed-window, or scan=full where there is one, or leave it out"
+        )
     made = Programmed(recipe, plan, timing)
     shape = ExpShape(
         spec.nbits,
@@ -352,5 +369,6 @@ SCALED_PROGRAM = Control(
         replace(CRT, help=f"{CRT.help}; the units are half as wide then"),
         BLIND,
         VERIFY,
+        PUBLIC,
     ),
 )

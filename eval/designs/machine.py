@@ -92,7 +92,8 @@ class Design:
                 f"{self.name}: domain {self.domain} has odd_only, reduced_only = {own}, "
                 f"but the hardware checks {checked}: see Plan.reduced_only"
             )
-        return Machine(self, nbits, values, build)
+        public = build.programmed is not None and build.programmed.recipe.public
+        return (PublicMachine if public else Machine)(self, nbits, values, build)
 
     @property
     def usual_nbits(self) -> int:
@@ -159,6 +160,11 @@ def _planned(design: Design, nbits: int, *values: Any) -> Machine:
     return design.planned(
         nbits, tuple((param.name, value) for param, value in zip(design.params, values, strict=True))
     )
+
+
+def usual_exponent(nbits: int) -> int:
+    """The public exponent of the keys and workloads of a width."""
+    return 65537 if nbits > 17 else 17
 
 
 def require_positive(base: int, exp: int, mod: int) -> list[tuple[str, int]]:
@@ -255,6 +261,11 @@ class Machine(Runnable):
         return programmed is not None and programmed.recipe.keyed
 
     @property
+    def takes_public(self) -> bool:
+        """Its requests may say that their exponent is public."""
+        return isinstance(self, PublicMachine)
+
+    @property
     def programmed(self) -> Programmed:
         """Its program; BadInput if it has a controller of its own."""
         if self.build.programmed is None:
@@ -302,7 +313,8 @@ class Machine(Runnable):
         time = build.time or timing_of(self.plan, self.timing)
         regular = build.regular or SCHEDULES[self.plan.schedule].regular
         if not self.keyed:
-            return Promises(time, regular, design.odd_only, design.reduced_only, self.modulus)
+            limits = design.odd_only, design.reduced_only, self.modulus
+            return Promises(time, regular, *limits, public=self.takes_public)
         recipe = self.programmed.recipe
         return Promises(
             time,
@@ -313,6 +325,7 @@ class Machine(Runnable):
             message_blinded=recipe.blind_message,
             exponent_blinded=recipe.blind_exponent,
             checked=recipe.verify,
+            public=self.takes_public,
         )
 
     @property
@@ -327,8 +340,9 @@ class Machine(Runnable):
         """
         if self.keyed:
             made = self.programmed
-            good = dict.fromkeys(made.names, 1) | {"base": 0}
+            good = dict.fromkeys(made.names, 1) | {"base": 0, "public": 0}
             samples: tuple[Any, ...] = ({"mod": 0}, {"mod": 2}, {"base": 1}, {"p": 2} if "p" in good else {})
+            samples += ({"public": 1},) * self.takes_public
             found = {made.inspect({**good, **sample}) for sample in samples}
             found |= {check.status for check in made.program.find(Check) if isinstance(check, Check)}
         else:
@@ -469,3 +483,34 @@ class Machine(Runnable):
             (a,) = run([(a, domain.enter_by)])
         (result,) = run([(a, b)])
         return result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublicMachine(Machine):
+    """A machine whose requests say whether their exponent is public."""
+
+    e: int = 0  # the exponent that they call public; 0: the usual one
+
+    def with_public(self, e: int) -> Machine:
+        """The same whose requests call this exponent public, and no other."""
+        return replace(self, e=e)
+
+    def calls_public(self, exp: int) -> bool:
+        """Whether a request says that this exponent is public."""
+        return exp == (self.e or usual_exponent(self.nbits))
+
+    def carried(self, base: int, exp: int, mod: int) -> Carried:
+        """Return all fields of a request."""
+        if self.calls_public(exp):
+            return self.programmed.public(base, exp, mod)
+        return super().carried(base, exp, mod) if self.keyed else (base, exp, mod, 0)
+
+    def fl(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
+        """Status and result, by the program that the request asks for."""
+        return self.programmed.fl((base, exp, mod, *given))
+
+    def cycles(self, base: int, exp: int, mod: int) -> int:
+        """Cycles of a public operation, or of a private one."""
+        if self.keyed and not self.calls_public(exp):
+            return super().cycles(base, exp, mod)
+        return self.programmed.cycles(*self.carried(base, exp, mod))

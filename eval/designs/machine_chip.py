@@ -30,7 +30,7 @@ from ..papers.published import by_name, paper
 from .chip import AcceleratorChip, Exchange
 from .interfaces import SYSTEM, UNIT, Carried, Operands
 from .interfaces import find as find_interface
-from .machine import Design
+from .machine import Design, usual_exponent
 from .protection import costs
 from .soc_system import Xcel
 from .system_catalogue import BY_XCEL, DUMMY, HARDWARE, NBITS_001, SOFTWARE, check_key_width, scanned_nbits
@@ -244,10 +244,22 @@ class Chip(AcceleratorChip):
                 (at_once if made.inspect(fields) else others).append((words, request))
         return [*at_once, *self._affordable_rows(others)]
 
+    def _public(self) -> list[tuple[str, Carried]]:
+        """Requests that call their exponent public."""
+        if self.design is None or not self.machine.takes_public:
+            return []
+        top = (1 << self.nbits) - 1
+        n, usual = top - 2, usual_exponent(self.nbits)
+        rows = {f"exponent {exp}": (5, exp, n) for exp in (0, 1, 3, usual)}
+        rows |= {"base n - 1": (n - 1, 6, n), "base not below the modulus": (n, 3, n)}
+        rows |= {"modulus 1": (0, 5, 1), "even modulus": (3, 5, top - 1)}
+        public = self.machine.programmed.public
+        return [(f"public, {name}", public(*operands)) for name, operands in rows.items()]
+
     def requests(self) -> list[tuple[str, Carried]]:
         """Rows with all that a request holds."""
         carried = [(name, self.machine.carried(*row)) for name, row in self.rows()]
-        return carried + self._bad_keys()
+        return carried + self._bad_keys() + self._public()
 
     def _all_rows(self) -> list[tuple[str, Operands]]:
         """Return the rows for a machine of any speed."""
@@ -321,7 +333,10 @@ class Chip(AcceleratorChip):
             status = operand_status(base, mod, odd_only=True, reduced_only=True)
         elif self.machine.keyed:
             status, result = self.machine.programmed.fl((base, exp, mod, *more))
-            right = status != Status.OK or result == pow(base, self.machine.key.d or 0, mod)
+            public = self.machine.takes_public and more[-1]
+            right = status != Status.OK or result == pow(
+                base, exp if public else self.machine.key.d or 0, mod
+            )
             assert right, f"{self.name}: the program is wrong"
             return status, result
         else:
@@ -366,7 +381,8 @@ class Chip(AcceleratorChip):
             return self._whole_cycles * (len(self.requests()) + len(energy))
         asked = [*(operands for _, operands in self.rows()), *energy]
         # the formula is only asked for what the machine takes
-        return self.machine.most_cycles([row for row in asked if self._expected(*row)[0] == Status.OK])
+        most = self.machine.most_cycles([row for row in asked if self._expected(*row)[0] == Status.OK])
+        return most + len(self._public()) * self._whole_cycles if self.machine.takes_public else most
 
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy that does all but that."""

@@ -9,6 +9,7 @@ from ...cl.program import ProgramTiming
 from ...cl.program_formula import Formula
 from ...cl.scaled_formula import ScaledFormula
 from ...cl.timing import Dependence, UnitTiming, mod_exp_cycles, product_count
+from ...fl.accelerator import Fields
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.program.builder import program_of
@@ -34,6 +35,7 @@ MEANINGS = {
     "k": "a random factor",
     "kp": "a random factor",
     "kq": "a random factor, another",
+    "public": "1 if the exponent is public; the numbers of a private key are 0 then",
 }
 
 
@@ -97,8 +99,10 @@ class Programmed:
             odd_only=self.recipe.odd_only,
             reduced_only=self.recipe.domain != "identity",
         )
-        even = "p" in fields and not fields["p"] & fields["q"] & 1
-        return Status.BAD_KEY if status is Status.OK and even else status
+        wrong = "p" in fields and not fields["p"] & fields["q"] & 1
+        if fields.get("public"):
+            wrong = any(fields[name] for name, _ in self.private)
+        return Status.BAD_KEY if status is Status.OK and wrong else status
 
     def fl(self, operands: tuple[int, ...]) -> Outcome:
         """Status and result, by the program."""
@@ -124,7 +128,10 @@ class Programmed:
         """
         fields, recipe = self.named(operands), self.recipe
         status, base, exp, mod = self.inspect(fields), *operands[:3]
-        if not recipe.keyed:
+        if fields.get("public"):
+            if status is Status.OK and self.unit.fixed is not None and not recipe.fits:
+                return self.closed.public_request(self.plan, base, exp, mod)
+        elif not recipe.keyed:
             if isinstance(self.closed, ScaledFormula) and not recipe.shape.sliding:
                 return self.closed.plain(mod, exp, self.plan) if status is Status.OK else 1
             if recipe.schedule in BINARY and not recipe.fits:
@@ -137,10 +144,23 @@ class Programmed:
         """Products that follow one another, of an operation without a key."""
         if self.recipe.schedule in BINARY:
             return product_count(self.plan, exp)
-        fields = {"base": 1, "exp": exp, "mod": (1 << self.recipe.nbits) - 1}
+        fields = self.named((1, exp, (1 << self.recipe.nbits) - 1, *(0 for _ in self.program.fields)))
         return sum(len(word.made) for word in self.executed(fields, None))
 
     # ---- keys
+
+    @property
+    def private(self) -> Fields:
+        """The fields that are numbers of a private key, or blind it."""
+        return tuple(field for field in self.program.fields if field[0] != "public")
+
+    def public(self, base: int, exp: int, mod: int) -> tuple[int, ...]:
+        """The request for a power by a public exponent; BadInput if requests do not say that."""
+        if not self.recipe.public:
+            raise BadInput(
+                "this machine is not told that an exponent is public; make it with --set public=true"
+            )
+        return (base, exp, mod, *(0 for _ in self.private), 1)
 
     @property
     def fields(self) -> tuple[tuple[str, int, str], ...]:
@@ -173,6 +193,8 @@ class Programmed:
                 values.append(_coprime(key.n, draw, 1 << nbits))
             elif name in ("k", "kp", "kq"):
                 values.append(draw(1 << nbits))
+            elif name == "public":
+                values.append(0)
             else:
                 values.append(numbers[name])
                 if (length := values[-1].bit_length()) > nbits:

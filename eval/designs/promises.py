@@ -68,6 +68,7 @@ class Promises:
     message_blinded: bool = False
     exponent_blinded: bool = False
     checked: bool = False  # a result leaves only if the public exponent gives the base again
+    public: bool = False  # requests may say that their exponent is public; cycles show such a one
 
     @property
     def constant_time(self) -> bool:
@@ -97,10 +98,11 @@ class Promises:
             which = f"messages and all {keys}{public}"
         else:
             under = "for any base" if self.modulus else UNDER[self.time.modulus]
-            public = "; a public operation takes as long as a private one" if every else ""
-            which = f"exponents{'' if every else ' of the same length'}, {under}{public}"
+            same = "; a public operation takes as long as a private one" if every and not self.public else ""
+            which = f"exponents{'' if every else ' of the same length'}, {under}{same}"
         power = "" if self.regular else "; a 0 bit takes fewer products than a 1, which power reveals"
-        return f"yes: the same number of cycles for all {which}{power}"
+        public = "; requests that call their exponent public take its time" if self.public else ""
+        return f"yes: the same number of cycles for all {which}{public}{power}"
 
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
@@ -115,4 +117,5 @@ class Promises:
             "private_key": self.key,
             "blinded": [name for name, done in blinded.items() if done],
             "checked": self.checked,
+            "public_requests": self.public,
         }

@@ -120,4 +120,4 @@ def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int,
     )  # as many ones as zeros, the highest and the lowest bit among them
     fields = {"base": 3, "exp": e if recipe.crt else d, "mod": n}
     fields |= {name: (1 << wide) - 1 for name, wide in program_of(recipe).fields}
-    return fields | {"e": e, "dp": d % p, "dq": d % p}, (n, d, e, p, p)
+    return fields | {"e": e, "dp": d % p, "dq": d % p, "public": 0}, (n, d, e, p, p)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...rtl.sim.translation.component_digest import Recipe, recipe, recipe_of
 from ...rtl.sim.translation.translated import Digests
-from ..designs.machine import Machine
+from ..designs.machine import Machine, PublicMachine
 from ..designs.workload_names import cycles_of
 from . import keys
 from .stages import CL, FORMULA
@@ -67,13 +67,15 @@ def _of_formula(point: Point) -> str:
     build = machine.build
     none = None
     bare = replace(build, rtl=none, cl=none, unit=replace(build.unit, rtl=none, cl=none))
-    return f"{_methods()} {_digest(machine, recipe_of(machine.design.domain, bare, known=_FORMULAS))}"
+    kinds = [PublicMachine] if isinstance(machine, PublicMachine) else []
+    return f"{_methods(*kinds)} {_digest(machine, recipe_of(machine.design.domain, bare, known=_FORMULAS))}"
 
 
 @functools.cache
-def _methods() -> str:
+def _methods(*kinds: type[Machine]) -> str:
     """The digest of the methods that all figures by formula come from."""
-    found = recipe_of(_reached(Machine, [*_USED, *cycles_of.__code__.co_names]), cycles_of)
+    names = [*_USED, *cycles_of.__code__.co_names]
+    found = recipe_of(_reached(Machine, names), cycles_of, *(_reached(kind, names) for kind in kinds))
     assert found is not None, "they are code of this package"
     return found.digest
 

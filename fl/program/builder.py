@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from ..errors import BadInput
 from ..status import Status
-from .crt_builder import Pieces
+from .crt_builder import Pieces, asking
 from .ir import (
     SKIPPED,
     Action,
@@ -42,7 +42,7 @@ from .ir import (
 )
 from .recipe import Recipe
 from .scaled_builder import ScaledKeyed, into, out_of
-from .schedule_loops import SQUARE
+from .schedule_loops import BIT_BY_BIT, SQUARE
 
 
 @lru_cache(maxsize=64)
@@ -57,7 +57,9 @@ def program_of(recipe: Recipe) -> Program:
             f"schedule {recipe.schedule!r} in a program with a private key shows the exponent; "
             "give fixed-window, always or ladder"
         )
-    return _Keyed(recipe).program() if recipe.scaled is None else ScaledKeyed(recipe, recipe.scaled).program()
+    if recipe.scaled is None:
+        return _Keyed(recipe).program()
+    return ScaledKeyed(recipe, recipe.scaled).program(of_public(recipe))
 
 
 def _entering_constant(recipe: Recipe) -> list[Item]:
@@ -73,7 +75,30 @@ def _entering_constant(recipe: Recipe) -> list[Item]:
 
 
 def plain(recipe: Recipe) -> Program:
-    """{base, exp, mod}: into the domain, the loop, and out of it."""
+    """{base, exp, mod}."""
+    wipes = recipe.entries > 0
+    items = exponentiation(recipe, wipes)
+    public = exponentiation(recipe.of_public, wipes) if recipe.public else []
+    shape = recipe.shape
+    return assemble(
+        [*asking(recipe), *items, *public],
+        failure=items[-1],
+        public=next(iter(public), None),
+        digit_nbits=recipe.digit_nbits,
+        scanned_nbits=max(recipe.nbits, recipe.ndigits * recipe.digit_nbits if shape.digit else 0),
+        block_nbits=recipe.block if recipe.skips else 0,
+        given=recipe.given,
+        sliding=shape.sliding,
+        table=recipe.entries,
+        slots=("one",) if shape.sliding else (),
+        fields=recipe.asked,
+    )
+
+
+def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[Item]:
+    """From a request to the answer: into the domain, the loop, and out of it. wipes: nothing of the base is
+    left. released: the result is compared with itself, as none leaves without a check.
+    """
     shape = recipe.shape
     take = word(
         Move("r", "in.one" if recipe.given else "1" if recipe.scaled is None else "0"),
@@ -90,7 +115,7 @@ def plain(recipe: Recipe) -> Program:
     items += entering
     aligns = not (shape.right or shape.digit or recipe.full_scan)
     enters = recipe.given or recipe.montgomery or recipe.scaled is not None
-    loop = shape.items(recipe.digit_nbits, aligns, not enters)
+    loop = BIT_BY_BIT if recipe.apart else shape.items(recipe.digit_nbits, aligns, not enters)
     if recipe.skips and not entering and isinstance(loop[0], Loop):
         items.append(word())  # the loop is entered from here
     items += [replace(item, once=recipe.once) if isinstance(item, Loop) else item for item in loop]
@@ -99,27 +124,23 @@ def plain(recipe: Recipe) -> Program:
     if recipe.scaled is not None:
         items += out_of(recipe)
     last = []
-    if entries := recipe.entries:
+    if wipes:
         items += [
             word(Move("s", "0"), Move("b", "0"), SetExponent("0"), note="wiping"),
-            word(Product("", "b", "s")),
-            Repeat(word(Clear()), 0, entries - 1),
+            word(*(Product("", "b", "s") for _ in range(recipe.nunits))),
         ]
+        items += [Repeat(word(Clear()), 0, recipe.entries - 1)] if recipe.entries else []
         items += [word(Setup("clear", "b", "b", 0))] if recipe.scaled is not None else []
         last = [Move("r", "0")]
-    answer = word(*last, flow=Flow("answer"))
-    items.append(answer)
-    return assemble(
-        items,
-        failure=answer,
-        digit_nbits=recipe.digit_nbits,
-        scanned_nbits=max(recipe.nbits, recipe.ndigits * recipe.digit_nbits if shape.digit else 0),
-        block_nbits=recipe.block if recipe.skips else 0,
-        given=recipe.given,
-        sliding=shape.sliding,
-        table=recipe.entries,
-        slots=("one",) if shape.sliding else (),
-    )
+    if released:
+        items += [word(Move("b", "r")), word(Check("r", "b", Status.FAULT, final=True))]
+        last.append(Move("b", "0"))
+    return [*items, word(*last, flow=Flow("answer"))]
+
+
+def of_public(recipe: Recipe) -> list[Item]:
+    """The operation of a machine with a key for requests with a public exponent, if it has one."""
+    return exponentiation(recipe.of_public, True, recipe.verify) if recipe.public else []
 
 
 def _into(recipe: Recipe) -> list[Item]:
@@ -299,4 +320,4 @@ class _Keyed(Pieces):
             self.verify()
         doubled = [Setup("double", "r", "r", recipe.doublings_per_cycle)] if recipe.montgomery else []
         failure = self.end("m", ["n2", "m"], Product("", "b", "s", wide=recipe.fits), *doubled)
-        return self.assembled(failure, recipe.nbits)
+        return self.assembled(failure, recipe.nbits, of_public(recipe))

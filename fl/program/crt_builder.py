@@ -1,5 +1,6 @@
 """Parts of private-key programs that all domains share, in the order of their execution."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,11 @@ from .recipe import Recipe
 from .schedule_loops import RIGHT_TO_LEFT
 
 
+def asking(recipe: Recipe) -> list[Item]:
+    """The word that asks whether the exponent of a request is public."""
+    return [word(takes=True, note="is the exponent public?")] if recipe.public else []
+
+
 class Pieces:
     """Items, and the slots that they need."""
 
@@ -48,6 +54,7 @@ class Pieces:
     def take(self) -> None:
         """The request into slots, a field a word; what the check relies on is kept twice."""
         recipe = self.recipe
+        self.items += asking(recipe)
         numbers = [("m", "in.base"), ("n", "in.mod")]
         if recipe.verify:
             numbers += [("m2", "in.base")] if self.joins else [("m2", "in.base"), ("n2", "in.mod")]
@@ -147,17 +154,20 @@ class Pieces:
         self.word(*empty, flow=Flow("answer"))
         return self.items[start]
 
-    def assembled(self, failure: Item, nbits: int) -> Program:
-        """The program of these pieces, whose exponents have so many bits or more."""
+    def assembled(self, failure: Item, nbits: int, public: Sequence[Item] = ()) -> Program:
+        """The program of these pieces, whose exponents have so many bits or more, and of those of requests
+        with a public exponent.
+        """
         recipe = self.recipe
         return assemble(
-            self.items,
+            [*self.items, *public],
             failure=failure,
+            public=next(iter(public), None),
             digit_nbits=recipe.digit_nbits,
             scanned_nbits=max(nbits, recipe.ndigits * recipe.digit_nbits),
             table=recipe.entries,
             slots=tuple(self.slots),
-            fields=self.fields(),
+            fields=(*self.fields(), *recipe.asked),
             random_nbits=recipe.random_nbits,
             verified=recipe.verify,
             joins=self.joins,

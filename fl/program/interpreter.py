@@ -342,6 +342,8 @@ def run(
         to = flow.to
         if state.status is not Status.OK and (word.accepts or word.find(Check)):
             to = program.failure
+        elif flow.kind == "ask" and fields["public"]:
+            to = flow.out
         elif flow.kind == "repeat" and state.again(flow, index):
             if word.find(Skip):
                 state.left -= program.block_nbits // program.digit_nbits

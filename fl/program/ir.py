@@ -282,6 +282,7 @@ class Flow:
             as there is a block
             to be skipped (SKIPPED); then `to`
     answer  the result is offered, until it is taken; then word 0
+    ask     `out` if the request says that its exponent is public, else `to`
     """
 
     kind: str = "next"
@@ -436,6 +437,12 @@ class Program:
         """The most products of a word."""
         return max((len(word.products) for word in self.words), default=0)
 
+    @property
+    def public(self) -> int:
+        """The word at which a request with a public exponent goes on; 0: requests do not say that."""
+        flow = self.words[0].flow
+        return flow.out if flow.kind == "ask" else 0
+
     @cached_property
     def depth(self) -> int:
         """Words of the memory: the slots, behind the table."""
@@ -489,13 +496,19 @@ def _flow_text(pc: int, word: Word, flow: Flow) -> str:
         return "answer"
     if flow.kind == "repeat":
         return f"repeat {word.start}..{ {WINDOW: 'window', SKIPPED: 'skipped'}.get(flow.last, flow.last) }"
+    if flow.kind == "ask":
+        return f"public: goto {flow.out}"
     if flow.kind in ("enter", "back"):
         return f"{'loop' if flow.kind == 'back' else 'enter'} {flow.to}, else {flow.out}"
     return "" if flow.to == pc + 1 else f"goto {flow.to}"
 
 
-def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: Any) -> Program:
-    """A program of these items. failure: the item with which it goes on when it ends without a result."""
+def assemble(
+    items: Sequence[Item], *, failure: Item | None = None, public: Item | None = None, **more: Any
+) -> Program:
+    """A program of these items. failure: the item with which it goes on when it ends without a result;
+    public: the one to which the first word sends a request with a public exponent.
+    """
     words: list[Word] = []
     right = set()
     failure_at = 0
@@ -522,6 +535,8 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: Any)
     for item in items:
         if item is failure:
             failure_at = len(words)
+        if item is public:
+            words[0] = replace(words[0], flow=Flow("ask", 1, len(words)))
         if isinstance(item, Loop):
             entry = len(words)
             aligned = entry + item.aligns

@@ -1,6 +1,8 @@
 """Recipe: the description of a machine from which builder.py makes its program."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 from ..multipliers.scaled_entry import ScaledEntry
 from .schedule_loops import LoopShape
@@ -33,6 +35,8 @@ class Recipe:
     )
     plain_result: bool = True  # to the right, the result is kept out of Montgomery form, and b alone is in it
     r_nbits: int = 0  # R = 2^r_nbits of a Montgomery domain; 0: nbits
+    public: bool = False  # a request says whether its exponent is public; such a one may decide the cycles
+    apart: bool = False  # to the right, one unit makes the products of a bit in words of their own
     scaled: ScaledEntry | None = None  # of units on a scaled modulus, which with CRT are half as wide
 
     @property
@@ -44,6 +48,29 @@ class Recipe:
     def keyed(self) -> bool:
         """It takes a key beside base, exponent and modulus."""
         return self.crt or self.blind_message or self.blind_exponent or self.verify
+
+    @property
+    def of_public(self) -> Recipe:
+        """The exponentiation of a request with a public exponent: bit by bit, to its highest 1. The factors
+        of a single unit come without a multiplexer more, which two products of a word would need.
+        """
+        return replace(
+            self,
+            schedule=f"right-to-left-{self.nunits}",
+            window=0,
+            full_scan=False,
+            crt=False,
+            blind_message=False,
+            blind_exponent=False,
+            verify=False,
+            public=False,
+            apart=self.nunits == 1,
+        )
+
+    @property
+    def asked(self) -> tuple[tuple[str, int], ...]:
+        """The field of the request that says it."""
+        return (("public", 1),) if self.public else ()
 
     @property
     def montgomery(self) -> bool:

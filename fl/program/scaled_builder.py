@@ -11,6 +11,8 @@ from the message and the result themselves, which is as good as that modulo n = 
 at. Only s = sq + h q and p q are longer: integers of two words.
 """
 
+from collections.abc import Sequence
+
 from ..multipliers.scaled_entry import ScaledEntry
 from ..status import Status
 from .crt_builder import Pieces
@@ -234,8 +236,8 @@ class ScaledKeyed(Pieces):
         self.word(Fetch("b", "m2"))
         self.word(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
-    def program(self) -> Program:
-        """All of it."""
+    def program(self, public: Sequence[Item]) -> Program:
+        """All of it, and the items of requests with a public exponent."""
         recipe = self.recipe
         self.take()
         if recipe.crt:
@@ -248,4 +250,4 @@ class ScaledKeyed(Pieces):
             if recipe.verify:
                 self.verify()
         failure = self.end("s2", ["s2"] if self.joins else ["s2", "n2"], Product("", "r", "s"), CLEARED)
-        return self.assembled(failure, self.form.shape.nbits)
+        return self.assembled(failure, self.form.shape.nbits, public)

@@ -50,6 +50,10 @@ def right_to_left(window: int, aligns: bool, reduces: bool) -> Items:
     return (Loop((word(replace(TIMES, when=True), Product("b", "b", "b")),), right=True),)
 
 
+# the same one after the other, on one unit; for a 0 the first word makes nothing
+BIT_BY_BIT = (Loop((word(replace(TIMES, when=True)), word(Product("b", "b", "b"))), right=True),)
+
+
 def left_to_right(window: int, aligns: bool, reduces: bool) -> Items:
     """r * r for each bit below the highest 1, r * b for each 1 among them."""
     top = word(replace(TIMES, also="b")) if reduces else word(Move("r", "b"))

@@ -246,6 +246,24 @@ class ExponentRegister(Component):
         else:
             s.aligning //= 0
 
+        if microcode.ends_early:
+            s.none = Wire()
+            s.last = Wire()  # digit, or none
+
+            # a shift selects what is known before it; no loop is entered in the cycle of a load
+            @update
+            def ends_to_right():
+                s.none @= s.bits == 0
+                s.last @= s.bits[1:nbits] == 0
+
+            @update
+            def finished_early():
+                s.ctrl.next_finished @= s.none_left
+                if s.to_right:
+                    s.ctrl.next_finished @= s.last if s.ctrl.shift else s.none
+
+            return
+
         @update
         def finished():
             if s.next_to_right:

@@ -221,6 +221,13 @@ class Microcode:
         """The exponent is shifted to the right in one loop, to the left in another."""
         return bool(self.program.right_words) and self.ndigits > 0
 
+    @property
+    def ends_early(self) -> bool:
+        """The end of a scan to the right is found ahead of the shift, which is the longest path otherwise."""
+        return self.program.public > 0 and not any(
+            word.flow.loops for word in self.words if word.find(*_LOADS)
+        )
+
     @cached_property
     def doublings(self) -> int | None:
         """Doublings of a conversion; None if conversions differ, or depend on the modulus."""
@@ -415,6 +422,8 @@ class Microcode:
         yield self._flag("needs_request", lambda word: word.takes)
         yield self._flag("accept", lambda word: word.accepts)
         yield self._flag("answer", lambda word: word.flow.kind == "answer")
+        if self.program.public:
+            yield self._flag("ask", lambda word: word.flow.kind == "ask")
         yield self._field("one_cycle", _one_cycle)
         yield self._field("target", lambda word, bit: word.flow_at(bit).to, self.pc_nbits)
         yield self._field("in_loop", lambda word, bit: int(word.flow_at(bit).loops))

@@ -23,7 +23,7 @@ from pymtl3 import *
 from ...fl.program.builder import program_of
 from ...fl.program.ir import Setup
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import declare_streams
+from ..messages import declare_streams, fields_of
 from ..units.mod_double import ModDouble
 from ..units.scaled.scaled_setup import ScaledSetup
 from ..units.square_of_r import SquareOfR
@@ -83,7 +83,11 @@ class ProgramExp(Component):
     def inspect_request(s, program, shape):
         """The status of a request: whether its operands can be computed with."""
         check_operands(s, shape.nbits, shape.odd_only, shape.reduced_only)
-        if any(name == "p" for name, _ in program.fields):
+        if program.public:
+            s.ctrl.public //= s.istream.msg.public
+        if program.public and len(program.fields) > 1:
+            s.inspect_key(program.fields)
+        elif any(name == "p" for name, _ in program.fields):
             s.in_status = Wire(STATUS_NBITS)
             s.in_status //= s.ctrl.in_status
             BAD_KEY = Status.BAD_KEY
@@ -96,6 +100,38 @@ class ProgramExp(Component):
 
         else:
             s.operand_check.status //= s.ctrl.in_status
+
+    def inspect_key(s, fields):
+        """Refuse a request with a public exponent and with numbers of a private key, and one with even
+        primes.
+        """
+        s.in_status = Wire(STATUS_NBITS)
+        s.in_status //= s.ctrl.in_status
+        s.public = Wire()
+        s.public //= s.istream.msg.public
+        private = [(name, nbits) for name, nbits in fields if name != "public"]
+        s.key = Wire(sum(nbits for _, nbits in private))
+        s.odd = Wire()  # both primes, if there are any
+        BAD_KEY = Status.BAD_KEY
+        low = 0
+        for number in fields_of(s.istream.msg, private).values():
+            nbits = number.get_type().nbits
+            s.key[low : low + nbits] //= number
+            low += nbits
+        if "p" in dict(fields):
+
+            @update
+            def primes():
+                s.odd @= s.istream.msg.p[0] & s.istream.msg.q[0]
+
+        else:
+            s.odd //= 1
+
+        @update
+        def check_key():
+            s.in_status @= s.operand_check.status
+            if (s.operand_check.status == 0) & (s.public & (s.key != 0) | ~s.public & ~s.odd):
+                s.in_status @= BAD_KEY
 
     def connect_unit(s, unit, i, shape):
         """A product unit; on a scaled modulus it gets M', and has zeros above the residue."""

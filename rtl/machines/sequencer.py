@@ -408,10 +408,25 @@ class Sequencer(Component):
 
         # A refused request jumps to a microinstruction that issues no product. Factors are selected as if it
         # had been accepted, because the comparison of the operands would otherwise be the critical path.
+        if not microcode.program.public:
+
+            @update
+            def next_address_or_refusal():
+                s.next_pc @= s.chosen_pc
+                if s.refuse | s.unequal:
+                    s.next_pc @= FAILURE
+
+            return
+        s.public = InPort()  # the request has a public exponent
+        PUBLIC = mk_bits(microcode.pc_nbits)(microcode.program.public)
+
+        # neither microinstruction issues a product, so that it may be late as well
         @update
-        def next_address_or_refusal():
+        def next_address_by_request():
             s.next_pc @= s.chosen_pc
-            if s.refuse | s.unequal:
+            if s.inst.ask & s.public:
+                s.next_pc @= PUBLIC
+            elif s.refuse | s.unequal:
                 s.next_pc @= FAILURE
 
     def count_repetitions(s, microcode):

@@ -172,12 +172,13 @@ class Secret:
     """The fields in which the requests of two machines differ.
 
     lengths: the highest 1 of `field` is at the same place in both. also: further fields, each with a
-    condition that both requests meet, or neither.
+    condition that both requests meet, or neither. given: a condition on all requests.
     """
 
     field: str
     lengths: bool = False
     also: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    given: str = ""
 
 
 def places(message: Message) -> dict[str, str]:
@@ -737,11 +738,14 @@ def _two_secrets(design: Stream, secret: Secret, given: str = "") -> tuple[str, 
     body = [
         f"  wire {design.request} request_other = {{{', '.join(words)}}};",
         f"  wire {_range(nbits[secret.field])} secret = request{place_of[secret.field]};",
-        design.fields([condition.format(**{name: name}) for name, condition in also.items()]),
+        design.fields(
+            [*(condition.format(**{name: name}) for name, condition in also.items()), secret.given]
+        ),
         design.pair(given=(given, given)),
     ]
     inputs = [f"input {_range(nbits[name])} {other}" for name, other in others.items()]
     assumed = [_alike("secret", "other")] if secret.lengths else []
+    assumed += [secret.given] if secret.given else []
     for name, condition in also.items():
         one, two = (condition.format(**{name: value}) for value in (name, others[name]))
         assumed.append(f"({one}) == ({two})")

@@ -69,10 +69,15 @@ def conditions(machine: Machine) -> list[Condition]:
         found.append((Status.EVEN_MODULUS, "(mod & 1) == 0"))
     if promises.reduced_only and design.reduced_only:
         found.append((Status.BASE_TOO_LARGE, "base >= mod"))
+    private = "1"
+    if machine.takes_public:
+        private = "(public == 0)"
+        numbers = " | ".join(name for name, _ in machine.programmed.private)
+        found += [(Status.BAD_KEY, f"(public == 1) & (({numbers}) != 0)")] if numbers else []
     if promises.key == "crt":  # an even modulus is not the product of odd primes
-        found.append((Status.BAD_KEY, "(p & q & mod & 1) == 0"))
+        found.append((Status.BAD_KEY, f"{private} & ((p & q & mod & 1) == 0)"))
     if promises.checked:  # the result to the public exponent is below the modulus, and so is not the base
-        found.append((None, "base >= mod"))
+        found.append((None, f"{private} & (base >= mod)"))
     return found
 
 

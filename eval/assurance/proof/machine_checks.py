@@ -60,6 +60,7 @@ class Claim:
 
     fields: with a condition that the values in both requests meet, or neither; "1": any two values. lengths:
     only values of the same length of the first field. held: what else two requests must have in common.
+    given: a condition that all requests meet.
     """
 
     says: str
@@ -67,12 +68,13 @@ class Claim:
     tried: Callable[[], Sequence[Message]]
     held: Callable[[Message], object]
     lengths: bool = False
+    given: str = ""
 
     @property
     def secret(self) -> Secret:
         """The fields as two machines have them."""
         first, *others = self.fields
-        return Secret(first, self.lengths, {name: self.fields[name] for name in others})
+        return Secret(first, self.lengths, {name: self.fields[name] for name in others}, self.given)
 
 
 def machine_checks(accelerator: Runnable) -> Iterator[Check]:
@@ -110,12 +112,15 @@ def _claim_of_machine(machine: Machine) -> Claim:
     which = "all exponents of a length" if lengths else "all exponents"
     which = f"all bases and {which}" if any_base else which
     base = {"base": "{base} < mod" if machine.promises.reduced_only else "1"} if any_base else {}
+    given = "public == 0" if machine.takes_public else ""
 
     def held(request: Message) -> object:
-        base, exp, mod, *_ = request
-        return -1 if any_base else base, mod, exp.bit_length() if lengths else 0
+        base, exp, mod, *more = request
+        return -1 if any_base else base, mod, exp.bit_length() if lengths else 0, more
 
-    return Claim(f"as many cycles for {which}", {"exp": "1", **base}, lambda: _tried(machine), held, lengths)
+    return Claim(
+        f"as many cycles for {which}", {"exp": "1", **base}, lambda: _tried(machine), held, lengths, given
+    )
 
 
 def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:

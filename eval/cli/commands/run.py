@@ -35,7 +35,7 @@ from ....fl.errors import BadInput, shown
 from ....fl.rsa_keys import RSAKey
 from ....fl.status import MEANING, Status
 from ...designs.interfaces import Operands
-from ...designs.machine import Design, Machine
+from ...designs.machine import Design, Machine, PublicMachine
 from ...designs.own import OwnDesign
 from ...designs.protection import private_settings
 from ...designs.session import LEVELS, NoResult, Operated
@@ -255,6 +255,8 @@ def _with_key(args: Namespace, design: Design) -> Operation:
     golden = key.encrypt(args.encrypt) if encrypts else key.decrypt(args.decrypt)
     operands = (args.encrypt, key.e, key.n) if encrypts else (args.decrypt, key.d or 0, key.n)
     machine = accelerator_of(args, design, key.n)
+    if encrypts and isinstance(machine, PublicMachine):
+        machine = machine.with_public(key.e)
     return _exponentiations(machine, "encrypt" if encrypts else "decrypt", [operands], golden)
 
 

@@ -1,0 +1,168 @@
+"""Requests that call their exponent public: RTL, twin, rule and formula agree in every answer and cycle, and
+other requests take the time that they had.
+"""
+
+import itertools
+
+import pytest
+from modexlab.eval.designs.workload_names import ENCRYPT, parts_of
+from modexlab.fl.status import Status
+from modexlab.rtl.sim import Stall
+from modexlab.rtl.sim.campaigns.faults import Faulted
+
+from tests.harness import parametrize, ran, refused, refuses, regress_if, stamps
+from tests.programs import EVERYTHING, machine_of
+
+BOTH = Stall(seed=7, source=0.3, sink=0.4)
+NBITS = 32
+MOST = 700  # cycles of 1,024 bits, the conversion into the form included
+
+
+def case(name, later=True, **how):
+    words = [f"{key}={value}" for key, value in how.items()]
+    return pytest.param(name, how, id=" ".join([name, *words]), marks=regress_if(later))
+
+
+CASES = [
+    case("heap", False),
+    case("heap", False, verify=True, blind="both"),
+    case("mont", False, crt=True, verify=True, schedule="fixed-window", fit="modulus"),
+    case("heap", schedule="ladder", scan="full", forward=False),
+    case("heap", schedule="ladder", verify=True, blind="message", streams=2),
+    case("heap", digit_nbits=8, quotient_delay=1, doublings_per_cycle=2, halvings_per_cycle=3),
+    case("mont", schedule="fixed-window"),
+    case("mont", schedule="fixed-window", conversion="square", forward=False),
+    case("mont", schedule="ladder", blind="exponent"),
+    case("mont-ct"),
+    case("naive", schedule="fixed-window", fit="modulus"),
+    case("ssmm-ct", schedule="fixed-window", verify=True),
+    case("ssmm", schedule="fixed-window"),
+]
+
+
+def corners(nbits):
+    """Exponents, bases and moduli at the ends of their ranges; even moduli and bases that are too large."""
+    top = (1 << nbits) - 1
+    moduli = (0, 1, 2, 3, 0xD3, top - 1, top)
+    exponents = (0, 1, 2, 3, 65537 & top, top >> 1, top)
+    for mod, exp in itertools.product(moduli, exponents):
+        yield from ((base & top, exp, mod) for base in dict.fromkeys((0, 1, 5, mod - 1, mod, top)))
+
+
+def private_ones(machine):
+    """Requests with a private exponent."""
+    if machine.keyed:
+        return [machine.carried(base, machine.key.d, machine.key.n) for base in (0, 5, machine.key.n - 1)]
+    n = (1 << machine.nbits) - 5
+    return [machine.carried(n - 2, exp, n) for exp in (0, 1, 3, n)]
+
+
+def mixed(rows, others):
+    """The rows, with others between them."""
+    step = max(1, len(rows) // len(others))
+    for at, row in enumerate(rows):
+        yield row
+        if at % step == 0 and at // step < len(others):
+            yield others[at // step]
+
+
+@parametrize("name, how", CASES)
+def test_corners(name, how):
+    """All corners, with private operations between: results by `pow`, cycles by rule and formula; the twin
+    has every stamp.
+    """
+    machine = machine_of(name, NBITS, public=True, **how)
+    made = machine.programmed
+    requests = list(mixed([made.public(*row) for row in corners(NBITS)], private_ones(machine)))
+    run = ran(machine.rtl(), requests)
+    statuses = set()
+    for request, answer, latency in zip(requests, run.responses, run.latencies, strict=True):
+        status = made.inspect(made.named(request))
+        statuses.add(status)
+        exp = machine.key.d if machine.keyed and not request[-1] else request[1]
+        expected = pow(request[0], exp, request[2]) if status is Status.OK else 0
+        assert answer == (status, expected) == made.fl(request), request
+        assert latency == made.cycles(*request) == made.timing.replayed(made.trace(request), request[1])
+    assert Status.OK in statuses and Status.ZERO_MODULUS in statuses
+    some = requests[:: 1 + len(requests) // 40]
+    rtl, twin = (
+        ran(getattr(machine, level)(), some, stage, stall=BOTH)
+        for level, stage in (("rtl", "native"), ("cl", "python"))
+    )
+    assert stamps(rtl) == stamps(twin)
+
+
+@parametrize("nbits", [16, 64, 256, 1024, 2048])
+def test_private_operations_take_the_time_that_they_had(nbits):
+    """By formula: the same as without public requests, for which one cycle comes before."""
+    with_public, without = (machine_of("heap", nbits, public=public) for public in (True, False))
+    n = (1 << nbits) - 5
+    assert with_public.cycles(3, n - 2, n) == without.cycles(3, n - 2, n)
+    first, second = (machine.programmed.timing.loading_cycles for machine in (with_public, without))
+    assert (first, second) == (1, 0)
+
+
+@parametrize("name, how", CASES[:2])
+def test_private_operations_keep_their_time(name, how):
+    """The hardware takes the same number of cycles for all private exponents, between public requests too."""
+    machine = machine_of(name, NBITS, public=True, **how)
+    public = [machine.programmed.public(3, exp, 0xD3) for exp in (0, 1, 65537)]
+    requests = list(mixed(public, private_ones(machine)))
+    run = ran(machine.rtl(), requests)
+    assert (
+        len({cycles for cycles, request in zip(run.latencies, requests, strict=True) if not request[-1]}) == 1
+    )
+
+
+@parametrize("nbits", [256, 1024, 2048])
+def test_cycles_of_an_encryption(nbits):
+    """By 65537: the way to R^2, 17 squares, 2 products for the ones, 1 into the form and 1 that wipes the
+    unit, the way out, a cycle for each 0, and 5 words without a product.
+    """
+    machine = machine_of("heap", nbits, public=True)
+    (part,) = parts_of(ENCRYPT, machine, nbits)
+    form, operands = machine.programmed.recipe.scaled, part.work.operands
+    expected = form.constant_cycles(operands[2]) + 21 * machine.product_cycles + form.leaving_cycles + 15 + 5
+    assert machine.cycles(*operands) == expected
+    assert nbits != 1024 or expected <= MOST
+
+
+@parametrize("name, how", [case("heap", False), case("heap", False, verify=True), case("mont-ct")])
+def test_nothing_of_a_base_is_left(name, how):
+    """A public operation leaves no register that depends on its base: a message may be secret."""
+    machine = machine_of(name, 16, public=True, **{"schedule": "fixed-window", **how})
+    model, states = Faulted(machine.rtl()), []
+    for base in (0x1357, 0xB5C2):
+        response, left = model.state(machine.programmed.public(base, 17, 0xB5C3), 10_000)
+        assert response == (Status.OK, pow(base, 17, 0xB5C3))
+        states.append(left)
+    assert states[0] == states[1]
+
+
+def test_numbers_of_a_private_key_are_refused():
+    """Each of them; the next request works."""
+    machine = machine_of("mont", 16, public=True, **EVERYTHING)
+    made, n = machine.programmed, machine.key.n
+    good = made.public(5, 17, n)
+    wrong = [(*good[:at], 1, *good[at + 1 :]) for at in range(3, len(good) - 1)]
+    assert len(wrong) == len(made.private) == 8
+    answers = ran(machine.rtl(), [*wrong, good]).responses
+    assert answers == [(Status.BAD_KEY, 0)] * 8 + [(0, pow(5, 17, n))]
+
+
+def test_machines_without_public_requests():
+    """Schedules that show every exponent, and units that are half as wide, with the remedy."""
+    refuses(lambda: machine_of("mont", 32, public=True), "public = true", "give schedule=fixed-window")
+    refuses(lambda: machine_of("naive", 32, public=True, schedule="always"), "scan=full")
+    refuses(lambda: machine_of("heap", 32, public=True, crt=True), "half as wide", "crt=false")
+    with refused("--set public=true"):
+        machine_of("heap", 32).programmed.public(3, 5, 7)
+
+
+def test_the_exponent_of_a_request():
+    """The usual exponent is called public, or the one that is given; no other."""
+    machine = machine_of("heap", 32, public=True)
+    assert machine.carried(3, 65537, 7) == (3, 65537, 7, 1)
+    assert machine.carried(3, 17, 7) == (3, 17, 7, 0)
+    assert machine.with_public(17).carried(3, 17, 7) == (3, 17, 7, 1)
+    assert machine_of("heap", 32).carried(3, 65537, 7) == (3, 65537, 7)
