@@ -21,7 +21,7 @@ zeros above it.
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,7 @@ class Traits:
     message_blinded: bool = False
     exponent_blinded: bool = False
     checked: bool = False
+    public_exponents: bool = field(default=False, repr=False)  # its given fields tell machines apart
 
     @property
     def keyed(self) -> bool:

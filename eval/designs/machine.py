@@ -429,7 +429,8 @@ class Machine(Runnable):
         clearing = 0 if made.key else made.modulus or 1
         blinded = made.message_blinded, made.exponent_blinded
         limits = made.odd_only, made.reduced_only
-        return Traits(made.constant_time, *limits, clearing, made.key == "crt", *blinded, made.checked)
+        protected = made.key == "crt", *blinded, made.checked
+        return Traits(made.constant_time, *limits, clearing, *protected, made.public)
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
         """Cycles from request to answer, by the closed formula; of a program whose products have none, word

@@ -45,7 +45,7 @@ class Machine(ctypes.Structure):
         ("base", ctypes.c_size_t),
         *((name, ctypes.c_uint32) for name in ("nbits", "words", "given")),
         *((name, ctypes.c_bool) for name in ("constant_time", "odd_only", "reduced_only")),
-        *((name, ctypes.c_bool) for name in PROTECTIONS),
+        *((name, ctypes.c_bool) for name in (*PROTECTIONS, "public_exponents")),
         *((name, ctypes.c_uint32) for name in ("key_words", "result_words")),
         ("finished", ctypes.c_bool),
     )
@@ -392,6 +392,43 @@ def test_a_private_key_for_another_machine(library):
     ]
     for call, argument in (("load_private_key", private_key()), ("load_random", random_of())):
         assert plain(call, argument) == "BUSY"
+
+
+class PublicKey(ctypes.Structure):
+    """modexlab_public_key_t."""
+
+    _fields_ = (("words", ctypes.c_uint32), ("modulus", Words), ("exponent", Words))
+
+
+def test_public_key(library):
+    """It clears the numbers of a private key, and a private key clears what it says; random numbers stay
+    before that.
+    """
+    public = PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
+    driver = Driver(library, Device([NBITS, NBITS, NBITS, 64, 1], public_exponents=True, **TAKERS[4][0]))
+    assert driver("load_public_key", public) == "NO_INIT"
+    assert driver.init() == "OK" and driver.machine.public_exponents and driver.machine.given == 5
+    key = [*expected("private_exponent", "modulus", "public_exponent", "phi")]
+    for _ in range(2):
+        assert driver("load_private_key", private_key()) == driver.start(2) == "OK"
+        assert list(driver.device.computed) == [2, *key, 77, 1 << 63, 0]
+        assert driver("load_random", random_of(x=5, kp=6)) == driver.start(3) == "OK"
+        assert list(driver.device.computed) == [3, *key, 5, 6, 0]
+        assert driver("load_public_key", public) == driver.start(4) == "OK"
+        assert driver.device.computed == (4, EXP, MOD, 0, 0, 0, 0, 1)
+    assert driver.device.refused == []
+    driver.device.lasts = 3
+    assert driver.start(2) == "OK" and driver("load_public_key", public) == "BUSY"
+
+
+def test_a_public_key_for_another_machine(library):
+    """One that needs no more than modulus and exponent takes it; one that wants more does not."""
+    public = PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
+    plain = Driver(library, Device())
+    assert plain.init() == plain("load_public_key", public) == plain.start(2) == "OK"
+    assert plain.device.computed == (2, EXP, MOD)
+    other = Driver(library, Device([NBITS]))
+    assert other.init() == "OK" and other("load_public_key", public) == "GIVEN_COUNT"
 
 
 def test_cycles_do_not_tear(library):

@@ -5,7 +5,9 @@ other requests take the time that they had.
 import itertools
 
 import pytest
+from modexlab.eval.designs.interfaces import AXI4LITE, XCEL
 from modexlab.eval.designs.workload_names import ENCRYPT, parts_of
+from modexlab.fl.axi4lite import register_map
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import Stall
 from modexlab.rtl.sim.campaigns.faults import Faulted
@@ -166,3 +168,30 @@ def test_the_exponent_of_a_request():
     assert machine.carried(3, 17, 7) == (3, 17, 7, 0)
     assert machine.with_public(17).carried(3, 17, 7) == (3, 17, 7, 1)
     assert machine_of("heap", 32).carried(3, 65537, 7) == (3, 65537, 7)
+
+
+@parametrize("interface", [XCEL, AXI4LITE])
+def test_behind_registers(interface):
+    """The last number that is given says it; a number of a private key beside it is refused, two bits are too
+    wide.
+    """
+    machine = machine_of("heap", NBITS, public=True, verify=True)
+    made, n = machine.programmed, machine.key.n
+    public = made.public(5, 65537, n)
+    requests = [public, *private_ones(machine), (*public[:3], 1, 1), (*public[:-1], 2), public]
+    rows = [interface.requests(machine.shape, request) for request in requests]
+    run = ran(machine.wrapped(interface), [access for row in rows for access in row])
+    found, begin = [], 0
+    for row in rows:
+        found.append(interface.outcome(machine.shape, run.responses[begin : begin + len(row)]))
+        begin += len(row)
+    right = (Status.OK, pow(5, 65537, n))
+    private = [(Status.OK, pow(base, machine.key.d, n)) for base, *_ in private_ones(machine)]
+    assert found == [right, *private, (Status.BAD_KEY, 0), (Status.TOO_WIDE, 0), right]
+
+
+def test_registers_say_that_it_takes_public_exponents():
+    for public in (False, True):
+        machine = machine_of("heap", NBITS, public=public)
+        able = register_map(machine.shape, machine.traits)["CAPABILITIES"]
+        assert able.field("public_exponents").reset == able.reset >> 27 & 1 == public

@@ -42,6 +42,7 @@ int modexlab_init(modexlab_t *machine, uintptr_t base) {
   machine->key_words = machine->result_words = 0;
   machine->constant_time = machine->odd_only = machine->reduced_only = machine->finished = false;
   machine->crt = machine->message_blinded = machine->exponent_blinded = machine->checked = false;
+  machine->public_exponents = false;
   if (get(machine, MODEXLAB_REG_ID) != MODEXLAB_ID)
     return MODEXLAB_NO_DEVICE;
   if (get(machine, MODEXLAB_REG_VERSION) != MODEXLAB_VERSION)
@@ -56,6 +57,7 @@ int modexlab_init(modexlab_t *machine, uintptr_t base) {
   machine->message_blinded = (able & MODEXLAB_CAPABILITIES_MESSAGE_BLINDED_MASK) != 0;
   machine->exponent_blinded = (able & MODEXLAB_CAPABILITIES_EXPONENT_BLINDED_MASK) != 0;
   machine->checked = (able & MODEXLAB_CAPABILITIES_CHECKED_MASK) != 0;
+  machine->public_exponents = (able & MODEXLAB_CAPABILITIES_PUBLIC_EXPONENTS_MASK) != 0;
   machine->given = (able & MODEXLAB_CAPABILITIES_GIVEN_MASK) >> MODEXLAB_CAPABILITIES_GIVEN_SHIFT;
   machine->given += (able & MODEXLAB_CAPABILITIES_GIVEN_HIGH_MASK) >> MODEXLAB_CAPABILITIES_GIVEN_HIGH_SHIFT << 2;
   machine->nbits = (able & MODEXLAB_CAPABILITIES_NBITS_MASK) >> MODEXLAB_CAPABILITIES_NBITS_SHIFT;
@@ -85,6 +87,27 @@ int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
   put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
   for (uint32_t i = 0; i < key->given_count; i++)
     put_number(machine, given_window(i), key->given[i], key->words);
+  machine->key_words = key->words;
+  return MODEXLAB_OK;
+}
+
+// The bit behind all other numbers that says whether the exponent is public.
+static const uint32_t is_private = 0, is_public = 1;
+
+int modexlab_load_public_key(modexlab_t *machine, const modexlab_public_key_t *key) {
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  int code = check_words(machine, key->words);
+  if (code != MODEXLAB_OK)
+    return code;
+  if (machine->given != 0 && !machine->public_exponents)
+    return MODEXLAB_GIVEN_COUNT;
+  if (is_busy(machine))
+    return MODEXLAB_BUSY;
+  put_number(machine, MODEXLAB_REG_MODULUS, key->modulus, key->words);
+  put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
+  for (uint32_t i = 0; i < machine->given; i++)
+    put_number(machine, given_window(i), i + 1 == machine->given ? &is_public : &is_private, 1);
   machine->key_words = key->words;
   return MODEXLAB_OK;
 }
@@ -147,6 +170,8 @@ int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t 
       append(&row, key->phi, key->words);
   }
   append_random(machine, &row, &key->random, key->words);
+  if (machine->public_exponents)
+    append(&row, &is_private, 1);
   if (row.count != machine->given)
     return MODEXLAB_GIVEN_COUNT;
   exponent = machine->crt ? key->public_exponent : key->private_exponent;
@@ -175,7 +200,7 @@ int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random) {
     return code;
   if (is_busy(machine))
     return MODEXLAB_BUSY;
-  put_row(machine, &row, machine->given - row.count); // they are the last ones
+  put_row(machine, &row, machine->given - machine->public_exponents - row.count); // they are the last ones of the key
   return MODEXLAB_OK;
 }
 

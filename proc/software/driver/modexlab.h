@@ -89,6 +89,7 @@ typedef struct {
   bool message_blinded;
   bool exponent_blinded;
   bool checked;
+  bool public_exponents; // it may be told that an exponent is public, and takes the time of that one then
   uint32_t key_words;    // of the key that is loaded; 0: none
   uint32_t result_words; // of the key with which the last computation was started; 0: none was
   volatile bool finished;
@@ -103,6 +104,13 @@ typedef struct {
   uint32_t given_count;
   const uint32_t *given[MODEXLAB_MOST_GIVEN];
 } modexlab_key_t;
+
+// A public key. A machine with public_exponents takes it as such; any other that needs no more than modulus and exponent as well.
+typedef struct {
+  uint32_t words;
+  const uint32_t *modulus;
+  const uint32_t *exponent;
+} modexlab_public_key_t;
 
 // The same of a machine that takes a private key, by name: what the machine does not take may be 0. Public exponent, private exponent
 // and phi have as many words as the modulus, p to qinv half as many (rounded up). Without CRT it takes the private exponent.
@@ -130,6 +138,9 @@ int modexlab_init(modexlab_t *machine, uintptr_t base);
 
 // Write a key. Shorter numbers than the machine's are filled up with zeros. Not while a computation is running.
 int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key);
+
+// Write a public key. Numbers of a private key that the machine holds are overwritten.
+int modexlab_load_public_key(modexlab_t *machine, const modexlab_public_key_t *key);
 
 // Write a private key, the numbers that the machine takes of it.
 int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t *key);

@@ -37,6 +37,8 @@
 #define MODEXLAB_CAPABILITIES_EXPONENT_BLINDED_MASK 0x02000000u
 #define MODEXLAB_CAPABILITIES_CHECKED_SHIFT 26 // a result leaves only if the public exponent gives the base again
 #define MODEXLAB_CAPABILITIES_CHECKED_MASK 0x04000000u
+#define MODEXLAB_CAPABILITIES_PUBLIC_EXPONENTS_SHIFT 27 // the last number given is 1 if the exponent is public, and those of a private key are 0 then
+#define MODEXLAB_CAPABILITIES_PUBLIC_EXPONENTS_MASK 0x08000000u
 
 #define MODEXLAB_REG_CONTROL 0x00Cu // w: commands
 #define MODEXLAB_CONTROL_START_SHIFT 0 // compute base^exponent mod modulus; refused while busy
