@@ -1,8 +1,10 @@
 """TinyExpCL: the cycle-level twin of TinyExp, and its formula.
 
-A pass over the n bits takes n / k cycles, a product n + 1 passes, and each bit of the exponent one more:
-    n / k (n + products (n + 1)) + 1    where products are max(len, 1) squares and one for each 1, or 2 n
-A refused request is answered a cycle after it is taken. Any request is taken after a pass.
+A pass over the n bits takes n / k cycles, a product 2 n + 1 passes (n + 1 if a pass is one cycle), and each
+bit of the exponent down to its highest 1 a cycle:
+    n - len + 1 + products n / k (2 n + 1) + 1    where len is at least 1, and products are len + ones
+With `full_scan` products are 2 n, and no bit takes a cycle of its own. A refused request is answered a cycle
+after it is accepted. Any request is accepted after two passes.
 """
 
 from functools import partial
@@ -18,12 +20,18 @@ def tiny_products(nbits: int, full_scan: bool, exp: int) -> int:
     return 2 * nbits if full_scan else max(exp.bit_length(), 1) + exp.bit_count()
 
 
+def tiny_product_cycles(nbits: int, digit_nbits: int) -> int:
+    """A product: two passes for each bit, or one cycle, and one pass that reduces the result."""
+    digits = nbits // digit_nbits
+    return nbits + 1 if digits == 1 else digits * (2 * nbits + 1)
+
+
 def tiny_exp_cycles(nbits: int, digit_nbits: int, full_scan: bool, base: int, exp: int, mod: int) -> int:
     """TinyExp."""
     if tiny_status(base, mod):
         return 1
-    passes = nbits + tiny_products(nbits, full_scan, exp) * (nbits + 1)
-    return nbits // digit_nbits * passes + 1
+    scan = 0 if full_scan else nbits - max(exp.bit_length(), 1) + 1
+    return scan + tiny_products(nbits, full_scan, exp) * tiny_product_cycles(nbits, digit_nbits) + 1
 
 
 def TinyExpCL(nbits, digit_nbits, full_scan):
@@ -33,6 +41,6 @@ def TinyExpCL(nbits, digit_nbits, full_scan):
         tiny_status,
         mod_exp,
         partial(tiny_exp_cycles, nbits, digit_nbits, full_scan),
-        loads=nbits // digit_nbits,
+        loads=2 * (nbits // digit_nbits),
         loads_all=True,
     )

@@ -223,7 +223,7 @@ DESIGNS = (
         bit_serial.INTERLEAVED,
         "residue",
         TINY,
-        "the smallest machine: operands rotate past an adder of one bit or more; any modulus",
+        "the smallest machine: operands in latches, an adder of one bit or more; any modulus",
     ),
     Design(
         "tiny-ct",

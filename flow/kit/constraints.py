@@ -35,6 +35,8 @@ class Constraints:
     driving_cell: str = field(kw_only=True)
     output_load_ff: float = field(kw_only=True)
     derate: float = 0.0  # of the delays of cells on data paths
+    # outputs of flip-flops that open latches, and when after the clock edge if the clock is not propagated
+    openers: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not SHORTEST_NS <= self.clock_ns < float("inf"):
@@ -63,9 +65,25 @@ class Constraints:
         return text + f"set_clock_transition {self.clock_slew_ns!r} [get_clocks clk]\n"
 
     @property
+    def openers_sdc(self) -> str:
+        """The commands that open latches for a cycle after the clock edge. Their inputs do not change then
+        (flow/synth/latches.py).
+        """
+        source = f"-divide_by 2 -source [get_ports {{{self.clock_port}}}]"
+        opened = []
+        for number, (pin, ns) in enumerate(self.openers):
+            clock = f"[get_clocks open_{number}]"
+            opened.append(f"create_generated_clock -name open_{number} {source} [get_pins {{{pin}}}]")
+            opened.append(f"set_propagated_clock {clock}")
+            if not self.propagated:
+                opened.append(f"set_clock_latency -source {ns!r} {clock}")
+        held = ["set_false_path -to [all_registers -level_sensitive -data_pins]"] * bool(opened)
+        return "\n".join([*opened, *held])
+
+    @property
     def sdc(self) -> str:
         """Everything as an SDC file; times in ns and loads in fF, as in the library."""
-        return f"""{self.clock_sdc}
+        return f"""{self.clock_sdc}{self.openers_sdc}
 set inputs {{}}
 foreach port [all_inputs] {{
   if {{[get_property $port full_name] ne {{{self.clock_port or ""}}}}} {{ lappend inputs $port }}

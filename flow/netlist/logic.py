@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ..kit.functions import Function, parse
-from ..kit.liberty import Cell, FlipFlop, Library
+from ..kit.liberty import Cell, FlipFlop, Latch, Library
 from .document import Bit, Module
 from .order import in_order
 
@@ -55,7 +55,9 @@ class Node(NamedTuple):
 
 
 class State(NamedTuple):
-    """A flip-flop; `clear` and `preset` are (net, level at which it acts)."""
+    """A flip-flop; `clear` and `preset` are (net, level at which it acts). The `clock` of a latch is its
+    enable.
+    """
 
     cell: str
     data: Bit
@@ -64,6 +66,7 @@ class State(NamedTuple):
     outputs: tuple[tuple[Bit, bool], ...]  # (net, whether it is the complement)
     clear: tuple[Bit, bool] | None = None
     preset: tuple[Bit, bool] | None = None
+    latch: bool = False
 
 
 class Gate(NamedTuple):
@@ -143,8 +146,8 @@ def read(module: Module, library: Library) -> Logic:
             )
         elif gate := library.cells[kind].clock_gate:
             gates.append(Gate(name, pins[gate.clock], pins[gate.enable], pins[gate.output]))
-        elif ff := library.cells[kind].ff:
-            state, more = _flip_flop(name, pins, library.cells[kind], ff)
+        elif register := library.cells[kind].ff or library.cells[kind].latch:
+            state, more = _register(name, pins, library.cells[kind], register)
             states.append(state)
             nodes += more
         else:
@@ -174,8 +177,12 @@ def _net(name: str, pins: Mapping[str, Bit], pin: str) -> Bit:
     return pins[pin]
 
 
-def _flip_flop(name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop) -> tuple[State, list[Node]]:
-    """A flip-flop of a library, with nodes for a next state or an output that is more than one net."""
+def _register(
+    name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop | Latch
+) -> tuple[State, list[Node]]:
+    """A register of a library, with nodes for a next state or an output that is more than one net."""
+    latch = isinstance(ff, Latch)
+    taken, when = (ff.data_in, ff.enable) if isinstance(ff, Latch) else (ff.next_state, ff.clocked_on)
     nets = dict(pins)
     outputs = []
     gates = []
@@ -189,7 +196,7 @@ def _flip_flop(name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop) -> 
             else:
                 gates.append((pins[pin], function))
     data: Bit = f"{name} {NEXT}"
-    following = parse(ff.next_state)
+    following = parse(taken)
     if following.literal and following.literal[1] and following.literal[0] in pins:
         data = pins[following.literal[0]]
     else:
@@ -206,7 +213,7 @@ def _flip_flop(name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop) -> 
         return _net(name, pins, literal[0]), literal[1]
 
     clear, preset = (level(text) if text else None for text in (ff.clear, ff.preset))
-    state = State(name, data, *level(ff.clocked_on), tuple(outputs), clear, preset)
+    state = State(name, data, *level(when), tuple(outputs), clear, preset, latch)
     return state, [_node(name, nets, out, function) for out, function in gates]
 
 

@@ -4,7 +4,8 @@ Registers correspond by the names of their nets. Under that assumption (each reg
 its net in the netlist holds) it is proved for each register that both compute the same next value, and for
 each output port that both show the same: an induction over the clock cycles, with combinational proofs alone.
 A register that mapping removed because it equals another, or a constant, corresponds to that; one behind a
-clock gate keeps its value while the gate is shut.
+clock gate keeps its value while the gate is shut. One that became a latch (synth/latches.py) is compared as a
+register with an enable, which it is under the conditions stated there.
 
 Mapping also removes registers that nobody reads, often because what reads them has turned out to be constant
 (the conversion into Montgomery form multiplies by 1: its unit's pipeline of the other factor goes nowhere
@@ -574,10 +575,10 @@ class _Proof:
         """Next value, and asynchronous clear and preset, of a register in both."""
         state, complement = self.gate_states[gate_bit]
         inverted ^= complement
-        clock, enable = self._clock(state.clock)
+        clock, enable = (None, state.clock) if state.latch else self._clock(state.clock)
         yield Pair(part, gold.data, state.data if enable is None else self._held(state, enable), inverted)
         gold_clock, _ = self.gold.same.get(gold.clock, (gold.clock, False))
-        if (gold_clock, gold.rising) != (clock, state.rising):
+        if (gold_clock, gold.rising) != (gold_clock if state.latch else clock, state.rising):
             raise BadInput(f"the register {part} has another clock, or another edge of it, in the netlist")
         for one, other in ((gold.clear, state.clear), (gold.preset, state.preset)):
             if (one is None) != (other is None) or (inverted and one is not None):

@@ -48,6 +48,8 @@ from ..progress import say
 from . import estimate, tiles
 from .area import area
 from .carry_save import narrow, save_carries
+from .complements import use_complements
+from .latches import map_latches
 from .named_cells import instances
 from .read_design import COARSE, HIERARCHY, KEPT, read_design
 from .sharing import share_adders
@@ -62,11 +64,12 @@ PARTS = ("coarse", "registers", "finish")
 BEFORE_ABC = "before_abc.il"
 REPEATED = ("mapped.json", "map.log")  # what the end of a style's script writes, from abc on
 
-FULL_ADDERS = "full-adders"
+FULL_ADDERS, SPARSE = "full-adders", "sparse-adders"
 ADDERS = {  # how carries are made: arguments of techmap
     "mixed": "-D MIXED -map carry.v",
     "ripple": "-map carry.v",
     FULL_ADDERS: "-map full_adders.v -map carry.v",
+    SPARSE: "-map sparse_adders.v -map carry.v",
     "brent-kung": "",
     "sklansky": "-map +/choices/sklansky.v",
     "kogge-stone": "-map +/choices/kogge-stone.v",
@@ -83,7 +86,8 @@ FORM = (
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
 BEFORE_NAMED = "sklansky"  # in its place, where cells that the design names wait for sums: a digit's quotient
 CARRIES_SHARE = 0.75  # of the clock
-MARGINS = dict.fromkeys(STYLES, 0.9) | {"area": 1.5}  # of the clock, for which abc sizes
+SMALLEST = "area"  # the style
+MARGINS = dict.fromkeys(STYLES, 0.9) | {SMALLEST: 1.5}  # of the clock, for which abc sizes
 RESETS_OF_A_TIE = 16
 MIN_GATED = 4  # registers that share a clock gate
 PS_PER_NS = 1000
@@ -178,9 +182,9 @@ def synthesize(
     chosen = Options.of(STYLE_OPTIONS.get(style, {}) | options)
     files = kit.find(kit_directory, corner)
     roles = files.library.roles
-    if chosen.adders == FULL_ADDERS and not (roles.full_adder and roles.half_adder):
+    if chosen.adders in (FULL_ADDERS, SPARSE) and not (roles.full_adder and roles.half_adder):
         raise BadInput(
-            f"the kit {files.source} names no full and half adder, which adders={FULL_ADDERS} is made of"
+            f"the kit {files.source} names no full and half adder, which adders={chosen.adders} is made of"
         )
     out = Path(out_dir)
     work = out / "work"
@@ -265,18 +269,29 @@ class _Mapper:
             if self.options.carry_save:
                 narrow(design)
                 chains = save_carries(design)
+        map_latches(design, top, library)
         cells = design["modules"][top]["cells"]
         own = self.named & cells.keys()
         named = sorted({cells[name]["type"] for name in own})
-        options = replace(self.options, adders=self._adders(design, bool(named)))
         (work / "shared.json").write_text(json.dumps(design))
         self._write_inputs(work)
-        script = self._script(top, options, named)
         few = estimate.cells(design) - len(own) <= MOST_CHOSEN
-        structure, mapping = self._map(script, work, STRUCTURES if few else WITHOUT_CHOICES)
+        results = []
+        for adders in self._adders(design, bool(named)):
+            options = replace(self.options, adders=adders)
+            script = self._script(top, options, named)
+            structure, mapping = self._map(script, work, STRUCTURES if few else WITHOUT_CHOICES)
+            unmapped, module = (
+                json.loads((work / name).read_text())["modules"][top]
+                for name in ("unmapped.json", "mapped.json")
+            )
+            if self.style == SMALLEST:
+                use_complements(module, library)
+            um2 = sum(library.cells[cell["type"]].area for cell in module["cells"].values())
+            results.append((um2, unmapped, module, options, structure, mapping))
+        _, unmapped, module, options, structure, mapping = min(results, key=lambda result: result[0])
 
-        before = logic.read(json.loads((work / "unmapped.json").read_text())["modules"][top], library)
-        module = json.loads((work / "mapped.json").read_text())["modules"][top]
+        before = logic.read(unmapped, library)
         _tie_and_split(module, library, tiles.own_ports(module, self.tiles))
         after = logic.read(module, library)
         names = ownership.module_names(self.hierarchy, module_name)
@@ -296,15 +311,19 @@ class _Mapper:
             mapping.peak_memory_mib,
         )
 
-    def _adders(self, design: Document, named: bool) -> str:
-        """The kind of adders: the one that was asked for, or the one that suits the clock."""
+    def _adders(self, design: Document, named: bool) -> list[str]:
+        """The kind of adders: the one that was asked for, or the one that suits the clock; several where the
+        smallest netlist is wanted.
+        """
         if self.options.adders != AUTO:
-            return self.options.adders
+            return [self.options.adders]
         if named:
-            return BEFORE_NAMED
+            return [BEFORE_NAMED]
         carries = max(estimate.carries(module) for module in design["modules"].values())
         late = carries * self.files.library.roles.carry_ns > CARRIES_SHARE * self.clock_ns
-        return "mixed" if late else "ripple"
+        if self.style == SMALLEST and not late and self.files.library.roles.full_adder:
+            return ["ripple", SPARSE]
+        return ["mixed" if late else "ripple"]
 
     def _write_inputs(self, work: Path) -> None:
         """The files that scripts read."""

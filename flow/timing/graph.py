@@ -37,6 +37,24 @@ class Groups:
         return which, self.order[self.first[numbers][which] + within]
 
 
+def openers(netlist: Netlist, library: Library) -> dict[str, Terminal]:
+    """The latches that a flip-flop opens, directly or through buffers, and its output."""
+    found = {}
+    for name, instance in netlist.cells.items():
+        cell = library.cells[instance.kind]
+        for pin in cell.pins.values() if cell.latch else ():
+            net = instance.pins.get(pin.name) if pin.clock else None
+            while net is not None and (driver := netlist.driver[net]) and driver[0] != PORT:
+                before = netlist.cells[driver[0]]
+                kind = library.cells[before.kind]
+                if kind.ff:
+                    found[name] = driver
+                if kind.sequential or len(kind.inputs) != 1:
+                    break
+                net = before.pins.get(kind.inputs[0])
+    return found
+
+
 class TimingGraph:
     """A netlist with its constraints; `cells` has at least the kinds that are in it."""
 
@@ -59,7 +77,11 @@ class TimingGraph:
         self._spread_constants()
         self.clock_nets = self._clock_network()
         self.unclocked = {name for name, net in self.clock_pins() if net not in self.clock_nets}
-        self.unchecked |= self.unclocked
+        opened = {
+            latch for latch, (name, _) in openers(netlist, library).items() if name not in self.unclocked
+        }
+        self.unclocked -= opened
+        self.unchecked = (self.unchecked - opened) | self.unclocked
         self.in_clock = np.zeros(len(netlist.nets), bool)
         self.in_clock[list(self.clock_nets)] = True
         # of an ideal clock the nodes have no delay, and the constraints' slew

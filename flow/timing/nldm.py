@@ -12,8 +12,9 @@ What it stands for: the second estimate that OpenSTA is checked against, the eng
 the slews and loads of the power estimator and the delays of the glitch simulator.
 
 The model has one clock, at whose rising edge everything happens. Registers without the clock, registers
-behind an inverted clock, and latches are listed in `unchecked`: none of their paths is judged. A latch lets
-nothing through from its input.
+behind an inverted clock, and latches are listed in `unchecked`: none of their paths is judged. Latches that a
+flip-flop opens are judged: what they show changes when they open, after a clock edge. A latch lets nothing
+through from its input, which is there a cycle before (synth/latches.py).
 
 The passes along the arcs are in C++ (kernel.cpp), what is asked about them in numpy.
 """

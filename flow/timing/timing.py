@@ -38,6 +38,7 @@ from ..kit import kit
 from ..netlist import hierarchy as hierarchy_file
 from ..netlist.netlist import read
 from . import nldm, opensta, wire_table
+from .graph import openers
 from .opensta import MARGIN_NS, SHOWN, Result
 from .report import DIGITS, HighestClock, TimingReport, rounded, verdict
 from .subject import NO_WIRES, Subject
@@ -88,7 +89,7 @@ def analyze(
         raise BadInput(f"the netlist {netlist_v} cannot be read: run the synthesis first")
     netlist = read(netlist_json or netlist_v.with_suffix(".json"), files.library)
     table = wire_table.load(wires) if wires else None
-    subject = Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load)
+    subject = _with_openers(Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load))
     caveats = []
     if engine is None:
         engine = OPENSTA
@@ -117,6 +118,19 @@ def analyze(
     replace_text(out_dir / "constraints.sdc", subject.asked.sdc)
     report.write(out_dir)
     return report
+
+
+def _with_openers(subject: Subject) -> Subject:
+    """The flip-flops that open latches, and when they do."""
+    pins = dict.fromkeys(openers(subject.netlist, subject.library).values())
+    if not pins:
+        return subject
+    timing = subject.estimate()
+    opened = []
+    for cell, pin in pins:
+        arrivals = timing.arrivals_ns[subject.netlist.cells[cell].pins[pin]]
+        opened.append((f"{cell}/{pin}", round(float(max(arrivals)), DIGITS)))
+    return replace(subject, asked=replace(subject.asked, openers=tuple(opened)))
 
 
 def _with_latency(subject: Subject) -> Subject:
@@ -157,7 +171,7 @@ def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
         wires=subject.source,
         wire_load=subject.wire_load,
         corner=subject.kit.at,
-        constraints={key: value for key, value in vars(asked).items() if key != "clock_ns"},
+        constraints={key: value for key, value in vars(asked).items() if key not in ("clock_ns", "openers")},
         paths=result.paths,
         hold_paths=result.hold_paths,
         caveats=[*result.caveats, *outside],

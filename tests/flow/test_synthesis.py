@@ -14,7 +14,7 @@ from modexlab.flow.synth import read_design as reading
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import synthesize, with_wire_load
-from modexlab.flow.timing import nldm
+from modexlab.flow.timing import nldm, timing
 from modexlab.rtl.sim.translation.translate import translate
 from pytest import approx
 
@@ -490,3 +490,58 @@ def test_an_assertion_of_yosys_is_told_as_one():
     )
     said = yosys._reason(log, 1, Path("write.log"))
     assert "stumbled over its own data in its pass JSON" in said and "no error in the Verilog" in said
+
+
+def held(enable="opens", value="a"):
+    """A marked register, and a flip-flop that may enable it."""
+    return (
+        "module Held(input logic clk, input logic opens, input logic [3:0] entering,\n"
+        "  (* latch *) output logic [3:0] word);\n"
+        "  always_ff @(posedge clk) if (opens) word <= entering;\nendmodule\n"
+        "module dut(input logic clk, input logic go, input logic [3:0] a, input logic [1:0] i,\n"
+        "  output logic y);\n  logic opens;\n  logic [3:0] word;\n"
+        "  always_ff @(posedge clk) begin opens <= go; y <= word[i]; end\n"
+        f"  Held held(.clk, .opens({enable}), .entering({value}), .word);\nendmodule\n"
+    )
+
+
+def test_marked_registers_are_latches(tmp_path, library):
+    """Registers with an enable to the proof; both engines time them from the flip-flop that opens them."""
+    synthesized(tmp_path, held())
+    cells = netlist_of(tmp_path).cells
+    latches = [name for name, cell in cells.items() if library.cells[cell.kind].latch]
+    assert sorted(latches) == [f"held.word_reg_{place}" for place in range(4)]
+    assert proof(tmp_path).equivalent
+    reports = {
+        engine: timing.analyze(tmp_path / "netlist.v", TOP, tmp_path / engine, clock_ns=1.0, engine=engine)
+        for engine in timing.ENGINES
+    }
+    assert all(report.met for report in reports.values())
+    slacks = {report.wns_ns for report in reports.values()}
+    assert max(slacks) - min(slacks) < 1e-4
+    for report in reports.values():
+        assert (
+            report.paths[0].points[0].name.endswith("/G") or report.paths[0].points[0].name == "opens_reg/CK"
+        )
+    module = top_of(tmp_path)
+    module["cells"][latches[0]]["connections"]["D"] = module["cells"][latches[1]]["connections"]["D"]
+    assert [part.part for part in refutation(tmp_path, tmp_path, module).parts if part.result == "refuted"]
+
+
+def test_latches_that_could_be_seen_open(tmp_path, library):
+    with refused("word is marked as a latch: its enable has to be the output of a flip-flop"):
+        synthesized(tmp_path, held(enable="go"))
+    synthesized(tmp_path, held(value="a + 4'd1"))
+    assert not any(library.cells[cell.kind].latch for cell in netlist_of(tmp_path).cells.values())
+
+
+def test_the_smallest_netlist_inverts_no_register(tmp_path, library):
+    synthesized(tmp_path, unit_text(), style="area")
+    read = netlist_of(tmp_path)
+    driven = [
+        library.cells[read.cells[driver[0]].kind].ff
+        for name, cell in read.cells.items()
+        if cell.kind.startswith("INV") and (driver := read.driver[cell.pins["A"]]) and driver[0] in read.cells
+    ]
+    assert driven and not any(driven)
+    assert proof(tmp_path).equivalent

@@ -1,11 +1,21 @@
-"""tiny, the machine of rings and a serial adder: all digits of its adder, and the cycles that it promises."""
+"""tiny, the machine with a serial adder: all digits of its adder, and the cycles that it promises."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
 
-from tests.harness import any_word, check_native, check_powers, draws, later, one_now, parametrize, refused
+from tests.harness import (
+    any_word,
+    check_native,
+    check_powers,
+    draws,
+    later,
+    one_now,
+    parametrize,
+    refused,
+    stepped,
+)
 from tests.tables import mod_exp
 
 TINY, TINY_CT = find("tiny"), find("tiny-ct")
@@ -32,16 +42,41 @@ def test_any_operation(digit, data):
     assert check_powers(machine, [operation]).latencies == [machine.cycles(*operation)]
 
 
-def test_zeros_in_front_of_the_exponent_take_a_pass_each():
+def test_zeros_in_front_of_the_exponent_take_a_cycle_each():
     machine = TINY.at(64)
-    assert machine.cycles(3, 0, 7) == machine.cycles(3, 1, 7) - 64 * 65
-    assert machine.cycles(3, 65537, 7) - machine.cycles(3, 32769, 7) == 64 * 65
+    product = 64 * (2 * 64 + 1)
+    assert machine.cycles(3, 0, 7) == machine.cycles(3, 1, 7) - product
+    assert machine.cycles(3, 65537, 7) - machine.cycles(3, 32769, 7) == product - 1
+
+
+def test_an_adder_of_the_whole_width_takes_a_cycle_for_each_bit():
+    assert TINY.at(16, digit_nbits=16).cycles(3, 65535, 65533) == 1 + 32 * 17 + 1
 
 
 def test_every_operation_of_tiny_ct_takes_the_same_time():
     machine = TINY_CT.at(16)
     rows = [(0, 0, 1), (1, 0, 2), (65534, 65535, 65535), (5, 1, 60001), (5, 1 << 15, 60001)]
-    assert set(check_powers(machine, rows).latencies) == {16 * (16 + 32 * 17) + 1}
+    assert set(check_powers(machine, rows).latencies) == {32 * 16 * 33 + 1}
+
+
+@parametrize("digit", [1, 8])
+def test_words_open_while_their_request_waits(digit):
+    """Latches need the request in the cycle before they open, and until the cycle after (held_word.py)."""
+    machine = stepped(TINY.at(8, digit_nbits=digit).rtl())
+    source, sink = machine.istream, machine.ostream
+    waits, opens = [], []
+    for cycle in range(2000):
+        if not waits or not waits[-1]:
+            source.val @= cycle % 3 == 0
+            source.msg @= source.msg.__class__(cycle % 11, cycle % 5, 11)
+        sink.rdy @= cycle % 4 == 0
+        machine.sim_eval_combinational()
+        waits.append(bool(source.val & ~source.rdy))
+        opens.append(bool(machine.ctrl.opens))
+        machine.sim_tick()
+    cycles = [cycle for cycle, opened in enumerate(opens) if opened]
+    assert len(cycles) > 20 // digit
+    assert all(waits[cycle - 1] and waits[cycle] for cycle in cycles)
 
 
 @parametrize(

@@ -6,6 +6,7 @@ from functools import partial
 
 from ....cl.serial import SerialMontCL, ShiftSubCL
 from ....cl.timing import FixedTiming, SerialMontTiming, ShiftSubTiming
+from ....cl.tiny_exp import tiny_product_cycles
 from ....fl.errors import BadInput
 from ....fl.param import BOOLS, Count, Param, must_divide
 from ....rtl.units.mm_mul import MMMul
@@ -78,14 +79,14 @@ ADDER_NBITS = Param(
 
 
 def passes_unit(nbits: int, values: Values) -> Unit:
-    """The cycles of a product: a pass for each bit, and one for the last subtraction."""
+    """The cycles of a product."""
     k = values[ADDER_NBITS.name]
     must_divide(ADDER_NBITS.name, k, nbits, "the width")
     if k & (k - 1):
         raise BadInput(f"digit_nbits = {k} is no power of two; give {1 << k.bit_length() - 1}")
     return within_machine(
-        "the rings of its operands are the machine; take the whole machine",
-        FixedTiming(nbits // k * (nbits + 1)),
+        "the registers of its operands are the machine; take the whole machine",
+        FixedTiming(tiny_product_cycles(nbits, k)),
     )
 
 

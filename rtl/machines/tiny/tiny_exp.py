@@ -1,47 +1,51 @@
 """TinyExp: square and multiply with an adder of k bits, the smallest machine (design tiny).
 
-    r = 1;  for each bit of the exponent, the highest first:  r = r * r mod m;  if it is 1, r = r * base mod m
+    r = 1; for each bit of the exponent, the highest first: r = r * r mod m; if it is 1, r = r * base mod m
 
-A product is interleaved with its reduction: p = 2 p + x_i y mod m, where x_i is a bit of r, the highest
-first, and y is r or the base. Base, modulus, exponent, r and p are rings that turn by a digit of k bits a
-cycle, so that no word has a multiplexer on each bit. A pass takes n / k cycles. It subtracts from p what the
-pass before decided (0, m or 2 m), adds, and compares the sum with m and 2 m.
+A product is interleaved with its reduction: p = 2 p + x y mod m for the bits x of r, the highest first; y is
+r or the base. There is no comparison: p may be negative, -m <= p < m, and its sign decides the next addition,
+as in non-restoring division:
 
-The ring of the exponent is a bit longer than a pass, so it falls back by a bit in each. It is in place again
-after a product, which takes n + 1 passes; the pass STEP, after the last product of a bit, brings the next bit
-to the top. Used bits become 0. A 1 below the exponent marks its end: it is the only 1 that is left.
+    DOUBLE   p = 2 p + m if p < 0, else 2 p - m
+    ADD      p = p + x y if p < 0, else p - m + x y
+    REDUCE   r = p + m   if p < 0, else p, once at the end
 
-Ports: istream {base, exp, mod} -> ostream {status, result}; any modulus, a base below it. A request is taken
-after a pass, in which its numbers enter the rings. Cycles: modexlab.cl.tiny_exp has the closed formula; with
-`full_scan` they are the same for all operands. Area order: 5 n flip-flops, 3 n gates, 4 adders of k bits.
+Each is a pass over the n bits, in n / k cycles. p and r are rings that turn by a digit of k bits a cycle.
+Base, modulus and exponent are only read: they are HeldWords with a DigitReader each. If k is n, one cycle
+does DOUBLE and ADD: it computes 2 p +- m + x y and the same less m, and chooses by the sign.
+
+Ports: istream {base, exp, mod} -> ostream {status, result}; any modulus, a base below it. A request is
+accepted after two passes: its words enter, and ADD compares the base with the modulus. Cycles:
+modexlab.cl.tiny_exp has the closed formula; with `full_scan` all operands take the same. Area order: 2 n
+flip-flops, 3 n latches, 3 n gates that read them, 2 adders of k bits, or 3 if k is n.
 """
 
 from pymtl3 import *
 
 from ...messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from ...units.serial_ctrl import connect_serial
-from ...wires import connect_words
+from .held_word import DigitReader, HeldWord, Lines, read_digit
 from .tiny_exp_ctrl import TinyExpCtrl
 
 
 class DigitRing(Component):
-    """A word whose digits move down by one place in each cycle; a digit enters at the top."""
+    """A word whose digits move down by one place when it `turns`; a digit enters at the top."""
 
     def construct(s, nbits, k):
+        s.turns = InPort()
         s.entering = InPort(k)
         s.word = OutPort(nbits)
-
+        s.turned = Wire(nbits)
         if nbits == k:
-
-            @update_ff
-            def replace():
-                s.word <<= s.entering
-
+            s.turned //= s.entering
         else:
+            s.turned[nbits - k : nbits] //= s.entering
+            s.turned[0 : nbits - k] //= s.word[k:nbits]
 
-            @update_ff
-            def turn():
-                s.word <<= concat(s.entering, s.word[k:nbits])
+        @update_ff
+        def turn():
+            if s.turns:
+                s.word <<= s.turned
 
 
 class TinyExp(Component):
@@ -49,196 +53,148 @@ class TinyExp(Component):
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = TinyExpCtrl(nbits, k, full_scan)
         connect_serial(s)
-        s.base, s.mod, s.p = (DigitRing(nbits, k) for _ in range(3))
-        s.r = Wire(nbits)
-        s.exp = Wire(nbits + 1)  # the mark at first below it
-        # what enters the rings
-        s.base_digit, s.mod_digit, s.exp_digit, s.r_digit, s.p_digit = (Wire(k) for _ in range(5))
-        s.base.entering //= s.base_digit
-        s.mod.entering //= s.mod_digit
-        s.p.entering //= s.p_digit
-        s.difference, s.total = Wire(k), Wire(k)
+        s.base, s.exp, s.mod = (HeldWord(nbits) for _ in range(3))
+        for word in (s.base, s.exp, s.mod):
+            word.opens //= s.ctrl.opens
+        s.base.entering //= s.istream.msg.base
+        s.exp.entering //= s.istream.msg.exp
+        s.mod.entering //= s.istream.msg.mod
+        s.p, s.r = DigitRing(nbits, k), DigitRing(nbits, k)
+        s.p.turns //= 1
+        s.r.turns //= s.ctrl.turns_result
+        s.p_digit, s.r_digit = Wire(k), Wire(k)
+        s.p_digit //= s.p.word[0:k]
+        s.r_digit //= s.r.word[0:k]
+        s.ctrl.r_digit //= s.r_digit
+        s.result_digit = Wire(k)  # p, reduced
 
-        s.load_digits(nbits, k)
-        s.turn_exponent(nbits, k)
-        s.subtract(k)
-        s.add(k)
-        s.compare(k)
-        s.turn_result(nbits, k)
+        s.read_words(nbits, k)
+        s.choose(k)
+        if k == nbits:
+            s.step_at_once(k)
+        else:
+            s.step(k)
+        s.enter(k)
 
         s.ostream.msg.status //= s.ctrl.status
-        s.ostream.msg.result[1:nbits] //= s.r[1:nbits]
+        s.ostream.msg.result[1:nbits] //= s.r.word[1:nbits]
 
         @update
         def lowest_bit():  # r is 1 if a request is refused
-            s.ostream.msg.result[0] @= s.r[0] & ~s.ctrl.refused
+            s.ostream.msg.result[0] @= s.r.word[0] & ~s.ctrl.refused
 
-    def load_digits(s, nbits, k):
-        """Operands enter from the port in LOAD, and turn then."""
-        s.port_base, s.port_exp, s.port_mod = Wire(k), Wire(k), Wire(k)
+    def read_words(s, nbits, k):
+        """The digits of base and modulus at the place of the pass, and a bit of the exponent."""
+        s.base_digit, s.mod_digit = Wire(k), Wire(k)
         if nbits == k:
-            s.port_base //= s.istream.msg.base
-            s.port_exp //= s.istream.msg.exp
-            s.port_mod //= s.istream.msg.mod
+            s.base_digit //= s.base.word
+            s.mod_digit //= s.mod.word
         else:
-            s.in_base, s.in_exp, s.in_mod = ([Wire(k) for _ in range(nbits // k)] for _ in range(3))
-            connect_words(s.istream.msg.base, s.in_base)
-            connect_words(s.istream.msg.exp, s.in_exp)
-            connect_words(s.istream.msg.mod, s.in_mod)
+            s.places = Lines(clog2(nbits // k))
+            s.places.index //= s.ctrl.digit
+            s.base_reader, s.mod_reader = DigitReader(nbits, k), DigitReader(nbits, k)
+            read_digit(s.base_reader, s.base.word, s.places, s.base_digit)
+            read_digit(s.mod_reader, s.mod.word, s.places, s.mod_digit)
 
-            @update
-            def read_ports():
-                s.port_base @= s.in_base[s.ctrl.digit]
-                s.port_exp @= s.in_exp[s.ctrl.digit]
-                s.port_mod @= s.in_mod[s.ctrl.digit]
+        s.exp_place = Lines(clog2(nbits))
+        s.exp_place.index //= s.ctrl.exp_index
+        s.exp_reader = DigitReader(nbits, 1)
+        read_digit(s.exp_reader, s.exp.word, s.exp_place, s.ctrl.exp_bit)
 
-        @update
-        def operands():
-            s.base_digit @= s.port_base if s.ctrl.load else s.base.word[0:k]
-            s.mod_digit @= s.port_mod if s.ctrl.load else s.mod.word[0:k]
-
-    def turn_exponent(s, nbits, k):
-        """The ring of the exponent: the mark enters in IDLE, and the bit that was used is cleared at the end
-        of STEP."""
-        ONES, after = (1 << k) - 1, k + 1
-        s.exp_low = Wire()
-        s.ctrl.mod_digit //= s.mod_digit
-        s.ctrl.exp_digit //= s.exp_digit
+    def choose(s, k):
+        """The addends: y, and m, -m - 1 or 0, by the sign and the pass."""
+        s.y, s.multiple = Wire(k), Wire(k)
 
         @update
-        def exponent_digit():
-            s.exp_digit @= s.exp[0:k]
-            if s.ctrl.idle:
-                s.exp_digit @= ONES
-            elif s.ctrl.load:
-                s.exp_digit @= s.port_exp
-            s.exp_low @= s.exp[k] & ~s.ctrl.clear
-
-        if nbits == k:
-
-            @update_ff
-            def exponent_at_once():
-                s.exp <<= concat(s.exp_digit, s.exp_low)
-
-        else:
-
-            @update_ff
-            def exponent():
-                s.exp <<= concat(s.exp_digit, s.exp[after : nbits + 1], s.exp_low)
-
-    def subtract(s, k):
-        """p - 0, p - m or p - 2 m: a digit, with the borrow from the one before."""
-        TOP, wide = k - 1, k + 1
-        s.twice_mod = Wire(k)  # the digit of 2 m
-        s.mod_top, s.borrow = Wire(), Wire()
-        s.minus = Wire(wide)
-        s.less = Wire(wide)
-        if k == 1:
-            s.twice_mod //= s.mod_top
-        else:
-            s.twice_mod[0] //= s.mod_top
-            s.twice_mod[1:k] //= s.mod_digit[0:TOP]
-
-        @update
-        def choose():
-            s.minus @= 0
-            if s.ctrl.once:
-                s.minus @= zext(s.mod_digit, wide)
-            elif s.ctrl.twice:
-                s.minus @= zext(s.twice_mod, wide)
-
-        @update
-        def difference_digit():
-            s.less @= zext(s.p.word[0:k], wide) - s.minus - zext(s.borrow, wide)
-            s.difference @= 0
-            if ~s.ctrl.load:
-                s.difference @= s.less[0:k]
-
-        @update_ff
-        def borrows():
-            s.borrow <<= s.less[k] & s.ctrl.continues
-            s.mod_top <<= s.mod_digit[TOP] & s.ctrl.continues
-
-    def add(s, k):
-        """2 p + x y: a digit, with the carry from the one before."""
-        TOP, wide = k - 1, k + 1
-        s.twice = Wire(k)
-        s.difference_top, s.carry = Wire(), Wire()
-        s.y = Wire(k)
-        s.sum = Wire(wide)
-        s.total //= s.sum[0:k]
-        if k == 1:
-            s.twice //= s.difference_top
-        else:
-            s.twice[0] //= s.difference_top
-            s.twice[1:k] //= s.difference[0:TOP]
-
-        @update
-        def sum_digit():
+        def addends():
             s.y @= 0
             if s.ctrl.x:
-                s.y @= s.base_digit if s.ctrl.multiplies else s.r[0:k]
-            s.sum @= zext(s.twice, wide) + zext(s.y, wide) + zext(s.carry, wide)
-            s.p_digit @= s.total if s.ctrl.adds else 0
+                s.y @= s.base_digit if s.ctrl.multiplies else s.r_digit
+            s.multiple @= 0
+            if s.ctrl.plus:
+                s.multiple @= s.mod_digit
+            elif s.ctrl.minus:
+                s.multiple @= ~s.mod_digit
+
+    def step(s, k):
+        """A digit of a pass, with the carries from the one before; the sign when all are there."""
+        TOP, wide = k - 1, k + 1
+        s.doubled, s.first_term = Wire(k), Wire(k)
+        s.top_before = Wire()
+        s.reduced, s.sum = Wire(wide), Wire(wide)
+        s.carry_reduced, s.carry_sum = Wire(), Wire()
+        s.sign_before = Wire()
+        s.doubled[0] //= s.top_before
+        if k > 1:
+            s.doubled[1:k] //= s.p_digit[0:TOP]
+        s.result_digit //= s.sum[0:k]
+        s.ctrl.no_modulus //= s.reduced[k]  # 0 - 0 has no borrow
+
+        @update
+        def add():
+            s.first_term @= s.doubled if s.ctrl.doubles else s.p_digit
+            s.reduced @= zext(s.first_term, wide) + zext(s.multiple, wide) + zext(s.carry_reduced, wide)
+            s.sum @= zext(s.reduced[0:k], wide) + zext(s.y, wide) + zext(s.carry_sum, wide)
+
+        @update
+        def sign():
+            s.sign_before @= s.ctrl.adds | ~(s.p_digit[TOP] ^ s.ctrl.negative)
+            s.ctrl.next_negative @= s.sign_before ^ s.reduced[k] ^ s.sum[k]
+            s.ctrl.below @= s.ctrl.next_negative
 
         @update_ff
         def carries():
-            s.carry <<= s.sum[k] & s.ctrl.continues
-            s.difference_top <<= s.difference[TOP] & s.ctrl.continues
+            s.top_before <<= s.p_digit[TOP] & ~s.ctrl.last
+            s.carry_sum <<= s.sum[k] & ~s.ctrl.last
+            s.carry_reduced <<= s.reduced[k]
+            if s.ctrl.last | ~s.ctrl.runs:
+                s.carry_reduced <<= s.ctrl.next_minus
 
-    def compare(s, k):
-        """The sum with m and with 2 m; above its n bits it has a 1 or a 2."""
-        TOP, wide = k - 1, k + 1
-        s.below_once, s.below_twice = Wire(wide), Wire(wide)
-        s.borrow_once, s.borrow_twice = Wire(), Wire()
-        s.one_above, s.two_above = Wire(), Wire()
-
-        @update
-        def trials():
-            s.below_once @= zext(s.total, wide) - zext(s.mod_digit, wide) - zext(s.borrow_once, wide)
-            s.below_twice @= zext(s.total, wide) - zext(s.twice_mod, wide) - zext(s.borrow_twice, wide)
-
-        @update
-        def decide():
-            s.one_above @= s.difference[TOP] ^ s.sum[k]
-            s.two_above @= s.difference[TOP] & s.sum[k]
-            s.ctrl.reaches_once @= s.one_above | s.two_above | ~s.below_once[k]
-            s.ctrl.reaches_twice @= s.two_above
-            if s.one_above:
-                s.ctrl.reaches_twice @= ~s.mod_digit[TOP] | ~s.below_twice[k]
-            elif ~s.two_above:
-                s.ctrl.reaches_twice @= ~s.mod_digit[TOP] & ~s.below_twice[k]
-
-        @update_ff
-        def trial_borrows():
-            s.borrow_once <<= s.below_once[k] & s.ctrl.continues
-            s.borrow_twice <<= s.below_twice[k] & s.ctrl.continues
-
-    def turn_result(s, nbits, k):
-        """The ring of r, which rests while no request is served; 1 enters in LOAD, a product in REDUCE."""
-        s.ctrl.r_digit //= s.r_digit
+    def step_at_once(s, k):
+        """DOUBLE and ADD of all bits: u = 2 p +- m + x y, and u - m unless u is negative."""
+        wide, TOP = k + 2, k + 1
+        s.first_term, s.u, s.trial = Wire(wide), Wire(wide), Wire(wide)
+        s.minus_ones = Wire(2)
+        s.next_p = Wire(k)
+        s.result_digit //= s.next_p
 
         @update
-        def result_digit():
-            s.r_digit @= s.r[0:k]
-            if s.ctrl.load:
-                s.r_digit @= zext(s.ctrl.first, k)
+        def add_at_once():
+            s.first_term @= concat(s.ctrl.negative, s.p.word, b1(0))
+            if s.ctrl.reduces:
+                s.first_term @= concat(s.ctrl.negative, s.ctrl.negative, s.p.word)
+            s.minus_ones @= 0
+            if s.ctrl.minus:
+                s.minus_ones @= 3
+            s.u @= (
+                s.first_term + concat(s.minus_ones, s.multiple) + zext(s.ctrl.minus, wide) + zext(s.y, wide)
+            )
+            s.trial @= s.u - zext(s.mod.word, wide)
+            s.ctrl.below @= s.u[TOP]
+            s.ctrl.no_modulus @= s.mod.word == 0
+
+        @update
+        def choose_trial():
+            s.next_p @= s.trial[0:k]
+            s.ctrl.next_negative @= s.trial[TOP]
+            if s.u[TOP] | s.ctrl.reduces:
+                s.next_p @= s.u[0:k]
+            if s.u[TOP]:
+                s.ctrl.next_negative @= 1
+
+    def enter(s, k):
+        """The digits that enter the rings."""
+
+        @update
+        def rings():
+            s.p.entering @= 0
+            if ~s.ctrl.clears:
+                s.p.entering @= s.result_digit
+            s.r.entering @= s.r_digit
+            if s.ctrl.opens:
+                s.r.entering @= zext(s.ctrl.first, k)
             elif s.ctrl.takes:
-                s.r_digit @= s.difference
-
-        if nbits == k:
-
-            @update_ff
-            def result_at_once():
-                if s.ctrl.runs:
-                    s.r <<= s.r_digit
-
-        else:
-
-            @update_ff
-            def result():
-                if s.ctrl.runs:
-                    s.r <<= concat(s.r_digit, s.r[k:nbits])
+                s.r.entering @= s.result_digit
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"

@@ -1,15 +1,16 @@
-"""TinyExpCtrl: the controller of a TinyExp (tiny_exp.py). All states take passes but IDLE and the answers.
+"""TinyExpCtrl: the controller of a TinyExp (tiny_exp.py).
 
 IDLE     wait for a request
-LOAD     operands enter the rings, and the base is compared with the modulus; then the request is taken
-ADD      a pass for each bit of a product; the first squares 1, so that all exponents give a residue
-REDUCE   the last subtraction of a product, whose result enters r
-STEP     the exponent's ring falls back to the next bit; leading zeros take no other pass
-DONE     the answer is offered; LARGE and ZERO are the refusals
+START    a pass in which the words are open, p becomes 0 and r becomes 1
+CHECK    a pass that subtracts the modulus from the base; then the request is accepted
+SCAN     find the first 1 of the exponent, a bit in each cycle (not with `full_scan`)
+DOUBLE   a pass; the bit of r that ADD multiplies by is picked when it comes to the end of its ring
+ADD      a pass; it has a cycle, and DOUBLE none, where a pass is one cycle
+REDUCE   a pass whose result enters r; p becomes 0
+DONE     the answer is offered; REFUSED offers a status
 
-The bit of r that the next pass multiplies by is picked when it enters the ring of r; `pick` counts these bits
-down. With `full_scan` each bit of the exponent takes a square and a product, and `keeps` says whether r takes
-the product.
+The first product squares 1, so that all exponents give a residue. With `full_scan` each bit of the exponent
+takes a square and a product, and r does not take the product for a 0.
 """
 
 from pymtl3 import *
@@ -18,10 +19,21 @@ from ....fl.status import STATUS_NBITS
 from ...states import state_name, states
 from ...units.serial_ctrl import declare_handshakes
 
-ST_NBITS = 3
-# an answer with bit 0 is a refusal, whose status is in the low bits
-CODES = {"IDLE": 0, "LOAD": 1, "ADD": 2, "REDUCE": 3, "DONE": 4, "ZERO": 5, "STEP": 6, "LARGE": 7}
-IDLE, LOAD, ADD, REDUCE, DONE, ZERO, STEP, LARGE = (b3(code) for code in CODES.values())
+ST_NBITS = 4
+# bits of a state: a pass or DONE adds or offers (0), words are open (1), p becomes 0 or there is no result
+# (2), the rings turn (3)
+CODES = {
+    "IDLE": 0b0000,
+    "DONE": 0b0001,
+    "SCAN": 0b0100,
+    "REFUSED": 0b0101,
+    "DOUBLE": 0b1000,
+    "ADD": 0b1001,
+    "REDUCE": 0b1100,
+    "CHECK": 0b1101,
+    "START": 0b1110,
+}
+IDLE, DONE, SCAN, REFUSED, DOUBLE, ADD, REDUCE, CHECK, START = (b4(code) for code in CODES.values())
 
 
 class TinyExpCtrl(Component):
@@ -29,48 +41,56 @@ class TinyExpCtrl(Component):
         declare_handshakes(s)
         s.status = OutPort(STATUS_NBITS)
         s.refused = OutPort()
-        s.idle, s.load, s.adds, s.takes, s.runs = (OutPort() for _ in range(5))
-        s.once, s.twice = OutPort(), OutPort()  # what the last pass decided to subtract
+        s.opens, s.clears, s.takes, s.turns_result = (OutPort() for _ in range(4))
+        s.doubles, s.adds, s.reduces = OutPort(), OutPort(), OutPort()
         s.x, s.multiplies = OutPort(), OutPort()
-        s.continues = OutPort()  # a pass goes on after this digit: carries are kept
-        s.first = OutPort()
-        s.clear = OutPort()  # the bit of the exponent that was used
-        s.reaches_once, s.reaches_twice = InPort(), InPort()  # the sum m, and 2 m
-        s.r_digit, s.mod_digit, s.exp_digit = InPort(k), InPort(k), InPort(k)
+        s.negative, s.plus, s.minus = OutPort(), OutPort(), OutPort()
+        s.first, s.last, s.runs = OutPort(), OutPort(), OutPort()
+        s.next_minus = OutPort()  # in the next pass
+        s.next_negative, s.below, s.no_modulus = InPort(), InPort(), InPort()
+        s.r_digit = InPort(k)
+        s.exp_bit = InPort()
+        s.exp_index = OutPort(clog2(nbits))
 
         s.st, s.next_st = Wire(ST_NBITS), Wire(ST_NBITS)
-        states(s.st, s.next_st, **CODES)
-        s.last = Wire()
-        s.exp_bit = Wire()  # the bit at the top after this pass
-        s.exp_bit //= s.exp_digit[k - 1]
-        s.some, s.more_ones = Wire(), Wire()
+        unused = ["SCAN"] * full_scan + ["DOUBLE"] * (nbits == k)
+        states(s.st, s.next_st, **{name: code for name, code in CODES.items() if name not in unused})
+        s.ends_product, s.follows, s.ends = Wire(), Wire(), Wire()
+        s.at_once = Wire()
+        s.at_once //= int(nbits == k)
 
         @update
         def outputs():
-            s.idle @= s.st == IDLE
-            s.load @= s.st == LOAD
-            s.adds @= s.st == ADD
-            s.runs @= (s.st == LOAD) | (s.st == ADD) | (s.st == REDUCE) | (s.st == STEP)
-            s.continues @= s.runs & ~s.last
-            s.clear @= (s.st == STEP) & s.last
-            s.istream_rdy @= (s.st == LOAD) & s.last
+            s.adds @= s.st[0]
+            s.opens @= s.st[1]
+            s.clears @= s.st[2]
+            s.runs @= s.st[3]
+            s.doubles @= ~s.st[0] & ~s.st[2]
+            s.reduces @= ~s.st[0] & s.st[2]
+            s.turns_result @= s.runs & (~s.at_once | s.opens | s.takes)
 
         @update
-        def answers():
-            s.refused @= s.st[0]
-            s.ostream_val @= (s.st == DONE) | (s.st == ZERO) | (s.st == LARGE)
+        def handshakes():
+            s.istream_rdy @= s.runs & s.clears & s.adds & s.last
+            s.ostream_val @= s.adds & ~s.runs
+            s.refused @= s.clears
             s.status @= 0
-            s.status[0] @= s.st[2] & s.st[0]
-            s.status[1] @= s.st == LARGE
+            s.status[0] @= s.refused
+            s.status[1] @= s.refused & ~s.multiplies
+
+        @update
+        def by_sign():
+            s.plus @= s.negative & (~s.adds | s.at_once)
+            s.minus @= ~s.negative & ~s.reduces
+            s.next_minus @= ~(s.next_negative & ~s.clears) & ~(s.adds & s.ends_product)
 
         s.count_digits(nbits // k)
-        s.search_ones(k)
-        s.transitions()
-        if full_scan:
-            s.scan_all()
+        s.scan_exponent(nbits, full_scan)
+        s.transitions(nbits // k, full_scan)
+        if nbits == k:
+            s.pick_at_once(nbits)
         else:
-            s.scan_ones()
-        s.pick_bits(nbits, k)
+            s.pick_bits(nbits, k)
 
     def count_digits(s, ndigits):
         """The place in a pass."""
@@ -80,66 +100,88 @@ class TinyExpCtrl(Component):
             return
         LAST_DIGIT, digit_nbits = ndigits - 1, clog2(ndigits)
         s.digit = OutPort(digit_nbits)
+        s.goes_on = Wire()
+        s.wraps = Wire()
+        s.wraps //= int(ndigits == 1 << digit_nbits)  # by itself
 
         @update
         def ends_of_pass():
             s.first @= s.digit == 0
             s.last @= s.digit == LAST_DIGIT
+            s.goes_on @= s.runs & (~s.last | s.wraps)
 
         @update_ff
         def digits():
-            s.digit <<= s.digit + 1 if s.continues else 0
+            s.digit <<= s.digit + 1 if s.goes_on else 0
 
-    def search_ones(s, k):
-        """Whether the modulus has ones, in LOAD, and the exponent others than that at the top, in STEP."""
-        s.ones = Wire(k)
-        s.others = Wire(k)
-        s.others[k - 1] //= 0
-        if k > 1:
-            s.others[0 : k - 1] //= s.exp_digit[0 : k - 1]
+    def scan_exponent(s, nbits, full_scan):
+        """The place in the exponent, from the highest bit down; whether a product follows a square."""
+        LAST_BIT, index_nbits = nbits - 1, clog2(nbits)
+
+        if full_scan:
+            s.follows //= 1
+
+            @update
+            def take_some():
+                s.takes @= s.reduces & (s.exp_bit | ~s.multiplies)
+
+        else:
+
+            @update
+            def take_all():
+                s.follows @= s.exp_bit
+                s.takes @= s.reduces
+
+        s.next_bit, s.squares = Wire(), Wire()
 
         @update
-        def look():
-            s.ones @= 0
-            if s.st == LOAD:
-                s.ones @= s.mod_digit
-            elif s.st == STEP:
-                s.ones @= s.others if s.last else s.exp_digit
-            s.more_ones @= s.some | (s.ones != 0)
+        def at_end():
+            s.ends @= s.exp_index == 0
+            s.squares @= s.multiplies | ~s.follows  # after this product
+            s.next_bit @= s.reduces & ~s.ends & ((s.last & s.squares) if s.runs else ~s.exp_bit)
 
         @update_ff
-        def remember():
-            s.some <<= s.more_ones & s.continues
+        def exponent_index():
+            if s.opens:
+                s.exp_index <<= LAST_BIT
+            else:
+                s.exp_index <<= s.exp_index - zext(s.next_bit, index_nbits)
 
-    def transitions(s):
-        """The state after this one."""
-        s.follows = Wire()  # a product after REDUCE
-        s.serves = Wire()  # a product after STEP
-        s.ends_product = Wire()
+        @update_ff
+        def factor():
+            if s.opens:
+                s.multiplies <<= 1  # CHECK reads the base
+            elif s.runs & s.clears & s.last:
+                s.multiplies <<= s.no_modulus if s.adds else s.follows & ~s.multiplies
+
+    def transitions(s, ndigits, full_scan):
+        """The state after this one, and the sign of p."""
+        FIRST = ADD if ndigits == 1 else DOUBLE
+        AFTER_CHECK = FIRST if full_scan else SCAN
 
         @update
         def next_state():
             s.next_st @= s.st
-            if s.st == IDLE:
-                if s.istream_val:
-                    s.next_st @= LOAD
-            elif ~s.runs:
+            if s.runs:
+                if s.last:
+                    if ~s.clears:
+                        s.next_st @= ADD
+                        if s.adds:
+                            s.next_st @= REDUCE if s.ends_product else FIRST
+                    elif s.opens:
+                        s.next_st @= CHECK
+                    elif s.adds:
+                        s.next_st @= AFTER_CHECK if s.below else REFUSED
+                    else:
+                        s.next_st @= DONE if s.ends & s.squares else FIRST
+            elif s.adds:
                 if s.ostream_rdy:
                     s.next_st @= IDLE
-            elif s.last:
-                if s.st == LOAD:
-                    s.next_st @= ADD
-                    if s.reaches_once:
-                        s.next_st @= LARGE if s.more_ones else ZERO
-                elif s.st == ADD:
-                    if s.ends_product:
-                        s.next_st @= REDUCE
-                elif s.st == REDUCE:
-                    s.next_st @= ADD if s.follows else STEP
-                elif ~s.more_ones:
-                    s.next_st @= DONE
-                elif s.serves:
-                    s.next_st @= ADD
+            elif s.clears:
+                if s.exp_bit | s.ends:
+                    s.next_st @= FIRST
+            elif s.istream_val:
+                s.next_st @= START
 
         @update_ff
         def state():
@@ -149,87 +191,77 @@ class TinyExpCtrl(Component):
                 s.st <<= s.next_st
 
         @update_ff
-        def decisions():
+        def sign():
             if s.last:
-                s.twice <<= s.adds & s.reaches_twice
-                s.once <<= s.adds & s.reaches_once & ~s.reaches_twice
+                s.negative <<= s.next_negative & ~s.clears
 
-    def scan_ones(s):
-        """A square for each bit of the exponent, and a product for a 1; zeros in front take neither."""
-        s.started = Wire()
-
-        @update
-        def products_of_ones():
-            s.takes @= s.st == REDUCE
-            s.follows @= ~s.multiplies & s.exp_bit
-            s.serves @= s.started | s.exp_bit
-
-        @update_ff
-        def factor_of_ones():
-            if s.st == IDLE:
-                s.multiplies <<= 1  # LOAD compares the base
-                s.started <<= 0
-            elif s.last & ~s.adds:
-                s.multiplies <<= ((s.st == REDUCE) & ~s.multiplies) | ((s.st == STEP) & ~s.started)
-                s.started <<= s.started | ((s.st != LOAD) & s.exp_bit)
-
-    def scan_all(s):
-        """A square and a product for each bit; r does not take the product for a 0."""
-        s.keeps = Wire()
-        s.serves //= 1
+    def pick_at_once(s, nbits):
+        """x, the bit of r that a cycle multiplies by; 1 in CHECK."""
+        TOP, index_nbits = nbits - 1, clog2(nbits)
+        s.place = Wire(index_nbits)
 
         @update
-        def products_of_all():
-            s.takes @= (s.st == REDUCE) & (s.keeps | ~s.multiplies)
-            s.follows @= ~s.multiplies
+        def choose_bit():
+            s.ends_product @= s.place == 0
+            s.x @= s.adds & (s.r_digit[s.place] | s.clears)
 
         @update_ff
-        def factor_of_all():
-            if s.st == IDLE:
-                s.multiplies <<= 1  # LOAD compares the base
-            elif s.last & ~s.adds:
-                s.multiplies <<= (s.st == REDUCE) & ~s.multiplies
-                s.keeps <<= s.exp_bit
+        def bits_left():
+            if s.clears:
+                s.place <<= TOP
+            else:
+                s.place <<= s.place - 1
 
     def pick_bits(s, nbits, k):
-        """x, the bit of r that a pass multiplies by; 1 in LOAD."""
-        TOP, index_nbits, place_nbits = nbits - 1, clog2(nbits), clog2(k)
-        s.pick = Wire(index_nbits)
-        s.here = Wire()
-        s.picked, s.next_x = Wire(), Wire()
-        s.candidate = Wire()
+        """x, the bit of r that ADD multiplies by; 1 in CHECK. `distance` counts the digits before it."""
+        LAST_DIGIT, distance_nbits = nbits // k - 1, clog2(nbits // k)
+        s.distance = Wire(distance_nbits)
+        s.nearer, s.restarts = Wire(), Wire()
+        s.picked, s.here, s.candidate = Wire(), Wire(), Wire()
+        s.lowest = Wire()  # the bit is the lowest of its digit
         if k == 1:
             s.candidate //= s.r_digit
+            s.lowest //= 1
         else:
+            TOP, place_nbits = k - 1, clog2(k)
+            s.place = Wire(place_nbits)
 
             @update
-            def place():
-                s.candidate @= s.r_digit[s.pick[0:place_nbits]]
+            def candidates():
+                s.candidate @= s.r_digit[s.place]
+                s.lowest @= s.place == 0
 
-        if k == nbits:
-            s.here //= 1
-        else:
-
-            @update
-            def at_digit():
-                s.here @= s.digit == s.pick[place_nbits:index_nbits]
+            @update_ff
+            def places():
+                if s.opens:
+                    s.place <<= TOP
+                elif s.adds & ~s.clears & s.last:
+                    s.place <<= s.place - 1
 
         @update
-        def pick_bit():
-            s.ends_product @= s.pick == TOP
-            s.next_x @= s.candidate if s.here else s.picked
+        def pick():
+            s.here @= s.distance == 0
+            s.ends_product @= s.here & s.lowest
+            s.x @= s.adds & s.picked
 
         @update_ff
         def factor_bits():
-            s.picked <<= s.next_x
-            if s.st == IDLE:
-                s.x <<= 1
-                s.pick <<= TOP
-            elif s.last:
-                s.x <<= s.next_x
-                s.pick <<= TOP
-                if (s.next_st == ADD) & (s.pick != 0):
-                    s.pick <<= s.pick - 1
+            if s.opens:
+                s.picked <<= 1
+            elif s.doubles & s.here:
+                s.picked <<= s.candidate
+
+        @update
+        def step_nearer():
+            s.nearer @= s.runs & ~s.clears & (~s.adds | (s.last & s.lowest))
+            s.restarts @= s.opens | (s.nearer & s.here & ~s.wraps)
+
+        @update_ff
+        def distances():
+            if s.restarts:
+                s.distance <<= LAST_DIGIT
+            else:
+                s.distance <<= s.distance - zext(s.nearer, distance_nbits)
 
     def line_trace(s):
-        return f"{state_name(s, s.st)} {int(s.pick)}"
+        return f"{state_name(s, s.st)} {int(s.exp_index)}"

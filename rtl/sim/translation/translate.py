@@ -122,6 +122,7 @@ class Readable(DirectStructure):
         self._kinds: dict[str, tuple[str, dict[str, int]]] = {}  # module -> its class, and its numbers
         self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
         self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
+        self._latches: dict[str, tuple[str, ...]] = {}  # module -> outputs that are to be latches
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
         self._without = {}
         self._pruned = set()
@@ -145,6 +146,9 @@ class Readable(DirectStructure):
             )
             for kind in kinds[1:]
         }
+        for kind in kinds:  # modules of one class may become one of its name
+            for module in (self._module_names[identity(kind)], f"{self._prefix}{kind.get_name()}"):
+                self._latches[module] = getattr(type(kind.obj), "LATCHES", ())
         self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
@@ -201,7 +205,15 @@ class Readable(DirectStructure):
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        return f"`default_nettype none\n\n{layout(text.rstrip())}\n\n`default_nettype wire\n"
+        return f"`default_nettype none\n\n{self._marked(layout(text.rstrip()))}\n\n`default_nettype wire\n"
+
+    def _marked(self, text: str) -> str:
+        """The text with an attribute on each output that is to be latches."""
+        for module, ports in self._latches.items():
+            for port in ports:
+                declared = rf"(^module {module}\b[^;]*?^  )(output\b[^,\n]* {port},?$)"
+                text = re.sub(declared, r"\1(* latch *) \2", text, flags=re.MULTILINE)
+        return text
 
     # Update blocks: without their Python source, and indented once (both lists hold the same strings).
 

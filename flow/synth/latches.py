@@ -1,0 +1,85 @@
+"""Maps registers that the source marks, `(* latch *) output logic [7:0] word`, to latches of the library.
+
+A latch has the function of its register only where nobody can see when it follows its input. So a marked
+register takes a value under one enable, which is the output of a flip-flop and has no glitches. The
+source of the value holds it from the cycle before the enable until the cycle after it, as a stream does whose
+request is accepted later, and nothing depends on the word in the cycle of the enable. A value that is neither
+an input port's nor a flip-flop's may have glitches: its register stays a flip-flop. So do all registers in
+simulation, on FPGAs and in proofs of properties.
+"""
+
+from ...fl.errors import BadInput
+from ..kit.functions import parse
+from ..kit.liberty import Cell as LibraryCell
+from ..kit.liberty import Library
+from ..netlist.document import Bit, Cell, Document, Module, made_cell, port_bits
+
+MARK = "latch"
+REGISTER, CHOICE = "$dff", "$mux"
+
+
+def map_latches(design: Document, top: str, library: Library) -> None:
+    """Replace the marked registers of a flat design by latches."""
+    module = design["modules"][top]
+    marked = _marked(module)
+    cells = module["cells"]
+    registers = {name for name, cell in cells.items() if cell["type"] == REGISTER}
+    held = [name for name in registers if {*cells[name]["connections"]["Q"]} & marked.keys()]
+    flip_flops = {bit for name in registers - {*held} for bit in cells[name]["connections"]["Q"]}
+    steady = flip_flops | {*port_bits(module, "input")}
+    latch = latch_of(library) if held else None
+    drivers = {bit: name for name, cell in cells.items() for bit in cell["connections"].get("Y", ())}
+    for name in held:
+        assert latch
+        register = cells[name]["connections"]
+        net = marked[register["Q"][0]]
+        choice = cells.get(drivers.get(register["D"][0], ""), None)
+        if choice is None or choice["type"] != CHOICE or choice["connections"]["A"] != register["Q"]:
+            raise BadInput(f"{net} is marked as a latch: give it one value, under one `if`")
+        enable, values = choice["connections"]["S"][0], choice["connections"]["B"]
+        if enable not in flip_flops:
+            raise BadInput(f"{net} is marked as a latch: its enable has to be the output of a flip-flop")
+        if not steady.issuperset(values):
+            continue
+        del cells[name]
+        for place, (value, out) in enumerate(zip(values, register["Q"], strict=True)):
+            cells[f"{name}${place}"] = _made(latch, enable, value, out)
+
+
+def _marked(module: Module) -> dict[Bit, str]:
+    """The bits of marked nets, with the name of the net."""
+    return {
+        bit: name
+        for name, net in module["netnames"].items()
+        if MARK in net.get("attributes", {})
+        for bit in net["bits"]
+    }
+
+
+def latch_of(library: Library) -> LibraryCell:
+    """The smallest latch of a library that is open while its enable is 1, without clear or preset."""
+    found = [cell for cell in library.cells.values() if _plain(cell)]
+    if not found:
+        raise BadInput(f"{library.name} has no latch that is open while its enable is 1; take another kit")
+    return min(found, key=lambda cell: (cell.area, len(cell.outputs), cell.name))
+
+
+def _plain(cell: LibraryCell) -> bool:
+    if not cell.latch or cell.clock_gate or cell.dont_use or cell.resets:
+        return False
+    literals = [parse(text).literal for text in (cell.latch.enable, cell.latch.data_in)]
+    shows = [pin for pin in cell.outputs if _shows(cell, pin)]
+    return bool(shows) and len(cell.inputs) == 2 and all(literal and literal[1] for literal in literals)
+
+
+def _shows(cell: LibraryCell, pin: str) -> bool:
+    """Whether an output is the state itself."""
+    latch = cell.latch
+    return latch is not None and parse(cell.pins[pin].function).literal == (latch.state, True)
+
+
+def _made(latch: LibraryCell, enable: Bit, value: Bit, out: Bit) -> Cell:
+    assert latch.latch
+    pin = next(pin for pin in latch.outputs if _shows(latch, pin))
+    pins = {latch.latch.enable: [enable], latch.latch.data_in: [value], pin: [out]}
+    return made_cell(latch.name, pins, [pin])

@@ -1,0 +1,97 @@
+"""HeldWord: a word that is only read after it has entered, in latches where the library has some; and
+DigitReader, which reads a digit of such words.
+
+Its source holds the word from the cycle before `opens` until the cycle after it, as a stream does whose
+request is accepted later; `opens` is the output of a flip-flop; and nobody depends on the word before `opens`
+is 0 again. Under these conditions a latch has the function of the flip-flop that simulates it, on 60 % of the
+area (flow/synth/latches.py). Ports: opens, entering -> word.
+"""
+
+from pymtl3 import *
+
+from ...wires import connect_words
+
+FOUR = 4  # digits of which a gate chooses one
+
+
+class HeldWord(Component):
+    LATCHES = ("word",)  # marked in Verilog
+
+    def construct(s, nbits):
+        s.opens = InPort()
+        s.entering = InPort(nbits)
+        s.word = OutPort(nbits)
+
+        @update_ff
+        def hold():
+            if s.opens:
+                s.word <<= s.entering
+
+
+class OneOfFour(Component):
+    """One of four digits, by four lines of which one is 1."""
+
+    def construct(s, k):
+        s.digits = [InPort(k) for _ in range(FOUR)]
+        s.lines = InPort(FOUR)
+        s.digit = OutPort(k)
+
+        @update
+        def choose():
+            s.digit @= (
+                (s.digits[0] if s.lines[0] else 0)
+                | (s.digits[1] if s.lines[1] else 0)
+                | (s.digits[2] if s.lines[2] else 0)
+                | (s.digits[3] if s.lines[3] else 0)
+            )
+
+
+class Lines(Component):
+    """Four lines for each two bits of an index, of which that of their number is 1."""
+
+    def construct(s, nbits):
+        s.index = InPort(nbits)
+        npairs = (nbits + 1) // 2
+        s.lines = [OutPort(FOUR) for _ in range(npairs)]
+        s.pairs = [Wire(2) for _ in s.lines]
+        connect_words(s.index, s.pairs)
+
+        @update
+        def decode():
+            for i in range(npairs):
+                s.lines[i][0] @= ~s.pairs[i][1] & ~s.pairs[i][0]
+                s.lines[i][1] @= ~s.pairs[i][1] & s.pairs[i][0]
+                s.lines[i][2] @= s.pairs[i][1] & ~s.pairs[i][0]
+                s.lines[i][3] @= s.pairs[i][1] & s.pairs[i][0]
+
+
+class DigitReader(Component):
+    """The digit of a word at a place, which comes as Lines: gates in a tree take less than multiplexers."""
+
+    def construct(s, nbits, k):
+        ndigits = nbits // k
+        s.word = InPort(nbits)
+        s.lines = [InPort(FOUR) for _ in range((clog2(ndigits) + 1) // 2)]
+        s.digit = OutPort(k)
+        s.digits = [Wire(k) for _ in range(ndigits)]
+        connect_words(s.word, s.digits)
+        sizes = [-(-ndigits // FOUR ** (level + 1)) for level in range(len(s.lines))]
+        s.choices = [OneOfFour(k) for _ in range(sum(sizes))]
+        digits, unused = s.digits, iter(s.choices)
+        for lines, size in zip(s.lines, sizes, strict=True):
+            level = [next(unused) for _ in range(size)]
+            for group, choice in enumerate(level):
+                choice.lines //= lines
+                for place in range(FOUR):
+                    which = FOUR * group + place
+                    choice.digits[place] //= digits[which] if which < len(digits) else 0
+            digits = [choice.digit for choice in level]
+        s.digit //= digits[0]
+
+
+def read_digit(reader, word, places, digit):
+    """Connect a DigitReader to its word, to Lines and to the digit that it reads."""
+    reader.word //= word
+    for own, lines in zip(reader.lines, places.lines, strict=True):
+        own //= lines
+    reader.digit //= digit
