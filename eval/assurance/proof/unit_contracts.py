@@ -14,6 +14,7 @@ from pymtl3 import Component
 from ....fl.compression.compression import make_plan
 from ....fl.moduli import classify
 from ....fl.multipliers.scaled_heap import step_heap, step_rows
+from ....rtl.machines.tiny.held_word import DigitReader, HeldWord, Lines
 from ....rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook, Resolve
 from ....rtl.units.compression_tree import CompressionTree, FiveThreeCompressors
 from ....rtl.units.cond_sub import CondSub
@@ -351,12 +352,43 @@ def _scaled_pe(unit: Component) -> Contract:
     )
 
 
+HELD_WORD = Contract(
+    "the word is the last that entered while it was open",
+    ("word == (old_opens[0] ? old_entering : old_word)",),
+    registers=("word",),
+)
+
+
+def _lines(unit: Component) -> Contract:
+    pairs = range(len(unit.lines))
+    return Contract(
+        "of four lines for two bits, the one of their number is 1",
+        tuple(f"((lines >> {4 * i}) & 15) == (1 << ((index >> {2 * i}) & 3))" for i in pairs),
+    )
+
+
+def _digit_reader(unit: Component) -> Contract:
+    k = width(unit.digit)
+    groups = [f"((lines >> {4 * i}) & 15)" for i in range(len(unit.lines))]
+    numbers = [f"(({one} == 2) + 2 * ({one} == 4) + 3 * ({one} == 8))" for one in groups]
+    place = " + ".join(f"{4**i} * {one}" for i, one in enumerate(numbers))
+    return Contract(
+        "digit is that of the word at the place of the lines, of which one in each group is 1",
+        (f"digit == ((word >> ({k} * place)) & {(1 << k) - 1})",),
+        tuple(f"{one} == 1 || {one} == 2 || {one} == 4 || {one} == 8" for one in groups),
+        {"place": place},
+    )
+
+
 # a contract, or a function of the unit that makes it
 CONTRACTS: dict[type[Component], Contract | Callable[[Any], Contract]] = {
     AddRedTextbook: ADD_RED,
     AddRedKoc: ADD_RED,
     AddRedCarrySave: _add_red_carry_save,
     Resolve: _resolve,
+    HeldWord: HELD_WORD,
+    Lines: _lines,
+    DigitReader: _digit_reader,
     CondSub: COND_SUB,
     ModAddSub: MOD_ADD_SUB,
     ModQuadruple: _mod_quadruple,
