@@ -65,6 +65,10 @@ class FoldExpCtrl(Component):
             for k in range(LAST_MADE + 1):
                 s.writes[k] @= s.making & (s.count == k)
 
+        s.assertions = {
+            "OneWrite": "(writes & (writes - 1)) == 0",
+            "OneStep": "32'(enter) + 32'(hold) + 32'(square) + 32'(load) + 32'(tail) <= 1",
+        }
         s.transitions(LAST_SETUP, LAST_TAIL)
 
         @update_ff

@@ -123,6 +123,14 @@ class ProductIssue(Component):
         def all_products():
             s.done @= (s.awaited != 0) & ((s.awaited & ~s.product_val) == 0)
 
+        if nunits < nproducts:
+            s.assertions = {"AnswerWasAwaited": "!resp_val || awaited != 0"}
+        else:
+            s.assertions = {
+                "ProductsAreAwaited": "((resp_val | unsent) & ~awaited) == 0",
+                "UnitsAreIdle": "(req_val & ~req_rdy) == 0",
+            }
+
         @update_ff
         def scoreboard():
             if s.reset:
@@ -179,6 +187,7 @@ class ReleaseCheck(Component):
         ALL_ONES = mk_bits(pc_nbits)(-1)
         s.inverse = Wire(pc_nbits)
         s.checked = Wire()
+        s.assertions = {"InverseOfPc": "inverse == ~pc"}
 
         @update_ff
         def inverse_of_program_counter():

@@ -31,6 +31,9 @@ class ShieldedMemory(Component):
         s.taking = [Wire() for _ in range(depth)]  # the word that is written at the end of the cycle
         s.arrived = Wire(nbits)  # what it takes
 
+        opened = ", ".join(f"opened[{i}]" for i in reversed(range(depth)))
+        s.assertions = {"OneWordIsRead": f"({{{opened}}} & ({{{opened}}} - 1)) == 0"} if depth > 1 else {}
+
         @update
         def choose():
             s.data @= 0

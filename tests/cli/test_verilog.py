@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import time
+from contextlib import nullcontext
 from unittest.mock import Mock
 
 import pytest
@@ -15,6 +16,8 @@ from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.programmed import MEANINGS
 from modexlab.eval.designs.protection import costs
 from modexlab.eval.designs.verilog.machine import verilog
+from modexlab.fl.errors import BadInput
+from modexlab.flow.netlist import yosys
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
@@ -464,6 +467,23 @@ def test_any_width(name, widths, cli, tmp_path):
             ["vvp", "-n", "out.vvp"], cwd=tmp_path, check=True, capture_output=True, text=True
         )
         assert done.stdout.split() == ["0", str(pow(base, exp, mod))]
+
+
+@parametrize("nbits, right", [(16, False), (40, False), (48, True)])
+def test_any_width_checks_the_width(nbits, right, cli, tmp_path):
+    """Icarus, Verilator and Yosys elaborate systolic at multiples of 16 from 32, and stop at other widths."""
+    path, macro = tmp_path / "systolic.sv", f"-DSYSTOLIC_NBITS={nbits}"
+    cli.passes(f"verilog systolic --nbits 64 --any-width -o {path}")
+    command = ["iverilog", "-g2012", macro, "-o", "out.vvp", path]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode == 0) == right
+    assert ("systolic_NBITS_must_be_a_multiple_of_16_and_at_least_32" in done.stderr) != right
+    script = f"read_verilog -sv {macro} {path.name}\nhierarchy -top systolic\n"
+    rule = "systolic_NBITS must be a multiple of 16, and at least 32"
+    with nullcontext() if right else pytest.raises(ToolError, match=rule):
+        verilator(["--lint-only", macro, path.name], cwd=tmp_path)
+    with nullcontext() if right else pytest.raises(BadInput):
+        yosys.run("read", script, tmp_path)
 
 
 def test_structure_that_follows_the_width(cli):

@@ -430,6 +430,30 @@ def test_icarus_runs_the_table(design, nbits, tmp_path, passes):
     passes(packed(tmp_path, design, nbits, "stream"), "icarus")
 
 
+BREAKS = {  # assertion -> file, text and its replacement
+    "UnitsAreIdle": ("MontMulRem", r"assign istream__rdy = go", "assign istream__rdy = go & 1'd0"),
+    "ProductsAreAwaited": ("ProductIssue", r"unsent <= unsent & ~sent", "unsent <= ~sent"),
+}
+
+
+@parametrize(
+    "assertion, simulator",
+    [
+        *((name, "icarus") for name in BREAKS),
+        *(pytest.param(name, "sim", marks=regress) for name in BREAKS),
+    ],
+)
+def test_a_broken_rule_fires_its_assertion(assertion, simulator, run, edited):
+    """A unit that is not ready, and a product that is sent without being awaited."""
+    module, old, new = BREAKS[assertion]
+    done = run(edited(f"rtl/{TOP}_{module}.sv", old, new), f"make {simulator}")
+    assert re.search(
+        rf"ERROR.*\b{assertion}$|%Error.*Assertion failed in .*: {assertion}$",
+        done.stdout + done.stderr,
+        re.M,
+    ), done
+
+
 # ---- the command
 
 

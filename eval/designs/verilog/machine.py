@@ -27,11 +27,8 @@ LEGEND = (
 )
 
 
-# widths at which --any-width compares the structure, and what it says of them
-PROBES = {
-    "the width of the operands": (24, 40, 64),
-    "the width of the operands: a multiple of 16, and at least 32": (32, 48, 64, 112),
-}
+# steps and least values of widths, and those at which --any-width compares the structure
+PROBES = {(1, 1): (24, 40, 64), (16, 32): (32, 48, 64, 112)}
 
 
 def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = False) -> str:
@@ -63,7 +60,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
 def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
     """The hardware of a machine whose structure does not depend on its width, with a macro for the width."""
     own = translate(component, top, unique=True, exported=True)
-    for width, probes in PROBES.items():
+    for (step, least), probes in PROBES.items():
         texts = {machine.nbits: own}
         for nbits in probes:
             with suppress(BadInput):
@@ -71,7 +68,7 @@ def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
                     machine.interface(DEFAULT.name)
                 )
                 texts.setdefault(nbits, translate(probe, top, unique=True, exported=True))
-        text = of_any_width(texts, top, width) if len(texts) > 2 else None
+        text = of_any_width(texts, top, step, least) if len(texts) > 2 else None
         if text is not None:
             return text
     raise BadInput(f"--any-width: the structure of {machine.name} depends on its width; drop it")

@@ -135,7 +135,8 @@ class Package:
             made[f"regs/{name}.rdl"] = register_rdl(name, subject.title, registers)
             made |= {f"sw/{file}": text for file, text in subject.software.items()}
             sources = [*modules, f"properties/{PROPERTIES.name}", "properties/proof.sv"]
-            made["properties/prove.ys"] = proof_script([f"../{source}" for source in sources], "proof")
+            script = proof_script([f"../{source}" for source in sources], "proof")
+            made["properties/prove.ys"] = f"verilog_defines -DSYNTHESIS\n{script}"
         return _template(kinds, words) | made
 
     def _sdc_ports(self, ports: list[str], direction: str) -> str:

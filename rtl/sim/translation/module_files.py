@@ -2,6 +2,8 @@
 
 import re
 
+from .assertions import MACRO, USE
+
 _MODULE = re.compile(r"(?:^//[^\n]*\n)*^module (\w+)\b.*?^endmodule\n", re.MULTILINE | re.DOTALL)
 _NETTYPE = re.compile(r"^`default_nettype \w+\n", re.MULTILINE)
 
@@ -18,8 +20,9 @@ def module_files(text: str) -> dict[str, str]:
     top = next(iter(found), "design")
     licence = "".join(re.findall(r"^// SPDX.*\n", head, re.MULTILINE))
     first = f"// Part of {top}.\n{licence}"
-    types = _NETTYPE.sub("", _MODULE.sub("", body)).strip()
+    types = _NETTYPE.sub("", _MODULE.sub("", body)).replace(MACRO, "").strip()
     parts = {f"{top}_types": f"{types}\n"} if types else {}
+    found = {name: f"{MACRO}\n{part}" if USE in part else part for name, part in found.items()}
     files = {
         f"{name}.sv": f"{head.rstrip() if name == top else first.rstrip()}\n\n`default_nettype none\n\n{part}"
         "\n`default_nettype wire\n"

@@ -148,11 +148,24 @@ def _with_expressions(
     return "".join([*pieces, texts[0][at:]])
 
 
-def of_any_width(texts: Mapping[int, str], name: str, width: str) -> str | None:
+# Icarus 11 has no $fatal outside of blocks; it stops at a module that does not exist
+CHECK = """\
+  if ({parameter} < {least} || {parameter} % {step} != 0) begin : check_width
+`ifdef __ICARUS__
+    {parameter}_must_be_{word} stop ();
+`else
+    $fatal(1, "{parameter} must be {rule}");
+`endif
+  end
+
+"""
+
+
+def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int = 1) -> str | None:
     """One text for those that differ by the width alone, which a macro sets; None if they differ by more.
 
-    texts: by width, the default first; name: of the top module; width: a comment on it. The macro is called
-    NAME_NBITS.
+    texts: by width, the default first; name: of the top module; step, least: of the widths, which is checked
+    at elaboration. The macro is called NAME_NBITS.
     """
     alike = [_named_alike(text) for text in texts.values()]
     if len({_template(text) for text in alike}) > 1:
@@ -160,9 +173,21 @@ def of_any_width(texts: Mapping[int, str], name: str, width: str) -> str | None:
     macro = f"{name.upper()}_NBITS"
     made = _with_expressions(alike, {f"{name}_NBITS": [*texts]}, set())
     default = f"`ifndef {macro}\n`define {macro} {next(iter(texts))}\n`endif\n"
-    constant = f"{default}localparam int {name}_NBITS = `{macro};  // {width}\n\n"
+    rule = f"a multiple of {step}, and at least {least}"
+    comment = "the width of the operands" + (f": {rule}" if step > 1 else "")
+    constant = f"{default}localparam int {name}_NBITS = `{macro};  // {comment}\n\n"
     start = "`default_nettype none\n\n"
-    return made and layout(made.replace(start, start + constant, 1))
+    if made is None:
+        return None
+    if step > 1:
+        parameter = f"{name}_NBITS"
+        check = CHECK.format(
+            parameter=parameter, step=step, least=least, rule=rule, word=re.sub(r"\W+", "_", rule)
+        )
+        made = re.sub(
+            rf"^module {name}\b.*?^\);\n", lambda head: head[0] + check, made, flags=re.DOTALL | re.MULTILINE
+        )
+    return layout(made.replace(start, start + constant, 1))
 
 
 def _named_alike(text: str) -> str:

@@ -22,6 +22,7 @@ _SPLIT = re.compile(rf"^  logic.* (\w+) \[0:\d+\] {re.escape(SPLIT)};$", re.MULT
 _TARGET = re.compile(r"^ *assign (\w+)", re.MULTILINE)
 _RANGE = re.compile(r"\[[^\]\n]*[a-z][^\]\n]*:")  # between bounds of a genvar, which a block has not
 _HOLDS_STATE = re.compile(rf"^  {STATE} (\w+);$", re.MULTILINE)
+_GAP = re.compile(r"(^  assign .*;\n|^  end\n(?=\nendmodule$))\n(?=  assign |endmodule$)", re.MULTILINE)
 _CHOICE = re.compile(
     r"^( *)(?P<label>(?:\w+: )?)(?P<target>(\w+) <?=) ([^?\n]*) \? (\w+) : (\w+);$", re.MULTILINE
 )
@@ -29,7 +30,7 @@ _CHOICE = re.compile(
 
 def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
-    return _MODULE.sub(lambda module: _with_ifs(_with_blocks(module[0])), text)
+    return _MODULE.sub(lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(module[0]))), text)
 
 
 def _with_blocks(text: str) -> str:

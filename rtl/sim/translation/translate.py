@@ -30,6 +30,7 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 from ....fl.errors import BadInput
 from .. import interrupt, toolchain
 from ..text import VerilogText
+from .assertions import assertions_of, with_assertions, with_macro
 from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
 from .enum_fields import enum_names, enum_value, enumerations, with_enums
 from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
@@ -114,6 +115,7 @@ class Readable(DirectStructure):
     ) -> None:
         super().__init__(top)
         self._exported = exported
+        self._assertions: dict[str, dict[str, str]] = {}  # of a module
         self._name = name
         self._prefix = prefix_of(name) if unique else ""
         self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
@@ -150,15 +152,18 @@ class Readable(DirectStructure):
             for module in (self._module_names[identity(kind)], f"{self._prefix}{kind.get_name()}"):
                 self._latches[module] = getattr(type(kind.obj), "LATCHES", ())
         self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
+        if self._exported:
+            self._assertions = {self._module_names[identity(kind)]: assertions_of(kind.obj) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
         return self._module_names[identity(c_rtype)]
 
     def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
         """One module; those inside it come first."""
-        text = tidy(super().rtlir_tr_component(behavioral, structural))
-        text = without_aliases(text, nested=self._exported)
         name = structural.component_unique_name
+        text = tidy(super().rtlir_tr_component(behavioral, structural))
+        text = with_assertions(text, self._assertions.get(name, {}))
+        text = without_aliases(text, nested=self._exported)
         if name in self._pruned:
             text = without_unread(text)
         if not structural.component_is_top:
@@ -189,7 +194,7 @@ class Readable(DirectStructure):
         }
         modules = with_loops(merged(modules, self._kinds), sizes)
         if self._exported:
-            modules = portable(modules)
+            modules = with_macro(portable(modules))
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         text = "\n".join(
             [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]
