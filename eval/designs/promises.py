@@ -101,7 +101,7 @@ class Promises:
             same = "; a public operation takes as long as a private one" if every and not self.public else ""
             which = f"exponents{'' if every else ' of the same length'}, {under}{same}"
         power = "" if self.regular else "; a 0 bit takes fewer products than a 1, which power reveals"
-        public = "; requests that call their exponent public take its time" if self.public else ""
+        public = "; for an exponent that a request calls public, cycles depend on it" if self.public else ""
         return f"yes: the same number of cycles for all {which}{public}{power}"
 
     def as_json(self) -> dict[str, Any]:

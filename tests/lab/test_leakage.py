@@ -260,3 +260,10 @@ def test_notebook(tmp_path, monkeypatch):
     assert names["d_by_spa"] == names["d_by_cpa"] == names["d_by_ladder"] == d != names["d_blinded"]
     assert not names["verdict"].leaks and names["name"] == "blinded"
     assert (tmp_path / "spa.png").stat().st_size > 10_000
+
+
+@parametrize("how", [{}, {"verify": True, "blind": "both"}], ids=["plain", "blinded and checked"])
+def test_private_requests_of_a_machine_with_public_exponents(how):
+    """They take the same number of cycles."""
+    found = assessed(machine_of("heap", 16, public=True, schedule="fixed-window", **how), 200)
+    assert not found.time_leaks and all(len(cycles) == 1 for cycles in found.cycles_of)

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from modexlab.eval.designs.interfaces import AXI4LITE, XCEL
+from modexlab.eval.designs.verilog.machine import verilog
 from modexlab.eval.designs.workload_names import ENCRYPT, parts_of
 from modexlab.fl.axi4lite import register_map
 from modexlab.fl.status import Status
@@ -188,6 +189,16 @@ def test_behind_registers(interface):
     right = (Status.OK, pow(5, 65537, n))
     private = [(Status.OK, pow(base, machine.key.d, n)) for base, *_ in private_ones(machine)]
     assert found == [right, *private, (Status.BAD_KEY, 0), (Status.TOO_WIDE, 0), right]
+
+
+def test_the_promise_is_about_private_exponents():
+    public, alone = (machine_of("heap", NBITS, public=public).promises for public in (True, False))
+    assert public.every_exponent and alone.every_exponent
+    assert public.sentence.endswith("; for an exponent that a request calls public, cycles depend on it")
+    assert alone.sentence.endswith("; a public operation takes as long as a private one")
+    assert public.as_json() == alone.as_json() | {"public_requests": True}
+    text = verilog(machine_of("heap", NBITS, public=True), "stream")
+    assert "for exp = 65537, public; " in text and "public[0:0] }" in text
 
 
 def test_registers_say_that_it_takes_public_exponents():

@@ -15,7 +15,7 @@ from ....fl.status import MEANING, Status
 from ....rtl.sim import translate
 from ....rtl.sim.translation.parameters import of_any_width
 from ..interfaces import DEFAULT, UNIT, Interface
-from ..machine import Machine
+from ..machine import Machine, PublicMachine
 from ..protection import costs
 from ..runnable import Runnable
 from ..verilog_header import folded, paragraphs, streams, verilog_file, without_paths, wrapped
@@ -192,7 +192,8 @@ def _cycles(machine: Machine, interface: Interface) -> str:
             "in which the request is looked at, a field a cycle, while it waits to be taken"
         )
     base, _, mod = machine.some_operands()
-    exponents = {"exp = 65537": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
+    public = ", public" if isinstance(machine, PublicMachine) and machine.calls_public(65537) else ""
+    exponents = {f"exp = 65537{public}": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
     figures = "; ".join(
         f"{machine.cycles(base, exp, mod)} for {name}"
         for name, exp in exponents.items()
