@@ -28,6 +28,7 @@ from ..synth.sizing.report import Sizing
 from ..timing import opensta, wire_table
 from ..timing.report import TimingReport
 from ..timing.subject import Subject
+from ..timing.timing import with_openers
 from . import connections, power, shapes, timing
 from .report import Compared, FiguresReport
 
@@ -68,7 +69,7 @@ class _Run:
         if (asked := self._asked("timing.json")) is None:
             return
         self.say("timing")
-        subject = Subject(self.files["netlist.v"], netlist, self.design.top, self.kit, asked)
+        subject = with_openers(Subject(self.files["netlist.v"], netlist, self.design.top, self.kit, asked))
         yield from timing.compare(subject, BEFORE)
         sizing = product.read(self.files[Sizing.FILE], Sizing)
         if sizing.wire_ff is not None:
@@ -82,7 +83,8 @@ class _Run:
         with tempfile.TemporaryDirectory(prefix="check-") as directory:
             path = Path(directory) / "netlist.v"
             path.write_text(verilog(subject.netlist))
-            return timing.compare(replace(subject, netlist_v=path, table=wires), SUPPOSED)
+            wired = with_openers(replace(subject, netlist_v=path, table=wires))
+            return timing.compare(wired, SUPPOSED)
 
     def _after(self) -> Iterator[Compared]:
         if "netlist_placed.json" not in self.files:
@@ -94,7 +96,7 @@ class _Run:
             self.say("timing after layout")
             table, spef = wire_table.load(self.files["wires.json"]), self.files["wires.spef"]
             place = self.files["netlist_placed.v"]
-            subject = Subject(place, netlist, self.design.top, self.kit, asked, table, spef)
+            subject = with_openers(Subject(place, netlist, self.design.top, self.kit, asked, table, spef))
             yield from timing.compare(subject, AFTER)
             yield from self._power("activity_post", subject, AFTER)
         yield from self._drawn(netlist)

@@ -89,7 +89,7 @@ def analyze(
         raise BadInput(f"the netlist {netlist_v} cannot be read: run the synthesis first")
     netlist = read(netlist_json or netlist_v.with_suffix(".json"), files.library)
     table = wire_table.load(wires) if wires else None
-    subject = _with_openers(Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load))
+    subject = with_openers(Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load))
     caveats = []
     if engine is None:
         engine = OPENSTA
@@ -120,7 +120,7 @@ def analyze(
     return report
 
 
-def _with_openers(subject: Subject) -> Subject:
+def with_openers(subject: Subject) -> Subject:
     """The flip-flops that open latches, and when they do."""
     pins = dict.fromkeys(openers(subject.netlist, subject.library).values())
     if not pins:

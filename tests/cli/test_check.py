@@ -53,6 +53,11 @@ def test_text(cli):
     assert "total: passed 21, failed 0, not applicable 9\n" in out
 
 
+def test_products_on_a_machine_without_a_multiplier_apart(cli):
+    out = cli(f"check {DATA}/bn_small.txt --design tiny --nbits 32 --level cl").out
+    assert "there is no multiplier apart from its machine" in out and "failed 0" in out
+
+
 @parametrize("stage", ["python", "verilog"])
 def test_stages(cli, stage):
     report = cli.json(f"check {DATA}/modexp_plain.json --stage {stage}")

@@ -158,6 +158,11 @@ class Judge:
             self.answers.keys.setdefault((names["exp"], item.mod), key)
             return job
         machine = self._machine(nbits)
+        if not power and self.stage is not None:
+            try:
+                machine.multiplier()
+            except BadInput as error:
+                raise Inapplicable(str(error)) from None
         for factor in [value for name, value in names.items() if name != "exp"]:
             operands = (factor, names.get("exp", 1), item.mod)
             if refusal := machine.refusal(*operands):
