@@ -17,7 +17,7 @@ READY    := $(VENV)/ready
 DEV      := $(VENV)/ready-dev
 JOBS     ?= 2
 TOOLS    := g++:g++ iverilog:iverilog riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
-EXTRAS   := qemu-riscv32:qemu-user chromium:chromium
+EXTRAS   := qemu-riscv32:qemu-user chromium:chromium klayout:klayout
 COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
-from ...flow.kit.constraints import CLOCK_NS
+from ...flow.kit.constraints import CLOCK_NS, DENSITY
 from .stages import FLOW, FPGA, LAYOUT
 
 # settings of the flow that are always part of a point; any other parameter of the graph may be given
 # (`modexlab asic --flow`)
 FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     FLOW: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False},
-    LAYOUT: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False, "density": 0.7},
+    LAYOUT: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False, "density": DENSITY},
     FPGA: {"device": "ecp5", "pnr": False},
 }
 KIT, CORNER = "kit", "corner"  # of a library of cells; "": each figure's own corner
@@ -48,13 +48,16 @@ def optional_flow(stage: str) -> Mapping[str, Any]:
 
 
 def defaults_of(stage: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """FLOW_DEFAULTS, with the clock period of the kit."""
+    """FLOW_DEFAULTS, with the clock period and density of the kit."""
     defaults = FLOW_DEFAULTS[stage]
     if KIT not in given:
         return defaults
     from ...flow.kit import kit
 
-    return {**defaults, "clock_period": kit.described(str(given[KIT])).constraints.clock_ns}
+    asked = kit.described(str(given[KIT])).constraints
+    return {**defaults, "clock_period": asked.clock_ns} | (
+        {"density": asked.density} if "density" in defaults else {}
+    )
 
 
 def check_clock(value: float) -> float:

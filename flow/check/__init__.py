@@ -2,5 +2,5 @@
 
 Begin with check.py, which does all of it, and asks Yosys for the area: timing.py and power.py ask OpenSTA,
 shapes.py KLayout; connections.py holds what is drawn against the netlist. report.py is what
-comes out. Imports flow up to flow.layout.
+comes out. deck.py runs the kit's own design rules, for a step of the flow. Imports flow up to flow.layout.
 """

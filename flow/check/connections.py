@@ -2,8 +2,8 @@
 
 A label is put on every pin of every cell, where the LEF has it, and on every port; KLayout says which labels
 lie on a piece of metal. Each net must be one piece with all of its pins on it (else it is open), and no piece
-may have pins of two nets (else they are shorted), nor of a net and a rail. Rails are a piece each, as nothing
-joins them: the kit says nothing of straps.
+may have pins of two nets (else they are shorted), nor of a net and a rail. Rails are a piece each where
+nothing joins them; with straps, all rails and straps of a power net are one.
 """
 
 from collections import defaultdict
@@ -12,9 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..kit.lef import DBU, Polygon
-from ..layout.layout import rails
 from ..layout.placed import Placed
 from ..layout.routing import Wire
+from ..layout.supply import power_grid
 from . import report
 from .report import Compared
 
@@ -26,19 +26,23 @@ def compare(gds: Path, placed: Placed) -> list[Compared]:
     """Nets that are open, that are shorted, and pins on which there is no metal."""
     import klayout.db as db  # not at the top: not everyone has it
 
-    lef, power = placed.lef, rails(placed)
+    lef, grid = placed.lef, power_grid(placed)
+    power = grid.wires
     content = db.Layout()
     content.read(str(gds))
     top = content.top_cell()
     extracted = db.LayoutToNetlist(top.name, content.dbu)
-    numbers = lef.kit.layers.gds
     kinds = {item.name: item.kind for item in lef.layers.values()}
-    layers = [name for name, kind in kinds.items() if kind in ("ROUTING", "CUT") and name in numbers]
+    layers = [
+        name for name, kind in kinds.items() if kind in ("ROUTING", "CUT") and name in lef.kit.layers.gds
+    ]
     probes = list(_probes(placed, power))
     labels = {name: db.Texts() for name in layers}
     for at, (_, _, layer, x, y) in enumerate(probes):
         labels[layer].insert(db.Text(str(at), db.DTrans(x, y).to_itype(content.dbu)))
-    regions = {name: db.Region(top.begin_shapes_rec(content.layer(numbers[name], 0))) for name in layers}
+    regions = {
+        name: db.Region(top.begin_shapes_rec(content.layer(*lef.kit.layers.number(name)))) for name in layers
+    }
     for name, region in regions.items():
         extracted.register(region, name)
         extracted.register(labels[name], f"labels on {name}")
@@ -58,7 +62,7 @@ def compare(gds: Path, placed: Placed) -> list[Compared]:
     opens = [
         f"{net} is in {len(found)} pieces"
         for net, found in pieces.items()
-        if len(found) > 1 and net not in power
+        if len(found) > 1 and (net not in power or grid.straps)
     ]
     shorts = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
     return [

@@ -43,7 +43,7 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
     for layer in (*lef.routing, *lef.cuts):
         if not layer.width or layer.name not in lef.kit.layers.gds:
             continue
-        index = content.layer(lef.kit.layers.gds[layer.name], 0)
+        index = content.layer(*lef.kit.layers.number(layer.name))
         shapes = on_layer(top, index)
         for rule, least in (("width", layer.width), ("spacing", layer.spacing)):
             if not least or shapes.is_empty():

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from ..check.deck import Rules
 from ..layout.placement import TreeSummary
 from ..layout.wires import WiresSummary
 from ..power.estimator import ModulePower, Parts
@@ -134,6 +135,7 @@ class Summary(Headline, Product):
     comparable: bool
     caveats: list[str]
     core: Core | None = None
+    rules: Rules | None = None  # markers of the kit's design rules, if it has a deck
     corners: dict[str, str] = msgspec.field(default_factory=dict)  # of setup, hold and power
     derate: float = 0.0  # of the delays of cells on data paths
     # the clock was searched: what was tried for it, after layout where there is one

@@ -17,6 +17,8 @@ import msgspec
 
 from ...fl.errors import some
 from .. import description, product
+from ..check import deck
+from ..check.deck import Rules
 from ..files import replace_text
 from ..kit.kit import FAST
 from ..layout.placement import Placement
@@ -77,6 +79,8 @@ class Read:
         self.placement, self.routing = found(Placement), found(Routing)
         self.wires = found(WiresSummary)
         self.proof = found(Equivalence)
+        rules = found(Rules)
+        self.rules = rules if rules is not None and rules.why_not != deck.NO_DECK else None
         every = {name: found(Simulated, file) for name, file in SIMULATED.items()}
         self.simulated = {name: result for name, result in every.items() if result is not None}
         runs = (found(StepRun, graph.declaration(name).run_file) for name in graph.ORDER)
@@ -140,6 +144,7 @@ def summarize(
         trials=last.trials if last is not None else [],
         corners=_corners(read),
         derate=_derate(read),
+        rules=read.rules,
     )
     if searched is not None:
         after_layout = searched.after_layout
@@ -260,6 +265,8 @@ def _marks(report: Summary, read: Read, before: Figures, after: Figures) -> Iter
         yield f"the netlist is not what the design says: {report.equivalence.summary}"
     if last is after and before.met is False:
         yield f"before layout {before.verdict}"
+    if read.rules is not None and read.rules.wrong:
+        yield f"the layout has faults: {read.rules.text}"
     if after.routed is False:
         yield "the router left overflows: too many wires for the layers"
 

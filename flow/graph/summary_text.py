@@ -106,6 +106,7 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
             "derate",
             f"{report.derate:.0%} of cells' delays on data paths: later for setup, earlier for hold",
         )
+    yield "design rules", report.rules.text if report.rules else ""
     yield "tests", "; ".join(ran) or "none"
     yield "equivalence", report.equivalence.summary if report.equivalence else ""
 

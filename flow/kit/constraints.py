@@ -20,6 +20,7 @@ from ...fl.errors import BadInput
 
 SHORTEST_NS = 1e-3
 CLOCK_NS = 3.0  # the default
+DENSITY = 0.7  # likewise
 
 
 @dataclass(frozen=True)

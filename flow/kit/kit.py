@@ -17,6 +17,7 @@ import fnmatch
 import functools
 import hashlib
 import importlib.metadata
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -58,6 +59,7 @@ WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
     "gds": _gds,
     "verilog": b"`endif",
     "layers": b"</layer-properties>",
+    "drc": b"</klayout-macro>",
 }
 GZIP = b"\x1f\x8b"  # the beginning; whether the rest is whole is known when it is read
 LIBRARIES = {TYPICAL: "lib", SLOW: "slow", FAST: "fast"}
@@ -90,6 +92,7 @@ class Kit:
     gds: Path  # geometry of the cells
     verilog: Path | None
     layers: Path | None  # KLayout's names and colours
+    drc: Path | None  # design rules for KLayout's application
     source: Path  # the TOML file
     data: KitFile
     digest: str  # of all of it
@@ -137,9 +140,13 @@ class Kit:
         lef = read_lef(self.tech_lef, self.lef)
         routing, numbers = described.routing, described.layers.gds
         self._refuse_unknown(LAYERS, lef.layers, "layer")
-        vias = [*routing.pin_vias, *(track.via for track in routing.layers[:-1])]
+        vias = [*itertools.chain(*routing.stacks), *(track.via for track in routing.layers[:-1])]
         self._refuse("routing", vias, lef.vias, "via")
         self._refuse("cells.fillers", self.data.cells.fillers, lef.macros, "cell")
+        for key in ("tap", "end_cap"):
+            name = getattr(described.supply, key)
+            self._refuse(f"supply.{key}", filter(None, [name]), lef.macros, "cell")
+        self._refuse("supply.straps", (strap.layer for strap in described.supply.straps), lef.layers, "layer")
         missing = [layer.name for layer in (*lef.routing, *lef.cuts) if layer.name not in numbers]
         if missing:
             raise BadInput(

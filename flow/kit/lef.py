@@ -12,6 +12,7 @@ resistance and capacitance, pitch, offset and direction of layers, and direction
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -55,6 +56,7 @@ class Layer:
     res_ohm: float = 0.0  # of a square; of a cut layer: of a cut
     cap_area: float = 0.0  # pF/um^2, towards the substrate
     cap_edge: float = 0.0  # pF/um, of one edge
+    area: float = 0.0  # um^2, of a polygon at least
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Lef:
     site: str
     site_width: float
     row_height: float
+    grid: float = 0.0  # um, on which all corners lie; 0 where the LEF names none
     described: Geometry | None = None  # what the kit says beyond it, see kit.Kit.geometry
 
     @property
@@ -115,6 +118,11 @@ class Lef:
         a die.
         """
         return max(self.layers[name].pitch for name in self.kit.layers.signal)
+
+    def least_length(self, layer: Layer) -> int:
+        """The length of a wire of a layer that has the least area, in database units, on the grid."""
+        step = dbu(2 * self.grid) or 1
+        return math.ceil(dbu(layer.area / layer.width) / step) * step if layer.area else 0
 
     @property
     def cuts(self) -> list[Layer]:
@@ -141,6 +149,7 @@ WITHOUT_NAME = {"PORT", "OBS", "DENSITY"}  # which END alone ends
 FLAGS = {"DEFAULT", "GENERATE", "TOPOFSTACKONLY"}  # after the name of a via or a rule
 TOKEN = re.compile(r'#[^\n]*|"[^"]*"|[^\s"#]+|\n|(?P<open>")')
 LAYER_FIELDS = {  # of one number: its place among the words, and the field
+    "AREA": (1, "area"),
     "WIDTH": (1, "width"),
     "SPACING": (1, "spacing"),
     "THICKNESS": (1, "thickness"),
@@ -323,4 +332,5 @@ def read_lef(*paths: Path) -> Lef:
     # of several sites, such as one for rows of double height, the one that most cells stand on
     used = Counter(macro.value("SITE", "") for macro in file.of("MACRO"))
     site = max(sites, key=lambda name: used[name])
-    return Lef(layers, vias, macros, site, *sites[site])
+    grid = file.statement("MANUFACTURINGGRID")
+    return Lef(layers, vias, macros, site, *sites[site], grid.number(1) if grid else 0.0)

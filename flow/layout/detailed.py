@@ -11,96 +11,41 @@ to everything else in the cell. detailed_router.cpp does the search.
 
 import math
 import time
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...rtl.sim.toolchain import ToolError
-from ..kit.lef import DBU, Lef, Macro, Polygon, dbu
+from ..kit.lef import DBU, Macro, Polygon, dbu
 from ..netlist.netlist import PORT
 from . import subprocess_engine
+from .grid import Grid, Node
 from .placed import Placed
 from .placement import Placement, PortPin
-from .routing import InDetail, Ways, Wire
+from .routing import InDetail, Rect, Ways, Wire
+from .stack_access import Access, stack_access
+from .supply import power_grid
 from .wires import spanning_edges, terminal_positions
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
 FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
 ROUNDS, SECONDS = 250, 1800  # of the processor, which a busy machine does not change
+FAR = 10**9  # beyond any die, in database units
 
-Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
 Piece = tuple[int, int, int, int]  # columns and rows of its ends
-Access = tuple[int, int, str]  # where a via may stand, from the corner of the upright cell, and which
-
-
-class Grid:
-    """Columns and rows of tracks, those of all layers together, and which of them each layer has."""
-
-    def __init__(self, placement: Placement, lef: Lef) -> None:
-        self.routing, self.lef = lef.kit.routing, lef
-        self.layers = [track.name for track in self.routing.layers]
-        vertical, horizontal = (lef.layers[name] for name in self.layers[:2])
-        self.x0, self.dx = dbu(vertical.offset), dbu(vertical.pitch)
-        self.y0, self.dy = dbu(horizontal.offset), dbu(horizontal.pitch)
-        width, height = (dbu(length) for length in placement.die_um)
-        ways = ((self.x0, self.dx, width), (self.y0, self.dy, height))
-        self.tracks = own = [
-            self._tracks(*ways[index % 2], track.every) for index, track in enumerate(self.routing.layers)
-        ]
-        self.xs, self.ys = (sorted(set().union(*own[way::2])) for way in (0, 1))
-        # where those above and below have tracks
-        self.stops = [
-            set().union(*(own[other] for other in (index - 1, index + 1) if 0 <= other < len(own)))
-            for index in range(len(own))
-        ]
-
-    @staticmethod
-    def _tracks(first: int, pitch: int, length: int, every: float) -> set[int]:
-        """Their places up to as far from the other end of the die as the first is from this one."""
-        count = int((length - 2 * first) / (pitch * every)) + 1
-        return {first + round(pitch * every * number) for number in range(count)}
-
-    def at(self, column: int, row: int) -> tuple[int, int]:
-        """Database units of a crossing."""
-        return self.xs[column], self.ys[row]
-
-    def nearest(self, x: float, y: float) -> tuple[int, int]:
-        """The crossing at (or nearest to) a place."""
-        return _nearest(self.xs, x), _nearest(self.ys, y)
-
-    def clear(self, index: int) -> int:
-        """How far along a track of a layer two nets must be: for their ends of wires, pads and cuts (dbu)."""
-        layer, axis, tracks = self.lef.layers[self.layers[index]], 1 - index % 2, self.routing.layers
-        below = self.routing.pin_vias if index == 0 else (tracks[index - 1].via,)
-        vias = [self.lef.vias[name] for name in (*below, tracks[index].via) if name]
-        reach = max([layer.width / 2, *(via[layer.name][axis + 2] for via in vias)])
-        return max([dbu(2 * reach + layer.spacing), *map(self._cut, vias)])
-
-    def apart(self, index: int) -> int:
-        """How far two vias of one net from a layer to the next must be, if they are in a line (dbu)."""
-        return self._cut(self.lef.vias[self.routing.layers[index].via])
-
-    def _cut(self, via: dict[str, tuple[float, float, float, float]]) -> int:
-        (name,) = (name for name in via if self.lef.layers[name].kind == "CUT")
-        return dbu(via[name][2] - via[name][0] + self.lef.layers[name].spacing)
-
-
-def _nearest(places: list[int], wanted: float) -> int:
-    after = bisect_left(places, wanted)
-    around = [index for index in (after - 1, after) if 0 <= index < len(places)]
-    return min(around, key=lambda index: abs(places[index] - wanted))
 
 
 def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
-    """The spots for a via on each signal pin, with the best kind of via that there is."""
+    """The spots for a via on each signal pin, with the best kind of via that there is; or for a stack."""
     import klayout.db as db
 
     rules, lef = grid.routing, grid.lef
+    if len(rules.stacks[0]) > 1:
+        return stack_access(macro, grid)
 
     def region(shapes: Iterable[tuple[str, Polygon]]) -> Any:
         polygons = [
@@ -115,18 +60,18 @@ def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
     # of each kind of via its metal on the pins' layer and its cut
     shapes = {
         via: [db.Region(db.Box(*map(dbu, lef.vias[via][name]))) for name in (rules.pin_layer, rules.pin_cut)]
-        for via in rules.pin_vias
+        for (via,) in rules.stacks
     }
     # half the spacing is the neighbour's
     inside = db.Region(db.Box(spacing // 2, 0, width - spacing // 2, height))
     access = {}
     for name, pin in macro.pins.items():
-        if pin.use != "signal":
+        if pin.use in ("power", "ground"):
             continue
         own = region(pin.shapes)
         others = [shape for other in macro.pins.values() if other is not pin for shape in other.shapes]
         near = region([*macro.obstructions, *others]).sized(spacing - 1)
-        within = []  # the via's metal lies within the pin
+        within: list[Access] = []  # the via's metal lies within the pin
         cutting: list[Access] = []  # its cut does
         touching: list[Access] = []  # its cut touches the pin
         places = product(range(grid.x0, width, grid.dx), range(grid.y0, height, grid.dy))
@@ -134,12 +79,12 @@ def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
             for via, both in shapes.items():
                 pad, cut = (shape.moved(x, y) for shape in both)
                 if (pad - own).is_empty():
-                    within.append((x, y, via))
+                    within.append(Access(x, y, ((via, 0, 0),)))
                     break
                 notched = not (pad + own).merged().notch_check(spacing).is_empty()
                 far = (pad & near).is_empty() and (pad - inside).is_empty()
                 if far and not notched and not (cut & own).is_empty():
-                    (cutting if (cut - own).is_empty() else touching).append((x, y, via))
+                    (cutting if (cut - own).is_empty() else touching).append(Access(x, y, ((via, 0, 0),)))
                     break
         access[name] = within + cutting or touching
     return access
@@ -151,8 +96,13 @@ class Net:
 
     pins: list[list[Node]]
     guide: list[Piece] = field(default_factory=list)  # its global routing
-    vias: dict[Node, str] = field(default_factory=dict)  # on nodes at pins of cells
+    vias: dict[Node, Access] = field(default_factory=dict)  # on nodes at pins of cells
     number: int = -1
+
+    @property
+    def ports(self) -> list[Node]:
+        """The nodes at ports, which have metal of their own."""
+        return [node for nodes in self.pins for node in nodes if node not in self.vias]
 
 
 def not_detailed(why: str, seconds: float = 0.0, rounds: int = 0) -> tuple[InDetail, dict[str, list[Wire]]]:
@@ -177,16 +127,22 @@ def route_detailed(
             f"{full:,} borders of the global routing are too full: a lower density gives more room"
         )
     grid = Grid(placed.placement, placed.lef)
+    power = list(power_grid(placed).shapes())
+    grid.block(power)
     nets = list(_nets(placed, grid, ways))
-    trees, left, rounds = search(grid, [*nets, *_alone(placed.placement, grid, nets)])
+    alone = _alone(placed.placement, grid, nets)
+    trees, left, rounds = search(grid, [*nets, *alone])
     seconds = round(time.monotonic() - start, 2)
     if left:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
         return not_detailed(why, seconds, rounds)
-    wires = {
-        placed.netlist.nets[net.number]: joined(list(_wires(grid, net, tree)), grid)
+    found = {
+        net.number: joined(list(_wires(grid, net, tree)), grid)
         for net, tree in zip(nets, trees, strict=False)
     }
+    ports = [node for net in (*nets, *alone) for node in net.ports]
+    lengthen(found, ports, grid, power)
+    wires = {placed.netlist.nets[number]: pieces for number, pieces in found.items()}
     return InDetail(True, "", seconds, rounds), wires
 
 
@@ -208,10 +164,12 @@ def _nets(placed: Placed, grid: Grid, ways: Ways) -> Iterator[Net]:
                 continue
             place = instances[owner]
             nodes = []
-            for dx, dy, via in access[place.kind][pin]:
-                x, y = lef.macro(place.kind).placed(place.orient, dx / DBU, dy / DBU)
-                nodes.append((0, *grid.nearest(dbu(place.x_um + x), dbu(place.y_um + y))))
-                net.vias[nodes[-1]] = via
+            for spot in access[place.kind][pin]:
+                x, y = lef.macro(place.kind).placed(place.orient, spot.x / DBU, spot.y / DBU)
+                node = 0, *grid.nearest(dbu(place.x_um + x), dbu(place.y_um + y))
+                if node not in grid.blocked:
+                    nodes.append(node)
+                    net.vias.setdefault(node, spot.turned(place.orient))
             if not nodes:
                 raise ToolError(f"no via can stand on {owner}/{pin}, a pin of {place.kind}")
             net.pins.append(nodes)
@@ -260,10 +218,11 @@ def _task(grid: Grid, nets: list[Net]) -> Iterator[str]:
     for index, ways in enumerate(zip(grid.tracks, grid.stops, strict=True)):
         vertical = index % 2 == 0
         columns, rows = ways if vertical else ways[::-1]
-        yield _row(int(vertical), grid.clear(index))
+        yield _row(int(vertical), grid.clear(index), grid.alone(index))
         yield _row(*(int(x in columns) for x in grid.xs))
         yield _row(*(int(y in rows) for y in grid.ys))
     yield _row(*(grid.apart(index) for index in range(len(grid.layers) - 1)))
+    yield _row(len(grid.blocked), *chain(*sorted(grid.blocked)))
     yield _row(ROUNDS, SECONDS)
     yield str(len(nets))
     for net in nets:
@@ -286,18 +245,39 @@ def _wires(grid: Grid, net: Net, tree: Routed) -> Iterator[Wire]:
     for nodes, met in zip(net.pins, tree.met, strict=True):
         _, column, row = node = nodes[met]
         if node in net.vias:
-            yield Wire(grid.routing.pin_layer, *grid.at(column, row) * 2, net.vias[node])
+            yield from _access(grid, net.vias[node], *grid.at(column, row))
 
 
-def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
-    """With a wire wherever metal of the net ends on a track and begins again nearer than the layer's spacing:
-    no other fits between.
-    """
-    lef = grid.lef
-    metal = defaultdict(list)  # by layer and track
+def _access(grid: Grid, access: Access, x: int, y: int) -> Iterator[Wire]:
+    """The vias at a pin, and wires side by side that fill what joins them."""
+    upper = ""
+    for via, dx, dy in access.vias:
+        below, upper = (layer.name for layer in grid.lef.routing if layer.name in grid.lef.vias[via])
+        yield Wire(below, *(x + dx, y + dy) * 2, via)
+        if access.fill is not None and upper not in grid.layers:
+            half = dbu(grid.lef.layers[upper].width / 2)
+            left, bottom, right, top = access.fill
+            places = [*range(left + half, right - half, 2 * half), right - half]
+            for at in places:
+                yield Wire(upper, x + at, y + bottom + half, x + at, y + top - half)
+
+
+class Metal(NamedTuple):
+    """Metal on a track: begin and end, the middles of what is there, and whether its area is too small."""
+
+    begin: int
+    end: int
+    low: int
+    high: int
+    small: bool
+
+
+def _on_tracks(wires: list[Wire], grid: Grid) -> dict[tuple[int, int], list[Metal]]:
+    """The metal of wires and vias by layer and track."""
+    lef, metal = grid.lef, defaultdict(list)
     for wire in wires:
         ends = (wire.x0, wire.y0), (wire.x1, wire.y1)
-        half = lef.layers[wire.layer].width / 2
+        half = grid.widths.get(wire.layer, 0.0) / 2
         shapes = lef.vias[wire.via] if wire.via else {wire.layer: (-half, -half, half, half)}
         for name, box in shapes.items():
             if name not in grid.layers:
@@ -308,15 +288,91 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
             track, other = (end[1 - axis] for end in ends)
             if track == other:
                 before, behind = dbu(box[axis]), dbu(box[axis + 2])
-                metal[index, track].append((low + before, high + behind, low, high))
+                small = not wire.via or grid.small(name, box)
+                metal[index, track].append(Metal(low + before, high + behind, low, high, small))
+    return metal
+
+
+def _wire(grid: Grid, index: int, track: int, low: int, high: int) -> Wire:
+    """A wire along a track."""
+    return Wire(grid.layers[index], *((low, track, high, track) if index % 2 else (track, low, track, high)))
+
+
+def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
+    """With a wire wherever metal of the net ends on a track and begins again nearer than the layer's spacing:
+    no other fits between.
+    """
     more = []
-    for (index, track), pieces in metal.items():
-        layer = lef.layers[grid.layers[index]]
+    for (index, track), pieces in _on_tracks(wires, grid).items():
+        layer = grid.lef.layers[grid.layers[index]]
         end, last = -math.inf, 0
-        for begins, ends_at, first, place in sorted(pieces):
-            if 0 < begins - end < dbu(layer.spacing):
-                gap = (last, track, first, track) if index % 2 else (track, last, track, first)
-                more.append(Wire(layer.name, *gap))
-            if ends_at > end:
-                end, last = ends_at, place
+        for piece in sorted(pieces):
+            if 0 < piece.begin - end < dbu(layer.spacing):
+                more.append(_wire(grid, index, track, last, piece.low))
+            if piece.end > end:
+                end, last = piece.end, piece.high
     return [*wires, *more]
+
+
+@dataclass(order=True)
+class Run:
+    """Metal of one net, or of the power grid, without a gap on a track."""
+
+    begin: int
+    end: int
+    small: bool = False
+    net: int = -1
+
+
+def lengthen(
+    nets: dict[int, list[Wire]], ports: Iterable[Node], grid: Grid, power: Iterable[tuple[str, Rect]]
+) -> None:
+    """Add to each piece of a net that has less than the layer's least area a longer wire, where there is
+    room on its track.
+    """
+    layers = [grid.lef.layers[name] for name in grid.layers]
+    if not any(layer.area for layer in layers):
+        return
+    tracks: dict[tuple[int, int], list[Run]] = defaultdict(list)
+    for number, wires in nets.items():
+        for place, pieces in _on_tracks(wires, grid).items():
+            runs = tracks[place]
+            first = len(runs)
+            for piece in sorted(pieces):
+                if len(runs) > first and piece.begin <= runs[-1].end:
+                    runs[-1].end = max(runs[-1].end, piece.end)
+                    runs[-1].small &= piece.small
+                else:
+                    runs.append(Run(piece.begin, piece.end, piece.small, number))
+    for index, column, row in ports:  # their metal reaches to the edge of the die, and has the least area
+        middle, across = grid.at(column, row)[:: 1 if index % 2 else -1]
+        length = grid.lef.least_length(layers[index])
+        runs = tracks[index, across]
+        met = [run for run in runs if run.begin <= middle <= run.end]
+        for run in met or [Run(middle, middle)]:
+            runs += [] if met else [run]
+            run.begin, run.end, run.small = run.begin - length, run.end + length, False
+    for name, (left, bottom, right, top) in power:
+        if name in grid.layers:
+            index = grid.layers.index(name)
+            far = dbu(grid.reach(index, index % 2) + layers[index].spacing)
+            low, high, begin, end = (bottom, top, left, right) if index % 2 else (left, right, bottom, top)
+            for place, runs in tracks.items():
+                if place[0] == index and low - far < place[1] < high + far:
+                    runs.append(Run(begin, end))
+    step = dbu(grid.lef.grid) or 1
+    for (index, track), runs in tracks.items():
+        layer, half = layers[index], dbu(grid.widths[layers[index].name] / 2)
+        space, least = dbu(layer.spacing), grid.least_length(layer.name)
+        runs.sort()
+        for at, run in enumerate(runs):
+            lost = least - (run.end - run.begin)
+            if not run.small or lost <= 0:
+                continue
+            left = run.begin - space - max((other.end for other in runs[:at]), default=-FAR)
+            right = min((other.begin for other in runs[at + 1 :]), default=FAR) - space - run.end
+            # leftwards first: the next one has the most room then
+            before = max(min(lost, left), 0) // step * step
+            if lost - before <= right:
+                run.begin, run.end = run.begin - before, run.end + lost - before
+                nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))

@@ -14,11 +14,12 @@
 //
 // A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
 //
-// Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, for each
-// column and each row whether it has nodes; per pair of layers the distance that two vias of a net need in a line; most rounds,
+// Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, that
+// where vias alone need more metal (or 0), for each column and each row whether it has nodes; per pair of layers the distance that
+// two vias of a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take; most rounds,
 // seconds of the processor; number of nets; per net its pins, per pin its nodes (layer i j), and the pieces of its global routing,
-// by their ends (i j i j). Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires and
-// vias, and the two nodes of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
+// by their ends (i j i j). Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires
+// and vias, and the two nodes of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
 
 #include <algorithm>
 #include <cstdio>
@@ -30,6 +31,7 @@
 namespace {
 
 constexpr float VIA = 900;  // of a wire in the unit of x and y, 0.5 nm: a detour of two or three tracks
+constexpr float STACKED = 3 * VIA;  // a via on another where the layer between needs more metal than they have
 // Weight of what is ahead. With 1 in place of 1.1, 12,700 cells take half as long again for 0.05 % less wire; with 1.3 a fifth less
 // and 40 % more vias.
 constexpr float NEARER = 1.1f;
@@ -57,6 +59,7 @@ using Edge = std::pair<int, int>;
 
 struct Layer {
     int vertical, clear;
+    int alone;                      // instead of `clear` for two vias in a stack, which need more metal; or 0
     std::vector<char> column, row;  // whether it has nodes there
     std::vector<int> next, last;    // along a track: the stop after and before each, -1 if there is none
 };
@@ -73,6 +76,7 @@ struct Mark {
 struct Demand {
     float memory = 0;
     int cover = 0;
+    bool blocked = false;  // metal is there that no net may come near
 };
 
 struct Box {
@@ -155,13 +159,19 @@ void cover(const Net& net, int sign) {
 
 void claim(Net& net) {
     net.covered = net.nodes;
+    std::vector<int> on_wires;  // nodes that a wire meets, not only vias
+    for (const auto& [a, b] : net.edges)
+        if (layer_of(a) == layer_of(b)) on_wires.push_back(a), on_wires.push_back(b);
+    tidy(on_wires);
     for (int n : net.nodes) {
         const int layer = layer_of(n), i = i_of(n), j = j_of(n);
         const Layer& own = layers[layer];
         const auto& places = own.vertical ? ys : xs;
         const int here = own.vertical ? j : i;
+        const bool alone = own.alone && !std::binary_search(on_wires.begin(), on_wires.end(), n);
+        const int clear = alone ? own.alone : own.clear;
         for (const auto* way : {&own.next, &own.last})
-            for (int k = (*way)[here]; k >= 0 && std::abs(places[k] - places[here]) < own.clear; k = (*way)[k])
+            for (int k = (*way)[here]; k >= 0 && std::abs(places[k] - places[here]) < clear; k = (*way)[k])
                 net.covered.push_back(own.vertical ? node(layer, i, k) : node(layer, k, j));
     }
     tidy(net.covered);
@@ -308,7 +318,7 @@ std::vector<int> find(const std::vector<int>& sources, Goal& goal, bool at_a_pin
         const int layer = layer_of(n), i = i_of(n), j = j_of(n);
         auto offer = [&](int other_layer, int a, int b, float length) {
             const int other = node(other_layer, a, b);
-            if (!inside(other)) return;
+            if (!inside(other) || demands[other].blocked) return;
             const int m = mark_at(other);
             Mark& next = marks[m];
             const float cost = top.cost + length * price(other);
@@ -318,6 +328,7 @@ std::vector<int> find(const std::vector<int>& sources, Goal& goal, bool at_a_pin
             push({other, m, cost, cost + goal.far(other_layer, a, b)});
         };
         const Layer& own = layers[layer];
+        const bool stacked = own.alone && mark.from >= 0 && layer_of(mark.from) != layer;
         for (const auto* along : {&own.next, &own.last})
             if (const int k = (*along)[own.vertical ? j : i]; k >= 0) {
                 if (own.vertical)
@@ -327,7 +338,7 @@ std::vector<int> find(const std::vector<int>& sources, Goal& goal, bool at_a_pin
             }
         for (int other : {layer - 1, layer + 1})
             if (other >= 0 && other < layer_count && layers[other].column[i] && layers[other].row[j])
-                offer(other, i, j, VIA);
+                offer(other, i, j, stacked ? STACKED : VIA);
     }
     for (; lowest <= highest; lowest++) buckets[lowest].clear();
     dear.clear();
@@ -683,7 +694,7 @@ void read_grid() {
     layers.resize(read());
     layer_count = int(layers.size());
     for (Layer& own : layers) {
-        own.vertical = read(), own.clear = read();
+        own.vertical = read(), own.clear = read(), own.alone = read();
         own.column.resize(nx), own.row.resize(ny);
         for (auto* has : {&own.column, &own.row})
             for (char& each : *has) each = char(read());
@@ -701,6 +712,11 @@ void read_grid() {
     for (int layer = 0; layer < layer_count; layer++)
         for (int j = 0; j < ny; j++)
             for (int i = 0; i < nx; i++) room[bin_layer(node(layer, i, j))] += layers[layer].column[i] && layers[layer].row[j];
+    for (int count = read(); count > 0; count--) {
+        const int layer = read(), i = read(), j = read(), n = node(layer, i, j);
+        demands[n].blocked = true;
+        room[bin_layer(n)] -= layers[layer].column[i] && layers[layer].row[j];
+    }
 }
 
 void read_nets() {

@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 
 from ..kit.constraints import Constraints
+from ..kit.liberty import Library
 from ..netlist.buffers import EditedNetlist
 from ..timing import nldm
 from . import wires
@@ -22,22 +23,29 @@ MARGIN_NS = 0.015  # beyond the requirement: routing makes other wires than plac
 ROUNDS = 4
 
 
-def repair(placed: Placed, asked: Constraints) -> HoldSummary:
-    """Put delays into the netlist and its placement where needed."""
+def repair(placed: Placed, asked: Constraints, fast: Library | None = None) -> HoldSummary:
+    """Put delays into the netlist and its placement where they are needed with `fast`, the library at the
+    corner of hold if that is another one.
+    """
     delay_ns, done = placed.library.roles.delay_ns, HoldSummary()
+
+    def analyze(library: Library) -> nldm.Timing:
+        # the registers around the design have a clock tree like this one
+        tree = wires.clock_tree(found, replace(placed, library=library))
+        given = replace(asked, latency_ns=tree.mean_latency_ps / 1000)
+        return nldm.analyze(placed.netlist, library, given, wires=wires.table(found, placed.netlist))
+
     for turn in range(ROUNDS + 1):
         found = wires.wires_of(placed)
-        # the registers around the design have a clock tree like this one
-        asked = replace(asked, latency_ns=wires.clock_tree(found, placed).mean_latency_ps / 1000)
-        table = wires.table(found, placed.netlist)
-        timing = nldm.analyze(placed.netlist, placed.library, asked, wires=table)
+        timing = analyze(fast or placed.library)
         if timing.hold:
             done.worst_after_ns = round(timing.hold[0].slack_ns, 6)
         if not turn:
             done.worst_before_ns = done.worst_after_ns
         if turn == ROUNDS:
             break
-        setup = {end.name: end.slack_ns for end in timing.setup}
+        slow = timing if timing.library is placed.library else analyze(placed.library)
+        setup = {end.name: end.slack_ns for end in slow.setup}
         wanted = {}
         done.left = 0
         for end in itertools.takewhile(lambda end: end.slack_ns < MARGIN_NS, timing.hold):

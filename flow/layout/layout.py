@@ -1,9 +1,8 @@
 """The layout as files: layout.def and layout.gds of a placed, and where there are wires, routed netlist.
 
-Beside the placed cells there are fillers in all gaps, so that wells and rails go through every row; the power
-rails, which the cells bring along themselves, as special nets; ports as pieces of metal at the edge of the
-die; and whatever wires a router made. There is no ring and there are no straps on the upper layers: the kit's
-LEF says nothing of them.
+Beside the placed cells there are taps, end caps, and fillers in all gaps, so that wells and rails go through
+every row; the power grid (supply.py) as special nets; ports as pieces of metal at the edge of the die; and
+whatever wires a router made.
 
 The GDS is the DEF as KLayout reads it. It has the kit's own cells in it, each once, and the layers the
 numbers that the kit gives them.
@@ -22,20 +21,23 @@ from ..files import replace_text, replacing
 from ..kit.kit import Kit
 from ..kit.lef import DBU, dbu
 from ..netlist.netlist import PORT
+from . import supply
 from .placed import Placed
 from .placement import Place
 from .routing import Routing, Wire
 
 SHOWN = 5  # faults that a message lists
-LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 VIA = "VIA_"  # how the cells of vias begin
+NM = 1e-3  # um: the database unit of a GDS whose kit has a grid of whole nanometres
+WIDE = "wide"  # the rule of nets whose wires are wider than the LEF's
 
 
 def cells_of(placed: Placed) -> dict[str, Place]:
-    """All cells, with fillers for every gap of every row, the widest first."""
+    """All cells, with taps, end caps, and fillers for every gap of every row, the widest first."""
     lef, rows = placed.lef, placed.spans()
     sizes = {dbu(lef.macro(kind).width): kind for kind in placed.library.roles.fillers}
-    cells, number = dict(placed.placement.instances), itertools.count()
+    cells = placed.placement.instances | placed.placement.taps | supply.end_caps(placed)
+    number = itertools.count()
     for row in placed.placement.rows:
         free = dbu(row.x_um)
         end = free + row.sites * dbu(lef.site_width)
@@ -47,22 +49,6 @@ def cells_of(placed: Placed) -> dict[str, Place]:
                     free += width
             free = stop
     return cells
-
-
-def rails(placed: Placed) -> dict[str, list[Wire]]:
-    """The power nets: a rail along each edge of a row, ground below a row that stands upright."""
-    placement, supply = placed.placement, placed.lef.kit.supply
-    height, width = dbu(placed.lef.row_height), dbu(supply.rail_um)
-    x0, x1 = dbu(placement.core_um[0]), dbu(placement.core_um[2])
-    edges: dict[int, str] = {}
-    for row in placement.rows:
-        y = dbu(row.y_um)
-        names = (supply.ground, supply.power) if row.orient == "N" else (supply.power, supply.ground)
-        edges |= zip((y, y + height), names, strict=True)
-    nets: dict[str, list[Wire]] = {supply.power: [], supply.ground: []}
-    for y, name in sorted(edges.items()):
-        nets[name].append(Wire(supply.rail_layer, x0, y, x1, y, "", width))
-    return nets
 
 
 def write_def(path: Path, placed: Placed, wires: Mapping[str, list[Wire]]) -> None:
@@ -79,37 +65,67 @@ def _lines(placed: Placed, wires: Mapping[str, list[Wire]]) -> Iterator[str]:
     yield f"DESIGN {_escaped(placement.design)} ;"
     yield f"UNITS DISTANCE MICRONS {DBU} ;"
     yield f"DIEAREA ( 0 0 ) ( {width} {height} ) ;"
+    site = dbu(lef.site_width)
     for index, row in enumerate(placement.rows):
-        at = f"{dbu(row.x_um)} {dbu(row.y_um)} {row.orient}"
-        yield f"ROW row_{index} {lef.site} {at} DO {row.sites} BY 1 STEP {dbu(lef.site_width)} 0 ;"
+        left, right = supply.row_ends(row, lef)
+        at = f"{left} {dbu(row.y_um)} {row.orient}"
+        yield f"ROW row_{index} {lef.site} {at} DO {(right - left) // site} BY 1 STEP {site} 0 ;"
     for layer in lef.routing:
         pitch, offset = dbu(layer.pitch), dbu(layer.offset)
         axis, length = ("Y", height) if layer.direction == "HORIZONTAL" else ("X", width)
         count = (length - offset) // pitch + 1
         yield f"TRACKS {axis} {offset} DO {count} STEP {pitch} LAYER {layer.name} ;"
+    power = supply.power_grid(placed)
+    if arrays := power.arrays():
+        yield f"VIAS {len(arrays)} ;"
+        for via in arrays.values():
+            shapes = ((layer, rect) for layer, rects in via.shapes.items() for rect in rects)
+            yield (
+                f"- {via.name}"
+                + "".join(
+                    f" + RECT {layer} ( {x0} {y0} ) ( {x1} {y1} )" for layer, (x0, y0, x1, y1) in shapes
+                )
+                + " ;"
+            )
+        yield "END VIAS"
+    tracks = lef.kit.routing.layers
+    wide = "".join(f" + LAYER {track.name} WIDTH {dbu(track.width_um)}" for track in tracks if track.width_um)
+    if wide:
+        yield f"NONDEFAULTRULES 1 ;\n- {WIDE}{wide} ;\nEND NONDEFAULTRULES"
     cells = cells_of(placed)
     yield f"COMPONENTS {len(cells)} ;"
     for name, cell in cells.items():
         at = f"( {dbu(cell.x_um)} {dbu(cell.y_um)} ) {cell.orient}"
         yield f"- {_escaped(name)} {cell.kind} + PLACED {at} ;"
     yield "END COMPONENTS"
-    yield f"PINS {len(placement.pins)} ;"
+    supplies = list(_supply_pins(power, lef.kit.supply.ground))
+    yield f"PINS {len(placement.pins) + len(supplies)} ;"
     for name, pin in placement.pins.items():
-        x, y, half = dbu(pin.x_um), dbu(pin.y_um), dbu(lef.layers[pin.layer].width) // 2
+        x, y, layer = dbu(pin.x_um), dbu(pin.y_um), lef.layers[pin.layer]
+        half, length = dbu(layer.width) // 2, lef.least_length(layer)
+        edge = {"W": x, "E": width - x, "S": y, "N": height - y}[pin.side]
+        inner = max(half, length - edge)
         box = {  # to the edge of the die
-            "W": f"( {-x} {-half} ) ( {half} {half} )",
-            "E": f"( {-half} {-half} ) ( {width - x} {half} )",
-            "S": f"( {-half} {-y} ) ( {half} {half} )",
-            "N": f"( {-half} {-half} ) ( {half} {height - y} )",
+            "W": f"( {-edge} {-half} ) ( {inner} {half} )",
+            "E": f"( {-inner} {-half} ) ( {edge} {half} )",
+            "S": f"( {-half} {-edge} ) ( {half} {inner} )",
+            "N": f"( {-half} {-inner} ) ( {half} {edge} )",
         }[pin.side]
         yield (
             f"- {_escaped(name)} + NET {_escaped(pin.net)} + DIRECTION {pin.direction.upper()} + USE SIGNAL"
             f" + LAYER {pin.layer} {box} + PLACED ( {x} {y} ) N ;"
         )
+    yield from supplies
     yield "END PINS"
-    power = rails(placed)
-    yield f"SPECIALNETS {len(power)} ;"
-    yield from (f"- {name} ( * {name} ){_wiring(found)} ;" for name, found in power.items())
+    yield f"SPECIALNETS {len(power.wires)} ;"
+    rail = lef.kit.supply.rail_layer
+    for name, found in power.wires.items():
+        pins = f" ( PIN {name} )" if power.straps else ""
+        vias = "".join(
+            f"\n    NEW {next(iter(via.shapes))} 0 + SHAPE STRIPE ( {x} {y} ) {via.name}"
+            for via, x, y in power.vias.get(name, ())
+        )
+        yield f"- {name} ( * {name} ){pins}{_wiring(found, rail)}{vias} ;"
     yield "END SPECIALNETS"
     ends = zip(netlist.nets, netlist.driver, netlist.sinks, strict=True)
     nets = {
@@ -122,7 +138,8 @@ def _lines(placed: Placed, wires: Mapping[str, list[Wire]]) -> Iterator[str]:
         pins = "".join(
             f" ( {'PIN' if owner == PORT else _escaped(owner)} {_escaped(pin)} )" for owner, pin in terminals
         )
-        yield f"- {_escaped(name)}{pins}{_wiring(wires.get(name, []))} ;"
+        rule = f" + NONDEFAULTRULE {WIDE}" if wide else ""
+        yield f"- {_escaped(name)}{pins}{rule}{_wiring(wires.get(name, []))} ;"
     yield "END NETS"
     yield "END DESIGN"
 
@@ -132,10 +149,21 @@ def _escaped(name: str) -> str:
     return re.sub(r"([<>/\\])", r"\\\1", name)
 
 
-def _wiring(wires: list[Wire]) -> str:
+def _supply_pins(power: supply.PowerGrid, ground: str) -> Iterator[str]:
+    """A port of each power net: the last of its uppermost straps."""
+    for name, straps in power.straps.items():
+        use, (x0, y0, x1, y1) = "GROUND" if name == ground else "POWER", straps[-1].outline
+        yield (
+            f"- {name} + NET {name} + SPECIAL + DIRECTION INOUT + USE {use} + LAYER {straps[-1].layer}"
+            f" ( 0 0 ) ( {x1 - x0} {y1 - y0} ) + PLACED ( {x0} {y0} ) N ;"
+        )
+
+
+def _wiring(wires: list[Wire], rail: str = "") -> str:
     lines = []
     for wire in wires:
-        head = f"{wire.layer} {wire.width} + SHAPE FOLLOWPIN" if wire.width else wire.layer
+        shape = "FOLLOWPIN" if wire.layer == rail else "STRIPE"
+        head = f"{wire.layer} {wire.width} + SHAPE {shape}" if wire.width else wire.layer
         to = wire.via if wire.via else f"( {wire.x1} {wire.y1} )"
         lines.append(f"{head} ( {wire.x0} {wire.y0} ) {to}")
     return "\n  + ROUTED " + "\n    NEW ".join(lines) if lines else ""
@@ -166,7 +194,7 @@ def check(gds_path: Path, placed: Placed) -> list[str]:
     if [top.name for top in tops] != [placement.design]:
         return [f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
     wrong = []
-    outline = tops[0].dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
+    outline = tops[0].dbbox_per_layer(content.layer(*lef.kit.outline_gds))
     if list(map(dbu, (outline.left, outline.bottom, outline.right, outline.top))) != [
         *(0, 0),
         *map(dbu, placement.die_um),
@@ -188,8 +216,7 @@ def check(gds_path: Path, placed: Placed) -> list[str]:
     for kind, orient, x, y in [*(wanted - found), *(found - wanted)]:
         wrong.append(f"a {kind} {orient} at {x / DBU}, {y / DBU} um is in one of layout and GDS only")
     for index, row in enumerate(placement.rows):
-        start = dbu(row.x_um)
-        end = start + row.sites * dbu(lef.site_width)
+        start, end = supply.row_ends(row, lef)
         spans = [(start, start), *sorted(rows.pop(dbu(row.y_um), [])), (end, end)]
         if any(before[1] != after[0] for before, after in pairwise(spans)):
             wrong.append(f"row_{index} has cells on one another or gaps")
@@ -206,18 +233,25 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit) -> None:
     """The layout of a DEF file, as KLayout reads it, with the geometry of the kit's cells."""
     import klayout.db as db
 
-    lef, numbers = files.geometry, files.geometry.kit.layers.gds
-    layers = db.LayerMap()
-    layers.map(f"OUTLINE : {lef.kit.outline_gds}/0", 0)
-    for at, layer in enumerate((*lef.routing, *lef.cuts)):
-        layers.map(f"{layer.name} : {numbers[layer.name]}/0", 2 * at + 1)
-        layers.map(f"{layer.name}.LABEL : {numbers[layer.name]}/{LABEL_TYPE}", 2 * at + 2)
+    lef, wiring, layers, indices = files.geometry, files.geometry.kit.layers, db.LayerMap(), itertools.count()
+
+    def draw(name: str, number: int, datatype: int) -> None:
+        layers.mmap(f"{name} : {number}/{datatype}", next(indices))
+
+    draw("OUTLINE", *lef.kit.outline_gds)
+    for layer in (*lef.routing, *lef.cuts):
+        number, datatype = wiring.number(layer.name)
+        draw(layer.name, number, datatype)
+        draw(f"{layer.name}.LABEL", number, wiring.label_type)
+        if wiring.pin_type is not None:
+            draw(f"{layer.name}.PIN", number, datatype)
+            draw(f"{layer.name}.PIN", number, wiring.pin_type)
     reading = db.LEFDEFReaderConfiguration()
     reading.dbu = 1 / DBU
     reading.lef_files, reading.read_lef_with_def = [str(files.tech_lef), str(files.lef)], False
     reading.macro_layout_files, reading.macro_resolution_mode = [str(files.gds)], 2  # no cell is LEF's
     reading.layer_map, reading.create_other_layers = layers, False
-    reading.pins_suffix, reading.pins_datatype = "", 0
+    reading.pins_suffix, reading.pins_datatype = "" if wiring.pin_type is None else ".PIN", 0
     reading.via_cellname_prefix = VIA
     options = db.LoadLayoutOptions()
     options.lefdef_config = reading
@@ -229,5 +263,7 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit) -> None:
     saving = db.SaveLayoutOptions()
     saving.format = "GDS2"
     saving.gds2_write_timestamps = False  # the same layout is the same file
+    if lef.grid and not dbu(lef.grid) % 2:
+        saving.dbu = NM
     with replacing(gds_path) as part:
         gds.write(str(part), saving)

@@ -178,8 +178,9 @@ def _heading(placed: Placed) -> str:
     placement = placed.placement
     width, height = placement.die_um
     return (
-        f"{placement.design}: {len(placement.instances):,} cells, {placed.area_um2:,.0f} µm² of NanGate 45 nm"
-        f" cells\ndie {width:.0f} µm x {height:.0f} µm, rows {100 * placement.density:.0f} % full"
+        f"{placement.design}: {len(placement.instances):,} cells, {placed.area_um2:,.0f} µm² of "
+        f"{placed.library.kit.name} cells\ndie {width:.0f} µm x {height:.0f} µm, "
+        f"rows {100 * placement.density:.0f} % full"
     )
 
 
@@ -390,13 +391,14 @@ def _colour_layers(view: Any, layers: Iterable[Drawn]) -> list[Drawn]:
     view.clear_layers()
     content = view.cellview(0).layout()
     there = {
-        info.layer
+        (info.layer, info.datatype)
         for index, info in zip(content.layer_indexes(), content.layer_infos(), strict=True)
-        if not info.datatype and not content.top_cell().bbox_per_layer(index).empty()
+        if not content.top_cell().bbox_per_layer(index).empty()
     }
-    shown = [layer for layer in layers if layer.drawn and layer.gds in there]
+    shown = [layer for layer in layers if layer.drawn and layer.number in there]
     for layer in shown:
-        _show(view, f"{layer.gds}/0", layer.colour, dither_pattern=0, transparent=False)  # 0: solid
+        number, datatype = layer.number
+        _show(view, f"{number}/{datatype}", layer.colour, dither_pattern=0, transparent=False)  # 0: solid
     return shown
 
 
@@ -420,15 +422,21 @@ def layer_properties(gds: Path, lef: Lef, out: Path) -> None:
     """Names and colours of all layers of the GDS for KLayout's window: `klayout layout.gds -l layout.lyp`."""
     import klayout.lay as lay
 
-    numbers = {number: name for name, number in lef.kit.layers.gds.items()}
-    known = {item.gds: item for item in lef.kit.picture}
+    wiring = lef.kit.layers
+    names = {wiring.number(name): name for name in wiring.gds}
+    known = {item.number: item for item in lef.kit.picture}
+    # texts and pins share the number of their metal
+    parts = {wiring.label_type: "labels", wiring.pin_type: "pins"}
+    drawings = {number: (number, datatype) for number, datatype in [*reversed(names), *reversed(known)]}
     view = lay.LayoutView()
     view.load_layout(str(gds), True)
     view.clear_layers()
     infos = view.cellview(0).layout().layer_infos()
     for number, datatype in sorted((info.layer, info.datatype) for info in infos):
-        drawn = known.get(number) or Drawn(number, numbers.get(number, "layer"), "#252525")
-        labels = " labels" if datatype and number in numbers else ""
+        own = (number, datatype)
+        of = own if own in known or own in names else drawings.get(number, own)
+        drawn = known.get(of) or Drawn(of, names.get(of, "layer"), "#252525")
+        labels = f" {parts[datatype]}" if of != own and datatype in parts else ""
         source = f"{number}/{datatype}"
         dither = METAL_DITHERS[number // 2 % len(METAL_DITHERS)] if drawn.dither is None else drawn.dither
         _show(

@@ -34,6 +34,7 @@ from . import clock_tree, hold, placer, post_place_sizing
 from .placed import Placed
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
 from .placer import Floorplan, Port
+from .supply import add_taps
 
 LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
 MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
@@ -50,12 +51,16 @@ def place(
     clock_ns: float = CLOCK_NS,
     clock_port: str | None = "clk",
     adk: Path | None = None,
+    corner: str | None = None,
 ) -> Placement:
-    """Place the netlist and write the products to `out_dir`; clock_port: None without registers."""
+    """Place the netlist and write the products to `out_dir`; clock_port: None without registers; corner: None
+    sizes at the slow one and repairs hold at the fast one.
+    """
     if not 0.1 <= density <= 0.95:
         raise BadInput(f"cells cannot be placed at the density {density}: give 0.1 to 0.95, usually 0.7")
-    files = kit.find(adk)
+    files = kit.find(adk, corner or kit.SLOW)
     lef, library = files.geometry, files.library
+    fast = kit.find(adk, corner or kit.FAST).library
     netlist = read(netlist_json, library)
     refuse_large(netlist, "place")
     for name in netlist.cells:
@@ -69,7 +74,7 @@ def place(
     placed = Placed(netlist, placement, library, lef)
     known = hierarchy_file.load(hierarchy) if hierarchy is not None else Hierarchy({}, {})
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
-    owners = _finish(placed, clock, asked, known.cells)
+    owners = _finish(placed, clock, asked, known.cells, fast)
     wrong = [*violations(placed, clock_port), *prove_same(netlist, placed.netlist, library)]
     if wrong:
         faults = some(wrong, SHOWN, "; ")
@@ -85,8 +90,12 @@ def place(
     return placement
 
 
-def _finish(placed: Placed, clock: int | None, asked: Constraints, modules: dict[str, str]) -> dict[str, str]:
-    """Setup, clock tree and hold, all in the rows of the placement; returns the modules of new buffers."""
+def _finish(
+    placed: Placed, clock: int | None, asked: Constraints, modules: dict[str, str], fast: Library
+) -> dict[str, str]:
+    """Setup, clock tree, hold and taps, all in the rows of the placement; returns the modules of new
+    buffers.
+    """
     placement, owners = placed.placement, dict[str, str]()
 
     def size() -> None:
@@ -97,7 +106,9 @@ def _finish(placed: Placed, clock: int | None, asked: Constraints, modules: dict
         steps["clock_tree"] = lambda: clock_tree.build(placed, clock)
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
         steps["sizing_after_tree"] = size
-        steps["hold"] = lambda: hold.repair(placed, asked)
+        steps["hold"] = lambda: hold.repair(placed, asked, fast)
+    if placed.lef.kit.supply.tap:
+        steps["taps"] = lambda: add_taps(placed)
     for name, step in steps.items():
         start = time.monotonic()
         step()
@@ -172,8 +183,13 @@ def _ports(
         else:
             side, x, y = "S", 2 * (height + width) - at, 0.0
         layer = across if side in "WE" else along
-        place = _track(along, x, width), _track(across, y, height)
-        ports[name] = Port(index.get(net), net, layer.name, *place, side)
+        place = [_track(along, x, width), _track(across, y, height)]
+        # so far inside that metal of the least area ends where a via's would
+        axis, other = (0, along) if side in "WE" else (1, across)
+        far = max(0, lef.least_length(layer) - dbu(1.5 * layer.width) - dbu(other.offset))
+        tracks = -(-far // dbu(other.pitch)) * dbu(other.pitch)
+        place[axis] += tracks if side in "WS" else -tracks
+        ports[name] = Port(index.get(net), net, layer.name, place[0], place[1], side)
     return ports
 
 

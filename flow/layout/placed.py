@@ -63,8 +63,8 @@ class Rows:
         self.remove(name)
         self.insert(name, kind, middle, instance.y_um + self.lef.row_height / 2)
 
-    def insert(self, name: str, kind: str, x_um: float, y_um: float) -> None:
-        """Place a new cell with its middle near to a point."""
+    def insert(self, name: str, kind: str, x_um: float, y_um: float, only: int | None = None) -> None:
+        """Place a new cell with its middle near to a point; only: the one row that it may be in."""
         lef, rows = self.lef, self.placement.rows
         width = self._sites(kind)
         wanted = (y_um - self.low) / lef.row_height - 0.5
@@ -73,7 +73,7 @@ class Rows:
             away = abs(row - wanted) * lef.row_height
             if best is not None and away >= best[0]:
                 break
-            if self.free[row] < width:
+            if self.free[row] < width or only not in (None, row):
                 continue
             at = (x_um - rows[row].x_um) / lef.site_width - width / 2
             place, start = self._room(row, width, at)
@@ -154,9 +154,9 @@ class Placed:
     def spans(self) -> dict[int, list[tuple[int, int, str]]]:
         """By the lower edge of each row that has cells: their left and right ends, and names; in dbu."""
         found = defaultdict(list)
-        for name in self.placement.instances:
-            left, bottom, right, _ = map(dbu, self.box(name))
-            found[bottom].append((left, right, name))
+        for name, place in (self.placement.instances | self.placement.taps).items():
+            left, right = dbu(place.x_um), dbu(place.x_um + self.lef.macro(place.kind).width)
+            found[dbu(place.y_um)].append((left, right, name))
         return found
 
     def cell(self, name: str) -> Cell:

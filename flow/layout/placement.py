@@ -82,6 +82,7 @@ class Placement(Product, kw_only=True):
     rows: list[Row]
     pins: dict[str, PortPin]
     instances: dict[str, Place]
+    taps: dict[str, Place] = msgspec.field(default_factory=dict)  # of the wells, in rows between the cells
 
 
 def refuse_large(netlist: Netlist, step: str) -> None:

@@ -32,10 +32,9 @@ from ..timing.graph import TimingGraph
 from . import wires
 from .placed import Placed
 
-SLACK_NS = 0.06  # to be left for the skew of the clock tree and the wires' detours
 ROUNDS = 2
-EFFORT = sizing.Effort(slack_ns=SLACK_NS, rounds=4, batches=40, recoveries=0)
-LARGE_EFFORT = sizing.Effort(slack_ns=SLACK_NS, rounds=2, batches=20, recoveries=0)
+EFFORT = sizing.Effort(rounds=4, batches=40, recoveries=0)
+LARGE_EFFORT = sizing.Effort(rounds=2, batches=20, recoveries=0)
 LARGE = 20_000  # cells
 LONGEST_PS = 100.0  # from a driver to a reader, by the wire alone (Elmore)
 MOST_FF = 40.0  # of a piece: wire and pins
@@ -50,6 +49,7 @@ def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> d
         circuit = wired(placed.netlist, 0.0, wires.table(wires.wires_of(placed), placed.netlist))
         circuit.owners = owners
         effort = EFFORT if len(placed.netlist.cells) < LARGE else LARGE_EFFORT
+        effort = replace(effort, slack_ns=placed.library.kit.constraints.routing_ns)
         circuit, moved = sizing.optimise(circuit, placed.library, ideal, {**modules, **owners}, effort)
         if not any(moved.moves.values()):
             break

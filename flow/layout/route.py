@@ -73,7 +73,7 @@ def tracks(lef: Lef, side: float) -> tuple[float, float]:
     """How many wires there is room for in a side's length above the cells, up to the last layer of signals:
     horizontal, vertical.
     """
-    layers = lef.routing[1 : len(lef.kit.layers.signal)]
+    layers = [lef.layers[track.name] for track in lef.kit.routing.layers]
     across, along = (
         sum(side / layer.pitch for layer in layers if layer.direction == way)
         for way in ("HORIZONTAL", "VERTICAL")

@@ -9,6 +9,8 @@ import msgspec
 from ..kit.lef import dbu
 from ..product import Product
 
+Rect = tuple[int, int, int, int]  # left, bottom, right, top in database units
+
 
 @dataclass
 class Wire:
@@ -20,7 +22,13 @@ class Wire:
     x1: int
     y1: int
     via: str = ""
-    width: int = 0  # of a rail; 0 is the layer's own
+    width: int = 0  # of a rail or strap; 0 is the layer's own
+
+    @property
+    def outline(self) -> Rect:
+        """The metal of a rail or strap, which ends where it ends."""
+        dx, dy = (0, self.width // 2) if self.y0 == self.y1 else (self.width // 2, 0)
+        return self.x0 - dx, self.y0 - dy, self.x1 + dx, self.y1 + dy
 
 
 class Overflow(msgspec.Struct):

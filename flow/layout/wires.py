@@ -203,7 +203,8 @@ def wires_of(
     wires = []
     for net, terminals, points in terminal_positions(placed, nets):
         tree = steiner_tree(points)
-        length = taken = tree.length
+        length = tree.length
+        taken = length * layers.detour
         if routing is not None:
             taken = max(length, routing.nets[placed.netlist.nets[net]].length_um)
         stretch = taken / length if length else 1.0

@@ -89,7 +89,7 @@ def test_every_folder_is_a_step():
     for name in graph.ORDER:
         assert graph.tool(name)[0] and graph.tool(name)[1], name
         assert hasattr(graph.adapter(name), "run") == (name != RTL), name
-    layout = ("place", "route", "gate-sim-post", "timing-post", "layout", "power-post")
+    layout = ("place", "route", "gate-sim-post", "timing-post", "layout", "power-post", "rules")
     assert layout == graph.WITH_LAYOUT
     vectors = ("rtl-sim", "gate-sim", "power", "gate-sim-post", "power-post")
     assert vectors == graph.WITH_VECTORS

@@ -27,6 +27,7 @@ from modexlab.flow.layout import (
     placer,
     post_place_sizing,
     route,
+    supply,
     wires,
 )
 from modexlab.flow.layout import routing as routing_file
@@ -557,7 +558,7 @@ class TestLayout:
         assert named >= layout.cells_of(placed).keys()
         shapes_of = (top.shapes(layer).each() for layer in drawn.layer_indexes())
         named = {shape.property("name") for shape in itertools.chain.from_iterable(shapes_of)}
-        assert named >= routing.wires().keys() | layout.rails(placed).keys()
+        assert named >= routing.wires().keys() | supply.rails(placed).keys()
 
     def test_geometry_is_the_netlist(self, placed, gds):
         assert faults(gds, placed) == []

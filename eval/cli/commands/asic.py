@@ -113,9 +113,8 @@ OPTIONS = (
             option(
                 "--density",
                 "SHARE",
-                "of the placement (default: 0.7)",
+                "of the placement (default: the kit's, 0.7 for nangate45)",
                 type=real(check_density, "0.7"),
-                default=0.7,
             ),
             "--flow",
             flag(
@@ -155,11 +154,12 @@ def execute(args: Namespace) -> int:
         refuse(args, ["skip"], " with --to: a step and what it needs cannot do without; drop one of them")
         wanted = graph.with_judges(args.to)
     chosen = args.kit or kit.DEFAULT.stem
-    clock_ns = kit.described(chosen, args.corner or "").constraints.clock_ns
+    asked = kit.described(chosen, args.corner or "").constraints
     flow = {
-        "clock_period": args.clock or clock_ns,
+        "clock_period": args.clock or asked.clock_ns,
+        "density": args.density or asked.density,
         CORNER: args.corner or "",
-        **attributes(args, "style", "density", "fmax"),
+        **attributes(args, "style", "fmax"),
     }
     parameters = check_flow(flow | flow_of(args, flow, "asic"))
     library = kit.named(chosen)

@@ -26,6 +26,7 @@ TOOLS = {  # program, which a variable may replace: who uses it
     "CXX:g++": "compiled simulation",
     "RISCV_CC:riscv64-unknown-elf-gcc": "programs of the processor",
     "sta": "timing",
+    "klayout": "design rules by a foundry's deck",
     "chromium": "tests of the report",
     "qemu-riscv32": "a second opinion on the processor",
     "nextpnr-himbaechel": "place and route for Artix-7",

@@ -21,6 +21,7 @@ def run(job: Job) -> None:
         clock_ns=job.clock_ns,
         clock_port=job.design.clock_port,
         adk=job.adk,
+        corner=job.corner,
     )
     # with what placement has added
     library = kit.find(job.adk).library

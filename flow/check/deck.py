@@ -1,0 +1,115 @@
+"""Design rules of a layout by the foundry's deck for KLayout, and its metal against the netlist.
+
+A deck is a program in Ruby, which the Python package `klayout` cannot run: the application of that name does.
+Every marker counts; the rules are those that the deck has by default. connections.py extracts the metal and
+compares it with the nets.
+"""
+
+import functools
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+
+from ...fl.errors import BadInput
+from ...rtl.sim.toolchain import ToolError
+from ..files import replace_text
+from ..kit.kit import Kit
+from ..layout.placed import Placed
+from ..product import Product
+from . import connections
+
+PROGRAM = "klayout"
+INSTALL = "run `apt-get install klayout`"
+NO_DECK = "the kit has none"
+SECONDS = 3600
+FILE = "rules.lyrdb"
+TAIL = 500  # characters of a log that a message has
+
+
+class Rules(Product):
+    """Markers by rule: rules.json."""
+
+    FILE = "rules.json"
+    STEP = "rules"
+
+    deck: str  # its file; "" where no deck was run
+    why_not: str = ""
+    tool: str = ""
+    checks: int = 0  # of the deck
+    markers: dict[str, int] = msgspec.field(default_factory=dict)  # by rule, of those with any
+    # faults by what they are, as open nets; nothing where the layout has no wires
+    connections: dict[str, int] = msgspec.field(default_factory=dict)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether there is a marker or a fault."""
+        return bool(self.total or sum(self.connections.values()))
+
+    @property
+    def total(self) -> int:
+        """All markers."""
+        return sum(self.markers.values())
+
+    @property
+    def text(self) -> str:
+        """The result in a line."""
+        if not self.deck:
+            return f"not checked by a deck: {self.why_not}"
+        count = f"{self.total:,} markers" if self.total else "no markers"
+        found = "".join(f", {rule} {number:,}" for rule, number in self.markers.items())
+        faults = ", ".join(f"{number:,} {what}" for what, number in self.connections.items())
+        wires = f"; {faults}" if faults else ""
+        return f"{count} of {self.checks} checks by {self.deck} ({self.tool}){found}{wires}"
+
+
+@functools.cache
+def version() -> str:
+    """The version of KLayout's application; BadInput if it is missing."""
+    if shutil.which(PROGRAM) is None:
+        raise BadInput(
+            f"the application {PROGRAM} is missing, which runs the decks of design rules: {INSTALL}"
+        )
+    run = subprocess.run([PROGRAM, "-v"], capture_output=True, text=True, timeout=60)
+    return run.stdout.removeprefix("KLayout").strip()
+
+
+def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None) -> Rules:
+    """Run the kit's deck over a layout, and compare its metal with a netlist that has wires; write rules.json
+    and the markers.
+    """
+    report = out / FILE
+    try:
+        found = _run(gds, kit.drc, report) if kit.drc else Rules("", NO_DECK)
+    except BadInput as error:
+        found = Rules("", str(error))
+    if kit.drc and placed is not None:
+        faults = connections.compare(gds, placed)
+        found.connections = {fault.what: int(fault.theirs) for fault in faults}
+    if not report.exists():
+        replace_text(report, "<report-database/>\n")
+    found.write(out)
+    return found
+
+
+def _run(gds: Path, deck: Path, report: Path) -> Rules:
+    tool = f"KLayout {version()}"
+    names = {"in_gds": gds.absolute(), "report_file": report.absolute()}
+    given = [word for name, value in names.items() for word in ("-rd", f"{name}={value}")]
+    command = [PROGRAM, "-b", "-r", str(deck), *given]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
+    if run.returncode or not report.exists():
+        raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")
+    return Rules(deck.name, "", tool, *read(report))
+
+
+def read(report: Path) -> tuple[int, dict[str, int]]:
+    """The number of checks in a report of KLayout, and the markers by rule."""
+    root = ElementTree.parse(report).getroot()
+    items = (item.findtext("category", "") for item in root.iter("item"))
+    markers = Counter(re.sub(r"^'(.*)'$", r"\1", item) for item in items)
+    return sum(1 for _ in root.iter("category")) - sum(markers.values()), dict(sorted(markers.items()))

@@ -1,0 +1,23 @@
+"""Rules step: the layout against the design rules of the kit's deck, and its metal against the netlist."""
+
+from .... import product
+from ....check import deck
+from ....kit import kit
+from ...job import Job
+
+version = deck.version
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....layout.placed import Placed
+    from ....layout.placement import Placement
+    from ....layout.routing import Routing
+    from ....netlist.netlist import read
+
+    files, placed = kit.find(job.adk), None
+    if files.drc and product.read(job["routing.json"], Routing).detailed.done:
+        netlist = read(job["netlist_placed.json"], files.library)
+        placement = product.read(job["placement.json"], Placement)
+        placed = Placed(netlist, placement, files.library, files.geometry)
+    deck.check(job["layout.gds"], files, job.out, placed)

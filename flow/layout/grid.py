@@ -1,0 +1,123 @@
+"""The grid of the detailed router: tracks of all layers, and the distances that the LEF asks for on them."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
+
+from ..kit.lef import Box, Lef, dbu
+from .placement import Placement
+from .routing import Rect
+
+Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
+
+
+class Grid:
+    """Columns and rows of tracks, those of all layers together, and which of them each layer has."""
+
+    def __init__(self, placement: Placement, lef: Lef) -> None:
+        self.routing, self.lef = lef.kit.routing, lef
+        self.layers = [track.name for track in self.routing.layers]
+        self.widths = {
+            track.name: track.width_um or lef.layers[track.name].width for track in self.routing.layers
+        }
+        vertical, horizontal = (lef.layers[name] for name in self.layers[:2])
+        self.x0, self.dx = dbu(vertical.offset), dbu(vertical.pitch)
+        y0, dy = dbu(horizontal.offset), dbu(horizontal.pitch)
+        width, height = (dbu(length) for length in placement.die_um)
+        ways = ((self.x0, self.dx, width), (y0, dy, height))
+        self.tracks = own = [
+            self._tracks(*ways[index % 2], track.every) for index, track in enumerate(self.routing.layers)
+        ]
+        # rows on which pins are met: tracks of the grid, or of a layer below it
+        pins = lef.layers[self.routing.pin_rows] if self.routing.pin_rows else horizontal
+        self.y0, self.dy = dbu(pins.offset), dbu(pins.pitch)
+        rows = self._tracks(self.y0, self.dy, height, 1) if self.routing.pin_rows else set()
+        self.xs, self.ys = (sorted(more.union(*own[way::2])) for way, more in ((0, set[int]()), (1, rows)))
+        # where those above and below have tracks
+        self.stops = [
+            set().union(*(own[other] for other in (index - 1, index + 1) if 0 <= other < len(own)))
+            for index in range(len(own))
+        ]
+        self.stops[0] |= rows
+        self.blocked: set[Node] = set()
+
+    def block(self, obstacles: Iterable[tuple[str, Rect]]) -> None:
+        """Take the nodes off the grid on which a wire or via would be too near to metal that is there."""
+        for name, (left, bottom, right, top) in obstacles:
+            if name not in self.layers:
+                continue
+            index = self.layers.index(name)
+            space = dbu(self.lef.layers[name].spacing)
+            far = [dbu(self.reach(index, axis)) + space for axis in (0, 1)]
+            columns = range(bisect_right(self.xs, left - far[0]), bisect_left(self.xs, right + far[0]))
+            rows = range(bisect_right(self.ys, bottom - far[1]), bisect_left(self.ys, top + far[1]))
+            self.blocked |= {(index, column, row) for column in columns for row in rows}
+
+    @staticmethod
+    def _tracks(first: int, pitch: int, length: int, every: float) -> set[int]:
+        """Their places up to as far from the other end of the die as the first is from this one."""
+        count = int((length - 2 * first) / (pitch * every)) + 1
+        return {first + round(pitch * every * number) for number in range(count)}
+
+    def at(self, column: int, row: int) -> tuple[int, int]:
+        """Database units of a crossing."""
+        return self.xs[column], self.ys[row]
+
+    def nearest(self, x: float, y: float) -> tuple[int, int]:
+        """The crossing at (or nearest to) a place."""
+        return _nearest(self.xs, x), _nearest(self.ys, y)
+
+    def clear(self, index: int) -> int:
+        """How far along a track of a layer two nets must be: for their ends of wires, pads and cuts (dbu)."""
+        layer = self.lef.layers[self.layers[index]]
+        reach = self.reach(index, 1 - index % 2)
+        return max([dbu(2 * reach + layer.spacing), *map(self._cut, self._vias(index))])
+
+    def reach(self, index: int, axis: int) -> float:
+        """How far metal on a node of a layer goes from it, in um."""
+        name = self.layers[index]
+        pads = [via[name] for via in self._vias(index) if name in via]
+        return max([self.widths[name] / 2, *(pad[axis + 2] for pad in pads)])
+
+    def alone(self, index: int) -> int:
+        """How far two nets must be along a track where vias in a stack need more metal for the least area
+        (dbu); 0 where they do not.
+        """
+        name = self.layers[index]
+        if not all(self.small(name, via[name]) for via in self._vias(index) if name in via):
+            return 0
+        return self.least_length(name) + dbu(self.lef.layers[name].spacing)
+
+    def small(self, name: str, pad: Box) -> bool:
+        """Whether a via's metal has less than the least area of its layer."""
+        return (pad[2] - pad[0]) * (pad[3] - pad[1]) < self.lef.layers[name].area
+
+    def least_length(self, name: str) -> int:
+        """The length of a wire that has the least area of its layer, in database units."""
+        return self.lef.least_length(replace(self.lef.layers[name], width=self.widths[name]))
+
+    def _vias(self, index: int) -> list[dict[str, Box]]:
+        """The vias that may stand on a layer."""
+        tracks = self.routing.layers
+        below = chain(*self.routing.stacks) if index == 0 else (tracks[index - 1].via,)
+        return [self.lef.vias[name] for name in (*below, tracks[index].via) if name]
+
+    def apart(self, index: int) -> int:
+        """How far two vias of one net from a layer to the next must be, if they are in a line (dbu)."""
+        return self._cut(self.lef.vias[self.routing.layers[index].via])
+
+    def _cut(self, via: dict[str, Box]) -> int:
+        name = cut_of(via, self.lef)
+        return dbu(via[name][2] - via[name][0] + self.lef.layers[name].spacing)
+
+
+def cut_of(via: dict[str, Box], lef: Lef) -> str:
+    """The cut layer of a via."""
+    return next(name for name in via if lef.layers[name].kind == "CUT")
+
+
+def _nearest(places: list[int], wanted: float) -> int:
+    after = bisect_left(places, wanted)
+    around = [index for index in (after - 1, after) if 0 <= index < len(places)]
+    return min(around, key=lambda index: abs(places[index] - wanted))

@@ -1,0 +1,179 @@
+"""Power and ground of a placement: rails along the rows, straps across them with vias between, taps of the
+wells and end caps, as the kit's table [supply] has them.
+
+The rails belong to the cells. Straps lie on the layers that the kit names, lowest first, power and ground by
+turns. Where two wires of one net cross, arrays of cuts fill the crossing on each cut layer between them.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..kit.lef import DBU, Lef, dbu
+from .placed import Placed
+from .placement import Place, Row
+from .routing import Rect, Wire
+
+STEP = 20  # database units: middles of straps lie on a grid of 10 nm, so that their edges lie on one of 5 nm
+
+
+class PowerVia(NamedTuple):
+    """An array of cuts around the origin: its shapes by layer, the lower wires first."""
+
+    name: str
+    shapes: dict[str, list[Rect]]
+
+
+@dataclass
+class PowerGrid:
+    """Wires of each net, and the vias between them."""
+
+    wires: dict[str, list[Wire]]
+    vias: dict[str, list[tuple[PowerVia, int, int]]] = field(default_factory=dict)
+    straps: dict[str, list[Wire]] = field(default_factory=dict)
+
+    def arrays(self) -> dict[str, PowerVia]:
+        """All kinds of vias, by name."""
+        return {via.name: via for vias in self.vias.values() for via, _, _ in vias}
+
+    def shapes(self) -> Iterator[tuple[str, Rect]]:
+        """The metal of straps and vias: what other wires keep away from."""
+        for wire in itertools.chain(*self.straps.values()):
+            yield wire.layer, wire.outline
+        for via, x, y in itertools.chain(*self.vias.values()):
+            for layer, rects in via.shapes.items():
+                for x0, y0, x1, y1 in rects:
+                    yield layer, (x + x0, y + y0, x + x1, y + y1)
+
+
+# ---- cells without logic
+
+
+def cap_width(lef: Lef) -> int:
+    """Width of an end cap; 0 in a kit without."""
+    name = lef.kit.supply.end_cap
+    return dbu(lef.macro(name).width) if name else 0
+
+
+def row_ends(row: Row, lef: Lef) -> tuple[int, int]:
+    """Left and right end of a row with its end caps."""
+    cap, x = cap_width(lef), dbu(row.x_um)
+    return x - cap, x + row.sites * dbu(lef.site_width) + cap
+
+
+def end_caps(placed: Placed) -> dict[str, Place]:
+    """A cell at both ends of each row, beside the sites."""
+    lef, name = placed.lef, placed.lef.kit.supply.end_cap
+    caps = {}
+    for number, row in enumerate(placed.placement.rows if name else ()):
+        left, right = row_ends(row, lef)
+        for side, x in ("left", left), ("right", right - cap_width(lef)):
+            caps[f"end_cap.{side}_{number}"] = Place(name, x / DBU, row.y_um, row.orient)
+    return caps
+
+
+def add_taps(placed: Placed) -> None:
+    """Put taps into all rows, so near to one another that no cell is too far from one; cells make way."""
+    lef, kind, placement = placed.lef, placed.lef.kit.supply.tap, placed.placement
+    if not kind:
+        return
+    distance = lef.kit.supply.tap_um
+    for number, row in enumerate(placement.rows):
+        width = row.sites * lef.site_width
+        count = max(1, math.ceil(width / (2 * distance)))
+        for place in range(count):
+            x = row.x_um + (place + 0.5) * width / count
+            placed.rows.insert(f"tap.{number}_{place}", kind, x, row.y_um + lef.row_height / 2, number)
+    names = [name for name in placement.instances if name.startswith("tap.")]
+    placement.taps = {name: placement.instances.pop(name) for name in names}
+
+
+# ---- wires
+
+
+def rails(placed: Placed) -> dict[str, list[Wire]]:
+    """The power nets: a rail along each edge of a row, ground below a row that stands upright."""
+    placement, supply = placed.placement, placed.lef.kit.supply
+    height, width = dbu(placed.lef.row_height), dbu(supply.rail_um)
+    x0, x1 = row_ends(placement.rows[0], placed.lef)
+    edges: dict[int, str] = {}
+    for row in placement.rows:
+        y = dbu(row.y_um)
+        names = (supply.ground, supply.power) if row.orient == "N" else (supply.power, supply.ground)
+        edges |= zip((y, y + height), names, strict=True)
+    nets: dict[str, list[Wire]] = {supply.power: [], supply.ground: []}
+    for y, name in sorted(edges.items()):
+        nets[name].append(Wire(supply.rail_layer, x0, y, x1, y, "", width))
+    return nets
+
+
+def power_grid(placed: Placed) -> PowerGrid:
+    """Rails, straps and vias."""
+    lef, supply = placed.lef, placed.lef.kit.supply
+    below = rails(placed)
+    names = (supply.ground, supply.power)
+    grid = PowerGrid({name: list(below[name]) for name in below})
+    if not supply.straps:
+        return grid
+    grid.straps = {name: [] for name in below}
+    grid.vias = {name: [] for name in below}
+    x0, x1 = row_ends(placed.placement.rows[0], lef)
+    half = dbu(supply.rail_um) // 2
+    y0, y1 = (place + sign * half for place, sign in zip(_heights(below), (-1, 1), strict=True))
+    for strap in supply.straps:
+        upright = lef.layers[strap.layer].direction == "VERTICAL"
+        (low, high), ends = ((x0, x1), (y0, y1)) if upright else ((y0, y1), (x0, x1))
+        count = max(2, math.ceil((high - low) / dbu(strap.pitch_um)))
+        above: dict[str, list[Wire]] = {name: [] for name in names}
+        for number in range(count):
+            place = low + round((number + 0.5) * (high - low) / count / STEP) * STEP
+            at = (place, ends[0], place, ends[1]) if upright else (ends[0], place, ends[1], place)
+            above[names[number % 2]].append(Wire(strap.layer, *at, "", dbu(strap.width_um)))
+        for name in names:
+            grid.vias[name] += crossings(lef, below[name], above[name])
+            grid.wires[name] += above[name]
+            grid.straps[name] += above[name]
+        below = above
+    return grid
+
+
+def _heights(nets: dict[str, list[Wire]]) -> tuple[int, int]:
+    places = [wire.y0 for wire in itertools.chain(*nets.values())]
+    return min(places), max(places)
+
+
+def crossings(lef: Lef, below: list[Wire], above: list[Wire]) -> list[tuple[PowerVia, int, int]]:
+    """The vias wherever a wire crosses one of a higher layer."""
+    found = []
+    for lower, upper in itertools.product(below, above):
+        a, b = lower.outline, upper.outline
+        x0, y0, x1, y1 = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
+        vias = arrays(lef, lower.layer, upper.layer, x1 - x0, y1 - y0)
+        found += [(via, (x0 + x1) // 2, (y0 + y1) // 2) for via in vias]
+    return found
+
+
+def arrays(lef: Lef, lower: str, upper: str, width: int, height: int) -> list[PowerVia]:
+    """The vias between two layers in a crossing of this size: as many cuts on each layer as fit, with the
+    metal of the crossing around them.
+    """
+    names = [layer.name for layer in lef.routing]
+    found = []
+    for below, above in pairwise(names[names.index(lower) : names.index(upper) + 1]):
+        shapes = next(shapes for shapes in lef.vias.values() if {below, above} <= shapes.keys())
+        (cut,) = shapes.keys() - {below, above}
+        left, bottom, right, top = map(dbu, shapes[cut])
+        # the widest of the enclosures on all sides
+        around = max(
+            max(box[2] - shapes[cut][2], box[3] - shapes[cut][3]) for box in (shapes[below], shapes[above])
+        )
+        pitch = right - left + dbu(lef.layers[cut].spacing)
+        counts = [(length - 2 * dbu(around) - (right - left)) // pitch + 1 for length in (width, height)]
+        places = [[pitch * (2 * at - count + 1) // 2 for at in range(count)] for count in counts]
+        metal = [(-width // 2, -height // 2, width // 2, height // 2)]
+        cuts = [(x + left, y + bottom, x + right, y + top) for x, y in itertools.product(*places)]
+        found.append(PowerVia(f"{cut}_{width}_{height}", {below: metal, cut: cuts, above: metal}))
+    return found

@@ -1,0 +1,294 @@
+"""Layouts with a foundry's rules: taps, power grid, pins below a stack of vias, least areas, and the deck."""
+
+import itertools
+import json
+from dataclasses import replace
+from itertools import product
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from modexlab.eval.cli.main import main
+from modexlab.flow.check import deck
+from modexlab.flow.kit import kit, lef
+from modexlab.flow.kit.kit_file import Layers, Routing, Strap, Supply, Track
+from modexlab.flow.kit.lef import DBU, dbu
+from modexlab.flow.layout import detailed, stack_access, supply
+from modexlab.flow.layout.grid import Grid
+from modexlab.flow.layout.layout import cells_of
+from modexlab.flow.layout.placed import Placed
+from modexlab.flow.layout.routing import Wire
+
+from tests.flow.circuits import fan_out
+from tests.harness import module_fixture, parametrize, regress
+from tests.kits import pdks
+
+# local metal, a layer between and two of the grid, on a grid of 5 nm; a cell with pins on the first two
+TECH = """VERSION 5.8 ;
+MANUFACTURINGGRID 0.005 ;
+SITE unit CLASS CORE ; SIZE 0.4 BY 2.4 ;
+END unit
+LAYER li TYPE ROUTING ; DIRECTION VERTICAL ; PITCH 0.4 ; OFFSET 0.2 ; WIDTH 0.17 ; SPACING 0.17 ;
+END li
+LAYER con TYPE CUT ; SPACING 0.19 ;
+END con
+LAYER m1 TYPE ROUTING ; DIRECTION HORIZONTAL ; PITCH 0.3 ; OFFSET 0.15 ; WIDTH 0.14 ; SPACING 0.14 ;
+END m1
+LAYER v1 TYPE CUT ; SPACING 0.17 ;
+END v1
+LAYER m2 TYPE ROUTING ; DIRECTION VERTICAL ; PITCH 0.4 ; OFFSET 0.2 ; WIDTH 0.14 ; SPACING 0.14 ; AREA 0.07 ;
+END m2
+LAYER v2 TYPE CUT ; SPACING 0.2 ;
+END v2
+LAYER m3 TYPE ROUTING ; DIRECTION HORIZONTAL ; PITCH 0.6 ; OFFSET 0.3 ; WIDTH 0.3 ; SPACING 0.3 ; AREA 0.24 ;
+END m3
+VIA low DEFAULT
+  LAYER con ; RECT -0.085 -0.085 0.085 0.085 ;
+  LAYER li ; RECT -0.085 -0.085 0.085 0.085 ;
+  LAYER m1 ; RECT -0.115 -0.145 0.115 0.145 ;
+END low
+VIA mid DEFAULT
+  LAYER v1 ; RECT -0.075 -0.075 0.075 0.075 ;
+  LAYER m1 ; RECT -0.13 -0.13 0.13 0.13 ;
+  LAYER m2 ; RECT -0.13 -0.16 0.13 0.16 ;
+END mid
+VIA top DEFAULT
+  LAYER v2 ; RECT -0.1 -0.1 0.1 0.1 ;
+  LAYER m2 ; RECT -0.14 -0.185 0.14 0.185 ;
+  LAYER m3 ; RECT -0.165 -0.165 0.165 0.165 ;
+END top
+END LIBRARY
+"""
+CELL = """MACRO cell
+  SIZE 2.0 BY 2.4 ; SITE unit ;
+  PIN A DIRECTION INPUT ; PORT LAYER li ; RECT {a} ; END
+  END A
+  PIN B DIRECTION INPUT ; USE CLOCK ; PORT LAYER li ; RECT 0.7 0.9 0.9 1.6 ; END
+  END B
+  PIN Y DIRECTION OUTPUT ; PORT LAYER li ; RECT 1.5 0.5 1.7 1.9 ; LAYER m1 ; RECT 1.25 0.8 1.95 1.6 ; END
+  END Y
+  PIN G DIRECTION INOUT ; USE GROUND ; PORT LAYER m1 ; RECT 0 -0.2 2.0 0.2 ; END
+  END G
+  OBS LAYER m1 ; RECT 0.1 2.0 1.9 2.14 ; END
+END cell
+END LIBRARY
+"""
+ROUTING = Routing("li", "con", (("low", "mid"),), (Track("m2", via="top"), Track("m3", width_um=0.33)), "m1")
+
+
+def technology(tmp_path, a="0.1 0.9 0.3 1.6"):
+    paths = tmp_path / "tech.lef", tmp_path / "cells.lef"
+    for path, text in zip(paths, (TECH, CELL.format(a=a)), strict=True):
+        path.write_text(text)
+    layers = Layers(("m1",), "m3", "m2", {}, 3.9)
+    described = SimpleNamespace(routing=ROUTING, layers=layers, supply=Supply("P", "G", "m1", 0.4))
+    return replace(lef.read_lef(*paths), described=described)
+
+
+def grid_of(technology):
+    return Grid(SimpleNamespace(die_um=(40, 24)), technology)
+
+
+# ---- pins below a stack of vias
+
+
+@parametrize(
+    "a, aside",
+    [
+        ("0.1 0.9 0.3 1.6", 0),  # around the track at 0.2
+        ("0.145 0.9 0.345 1.6", 0.03),  # its middle may be at 0.23 at least
+        ("0.285 0.9 0.455 1.6", 0.17),  # between two tracks, as narrow as the via
+    ],
+)
+def test_the_lower_via_steps_aside_into_the_pin(tmp_path, a, aside):
+    found = technology(tmp_path, a)
+    spots = stack_access.stack_access(found.macros["cell"], grid_of(found))
+    assert spots.keys() == {"A", "B", "Y"} and all(spots.values())
+    x0, _, x1, _ = map(dbu, map(float, a.split()))
+    for spot in spots["A"]:
+        (low, dx, _), (mid, *rest) = spot.vias
+        assert (low, mid, *rest) == ("low", "mid", 0, 0)
+        assert x0 + dbu(0.085) <= spot.x + dx <= x1 - dbu(0.085)
+    assert dbu(aside) in {spot.vias[0][1] for spot in spots["A"] if spot.x == dbu(0.2)}
+    # a pin on the layer between needs no lower via
+    assert {spot.vias for spot in spots["Y"]} == {(("mid", 0, 0),)}
+
+
+@parametrize("a", ["0.1 0.9 0.3 1.6", "0.285 0.9 0.455 1.6", "0.3 1.1 0.5 1.4"])
+def test_any_choice_of_accesses_keeps_the_distances(tmp_path, a):
+    import klayout.db as db
+
+    found = technology(tmp_path, a)
+    spots = stack_access.stack_access(found.macros["cell"], grid_of(found))
+    space = dbu(found.layers["m1"].spacing)
+
+    def metal(spot):
+        region = db.Region()
+        for via, dx, dy in spot.vias:
+            region.insert(db.Box(*map(dbu, found.vias[via]["m1"])).moved(spot.x + dx, spot.y + dy))
+        if spot.fill is not None:
+            region.insert(db.Box(*spot.fill).moved(spot.x, spot.y))
+        return region.merged()
+
+    fixed = db.Region(db.Box(dbu(0.1), dbu(2.0), dbu(1.9), dbu(2.14)))
+    fixed.insert(db.Box(0, dbu(-0.2), dbu(2.0), dbu(0.2)))
+    for one, two in product(spots["A"], spots["B"]):
+        all_metal = metal(one) + metal(two) + fixed
+        assert all_metal.merged().space_check(space).is_empty()
+        assert all_metal.merged().width_check(dbu(0.14)).is_empty()
+
+
+def test_accesses_turn_with_the_cell():
+    spot = stack_access.Access(400, 900, (("low", 50, -30), ("mid", 0, 0)), (-100, -200, 300, 400))
+    assert spot.turned("N") == spot
+    assert spot.turned("S").vias[0] == ("low", -50, 30) and spot.turned("S").fill == (-300, -400, 100, 200)
+    assert spot.turned("FN").fill == (-300, -200, 100, 400)
+    assert spot.turned("FS").vias[0] == ("low", 50, 30)
+
+
+# ---- least areas and obstacles
+
+
+def test_a_short_piece_of_wire_gets_the_least_area(tmp_path):
+    ground = grid_of(technology(tmp_path))
+    # a via alone on m3 has 0.33 um of the 0.24 / 0.33 um that it needs
+    nets = {0: [Wire("m2", 4000, 3000, 4000, 3000, "top")], 1: [Wire("m2", 5600, 3000, 5600, 3000, "top")]}
+    detailed.lengthen(nets, [], ground, [])
+    assert [wire.layer for wire in nets[0][1:]] == ["m3"]
+    for wires, x in ((nets[0], 4000), (nets[1], 5600)):
+        half, wire = dbu(0.165), wires[1]
+        assert wire.x1 - wire.x0 + 2 * half >= 0.24 / 0.33 * DBU and wire.x0 - half <= x <= wire.x1 + half
+        assert wire.x0 % 10 == wire.x1 % 10 == 0
+    assert nets[1][1].x0 - nets[0][1].x1 - 2 * dbu(0.165) >= dbu(0.3)
+    # between metal on both sides there is no room
+    tight = {0: [Wire("m2", 4000, 3000, 4000, 3000, "top")]}
+    walls = [("m3", (x, 2700, x + 600, 3300)) for x in (4000 - 1700, 4000 + 1100)]
+    detailed.lengthen(tight, [], ground, walls)
+    assert len(tight[0]) == 1
+
+
+def test_wires_keep_away_from_obstacles(tmp_path):
+    ground = grid_of(technology(tmp_path))
+    ground.block([("m3", (8000, 6000, 9000, 7000)), ("m1", (0, 0, 9000, 9000))])
+    assert {layer for layer, _, _ in ground.blocked} == {1}
+    far = dbu(0.165) + dbu(0.3)
+    for column, row in product(range(len(ground.xs)), range(len(ground.ys))):
+        x, y = ground.at(column, row)
+        near = 8000 - far < x < 9000 + far and 6000 - far < y < 7000 + far
+        assert ((1, column, row) in ground.blocked) == near
+
+
+# ---- taps, end caps and the power grid
+
+
+@module_fixture
+def with_straps():
+    """Inverters in three rows of nangate45, with fillers as taps and end caps, and two layers of straps."""
+    placed = fan_out([(2.85 + 3.8 * (index % 10), 2.8 + 1.4 * (index // 10)) for index in range(25)], 3, 210)
+    more = {"tap": "FILLCELL_X1", "tap_um": 5.0, "end_cap": "FILLCELL_X2"}
+    straps = (Strap("metal4", 1.6, 10.0), Strap("metal7", 1.6, 10.0))
+    power = msgspec.structs.replace(placed.lef.kit.supply, **more, straps=straps)
+    described = placed.lef.kit._replace(supply=power)
+    made = Placed(placed.netlist, placed.placement, placed.library, replace(placed.lef, described=described))
+    supply.add_taps(made)
+    return made
+
+
+def test_taps_are_near_to_all_cells_of_their_row(with_straps):
+    placement, width = with_straps.placement, with_straps.lef.macro("FILLCELL_X1").width
+    for row in placement.rows:
+        taps = sorted(tap.x_um for tap in placement.taps.values() if tap.y_um == row.y_um)
+        right = row.x_um + row.sites * with_straps.lef.site_width
+        between = [b - a for a, b in itertools.pairwise(taps)]
+        assert max(between) <= 2 * 5.0 + 5 * width and max(taps[0] - row.x_um, right - taps[-1]) <= 5.5
+    spans = with_straps.spans()
+    for row in spans.values():
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(sorted(row)))
+
+
+def test_rows_are_full_from_end_cap_to_end_cap(with_straps):
+    cells = cells_of(with_straps)
+    lef = with_straps.lef
+    for row in with_straps.placement.rows:
+        own = sorted((cell.x_um, cell.kind) for cell in cells.values() if cell.y_um == row.y_um)
+        assert own[0][1] == own[-1][1] == "FILLCELL_X2"
+        for (x, kind), (after, _) in itertools.pairwise(own):
+            assert x + lef.macro(kind).width == pytest.approx(after)
+        assert [dbu(own[0][0]), dbu(own[-1][0] + lef.macro("FILLCELL_X2").width)] == [
+            *supply.row_ends(row, lef)
+        ]
+
+
+def test_straps_of_a_net_are_one_piece_with_its_rails(with_straps):
+    """By KLayout: metal and cuts as drawn are two pieces, power and ground, with both nets on every layer."""
+    import klayout.db as db
+
+    lef, grid = with_straps.lef, supply.power_grid(with_straps)
+    names = [layer.name for layer in lef.layers.values() if layer.kind in ("ROUTING", "CUT")]
+    layers = {name: db.Region() for name in names}
+    for layer, rect in grid.shapes():
+        layers[layer].insert(db.Box(*rect))
+    for wire in itertools.chain(*supply.rails(with_straps).values()):
+        layers[wire.layer].insert(db.Box(*wire.outline))
+    found = db.LayoutToNetlist("top", 1 / DBU)
+    for name, region in layers.items():
+        found.register(region, name)
+        found.connect(region)
+    for below, above in itertools.pairwise(names):
+        found.connect(layers[below], layers[above])
+    found.extract_netlist()
+    pieces = list(found.netlist().circuit_by_name("top").each_net())
+    assert len(pieces) == 2
+    for piece in pieces:
+        for layer in ("metal1", "via1", "metal4", "via5", "metal7"):
+            assert not found.shapes_of_net(piece, layers[layer], True).is_empty()
+    for layer, region in layers.items():
+        if space := dbu(lef.layers[layer].spacing):
+            assert region.merged().space_check(space).is_empty(), layer
+
+
+# ---- the deck
+
+REPORT = """<report-database><categories>
+ <category><name>m1.1</name></category><category><name>m1.2</name></category>
+ <category><name>'x y'</name></category>
+</categories><items>
+ <item><category>m1.2</category></item><item><category>m1.2</category></item>
+ <item><category>'x y'</category></item>
+</items></report-database>"""
+
+
+def test_markers_are_counted_by_rule(tmp_path):
+    (tmp_path / "a.lyrdb").write_text(REPORT)
+    assert deck.read(tmp_path / "a.lyrdb") == (3, {"m1.2": 2, "x y": 1})
+    found = deck.Rules("d.lydrc", "", "KLayout 1", 3, {"m1.2": 2, "x y": 1})
+    assert found.text == "3 markers of 3 checks by d.lydrc (KLayout 1), m1.2 2, x y 1"
+    assert found.wrong and deck.Rules("d", connections={"open nets": 1}).wrong
+    assert not deck.Rules("d", connections={"open nets": 0}).wrong
+    assert deck.Rules("d.lydrc", "", "KLayout 1", 3).text.startswith("no markers of 3 checks")
+
+
+def test_a_missing_deck_or_program_is_reported(tmp_path, monkeypatch):
+    assert deck.check(tmp_path / "a.gds", kit.find(), tmp_path).why_not == deck.NO_DECK
+    assert (tmp_path / "rules.lyrdb").is_file() and (tmp_path / "rules.json").is_file()
+    monkeypatch.setattr(deck.shutil, "which", lambda name: None)
+    deck.version.cache_clear()
+    with_deck = replace(kit.find(), drc=tmp_path / "d.lydrc")
+    found = deck.check(tmp_path / "a.gds", with_deck, tmp_path)
+    assert "klayout is missing" in found.text and "apt-get install klayout" in found.text
+    deck.version.cache_clear()
+
+
+OPTIONS = ["--kit", "sky130hd", "--layout", "--json"]
+
+
+@regress
+def test_a_layout_of_sky130_passes_its_deck(monkeypatch, capsys):
+    pdks.require(monkeypatch, "sky130hd")
+    assert main(["asic", "mont", "--nbits", "8", "--clock", "60", *OPTIONS]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates", "placed gates"}
+    rules = report["rules"]
+    assert (rules["deck"], rules["markers"]) == ("sky130hd.lydrc", {}) and rules["checks"] > 100
+    assert len(rules["connections"]) == 3 and not any(rules["connections"].values())
+    assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0
