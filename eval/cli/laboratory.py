@@ -65,6 +65,15 @@ def flow_of(args: Namespace, options: Collection[str], command: str) -> dict[str
     return values
 
 
+def kit_of(args: Namespace) -> str:
+    """The value of `--kit` as points have it: "" for the default one; BadInput for an unknown one."""
+    from ...flow.kit import kit  # not at the top: it needs the extra [flow]
+
+    name = args.kit or kit.DEFAULT.stem
+    kit.described(name)
+    return "" if name == kit.DEFAULT.stem else name
+
+
 def jobs_of(args: Namespace) -> int:
     return args.jobs or len(os.sched_getaffinity(0))
 

@@ -195,6 +195,7 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
     # a core by a manifest counts without its wrapper, if its instance there is called `core`
     counted = run.core or run
     figures = [figure("clock_ns", run.clock_ns)]
+    figures += [figure(f"period_{corner}_ns", value) for corner, value in run.corner_ns.items()]
     for name in (*OF_NETLIST, *OF_OPERATION):
         value = getattr(counted, name, getattr(run, name))
         values = value or {} if name in OF_OPERATION else {} if value is None else {"": value}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ..json_values import json_value
+from .flow_settings import KIT
 from .point import Point, key_in
 
 
@@ -58,6 +59,11 @@ class Row:
     key: str
     point: Mapping[str, Any]
     source: Source = field(repr=False, compare=False)
+
+    @property
+    def kit(self) -> str:
+        """The library of cells, if it is not the default one."""
+        return str(self.flow.get(KIT, ""))
 
     @property
     def reference(self) -> bool:

@@ -13,6 +13,7 @@ from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
 # metrics of which each operation has its own
 OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
+CORNERS = ("slow", "typical", "fast")  # of a library of cells
 DRAWN = {"energy_drawn_nj": "mean_nj", "energy_drawn_std_nj": "std_nj"}  # of operations on drawn operands
 
 
@@ -58,6 +59,10 @@ METRICS: dict[str, Metric] = {
         Metric("power_mw", "Power", "mW", NETLIST, axis=True),
         Metric("clock_ns", "Clock period", "ns", NETLIST, better=""),
         Metric("fmax_mhz", "Highest clock", "MHz", (*NETLIST, FPGA), better="max"),
+        *(
+            Metric(f"period_{corner}_ns", f"Shortest period, {corner} corner", "ns", NETLIST)
+            for corner in CORNERS
+        ),
         Metric("wns_ns", "Slack", "ns", NETLIST, better="max"),
         Metric("hold_wns_ns", "Hold slack", "ns", NETLIST, better="max"),
         Metric("cells", "Cells", "cells", NETLIST, axis=True, counted=True),

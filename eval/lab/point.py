@@ -272,6 +272,11 @@ class Point:
         """The name of its workload among the operations of all accelerators."""
         return own_operation(self.machine, self.workload) if self.own else self.workload
 
+    @property
+    def kit(self) -> str:
+        """The library of cells, if it is not the default one."""
+        return str(dict(self.flow).get(KIT, ""))
+
     def chip(self) -> AcceleratorChip:
         """As the flow wants it."""
         system, kind = self.interface == SYSTEM, self.kind
@@ -324,7 +329,7 @@ class Point:
             json.dumps(identity, sort_keys=True),
             digest,
             tools,
-            keys.kit_of(self.stage, dict(self.flow).get(KIT)),
+            keys.kit_of(self.stage, self.kit or None),
         )
 
     @functools.cached_property

@@ -1,31 +1,37 @@
-"""The section on products: cores at their highest clocks, as in `modexlab compare cores`."""
+"""The sections on products: cores at their highest clocks, as in `modexlab compare cores`, and by kit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
 from ...fl.cost import counting_floor
 from ..designs.interfaces import DEFAULT, UNIT
 from ..designs.system_catalogue import HARDWARE
 from ..json_values import attributes
+from ..lab.comparison import league
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
+from ..lab.comparison.league import Agreement, Entry
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
 from .ledger_view import Record
-from .tables import MISSING, Cell, Column, Table, line, own
+from .metrics import shown
+from .tables import MISSING, SIGN, Cell, Column, Table, line, own
 
 ROOM = 1.5  # beyond the points of its width on both sides
 
 
-def found(ledger: Ledger, asked: Sequence[str] = ()) -> list[Core]:
-    """All cores at the widths of those that were measured, and published ones."""
+def found(ledger: Ledger, asked: Sequence[str] = (), kit: str = "") -> list[Core]:
+    """All cores at the widths of those that were measured with this kit, and published ones."""
     widths = {
         row.nbits
         for row in ledger.rows(stage=list(NETLIST), metric="area_um2", interface=[UNIT, DEFAULT.name])
+        if row.kit == kit
     }
     names = [name for name in asked if not name.startswith(HARDWARE)]
     return [
         core
-        for core in (cores(ledger, sorted(widths)) if widths else ())
+        for core in (cores(ledger, sorted(widths), kit=kit) if widths else ())
         if core.kind == PUBLISHED or not names or core.design in names
     ]
 
@@ -130,3 +136,77 @@ def _floors(made: Sequence[Core]) -> Iterator[Record]:
                 "area_time": MM2 * least,
                 "last": last,
             }
+
+
+# ---- the same with every kit
+
+
+def _number(head: str, value: Callable[[Any], float | int | None], unit: str = "") -> Column:
+    def cell(item: Any) -> Cell:
+        found = value(item)
+        return MISSING if found is None else Cell(shown(found), found)
+
+    return Column(head, cell, unit, True)
+
+
+def _core(entry: Entry) -> Cell:
+    stale = entry.core.stale
+    return Cell(f"{entry.core.name}{SIGN if stale else ''}", stale=stale)
+
+
+NODES = (
+    Column("Core", _core),
+    Column("Kit", "kit"),
+    Column("Corner", "corner"),
+    _number("Area", attrgetter("core.area_um2"), "µm²"),
+    _number("Clock", attrgetter("period_ns"), "ns"),
+    _number("Interval", attrgetter("product_ns"), "ns"),
+    _number("Area × time", attrgetter("area_time"), "mm² ns"),
+    _number("Area", lambda entry: entry.gates and entry.gates / 1000, "kGE"),
+    _number("Interval", attrgetter("product_fo4"), "FO4"),
+    _number("Area × time", attrgetter("gate_time"), "kGE FO4"),
+    _number("Place", attrgetter("place")),
+)
+RANKINGS = (
+    Column("Kit", "kit"),
+    Column("Corner", "corner"),
+    _number("Bits", attrgetter("nbits")),
+    _number("Cores", attrgetter("cores")),
+    _number("τ, area × time", attrgetter("tau")),
+    _number("τ, area", attrgetter("tau_area")),
+    _number("τ, time", attrgetter("tau_time")),
+    Column(
+        "Area × time in kGE FO4, to the base",
+        lambda item: " to ".join(f"{end:.2f}" for end in item.spread or ()),
+    ),
+)
+
+
+def nodes(entries: Sequence[Entry]) -> Table:
+    """Each core with each kit at each corner."""
+    lines = [
+        line(NODES, entry, {"nbits": entry.core.nbits}, f"{entry.core.nbits:,} bits") for entry in entries
+    ]
+    return Table(
+        "nodes",
+        "The same cores with every library of cells",
+        "The same Verilog, operands and tests, after synthesis with supposed wires. The clock is the "
+        "shortest that the slow corner meets; at another corner it changes as the longest path does. kGE: "
+        "thousands of NAND2 of the library. FO4: the delay of its inverter into four like it, at that "
+        "corner.",
+        NODES,
+        lines,
+    )
+
+
+def rankings(held: Sequence[Agreement]) -> Table:
+    """How the ranking with the default kit predicts those with the others."""
+    return Table(
+        "rankings",
+        f"Rankings held to that with {league.base()}",
+        "Kendall's τ is 1 where two rankings have the same order, and -1 where one is the reverse of the "
+        "other. The last column has the least and the most of area × time in units of the library, by that "
+        f"of the same core with {league.base()}.",
+        RANKINGS,
+        [line(RANKINGS, item, {"nbits": item.nbits}) for item in held],
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...flow.prove.report import REFUTED
 from ..designs.interfaces import UNIT
+from ..lab.comparison import league
 from ..lab.verdicts import FAULTS, LEAKAGE
 from . import protections
 from .charts import DEPENDS, SHARES
@@ -104,6 +105,13 @@ def _cores(content: Content) -> str:
         f"{shown(least['area_time'])} mm² ns, and {most['label']} the most, "
         f"{shown(most['area_time'])} mm² ns."
     )
+
+
+def _nodes(content: Content) -> str:
+    """How well the ranking at 45 nm predicts the others."""
+    if text := league.answer(content.held):
+        return text
+    return f"{shown(len(content.nodes))} figures of cores by library, too few for a ranking."
 
 
 def _comparison(content: Content) -> str:
@@ -269,6 +277,7 @@ FINDINGS: dict[str, Callable[[Content], str]] = {  # by section; the lead of the
     "designs": _designs,
     "others": _others,
     "cores": _cores,
+    "nodes": _nodes,
     "comparison": _comparison,
     "widths": _widths,
     "interfaces": _interfaces,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..designs import catalogue
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
+from ..lab.comparison import league
 from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import FORMULA, RTL
@@ -37,9 +38,8 @@ CHECKS = (  # stages, and what ran before their figures were written down
     (("cl",), "on the cycle-level model, without RTL"),
 )
 LIBRARY = (
-    "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without "
-    "glitches are a lower bound. Paper 001 used commercial tools and reports layouts: a ratio within some "
-    "ten percent says nothing."
+    "Area, time and energy: open tools, {title}; energies without glitches are a lower bound. Paper 001 used "
+    "commercial tools and reports layouts: a ratio within some ten percent says nothing."
 )
 SAME_SUM = ("textbook", "koc")  # values of add_red that are one form behind synthesis
 ONE_FORM = (
@@ -73,10 +73,13 @@ def listed(words: Sequence[str]) -> str:
 class Content:
     """All data of a report on a ledger, or on some of its designs."""
 
-    def __init__(self, ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> None:
-        self.path, self.asked = ledger.path, asked
+    def __init__(
+        self, ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True, kit: str = ""
+    ) -> None:
+        self.path, self.asked, self.kit = ledger.path, asked, kit
         self.when = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC"
-        rows, self.failures = ledger.rows(), ledger.failures()
+        rows = [row for row in ledger.rows() if row.kit == kit or row.stage not in SILICON]
+        self.failures = ledger.failures()
         if asked:
             alone = [name for name in asked if not name.startswith((HARDWARE, SOFTWARE))]
             subjects = {*asked, *(f"{HARDWARE}{name}" for name in alone)}
@@ -97,8 +100,11 @@ class Content:
         if pictures:
             self.pictures, self.left_out = layouts(ledger, self.entries, self.chips)
         self.machines = machines()
-        self.compared = compared(ledger, asked) if self.entries else Compared()
-        self.all_cores = cores.found(ledger, asked)
+        # papers are compared with the default kit
+        self.compared = compared(ledger, asked) if self.entries and not kit else Compared()
+        self.all_cores = cores.found(ledger, asked, kit)
+        self.nodes = [] if asked else league.league(ledger)
+        self.held = league.held_to_base(self.nodes)
         self.cores = cores.measured(self.all_cores)  # compared by the time of a product
         self.interfaces = interface_costs.steps(self.comparable)
         self.proven = proofs.measured(ledger, asked)
@@ -226,6 +232,8 @@ class Content:
             choices.table(self.all_cores),
             choices.terms(self.all_cores),
             cores.table(self.cores),
+            cores.rankings(self.held),
+            cores.nodes(self.nodes),
             interface_costs.table(self.interfaces),
             tables.critical_paths(self.data["paths"], own),
             tables.leaks(self.data["leakage"]),
@@ -280,9 +288,16 @@ class Content:
             text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
             rest = ". The others ran their tests as gates; their commands say --skip equivalence"
             yield Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")
-            yield Trust(None, LIBRARY)
+            yield Trust(None, LIBRARY.format(title=self._library))
         if self._one_form:
             yield Trust(None, ONE_FORM)
+
+    @property
+    def _library(self) -> str:
+        """The kit of its netlists."""
+        from ...flow.kit import kit  # the flow needs the extra of its name
+
+        return kit.described(self.kit or kit.DEFAULT.stem).title
 
     @property
     def _one_form(self) -> bool:

@@ -138,6 +138,7 @@ class Summary(Headline, Product):
     rules: Rules | None = None  # markers of the kit's design rules, if it has a deck
     corners: dict[str, str] = msgspec.field(default_factory=dict)  # of setup, hold and power
     derate: float = 0.0  # of the delays of cells on data paths
+    corner_ns: dict[str, float] = msgspec.field(default_factory=dict)  # the shortest period at each corner
     # the clock was searched: what was tried for it, after layout where there is one
     trials: list[Trial] = msgspec.field(default_factory=list)
     products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are

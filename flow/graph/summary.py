@@ -145,6 +145,7 @@ def summarize(
         corners=_corners(read),
         derate=_derate(read),
         rules=read.rules,
+        corner_ns=timing.corner_ns if (timing := read.timing_post or read.timing) else {},
     )
     if searched is not None:
         after_layout = searched.after_layout

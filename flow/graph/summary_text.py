@@ -101,6 +101,9 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
         for name, corner in report.corners.items():
             figure = "no figure" if values[name] is None else forms[name].format(values[name])
             yield f"{name} corner", f"{figure} at {corner}"
+    if report.corner_ns:
+        periods = (f"{value:.3f} ns {corner}" for corner, value in report.corner_ns.items())
+        yield "shortest period", ", ".join(periods)
     if report.derate:
         yield (
             "derate",

@@ -10,10 +10,11 @@ and change
                  and a name that ends in .gz is unpacked. `drc` is a deck of design rules for KLayout
   [cells]        the cells by role: inverter, buffers (weakest first), ties, clock gate, buffers of the clock
                  tree, the slow buffer for hold, fillers; full_adder, half_adder, selector (a sum of three
-                 products) and complements (XOR and XNOR) if the library has them. Drive strengths of one
-                 function are those whose names agree in group 1 of `strength`, or stand together in a list of
-                 `families`; `carry_ns` is the delay of a rippling carry for a bit, by which synthesis chooses
-                 adders. `dont_use` has patterns of cells that mapping and sizing leave out
+                 products; gates replace what a library lacks) and complements (XOR and XNOR) if the library
+                 has them. Drive strengths of one function are those whose names agree in group 1 of
+                 `strength`, or stand together in a list of `families`; `carry_ns` is the delay of a rippling
+                 carry for a bit, by which synthesis chooses adders. `dont_use` has patterns of cells that
+                 mapping and sizing leave out
   [constraints]  the driver of inputs and the load of outputs; when an input changes at the earliest; the slew
                  of the clock at registers; wire for each reader of a net before there is a layout; the
                  period of a run that names none; `derate`, the share by which timing changes the delays of

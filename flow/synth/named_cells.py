@@ -3,18 +3,18 @@
 A bit heap of thousands of full adders is the best tree there is when it is written down, and a mapper that is
 shown its gates takes it apart, for hours. So modules whose name begins with a word of NAMES are looked into
 (a module of another name is not): where the function of two of its outputs, or of one, is that of the kit's
-cell in this role, by all rows of the truth table and whatever the ports are called, these bits become that
-cell, which no pass of yosys looks into, and abc sees what is between such cells alone. All else of such a
-module stays as it is written, as do bits with a constant or two like signals among their inputs, or with an
-output that nobody reads: logic makes less of them. This is done where a design has at least LEAST such cells:
-smaller designs abc does in a minute, and sizing finds their adders afterwards (sizing/full_adders.py).
+cells in this role (role_cells.py), by all rows of the truth table and whatever the ports are called, these
+bits become those cells, which no pass of yosys looks into, and abc sees what is between such cells alone. All
+else of such a module stays as it is written, as do bits with a constant or two like signals among their
+inputs, or with an output that nobody reads: logic makes less of them. This is done where a design has at
+least LEAST such cells: smaller designs abc does in a minute, and sizing finds their adders afterwards
+(sizing/full_adders.py).
 
-The cells have names that mapping keeps (INSTANCE.adder7), by which the proof finds them on both sides
-(prove/equivalence.py).
+The cells have names that mapping keeps (INSTANCE.adder7, or adder7_0 and on where there are several), by
+which the proof finds them on both sides (prove/equivalence.py).
 """
 
 import functools
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..kit.functions import parse
-from ..kit.kit_file import Adder
 from ..kit.liberty import Library
 from ..netlist import logic
 from ..netlist.document import (
@@ -36,6 +35,8 @@ from ..netlist.document import (
     port_bits,
     readers,
 )
+from . import role_cells
+from .role_cells import Network
 from .sharing import extended
 from .tiles import forms
 
@@ -58,11 +59,18 @@ Gate = tuple[str, Leaves]  # its type, and its inputs in the order of its functi
 
 
 class Bits(NamedTuple):
-    """Outputs of a module that are those of one cell: the nets of its pins."""
+    """Outputs of a module that are those of a role's cells: the nets of its leaves and of its outputs, by
+    their numbers in the network.
+    """
 
-    kind: str
-    inputs: dict[str, Bit]
-    outputs: dict[str, Bit]
+    network: Network
+    inputs: dict[int, Bit]
+    outputs: dict[int, Bit]
+
+    def names(self, base: str) -> list[str]:
+        """The names of the cells."""
+        several = len(self.network.cells) > 1
+        return [f"{base}_{number}" if several else base for number in range(len(self.network.cells))]
 
 
 @dataclass
@@ -147,11 +155,9 @@ def _form(module: Module, role: str, what: str, library: Library) -> Form | None
 
 def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Library) -> Iterator[Bits]:
     """The bits of a module that are the cell of the kit in this role."""
-    adder = getattr(library.roles, role)
-    if not adder:
+    _, network, tables = role_cells.find(library, role)
+    if network is None:
         return
-    cell = library.cells[adder.cell if isinstance(adder, Adder) else adder]
-    tables = _tables(tuple(cell.pins[pin].function for pin in cell.outputs), cell.inputs)
     inputs = {*port_bits(module, "input")}
 
     @functools.cache
@@ -168,10 +174,10 @@ def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Libra
         if nets := leaves(net):
             by_leaves[nets][_table(net, nets, driver)] = net
     for nets, values in by_leaves.items():
-        for found, pins in tables.items():
-            if len(pins) == len(nets) and values.keys() >= {*found}:
-                outputs = {pin: values[table] for pin, table in zip(cell.outputs, found, strict=True)}
-                yield Bits(cell.name, dict(zip(pins, nets, strict=True)), outputs)
+        for found, order in tables.items():
+            if len(order) == len(nets) and values.keys() >= {*found}:
+                outputs = {net: values[table] for net, table in zip(network.outputs, found, strict=True)}
+                yield Bits(network, dict(zip(order, nets, strict=True)), outputs)
                 break
 
 
@@ -191,21 +197,13 @@ def _table(net: Bit, leaves: Leaves, driver: Mapping[Bit, Gate]) -> int:
     return value(net) & (1 << size) - 1
 
 
-@functools.cache
-def _tables(functions: tuple[str, ...], inputs: tuple[str, ...]) -> dict[tuple[int, ...], tuple[str, ...]]:
-    """The truth tables of a cell's outputs, over its inputs in each order that makes a difference."""
-    found: dict[tuple[int, ...], tuple[str, ...]] = {}
-    for order in itertools.permutations(inputs):
-        found.setdefault(tuple(parse(text).table(order) for text in functions), order)
-    return found
-
-
 # ---- in their places
 
-Placed = dict[tuple[str, str], tuple[Form, Bits]]  # by the names of module and cell
+# by the names of module and cell: what it is of, and the name of the whole
+Placed = dict[tuple[str, str], tuple[Form, Bits, str]]
 
 
-def expand(design: Document, forms: Mapping[str, Form]) -> Placed:
+def expand(design: Document, forms: Mapping[str, Form], library: Library) -> Placed:
     """Put cells, and gates for what is none, in the place of the modules that are looked into, in a design
     that is flat but for these; return the cells.
     """
@@ -232,10 +230,15 @@ def expand(design: Document, forms: Mapping[str, Form]) -> Placed:
                         nets[net] = outside
                         rest.update(() if inputs else [net])
             for number, bits in enumerate(form.bits):
-                name = f"{path}{SEPARATOR}{form.what}{number}"
-                pins = {pin: [nets[net]] for pin, net in (bits.inputs | bits.outputs).items()}
-                module["cells"][name] = made_cell(bits.kind, pins, bits.outputs)
-                placed[own, name] = form, bits
+                base = f"{path}{SEPARATOR}{form.what}{number}"
+                inside = {pin: nets[net] for pin, net in (bits.inputs | bits.outputs).items()}
+                for name, (kind, pins) in zip(bits.names(base), bits.network.cells, strict=True):
+                    connected = {
+                        pin: [inside[net] if net in inside else inside.setdefault(net, next(fresh))]
+                        for pin, net in pins
+                    }
+                    module["cells"][name] = made_cell(kind, connected, library.cells[kind].outputs)
+                    placed[own, name] = form, bits, base
                 rest.difference_update(bits.outputs.values())
             _add_gates(module, path, form, rest, nets, fresh)
     return placed
@@ -249,19 +252,33 @@ def simplify(design: Document, placed: Placed) -> int:
     for own, module in design["modules"].items():
         fresh = fresh_nets(module)
         read = readers(module)
-        for name in [item for item in module["cells"] if (own, item) in placed]:
-            form, bits = placed[own, name]
-            pins = {pin: nets[0] for pin, nets in module["cells"][name]["connections"].items() if nets}
-            inputs = [pins[pin] for pin in bits.inputs]
+        groups = {
+            placed[own, name][2]: placed[own, name] for name in module["cells"] if (own, name) in placed
+        }
+        for form, bits, base in groups.values():
+            names = [name for name in bits.names(base) if name in module["cells"]]
+            pins = _nets(module, bits, base)
+            inputs = [pins.get(leaf) for leaf in bits.inputs]
             whole = len({*inputs}) == len(inputs) and all(isinstance(net, int) for net in inputs)
             wanted = {net for pin, net in bits.outputs.items() if pins.get(pin) in read}
-            if whole and len(wanted) == len(bits.outputs):
+            if whole and len(wanted) == len(bits.outputs) and len(names) == len(bits.network.cells):
                 continue
             count += 1
-            del module["cells"][name]
+            for name in names:
+                del module["cells"][name]
             nets = {net: pins[pin] for pin, net in (bits.inputs | bits.outputs).items() if pin in pins}
-            _add_gates(module, name, form, wanted, nets, fresh)
+            _add_gates(module, base, form, wanted, nets, fresh)
     return count
+
+
+def _nets(module: Module, bits: Bits, base: str) -> dict[int, Bit]:
+    """The nets of a network by their numbers, of those of its cells that are still there."""
+    found: dict[int, Bit] = {}
+    for name, (_, pins) in zip(bits.names(base), bits.network.cells, strict=True):
+        if name in module["cells"]:
+            connections = module["cells"][name]["connections"]
+            found |= {net: connections[pin][0] for pin, net in pins if connections.get(pin)}
+    return found
 
 
 def _add_gates(

@@ -212,7 +212,7 @@ def _taken_apart(
     (work / "tiled.json").write_text(json.dumps(hierarchy))
     yield yosys.run("flatten", f"read_json tiled.json\n{FLATTEN}", work)
     parts = tiles.cut(document.load(work / FLAT), top, found)
-    placed |= named_cells.expand(parts, forms)
+    placed |= named_cells.expand(parts, forms, files.library) if files else {}
     while named_cells.simplify(parts, placed):
         pass
     cells = CELLS.format(lib=files.lib) if files and forms else ""

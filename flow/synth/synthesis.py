@@ -20,7 +20,7 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ from ..netlist.document import (
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
 from ..progress import say
-from . import estimate, tiles
+from . import estimate, role_cells, tiles
 from .area import area
 from .carry_save import narrow, save_carries
 from .complements import use_complements
@@ -83,6 +83,7 @@ FORM = (
     "netlist; "
     "hold_form=True leaves sums as they are written"
 )
+MAPPING = re.compile(r"-map (\w+\.v)")
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
 BEFORE_NAMED = "sklansky"  # in its place, where cells that the design names wait for sums: a digit's quotient
 CARRIES_SHARE = 0.75  # of the clock
@@ -181,11 +182,9 @@ def synthesize(
         raise BadInput(f"a clock of {clock_ns} ns: give a period above 0 and up to 1000 ns")
     chosen = Options.of(STYLE_OPTIONS.get(style, {}) | options)
     files = kit.find(kit_directory, corner)
-    roles = files.library.roles
-    if chosen.adders in (FULL_ADDERS, SPARSE) and not (roles.full_adder and roles.half_adder):
-        raise BadInput(
-            f"the kit {files.source} names no full and half adder, which adders={chosen.adders} is made of"
-        )
+    adders = ("full_adder", "half_adder") if chosen.adders in (FULL_ADDERS, SPARSE) else ()
+    if not all(role_cells.find(files.library, role).network for role in adders):
+        raise BadInput(f"the kit {files.source} has too few gates for adders={chosen.adders}")
     out = Path(out_dir)
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -274,10 +273,11 @@ class _Mapper:
         own = self.named & cells.keys()
         named = sorted({cells[name]["type"] for name in own})
         (work / "shared.json").write_text(json.dumps(design))
-        self._write_inputs(work)
+        kinds = self._adders(design, bool(named))
+        self._write_inputs(work, kinds)
         few = estimate.cells(design) - len(own) <= MOST_CHOSEN
         results = []
-        for adders in self._adders(design, bool(named)):
+        for adders in kinds:
             options = replace(self.options, adders=adders)
             script = self._script(top, options, named)
             structure, mapping = self._map(script, work, STRUCTURES if few else WITHOUT_CHOICES)
@@ -325,12 +325,13 @@ class _Mapper:
             return ["ripple", SPARSE]
         return ["mixed" if late else "ripple"]
 
-    def _write_inputs(self, work: Path) -> None:
+    def _write_inputs(self, work: Path, adders: Sequence[str]) -> None:
         """The files that scripts read."""
         library = self.files.library
         outside = library.kit.constraints
-        for source in (ROOM / "mapping").glob("*.v"):
-            (work / source.name).write_text(_with_adders(source.read_text(), library))
+        for name in {name for kind in adders for name in MAPPING.findall(ADDERS[kind])}:
+            text = (ROOM / "mapping" / name).read_text()
+            (work / name).write_text(_with_adders(text, library))
         (work / "drive.constr").write_text(
             f"set_driving_cell {outside.mapping_driver}\nset_load {outside.mapping_load_ff}\n"
         )
@@ -433,18 +434,16 @@ def _with_adders(text: str, library: liberty.Library) -> str:
     """
 
     def instance(match: re.Match[str]) -> str:
-        adder = getattr(library.roles, match[1])
-        if adder is None:
-            return "// no such cell"
+        network = role_cells.find(library, match[1]).network
+        assert network is not None, "refused before"
         *inputs, carry, total = match[2].split(", ")
-        nets, extra = {adder.sum: total, adder.carry: carry}, ""
-        for pin, inverted in zip((adder.sum, adder.carry), library.complemented(adder), strict=True):
-            if inverted:
-                extra += f"wire inverse_{pin}; assign {nets[pin]} = ~inverse_{pin}; "
-                nets[pin] = f"inverse_{pin}"
-        pins = {**dict(zip(adder.inputs, inputs, strict=True)), adder.carry: "", **nets}
-        cell = f"{adder.cell} adder ({', '.join(f'.{pin}({net})' for pin, net in pins.items())});"
-        return f"begin : cell {extra}{cell} end" if extra else cell
+        nets = dict(enumerate(inputs)) | dict(zip(network.outputs, (carry, total), strict=True))
+        inner = {net for _, pins in network.cells for _, net in pins} - nets.keys()
+        text = "".join(f"wire n{net}; " for net in sorted(inner))
+        for number, (kind, pins) in enumerate(network.cells):
+            ports = ", ".join(f".{pin}({nets.get(net, f'n{net}')})" for pin, net in pins)
+            text += f"{kind} adder{number or ''} ({ports}); "
+        return text.rstrip() if len(network.cells) == 1 else f"begin : cell {text}end"
 
     return re.sub(r"@(full_adder|half_adder)\((.*)\)@", instance, text)
 

@@ -226,7 +226,7 @@ class TimingGraph:
 
     def _make_arcs(self) -> None:
         """All arcs of all instances, of one kind of cell in one go: nodes, cell, row of its kind, and the
-        sink that an arc starts from.
+        sink that an arc starts from, which is -1 for one that starts from another output.
         """
         parts = [np.zeros((5, 0), int)]
         sinks = np.full((len(self.names), self.cells.cap.shape[1]), -1)
@@ -299,7 +299,8 @@ class TimingGraph:
         for edge in (RISE, FALL):
             self.load += np.bincount(2 * self.sink_net + edge, self.sink_ff[:, edge], count)
         self.wire = self.wire_delays(self.start // 2, self.sink_ff[self.arc_sink, self.arc_start_edge])
-        self.wire[self.ideal[self.start]] = 0.0
+        # nor is there a wire before an arc that starts from another output of its cell
+        self.wire[self.ideal[self.start] | (self.arc_sink < 0)] = 0.0
         kinds = self.kind[self.arc_cell]
         self.delay_table = self.cells.delay[kinds, self.arc_row]
         self.slew_table = self.cells.slew[kinds, self.arc_row]

@@ -103,6 +103,7 @@ API void required(const Arcs* arcs, const double* arc_delay, const double* arriv
     }
     for (int64_t k = 0; k < arcs->count; k++) {
         const int64_t start = arcs->start[k];
+        if (sink[k] < 0) continue;  // from another output of the cell
         const double slack = needed[arcs->end[k]] - arc_delay[k] - arcs->wire[k] - arrival[start];
         double& worst = sink_slack[2 * sink[k] + start % 2];
         if (std::isfinite(slack) && slack < worst) worst = slack;

@@ -107,6 +107,9 @@ class TimingReport(Product, kw_only=True):
     wire_load: str | None
     corner: str  # of setup
     hold_corner: str = ""
+    corner_ns: dict[str, float] = msgspec.field(
+        default_factory=dict
+    )  # the shortest period at each corner of a kit with several
     constraints: Mapping[str, Any]  # but for the clock's period
     paths: list[TimedPath]
     hold_paths: list[TimedPath]

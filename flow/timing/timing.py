@@ -15,7 +15,8 @@ A clock is met if all endpoints are judged and none is late, neither for setup n
 period that the netlist meets.
 
 Setup is judged at the slow corner of the kit and hold at the fast one; a corner that the kit lacks is
-replaced by the typical one.
+replaced by the typical one. `corner_ns` has the shortest period of the same netlist at every corner, by the
+flow's own engine.
 
 Hold is judged on paths that start at registers (hold_inside_wns_ns); from inputs it depends on what drives
 them, and is only told.
@@ -111,7 +112,7 @@ def analyze(
         path.modules = list(dict.fromkeys(point.module for point in path.points if point.cell))
     report = _report(subject, engine, result)
     report.caveats[:0] = caveats
-    report.hold_corner = fast.at
+    report.hold_corner, report.corner_ns = fast.at, {} if corner else _periods(subject, adk)
     report.fmax = result.fmax if fmax else None
     report.fmax_mhz = 1000 / report.fmax.clock_ns if report.fmax else None
     report.seconds = round(time.monotonic() - started, 2)
@@ -131,6 +132,18 @@ def with_openers(subject: Subject) -> Subject:
         arrivals = timing.arrivals_ns[subject.netlist.cells[cell].pins[pin]]
         opened.append((f"{cell}/{pin}", round(float(max(arrivals)), DIGITS)))
     return replace(subject, asked=replace(subject.asked, openers=tuple(opened)))
+
+
+def _periods(subject: Subject, adk: Path | None) -> dict[str, float]:
+    """The shortest period by setup at each corner of the kit; nothing where it has one."""
+    found: dict[str, float] = {}
+    asked = replace(subject.asked, latency_ns=0.0)
+    for corner in subject.kit.libraries if len(subject.kit.libraries) > 1 else ():
+        at = replace(subject, kit=kit.find(adk, corner), asked=asked)
+        if subject.wire_load in (None, *at.library.wire_loads):
+            slack_ns = _with_latency(_with_openers(at)).estimate().wns_ns
+            found |= {corner: round(asked.clock_ns - slack_ns, DIGITS)} if math.isfinite(slack_ns) else {}
+    return found
 
 
 def _with_latency(subject: Subject) -> Subject:

@@ -6,6 +6,10 @@ import re
 from modexlab.flow.kit import kit
 
 SUPPLY = {"VDD": "pwr", "VSS": "gnd"}
+FEWER = (
+    *("FA_X1", "AOI222_X1", "AOI222_X2", "AOI222_X4", "OAI33_X1", "XOR2_X2", "XNOR2_X2"),
+    *("NAND2_X4", "INV_X32", "BUF_X16", "FILLCELL_X32"),
+)
 
 
 def cell_name(name):

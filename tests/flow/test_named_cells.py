@@ -11,7 +11,7 @@ from modexlab.flow import product
 from modexlab.flow.kit import kit
 from modexlab.flow.netlist import netlist, yosys
 from modexlab.flow.prove.placed import prove_same
-from modexlab.flow.synth import named_cells
+from modexlab.flow.synth import named_cells, role_cells
 from modexlab.flow.synth.sizing import fanout, sizing
 from modexlab.flow.synth.sizing.circuit import wired
 from modexlab.flow.synth.sizing.families import Families
@@ -21,7 +21,8 @@ from modexlab.flow.timing import nldm
 from modexlab.flow.timing.tables import Tables
 from modexlab.rtl.sim.translation.translate import translate
 
-from tests.flow.designs import TOP, loaded, proof, refutation, synthesized, top_of
+from tests.flow.designs import TOP, loaded, proof, refutation, synthesized, top_of, write_top
+from tests.flow.kits import FEWER, second_kit
 from tests.harness import module_fixture, parametrize, regress
 
 WIDTH = 6
@@ -120,6 +121,32 @@ def test_an_input_on_another_net_is_refuted(made, tmp_path, one, other, pin):
     assert first[pin] != second[pin]
     first[pin], second[pin] = second[pin], first[pin]
     refutation(made, tmp_path, module)
+
+
+def test_a_kit_without_these_cells_has_several_for_each(tmp_path, monkeypatch):
+    """Without adders and a cell for three products; proved, and an input on another net is found."""
+    monkeypatch.setattr(named_cells, "LEAST", 1)
+    path = second_kit(tmp_path / "kit", FEWER)
+    out = tmp_path / "made"
+    out.mkdir()
+    synthesized(out, DESIGN, clock_ns=1.0, kit_directory=path)
+    sizing.size(out / "netlist.json", out, clock_ns=1.0, kit_directory=path)
+    module, library = top_of(out), kit.find(path).library
+    for role, base in (("full_adder", "then.adder1"), ("selector", "g1.select1")):
+        network = role_cells.find(library, role).network
+        names = [f"{base}_{number}" for number in range(len(network.cells))]
+        family = library.roles.family
+        kinds = [family(module["cells"][name]["type"]) for name in names]
+        assert len(names) > 1 and kinds == [family(kind) for kind, _ in network.cells]
+    report = proof(out, kit_directory=path)
+    assert report.equivalent and "cell by cell" in report.method
+    first, second = (module["cells"][f"then.adder{place}_0"] for place in (1, 2))
+    inner = (next(iter(cell["connections"])) for cell in (first, second))
+    pins = [(cell["connections"], pin) for cell, pin in zip((first, second), inner, strict=True)]
+    (one, pin), (other, _) = pins
+    one[pin], other[pin] = other[pin], one[pin]
+    write_top(out, module)
+    assert proof(out, kit_directory=path).refuted
 
 
 def test_few_of_them_are_left_to_the_mapper(tmp_path, monkeypatch):

@@ -158,7 +158,7 @@ def test_in_which_order_they_are_measured(ledger):
 def test_one_synthesis_of_a_wide_multiplier_is_not_long(bench, monkeypatch):
     """A search of its clock is, and so is a machine either way."""
     at = {part: Point("heap", 1024, **fields) for part, fields in (("unit", UNIT), ("machine", MACHINE))}
-    known = {lab.machine_of(point.as_json()): 1.95 for point in at.values()}
+    known = {("", *lab.machine_of(point.as_json())): 1.95 for point in at.values()}
     monkeypatch.setattr(lab, "known_clocks", lambda: known)
     points = in_steps(bench.cores(1024, ["heap"]))
     wide = [point for point in points if point.interface == "unit" and not point.settings]
@@ -500,7 +500,8 @@ def test_without_a_search(bench, cli, monkeypatch):
     """One synthesis each, where a clock is known; nothing is made for those that were searched."""
     asked = []
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
-    known = {lab.machine_of(Point("heap", 32, **fields).as_json()): 1.5 for fields in (UNIT, MACHINE)}
+    points = [Point("heap", 32, **fields) for fields in (UNIT, MACHINE)]
+    known = {(point.kit, *lab.machine_of(point.as_json())): 1.5 for point in points}
     monkeypatch.setattr(lab, "known_clocks", lambda: known)
     command = "compare cores heap serial --nbits 32 --measure --no-search --json --own"
     said = cli(command).err

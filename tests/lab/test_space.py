@@ -430,6 +430,7 @@ def test_files(tmp_path):
 READY_MADE = (
     "cores",
     "course",
+    "kits",
     "paper-000",
     "paper-001",
     "paper-002",

@@ -21,6 +21,8 @@ reference results list, by one synthesis each, then the others by searches; --fu
 at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`, prints the table so far. Name designs of the
 catalogue to see only these. --no-search skips the searches, which takes half as long. --pick names one
 machine for each width: within an area the one with the fastest private operation, within a time the smallest.
+--kit compares with another library of cells. --kit all has the same multipliers with every library, and says
+how well the ranking at 45 nm predicts the others.
 
 examples:
   modexlab compare cores --nbits 32
@@ -32,6 +34,7 @@ examples:
   modexlab compare cores --nbits 32 --latex
   modexlab compare cores mont --nbits 8 --measure --json
   modexlab compare cores heap --nbits 32 --measure --no-search
+  modexlab compare cores --kit all --nbits 16
 """
 
 import shlex
@@ -53,7 +56,7 @@ from ..arguments import refuse
 from ..laboratory import ledger_of, swept
 from ..options import flag, option, shared
 from ..render import LATEX, MARKDOWN, Block, Json, answer, interrupted, output_form, warn
-from . import compare_cores
+from . import compare_cores, compare_league
 from .compare_cores import LINE, wrapped
 
 ALL, PREFIX = "all", "paper-"
@@ -86,6 +89,9 @@ OPTIONS = (
     flag("--own", "without the reference results of modexlab"),
     flag("--no-search", f"with {compare_cores.WORD} --measure: use known clocks where there are any"),
     *("--retry", "--jobs", "--ledger"),
+    shared(
+        "--kit", f"with {compare_cores.WORD}; all: the same cores with every kit, in NAND2 and FO4 as well"
+    ),
     flag("--markdown", "print tables in Markdown"),
     flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs)"),
     "--json",
@@ -103,7 +109,8 @@ def execute(args: Namespace) -> int:
     if len(forms) > 1:
         raise BadInput(f"--{forms[0]} with --{forms[1]}: give one of them")
     if args.papers[:1] == [compare_cores.WORD]:
-        return compare_cores.execute(args, _answer)
+        return (compare_league if args.kit == compare_league.ALL else compare_cores).execute(args, _answer)
+    refuse(args, ["kit"], f": papers are compared with the default kit; {CORES_ALONE}")
     refuse(args, [LATEX], f": tables of papers have no LaTeX form; {CORES_ALONE}")
     refuse(args, ["pick"], f": papers have no machines to take; {CORES_ALONE}")
     refuse(args, ["no_search"], f": papers have no clock that is searched; {CORES_ALONE}")

@@ -23,6 +23,7 @@ from ...report.choices import Limit, Width
 from ...report.choices import widths as comparable
 from ...report.metrics import shown
 from ...table import cell, table
+from ..laboratory import kit_of
 from ..render import MARKDOWN, TEXT, Block, Columns, Json, Table, output_form, warn
 
 WORD = "cores"
@@ -149,7 +150,8 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     manifests = catalogue.by_manifests(args.manifests)
     entered = [design.name for design in manifests]
     names = [name if name in entered else catalogue.find(name).name for name in args.papers[1:]]
-    impossible = lab.wanted(nbits, names, manifests).impossible
+    kit = kit_of(args)
+    impossible = lab.wanted(nbits, names, manifests, kit).impossible
     if args.json:
         for what, why in impossible:
             warn(f"there is no {what}: {why}")
@@ -169,7 +171,7 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     limit = Limit.parse(args.pick) if args.pick else None
     return answer(
         args,
-        lambda ledger: lab.cores(ledger, nbits, names, manifests),
+        lambda ledger: lab.cores(ledger, nbits, names, manifests, kit),
         to_measure,
         lambda found: [as_json(core) for core in (found if limit is None else _picked(found, limit))],
         lambda found: _blocks(found, impossible, args) if limit is None else _picks(found, limit, args),

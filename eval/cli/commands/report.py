@@ -29,9 +29,10 @@ from ...designs.workload_names import DECRYPT, ENCRYPT, EXPONENTS
 from ...folders import check_file, write_file
 from ...json_values import attributes, json_value
 from ...lab.explore import Sweep
+from ...lab.flow_settings import KIT
 from ...lab.point import Point
 from ...lab.space import Space
-from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE
+from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE, NETLIST
 from ...progress import Progress, duration
 from ...report.markdown import write as write_markdown
 from ...report.render_png import write_all
@@ -39,7 +40,7 @@ from ...report.sections import Content
 from ...report.tables import Cell
 from ...report.text import text
 from ..arguments import refuse
-from ..laboratory import ledger_of, swept
+from ..laboratory import kit_of, ledger_of, swept
 from ..options import Group, flag, option, shared
 from ..render import Json, answer, interrupted
 
@@ -52,6 +53,7 @@ NBITS = 32  # of a design that the space does not have
 OPTIONS = (
     option("designs", "DESIGN", "only these, alone and behind the processor (default: all)", nargs="*"),
     "--accelerator",
+    shared("--kit", "netlists and layouts with this library; one section has all of them"),
     Group(
         "measurements",
         (
@@ -77,10 +79,13 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     _check(args)
+    kit = kit_of(args)
     ledger, sweep = ledger_of(args, read_only=args.no_measure, reference=not args.own), None
     if not args.no_measure:  # the points of the report that are not in the ledger
         space = Space.load(SPACE)
-        points = chosen(space, args.designs, args.manifests, cycles=args.cycles)
+        points = [
+            with_kit(point, kit) for point in chosen(space, args.designs, args.manifests, cycles=args.cycles)
+        ]
         if ledger.reference is not None:
             points = [point for point in points if not ledger.reference.has(point)]
         sweep = swept(args, space, points, ledger, SPACE)
@@ -89,7 +94,8 @@ def execute(args: Namespace) -> int:
     with Progress("report", quiet=args.json) as progress:
         progress.describe("report: reading the ledger")
         names = [*args.designs, *(design.name for design in by_manifests(args.manifests))]
-        content = Content(ledger, names, pictures=bool(_page(args)) or args.markdown is not None)
+        pictures = bool(_page(args)) or args.markdown is not None
+        content = Content(ledger, names, pictures=pictures, kit=kit)
         written = _write(args, content, progress)
     ending = "\n".join(_ending(content, sweep, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
@@ -148,6 +154,14 @@ def _points(subject: str, nbits: int, works: Sequence[tuple[str, str]]) -> list[
     """A design with workloads at stages, and its netlist."""
     counted = [Point(subject, nbits, workload=work, stage=stage) for stage, work in works]
     return [*counted, Point(subject, nbits, stage=FLOW)]
+
+
+def with_kit(point: Point, kit: str) -> Point:
+    """A point of the flow with this kit, at its default clock."""
+    if not kit or point.stage not in NETLIST:
+        return point
+    flow = {name: value for name, value in point.flow if name != "clock_period"}
+    return point.at(flow=tuple({**flow, KIT: kit}.items()))
 
 
 # ---- writing

@@ -21,6 +21,7 @@ import math
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....fl.cost import counting_floor
@@ -36,10 +37,11 @@ from ...designs.workload_names import DECRYPT, ENCRYPT, NBITS_001, PRODUCT, WORK
 from ...json_values import attributes
 from ...papers import published
 from ...papers.published import Published
+from ..flow_settings import KIT
 from ..ledger.export import Reference
 from ..ledger.ledger import Ledger
 from ..ledger_rows import Row
-from ..metrics import DRAWN
+from ..metrics import CORNERS, DRAWN
 from ..point import Point
 from ..space import Part, Space
 from ..stages import CL, FLOW, LAYOUT, NETLIST
@@ -110,6 +112,10 @@ class Core:
     tests_failed: int | None = None
     stage: str = ""
     technology: str = ""  # kit and corner, or that of a published figure
+    kit: str = ""  # of a library other than the default one
+    corner_ns: Mapping[str, float] = field(
+        default_factory=dict
+    )  # longest path, of a kit with several corners
     source: str = ""
     url: str = ""  # of a published figure, as its commit and how it was obtained
     commit: str = ""
@@ -227,9 +233,13 @@ class Wanted(NamedTuple):
 
 
 def wanted(
-    nbits: Sequence[int], names: Collection[str] = (), manifests: Sequence[ForeignDesign] = ()
+    nbits: Sequence[int],
+    names: Collection[str] = (),
+    manifests: Sequence[ForeignDesign] = (),
+    kit: str = "",
 ) -> Wanted:
-    """The points for these widths, of these designs (none: of all in the space) and those of manifests.
+    """The points for these widths and this kit, of these designs (none: of all in the space) and those of
+    manifests.
 
     A design that is named is there at every width, alone and as a machine. They stand in the order in which
     they are measured: what was entered by a manifest first, as someone waits for it, then part after part of
@@ -249,13 +259,15 @@ def wanted(
         space = replace(_space(), parts=(part,))
         points += sorted(space.possible(), key=lambda point: point.nbits)
         lacking += space.impossible
+    if kit:  # searched from the clock of the kit on
+        points = [point.at(flow=(*SEARCHED, (KIT, kit))) for point in points]
     points = [at_known_clock(point, *SEARCHED) or point for point in dict.fromkeys(points)]
     return Wanted(points, list(dict.fromkeys(lacking)))
 
 
 @functools.cache
 def known_clocks() -> dict[tuple[Any, ...], float]:
-    """The shortest clock periods in ns that the reference results meet, by `machine_of` their point.
+    """The shortest clock periods in ns that the reference results meet, by kit and `machine_of` their point.
 
     Not those of rows with more slack than a search leaves: their clock was given.
     """
@@ -264,7 +276,7 @@ def known_clocks() -> dict[tuple[Any, ...], float]:
     found: dict[tuple[Any, ...], float] = {}
     for row in rows:
         if row.metric == "clock_ns" and slack[row.measurement] <= MOST_SLACK * row.value:
-            machine = machine_of(row.point)
+            machine = row.kit, *machine_of(row.point)
             found[machine] = min(row.value, found.get(machine, row.value))
     return found
 
@@ -273,8 +285,9 @@ def at_known_clock(point: Point, *more: tuple[str, Any]) -> Point | None:
     """The same with one synthesis at a known clock, or with a search (SEARCHED) that begins there; None where
     no clock is known.
     """
-    clock_ns = known_clocks().get(machine_of(point.as_json()))
-    return None if clock_ns is None else point.at(flow=((CLOCK, clock_ns), *more))
+    clock_ns = known_clocks().get((point.kit, *machine_of(point.as_json())))
+    own = ((KIT, point.kit),) if point.kit else ()
+    return None if clock_ns is None else point.at(flow=((CLOCK, clock_ns), *own, *more))
 
 
 def _at(part: Part, nbits: Sequence[int], names: Collection[str]) -> Part | None:
@@ -309,13 +322,14 @@ def cores(
     nbits: Sequence[int],
     names: Collection[str] = (),
     manifests: Sequence[ForeignDesign] = (),
+    kit: str = "",
 ) -> list[Core]:
     """All rows of the table: by width, multipliers first, the shortest product first, published ones last."""
-    asked = wanted(nbits, names, manifests).points
+    asked = wanted(nbits, names, manifests, kit).points
     rows = LedgerRows(ledger)
     made: dict[tuple[Any, ...], Core] = {}
-    for turn, point in enumerate([*asked, *_others(ledger, nbits, names)]):
-        core = replace(_of_point(point, rows, ledger), turn=turn)
+    for turn, point in enumerate([*asked, *_others(ledger, nbits, names, kit)]):
+        core = replace(of_point(point, rows, ledger), turn=turn)
         made.setdefault((core.name, core.part, core.nbits, core.stage), core)
     # a point without figures says nothing where the same machine has a layout
     measured = {name[:-1] for name, core in made.items() if core.measured}
@@ -355,7 +369,7 @@ def _place(core: Core) -> tuple[Any, ...]:
     )
 
 
-def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str]) -> Iterator[Point]:
+def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str], kit: str) -> Iterator[Point]:
     """Machines and multipliers that the ledger has at a clock that was searched, be they in the space
     or not.
     """
@@ -363,7 +377,7 @@ def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str]) -> Ite
         stage=list(NETLIST), metric="area_um2", nbits=list(nbits), interface=[UNIT, DEFAULT.name]
     )
     for row in rows:
-        if row.flow.get(FMAX) and (not names or row.subject in names):
+        if row.flow.get(FMAX) and row.kit == kit and (not names or row.subject in names):
             try:
                 point = Point.from_json(row.point)
             except BadInput:  # of a design that is no more
@@ -372,7 +386,7 @@ def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str]) -> Ite
                 yield point
 
 
-def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
+def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
     """Its row, with what the ledger has of it: at the clock that was searched, or else at one that was
     given.
     """
@@ -386,6 +400,7 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
         point.nbits,
         design.family,
         settings=dict(point.settings),
+        kit=point.kit,
         command=shlex.join(point.command),
         point=point,
         of_product=point.interface == UNIT or (modelled and bool(impossible(point.at(interface=UNIT)))),
@@ -463,7 +478,7 @@ def _best(point: Point, rows: LedgerRows) -> Row | None:
     """The row of its area: at a clock that was searched, rather than at one that was given."""
 
     def fits(row: Row) -> bool:
-        return row.stage == point.stage and usual(row, FMAX)
+        return row.stage == point.stage and row.kit == point.kit and usual(row, FMAX, KIT)
 
     def searched(row: Row) -> bool:
         return fits(row) and bool(row.flow.get(FMAX))
@@ -484,6 +499,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
     from ....flow.kit import kit  # the flow needs the extra of its name
 
+    library = kit.named(row.kit or kit.DEFAULT.stem)
     tests = (ledger.measurement(row.measurement).details.get("tests") or {}).values()
     searched = bool(row.flow.get(FMAX))
     notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
@@ -503,11 +519,14 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         operation_energy_nj=value("energy_nj", DECRYPT),
         drawn_nj=drawn(PRODUCT),
         operation_drawn_nj=drawn(DECRYPT),
-        cell_um2=kit.find().library.bit_product_um2,
+        cell_um2=_bit_product_um2(library),
+        corner_ns={
+            corner: found for corner in CORNERS if (found := value(f"period_{corner}_ns")) is not None
+        },
         tests_passed=sum(test["passed"] for test in tests) if tests else None,
         tests_failed=sum(test["failed"] for test in tests) if tests else None,
         **attributes(row, "stage", "marks", "stale", "measurement"),
-        technology=kit.find().data.title,
+        technology=kit.described(row.kit or kit.DEFAULT.stem).title,
         source=f"{'reference result' if row.reference else 'measured here'} {WHERE[row.stage]}: row {row.id}",
         reference=row.reference,
         note="; ".join(filter(None, notes)),
@@ -515,6 +534,16 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         row=row.id,
         command=shlex.join(row.command),
     )
+
+
+def _bit_product_um2(library: Path | None) -> float | None:
+    """The area of a bit product with a kit; None for one that is not installed."""
+    from ....flow.kit import kit  # the flow needs the extra of its name
+
+    try:
+        return kit.find(library).library.bit_product_um2
+    except BadInput:
+        return None
 
 
 # ---- published

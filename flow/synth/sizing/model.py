@@ -226,7 +226,9 @@ class Model(TimingGraph):
         moved[which, self.sink_pin[sinks]] = net
         # through the cell
         which, arcs = self.arcs_of.spread(cells)
-        live = np.isfinite(self.slack[self.end[arcs]]) & ~self.ideal[self.end[arcs]]
+        live = (
+            np.isfinite(self.slack[self.end[arcs]]) & ~self.ideal[self.end[arcs]] & (self.arc_sink[arcs] >= 0)
+        )
         which, arcs = which[live], arcs[live]
         pin, edge, end = self.sink_pin[self.arc_sink[arcs]], self.arc_start_edge[arcs], self.end[arcs]
         start = 2 * moved[which, pin] + edge

@@ -1,0 +1,258 @@
+"""The league across nodes: the same cores with every library of cells, at each of its corners.
+
+    found = league(ledger)          # Entry: a core with a kit at a corner
+    for held in held_to_base(found):  # Agreement: how a ranking at 45 nm predicts another one
+        print(held.kit, held.corner, held.tau)
+
+The points are those of the space `kits`: multipliers alone, the same Verilog and operands with each kit.
+Areas compare across nodes in NAND2 of the kit, and times in its FO4 at the corner (flow/kit/units.py), which
+eval/results/kits.json has for the kits of modexlab, so that their reference results show without a PDK.
+
+The clock is met at the slow corner. At another corner the period is longer or shorter as the longest path of
+the same netlist is there.
+"""
+
+import functools
+import itertools
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import NamedTuple
+
+from ....fl.errors import BadInput
+from ...designs import catalogue
+from ...designs.interfaces import UNIT
+from ..flow_settings import KIT
+from ..ledger.export import RESULTS
+from ..ledger.ledger import Ledger
+from ..metrics import CORNERS
+from ..point import Point
+from ..space import Space
+from ..stages import FLOW
+from .compare import LedgerRows
+from .cores import MM2, SEARCHED, Core, of_point
+
+SPACE = "kits"
+UNITS = RESULTS / "kits.json"
+SLOW, TYPICAL, _ = CORNERS
+
+
+class Units(NamedTuple):
+    """The units of a kit: the area of its NAND2, and its FO4 by corner."""
+
+    nand2_um2: float | None
+    fo4_ns: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A core with a kit at a corner."""
+
+    core: Core
+    kit: str
+    corner: str
+    period_ns: float
+    units: Units
+    place: int = 0  # by area x time, among the cores of its width with this kit at this corner
+
+    @property
+    def product_ns(self) -> float:
+        """From one product to the next."""
+        return (self.core.product_cycles or 0) * self.period_ns
+
+    @property
+    def area_time(self) -> float:
+        """In mm2 ns."""
+        return MM2 * (self.core.area_um2 or 0) * self.product_ns
+
+    @property
+    def gates(self) -> float | None:
+        """The area in NAND2 of the kit."""
+        nand2 = self.units.nand2_um2
+        return (self.core.area_um2 or 0) / nand2 if nand2 else None
+
+    @property
+    def period_fo4(self) -> float | None:
+        return self._in_fo4(self.period_ns)
+
+    @property
+    def product_fo4(self) -> float | None:
+        return self._in_fo4(self.product_ns)
+
+    @property
+    def gate_time(self) -> float | None:
+        """Area x time in thousands of NAND2 x FO4."""
+        gates, time = self.gates, self.product_fo4
+        return None if gates is None or time is None else gates * time / 1000
+
+    def _in_fo4(self, ns: float) -> float | None:
+        fo4 = self.units.fo4_ns.get(self.corner)
+        return ns / fo4 if fo4 else None
+
+
+class Agreement(NamedTuple):
+    """Kendall's tau between the rankings of the same cores with the default kit and with another one."""
+
+    nbits: int
+    kit: str
+    corner: str
+    cores: int
+    tau: float  # by area x time of a product
+    tau_area: float
+    tau_time: float
+    spread: tuple[float, float] | None  # area x time in NAND2 x FO4, by that of the default kit: least, most
+
+
+# ---- the cores
+
+
+def base() -> str:
+    """The default kit, to which the others are held."""
+    from ....flow.kit import kit  # the flow needs the extra of its name
+
+    return kit.DEFAULT.stem
+
+
+@functools.cache
+def units_of(name: str) -> Units:
+    """The units of a kit, recorded or measured; empty for one that is not installed."""
+    recorded = json.loads(UNITS.read_text())
+    return Units(**recorded[name]) if name in recorded else measured_units(name)
+
+
+def measured_units(name: str) -> Units:
+    """The units of a kit by its Liberty files."""
+    from ....flow.kit import kit, units
+
+    try:
+        path = kit.named(name)
+        libraries = {corner: kit.find(path, corner).library for corner in kit.find(path).libraries}
+    except BadInput:
+        return Units(None, {})
+    fo4_ns = {corner: round(units.fo4_ns(library), 6) for corner, library in libraries.items()}
+    return Units(units.nand2_um2(libraries[TYPICAL]), fo4_ns)
+
+
+def points(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] = ()) -> list[Point]:
+    """The points of the space, and of other designs by name, at these widths (none: at those of the space),
+    also with kits that the ledger has beside those of modexlab.
+    """
+    from ....flow.kit import kit
+
+    listed = [*Space.load(SPACE).possible()]
+    widths = {point.nbits for point in listed}
+    others = {row.kit for row in ledger.rows(stage=FLOW, interface=[UNIT], metric="area_um2")} - {""}
+    for name in (catalogue.find(name).name for name in names):
+        for width in sorted(
+            set(nbits or widths) - {point.nbits for point in listed if point.subject == name}
+        ):
+            listed += [
+                Point(name, width, interface=UNIT, stage=FLOW, flow=(*SEARCHED, (KIT, own)))
+                for own in kit.NAMES
+            ]
+    found = [
+        point
+        for point in listed
+        if (not names or point.subject in names) and (point.nbits in nbits if nbits else True)
+    ]
+    more = [
+        point.at(flow=(*SEARCHED, (KIT, own))) for own in sorted(others - {*kit.NAMES}) for point in found
+    ]
+    return list(dict.fromkeys([*found, *more]))
+
+
+def cores(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] = ()) -> list[Core]:
+    """The cores of these points, measured or not."""
+    rows = LedgerRows(ledger)
+    return [of_point(point, rows, ledger) for point in points(ledger, nbits, names)]
+
+
+def entries(found: Iterable[Core]) -> list[Entry]:
+    """All measured cores without marks at all corners: by width, kit, corner and place."""
+    groups: defaultdict[tuple[int, str, str], list[Entry]] = defaultdict(list)
+    for core in found:
+        if core.measured and not core.marks:
+            for entry in _at_corners(core):
+                groups[core.nbits, entry.kit, entry.corner].append(entry)
+    ranked: list[Entry] = []
+    for group in sorted(groups, key=lambda group: (group[0], _turn(group[1]), CORNERS.index(group[2]))):
+        own = sorted(groups[group], key=attrgetter("area_time"))
+        ranked += [replace(entry, place=place) for place, entry in enumerate(own, 1)]
+    return ranked
+
+
+def league(ledger: Ledger) -> list[Entry]:
+    """The entries of the ledger."""
+    return entries(cores(ledger))
+
+
+def _at_corners(core: Core) -> Iterator[Entry]:
+    name, period = core.kit or base(), core.period_ns
+    asked = core.corner_ns.get(SLOW) or core.corner_ns.get(TYPICAL)
+    assert period is not None
+    for corner, path_ns in core.corner_ns.items() if asked else [(TYPICAL, asked)]:
+        at = period * path_ns / asked if asked and path_ns else period
+        yield Entry(core, name, corner, at, units_of(name))
+
+
+def _turn(name: str) -> tuple[bool, float, str]:
+    """The default kit first, the others by the area of their gates."""
+    return name != base(), -(units_of(name).nand2_um2 or 0), name
+
+
+# ---- rankings
+
+
+def kendall(first: Sequence[float], second: Sequence[float]) -> float:
+    """Kendall's tau of two rankings: 1 for the same order, -1 for the reverse; a pair that is equal in one
+    counts as 0.
+    """
+    pairs = [*itertools.combinations(zip(first, second, strict=True), 2)]
+    signs = [((a > c) - (a < c)) * ((b > d) - (b < d)) for (a, b), (c, d) in pairs]
+    return sum(signs) / len(signs)
+
+
+def held_to_base(found: Iterable[Entry]) -> list[Agreement]:
+    """Each kit and corner with at least three cores, held to the default kit by the cores of both."""
+    groups: defaultdict[tuple[int, str, str], dict[str, Entry]] = defaultdict(dict)
+    for entry in found:
+        groups[entry.core.nbits, entry.kit, entry.corner][entry.core.name] = entry
+    result = []
+    for (nbits, name, corner), own in groups.items():
+        theirs = groups.get((nbits, base(), TYPICAL), {})
+        pairs = [(theirs[core], own[core]) for core in own if core in theirs]
+        if name == base() or len(pairs) < 3:
+            continue
+        area_time, area, time = (
+            kendall([figure(one) for one, _ in pairs], [figure(other) for _, other in pairs])
+            for figure in (attrgetter("area_time"), attrgetter("core.area_um2"), attrgetter("product_ns"))
+        )
+        ratios = [
+            other.gate_time / one.gate_time for one, other in pairs if one.gate_time and other.gate_time
+        ]
+        spread = (min(ratios), max(ratios)) if ratios else None
+        result.append(Agreement(nbits, name, corner, len(pairs), area_time, area, time, spread))
+    return result
+
+
+def answer(held: Sequence[Agreement]) -> str:
+    """How well the ranking at 45 nm predicts the others, in a sentence; empty if nothing is measured."""
+    if not held:
+        return ""
+    least, most = min(held, key=attrgetter("tau")), max(held, key=attrgetter("tau"))
+    kits = dict.fromkeys(item.kit for item in held)
+    sizes = [item.cores for item in held]
+    few = f"{min(sizes)} to {max(sizes)}" if min(sizes) < max(sizes) else f"{max(sizes)}"
+    range_ = f"between {least.tau:.2f} ({_where(least)}) and {most.tau:.2f} ({_where(most)})"
+    same = sum(item.tau == 1 for item in held)
+    where = f"{most.tau:.2f} everywhere" if least.tau == most.tau else range_
+    return (
+        f"The ranking of {few} cores by area x time with {base()} predicts that with {', '.join(kits)}: "
+        f"Kendall's tau is {where}, and the order is the same in {same} of {len(held)} cases."
+    )
+
+
+def _where(item: Agreement) -> str:
+    return f"{item.kit}, {item.corner}, {item.nbits} bits"
