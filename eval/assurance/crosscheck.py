@@ -14,11 +14,12 @@ import msgspec
 from ...fl.errors import BadInput
 from ...flow.check import check
 from ...flow.check.report import Compared, FiguresReport
+from ...flow.kit import kit
 from ...flow.timing import opensta
 from ...rtl.sim import cache, sources
 from ..lab.asic_run import run_asic, targets
 from ..lab.campaign import Campaign, Results, Task
-from ..lab.flow_settings import EQUIVALENCE, check_flow
+from ..lab.flow_settings import EQUIVALENCE, KIT, check_flow
 from ..lab.ledger.ledger import Ledger
 from ..lab.point import Point
 from ..lab.schedulers import Here, Report
@@ -86,8 +87,11 @@ def opinions(chosen: Sequence[Point], progress: Progress, ledger: Ledger) -> Ite
 def compared(point: Point, say: Callable[[str], None]) -> FiguresReport:
     """The figures of a point beside those of the other tools."""
     point.check()
-    flow = {name: value for name, value in point.flow if name != EQUIVALENCE}
+    flow = {name: value for name, value in point.flow if name not in (EQUIVALENCE, KIT)}
+    adk = kit.named(point.kit) if point.kit else None
     wanted = targets(layout=point.stage == LAYOUT, skip=(EQUIVALENCE,))
     say(f"{point}: flow")
-    outcome, _ = run_asic(wanted, point.chip(), check_flow(flow), lambda event: say(f"{point}: {event.step}"))
-    return check.figures(outcome.files(), lambda what: say(f"{point}: {what}"))
+    outcome, _ = run_asic(
+        wanted, point.chip(), check_flow(flow), lambda event: say(f"{point}: {event.step}"), adk=adk
+    )
+    return check.figures(outcome.files(), lambda what: say(f"{point}: {what}"), adk=adk)

@@ -65,12 +65,16 @@ def flow_of(args: Namespace, options: Collection[str], command: str) -> dict[str
     return values
 
 
-def kit_of(args: Namespace) -> str:
-    """The value of `--kit` as points have it: "" for the default one; BadInput for an unknown one."""
+def kit_of(args: Namespace, *, installed: bool = False) -> str:
+    """The value of `--kit` as points have it: "" for the default one; BadInput for an unknown one, and on
+    request for one that is not installed.
+    """
     from ...flow.kit import kit  # not at the top: it needs the extra [flow]
 
     name = args.kit or kit.DEFAULT.stem
     kit.described(name)
+    if installed:
+        kit.find(kit.named(name))
     return "" if name == kit.DEFAULT.stem else name
 
 

@@ -39,6 +39,7 @@ DRAWN = (shapes.CHECK, connections.CHECK)
 EQUAL_AREA = 1e-6
 BEFORE, SUPPOSED, AFTER = "before layout", "with supposed wires", "after layout"
 ONE_CORNER = "one corner, typical: the kit has no other, so that nothing is said of slow and fast silicon"
+NO_INTERNAL = "OpenSTA reads no tables of internal power from this library"
 NO_RULES = "antennas and densities are not checked: the LEF of the kit has no rules for them"
 
 
@@ -58,8 +59,8 @@ class _Run:
     def report(self) -> FiguresReport:
         """All of them."""
         compared = [*self._before(), *self._after()]
-        notes = [ONE_CORNER] if len(list(self.kit.lib.parent.glob("*.lib"))) == 1 else []
-        lef = self.kit.tech_lef.read_text()
+        notes = [ONE_CORNER] if len(self.kit.libraries) == 1 else []
+        lef = self.kit.tech_lef.read_text() if "tech_lef" in self.kit.others else ""
         notes += [NO_RULES] if "ANTENNA" not in lef and "DENSITY" not in lef else []
         return FiguresReport(self.design.name, self.design.nbits, compared, self.left_out, notes)
 
@@ -70,12 +71,19 @@ class _Run:
             return
         self.say("timing")
         subject = with_openers(Subject(self.files["netlist.v"], netlist, self.design.top, self.kit, asked))
-        yield from timing.compare(subject, BEFORE)
+        yield from self._corners(subject, BEFORE)
         sizing = product.read(self.files[Sizing.FILE], Sizing)
         if sizing.wire_ff is not None:
             yield from self._supposed(subject, sizing.wire_ff)
         subject = replace(subject, wire_load=self.kit.library.default_wire_load or None)
         yield from self._power("activity", subject, BEFORE)
+
+    def _corners(self, subject: Subject, where: str) -> Iterator[Compared]:
+        """The slacks at each corner of the kit."""
+        several = len(self.kit.libraries) > 1
+        for corner in self.kit.libraries:
+            at = with_openers(replace(subject, kit=replace(self.kit, corner=corner))) if several else subject
+            yield from timing.compare(at, f"{where}, {corner} corner" if several else where)
 
     def _supposed(self, subject: Subject, wire_ff: float) -> list[Compared]:
         """By a netlist with our names of nets: Yosys' Verilog has others for those without one."""
@@ -97,7 +105,7 @@ class _Run:
             table, spef = wire_table.load(self.files["wires.json"]), self.files["wires.spef"]
             place = self.files["netlist_placed.v"]
             subject = with_openers(Subject(place, netlist, self.design.top, self.kit, asked, table, spef))
-            yield from timing.compare(subject, AFTER)
+            yield from self._corners(subject, AFTER)
             yield from self._power("activity_post", subject, AFTER)
         yield from self._drawn(netlist)
 
@@ -140,7 +148,10 @@ class _Run:
             return []
         longest = max(chosen, key=lambda item: item.cycles)
         self.say(f"power of {longest.workload}{SUFFIXES[longest.mode]}")
-        return power.compare(power.Powered(subject, longest), where)
+        found = power.compare(power.Powered(subject, longest), where)
+        if len(found) == len((power.SWITCHING, power.LEAKAGE)):
+            self.left_out[f"{power.CHECK} inside cells"] = NO_INTERNAL
+        return found
 
 
 def compare_area(netlist_v: Path, top: str, ours: Area, kit: Kit, where: str) -> list[Compared]:

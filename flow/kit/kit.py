@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
@@ -87,16 +86,46 @@ class Kit:
 
     directory: Path
     libraries: dict[str, tuple[Path, ...]]  # by corner
-    lef: Path  # outlines and pins of the cells
-    tech_lef: Path  # routing layers and sites
-    gds: Path  # geometry of the cells
-    verilog: Path | None
-    layers: Path | None  # KLayout's names and colours
-    drc: Path | None  # design rules for KLayout's application
+    others: dict[str, Path]  # by the name of the key
     source: Path  # the TOML file
     data: KitFile
     digest: str  # of all of it
     corner: str = TYPICAL
+
+    @property
+    def lef(self) -> Path:
+        """Outlines and pins of the cells."""
+        return self._for_layout("lef")
+
+    @property
+    def tech_lef(self) -> Path:
+        """Routing layers and sites."""
+        return self._for_layout("tech_lef")
+
+    @property
+    def gds(self) -> Path:
+        """Geometry of the cells."""
+        return self._for_layout("gds")
+
+    @property
+    def verilog(self) -> Path | None:
+        """Models of the cells."""
+        return self.others.get("verilog")
+
+    @property
+    def layers(self) -> Path | None:
+        """KLayout's names and colours."""
+        return self.others.get("layers")
+
+    @property
+    def drc(self) -> Path | None:
+        """Design rules for KLayout's application."""
+        return self.others.get("drc")
+
+    def _for_layout(self, key: str) -> Path:
+        if key not in self.others:
+            raise BadInput(f"the kit {self.source} has no files.{key}, so there is no layout with it")
+        return self.others[key]
 
     @functools.cached_property
     def lib(self) -> Path:
@@ -255,11 +284,8 @@ def _described(source: Path, directory: Path | None = None) -> Kit:
             paths.setdefault(field, []).append(path)
             contents.append(f"{field} {digest}")
     libraries = {corner: tuple(paths[field]) for corner, field in LIBRARIES.items() if field in paths}
-    one: dict[str, Any] = {
-        name: next(iter(paths.get(name, ())), None) for name in WHOLE if name not in LIBRARIES.values()
-    }
-    key = cache.key(*contents)
-    return Kit(directory, libraries, source=source, data=found, digest=key, **one)
+    others = {name: own[0] for name, own in paths.items() if name not in LIBRARIES.values()}
+    return Kit(directory, libraries, others, source, found, cache.key(*contents))
 
 
 def _installed(files: Files) -> tuple[Path, dict[str, str]]:

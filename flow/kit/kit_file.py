@@ -35,9 +35,9 @@ class Files(_Part, frozen=True):
     """
 
     lib: Names  # Liberty at the typical corner: function, area, timing, power
-    lef: str  # outlines and pins of the cells
-    tech_lef: str  # routing layers and sites
-    gds: str  # geometry of the cells
+    lef: str = ""  # outlines and pins of the cells, for layouts, as the next two
+    tech_lef: str = ""  # routing layers and sites
+    gds: str = ""  # geometry of the cells
     slow: Names = ()  # Liberty at the slow corner, for setup and synthesis; without it the typical one
     fast: Names = ()  # Liberty at the fast corner, for hold; without it the typical one
     verilog: str | None = None
@@ -74,11 +74,11 @@ class Cells(_Part, frozen=True):
     clock_branch: str  # the buffer above
     delay: str  # a slow buffer, for hold
     delay_ns: Positive  # of it, at least
-    fillers: tuple[str, ...]
     carry_ns: Positive  # of one bit of a rippling carry, by which synthesis chooses adders
     # which cells are drive strengths of one function: those for which group 1 of this expression is the same;
     # or lists of them
     strength: str = ""
+    fillers: tuple[str, ...] = ()
     families: tuple[tuple[str, ...], ...] = ()
     complements: tuple[tuple[str, str], ...] = ()  # exclusive or and its complement, with the same inputs
     full_adder: Adder | None = None

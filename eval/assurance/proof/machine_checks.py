@@ -28,7 +28,7 @@ from ...designs.machine import Machine
 from ...designs.runnable import Runnable
 from ...designs.unit_chip import chip
 from ...lab.asic_run import run_asic
-from ...lab.flow_settings import CLOCK_NS, EQUIVALENCE, check_flow
+from ...lab.flow_settings import EQUIVALENCE, check_flow
 from ...lab.verdicts import OTHER_SCHEDULE, PROMISED, TIME
 from . import benches
 from .benches import Secret, Stream
@@ -77,15 +77,20 @@ class Claim:
         return Secret(first, self.lengths, {name: self.fields[name] for name in others}, self.given)
 
 
-def machine_checks(accelerator: Runnable) -> Iterator[Check]:
-    """The checks that apply to a machine of the catalogue, or to an accelerator of another kind."""
+def machine_checks(accelerator: Runnable, library: str = "") -> Iterator[Check]:
+    """The checks that apply to a machine of the catalogue, or to an accelerator of another kind; library: a
+    kit for the netlists, if it is not the default one.
+    """
+    adk = kit.named(library) if library else None
     promised = "each request one answer, held until taken, in a bounded time, at all delays"
     yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds: _protocol(accelerator, seconds))
     yield bus_check(accelerator)
     yield from _time_checks(accelerator)
-    yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda _: _netlist(accelerator))
+    name = f"{NETLIST} {library}".rstrip()
+    yield Check(name, NETLIST, "the netlist does what the RTL says", lambda _: _netlist(accelerator, adk))
     placed = "the placed netlist does what the netlist does"
-    yield Check(PLACED, PLACED, placed, lambda _: _placed(accelerator))
+    if not library or kit.described(library).supply is not None:  # else there is no layout
+        yield Check(f"{PLACED} {library}".rstrip(), PLACED, placed, lambda _: _placed(accelerator, adk))
 
 
 def _time_checks(accelerator: Runnable) -> Iterator[Check]:
@@ -341,22 +346,22 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
     return None
 
 
-def _netlist(accelerator: Runnable) -> Outcome:
+def _netlist(accelerator: Runnable, adk: Path | None) -> Outcome:
     """The proof of the flow; a part gets the seconds that it has there."""
-    found = product.read(_flow(accelerator, EQUIVALENCE)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
+    found = product.read(_flow(accelerator, EQUIVALENCE, adk)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
     verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
     return Outcome(verdict, found.summary, seconds=sum(part.seconds for part in found.parts))
 
 
-def _placed(accelerator: Runnable) -> Outcome:
+def _placed(accelerator: Runnable, adk: Path | None) -> Outcome:
     """As its file has it, behind buffers, other drive strengths and copied clock gates."""
-    entries = _flow(accelerator, PLACE)
-    return placed_outcome(entries["synthesis"] / "netlist.json", entries[PLACE] / "netlist_placed.json")
+    entries = _flow(accelerator, PLACE, adk)
+    return placed_outcome(entries["synthesis"] / "netlist.json", entries[PLACE] / "netlist_placed.json", adk)
 
 
-def placed_outcome(before: Path, after: Path) -> Outcome:
+def placed_outcome(before: Path, after: Path, adk: Path | None = None) -> Outcome:
     """Return the outcome of comparing the netlists in these files."""
-    library = kit.find().library
+    library = kit.find(adk).library
     mapped, placed = (netlist.read(path, library) for path in (before, after))
     if wrong := prove_same(mapped, placed, library):
         how = "; ".join([*wrong[:SHOWN], *([f"{len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])])
@@ -369,9 +374,10 @@ def placed_outcome(before: Path, after: Path) -> Outcome:
     return Outcome(PROVED, how)
 
 
-def _flow(accelerator: Runnable, step: str) -> Mapping[str, Path]:
+def _flow(accelerator: Runnable, step: str, adk: Path | None) -> Mapping[str, Path]:
     """Return the outputs of the flow's steps up to this one, at its default clock."""
     source = chip(accelerator.design, accelerator.nbits, accelerator.parameters)
     source.check()
-    outcome, _ = run_asic([step], source, check_flow({"clock_period": CLOCK_NS}), lambda _: None)
+    clock = {"clock_period": kit.find(adk).data.constraints.clock_ns}
+    outcome, _ = run_asic([step], source, check_flow(clock), lambda _: None, adk=adk)
     return outcome.entries

@@ -56,18 +56,20 @@ class Proof(NamedTuple):
         return told | {"says": self.check.says} if self.check.says else told
 
 
-def checks(accelerator: Runnable, wanted: Sequence[str] = (), *, all_of_them: bool = True) -> list[Check]:
+def checks(
+    accelerator: Runnable, wanted: Sequence[str] = (), *, all_of_them: bool = True, kit: str = ""
+) -> list[Check]:
     """All checks of an accelerator, or these kinds or names: a name may be its first word, as in AddRedKoc.
 
-    all_of_them: BadInput if the accelerator lacks one.
+    all_of_them: BadInput if the accelerator lacks one. kit: of the netlists, if it is not the default one.
     """
     hardware = accelerator.rtl()
     hardware.elaborate()
     if isinstance(accelerator, Machine):
         units = unit_checks(hardware, accelerator.build.unit, accelerator.plan.nbits)
-        found = [*units, *machine_checks(accelerator), *guard_checks(accelerator)]
+        found = [*units, *machine_checks(accelerator, kit), *guard_checks(accelerator)]
     else:
-        found = [*unit_checks(hardware), *machine_checks(accelerator)]
+        found = [*unit_checks(hardware), *machine_checks(accelerator, kit)]
     return chosen(found, wanted, accelerator.name if all_of_them else "")
 
 

@@ -164,6 +164,8 @@ def execute(args: Namespace) -> int:
     parameters = check_flow(flow | flow_of(args, flow, "asic"))
     library = kit.named(chosen)
     kit.find(library)  # refuses one that is not installed
+    if args.layout:
+        _ = kit.described(chosen).geometry  # refuses one that has no layout
     source, point = source_of(args, stage)
     point = None if partial or chosen not in kit.NAMES else _recorded(args, point, wanted, parameters, chosen)
     if point is None and args.ledger is not None:

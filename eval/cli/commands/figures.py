@@ -26,12 +26,13 @@ import msgspec
 from ....fl.errors import BadInput
 from ....flow.check.report import Compared
 from ...json_values import attributes
+from ...lab.flow_settings import KIT
 from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
-from ..laboratory import flow_of, flow_point
-from ..options import DEFAULT_CLOCK_NS, HARDWARE, option
+from ..laboratory import flow_of, flow_point, kit_of
+from ..options import HARDWARE, option
 from ..render import Block, Columns, Table, answer
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ SLACKS = (
 OPTIONS = (
     "design (or a system; see `modexlab proc systems`)",
     *HARDWARE,
-    *("--clock", "--flow", "--layout"),
+    *("--clock", "--kit", "--flow", "--layout"),
     option(
         "--space",
         "SPACE",
@@ -67,11 +68,15 @@ def execute(args: Namespace) -> int:
     if (args.design is None) != many:
         raise BadInput("give either a DESIGN or --space SPACE")
     if many:
-        if args.other:
-            raise BadInput("--flow with --space: the points of a space have their own; drop one of them")
+        for name, option_ in (("other", "--flow"), ("kit", "--kit")):
+            if getattr(args, name):
+                raise BadInput(
+                    f"{option_} with --space: the points of a space have their own; drop one of them"
+                )
         chosen = crosscheck.points(Space.load(args.space))
     else:
-        flow = {CLOCK: args.clock or DEFAULT_CLOCK_NS, **flow_of(args, (CLOCK,), "asic --crosscheck")}
+        own, given = kit_of(args, installed=True), flow_of(args, (CLOCK, KIT), "asic --crosscheck")
+        flow = given | ({CLOCK: args.clock} if args.clock else {}) | ({KIT: own} if own else {})
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []

@@ -37,6 +37,7 @@ examples:
   modexlab prove --accelerator gcd --check protocol
   modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
   modexlab prove mont --check AddRedTextbook --mutants
+  modexlab prove mont --check netlist --kit sky130hd
   modexlab prove all --check Halve
   modexlab prove all --check Halve --mutants
   modexlab prove proc --check "insn add" ill
@@ -62,10 +63,10 @@ from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Here, Outcome
 from ...lab.verdicts import PROC, Subject
 from ...progress import Progress
-from ..arguments import given, private
+from ..arguments import given, private, refuse
 from ..exit_codes import FAILED
-from ..laboratory import ledger_of
-from ..options import PRIVATE, flag, option, positive, repeated
+from ..laboratory import kit_of, ledger_of
+from ..options import PRIVATE, flag, option, positive, repeated, shared
 from ..render import Columns, Table, answer, interrupted, warn
 from .attack.leak import machine_of
 
@@ -83,6 +84,7 @@ OPTIONS = (
     "--accelerator",
     f"--nbits (default: {NBITS}; steps without registers are proved at 64 as well)",
     *("--set", *PRIVATE),
+    shared("--kit", "of the checks netlist and placed"),
     repeated(
         "--check",
         "NAME",
@@ -110,6 +112,8 @@ CHECK: Columns = {
 
 
 def execute(args: Namespace) -> int:
+    if args.design in (PROC, ALL):
+        refuse(args, ["kit"], f" with {args.design}: the reference is of the default kit; name a design")
     if args.design == PROC:
         return _prove_processor(args)
     if args.nbits is None:
@@ -125,7 +129,7 @@ def execute(args: Namespace) -> int:
             f"give {ALL} or {PROC}"
         )
     accelerator = machine_of(args)
-    found = checks(accelerator, args.check)
+    found = checks(accelerator, args.check, kit=kit_of(args, installed=True))
     if args.mutants:
         planted = [(accelerator.name, check) for check in found if check.kind == UNITS and check.says]
         if not planted:

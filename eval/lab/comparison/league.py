@@ -142,6 +142,12 @@ def points(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] =
     from ....flow.kit import kit
 
     listed = [*Space.load(SPACE).possible()]
+    there = {(point.subject, point.nbits) for point in listed if not point.kit}
+    # the default kit has more of them in the space `cores`
+    listed = [
+        *(point.at(flow=SEARCHED) for point in listed if (point.subject, point.nbits) not in there),
+        *listed,
+    ]
     widths = {point.nbits for point in listed}
     others = {row.kit for row in ledger.rows(stage=FLOW, interface=[UNIT], metric="area_um2")} - {""}
     for name in (catalogue.find(name).name for name in names):
