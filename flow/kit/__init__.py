@@ -27,6 +27,6 @@ and change
                  stacks of two vias where pins lie two layers below, and `pin_rows`, the layer between
   [[picture]]    GDS layers, names and colours; one of them is the outline
 The last four tables are for layouts; without them the flow ends before layout. The loader refuses names that
-Liberty and LEF do not have, with the key. `modexlab asic --kit DIR/kit.toml` uses the kit; in an mflowgen
-graph it lies in the directory of the adk. Cache keys contain the TOML file and all files that it names.
+Liberty and LEF do not have, with the key. `modexlab asic --kit DIR/kit.toml` uses the kit, and so does the
+parameter `kit` of an mflowgen graph. Cache keys contain the TOML file and all files that it names.
 """

@@ -141,7 +141,7 @@ def _periods(subject: Subject, adk: Path | None) -> dict[str, float]:
     for corner in subject.kit.libraries if len(subject.kit.libraries) > 1 else ():
         at = replace(subject, kit=kit.find(adk, corner), asked=asked)
         if subject.wire_load in (None, *at.library.wire_loads):
-            slack_ns = _with_latency(_with_openers(at)).estimate().wns_ns
+            slack_ns = _with_latency(with_openers(at)).estimate().wns_ns
             found |= {corner: round(asked.clock_ns - slack_ns, DIGITS)} if math.isfinite(slack_ns) else {}
     return found
 

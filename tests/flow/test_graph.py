@@ -28,6 +28,7 @@ from modexlab.flow.source import VerilogFiles, one_text
 from modexlab.flow.synth import read_design
 from modexlab.rtl.sim import cache, sources
 
+from tests.flow.kits import second_kit
 from tests.harness import parametrize, refused, regress
 from tests.paths import ROOT
 
@@ -299,6 +300,21 @@ def test_mflowgen_makes_the_graph(tmp_path):
     status = re.sub(r"\x1b\[\d+m", "", mflowgen(tmp_path, "make", "status"))
     assert re.search(r"done +-> \d+ +: rtl\b", status)
     assert re.search(r"build +-> \d+ +: synthesis\b", status)
+
+
+def test_mflowgen_takes_a_kit(tmp_path):
+    """A kit of its own becomes the step adk, with the kit's clock."""
+    path = second_kit(tmp_path / "second")
+    path.write_text(path.read_text().replace("[constraints]\n", "[constraints]\nclock_ns = 7.5\n"))
+    build = tmp_path / "build"
+    build.mkdir()
+    kwargs = str({"design": "mont", "nbits": 8, "kit": str(path)})
+    mflowgen(build, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", kwargs)
+    mflowgen(build, "make", "0")
+    (adk,) = build.glob("0-*/outputs/adk")
+    assert kit.find(adk).data.name == "second" and kit.find(adk).digest == kit.find(path).digest
+    (script,) = build.glob(".mflowgen/*-timing/mflowgen-run")
+    assert "clock_period=7.5" in script.read_text()
 
 
 def test_mflowgen_leaves_out_what_cannot_run(tmp_path, counter):
