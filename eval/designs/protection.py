@@ -95,10 +95,10 @@ def costs(machine: Machine) -> Costs:
         if recipe.keyed:
             formula = made.closed.keyed(*key)
         elif not shape.sliding and (shape.digit or not recipe.fits):
-            formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
+            formula = made.cycles(*(fields.get(name, 0) for name in made.names))
     else:
         real = machine.key
-        plain = 3, real.d or 0, real.n
+        plain = (3, real.d or 0, real.n, 0)[: len(made.names)]
         fields = made.named(made.operands(real, 3, random.Random(1).randrange) if recipe.keyed else plain)
         trace = made.executed(fields, made.arithmetic)
     return Costs(

@@ -12,9 +12,9 @@ from .instance_loops import SPLIT
 from .structure import STATE
 
 _MODULE = re.compile(r"^module .*?^endmodule$", re.DOTALL | re.MULTILINE)
-_LOOP = re.compile(
+_LOOP = re.compile(  # targets with one index: Icarus takes no variable before another one
     r"^  for \(genvar (?P<head>[^\n]*)\) begin : (?P<label>\w+)\n"
-    r"(?P<body>(?:    assign \w+\[[^=\n]*\] = .*;\n)+)  end$",
+    r"(?P<body>(?:    assign \w+\[[^\]=\n]*\] = .*;\n)+)  end$",
     re.MULTILINE,
 )
 _PACKED = re.compile(r"^  (?:output +)?logic \[[^\n]*\] (\w+)[,;]?$", re.MULTILINE)
