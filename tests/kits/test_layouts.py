@@ -273,7 +273,8 @@ def test_a_missing_deck_or_program_is_reported(tmp_path, monkeypatch):
     assert (tmp_path / "rules.lyrdb").is_file() and (tmp_path / "rules.json").is_file()
     monkeypatch.setattr(deck.shutil, "which", lambda name: None)
     deck.version.cache_clear()
-    with_deck = replace(kit.find(), drc=tmp_path / "d.lydrc")
+    usual = kit.find()
+    with_deck = replace(usual, others={**usual.others, "drc": tmp_path / "d.lydrc"})
     found = deck.check(tmp_path / "a.gds", with_deck, tmp_path)
     assert "klayout is missing" in found.text and "apt-get install klayout" in found.text
     deck.version.cache_clear()

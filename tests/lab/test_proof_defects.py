@@ -207,7 +207,8 @@ def test_refusals_with_a_key(name, settings, monkeypatch):
 
 
 def test_an_even_prime_with_another_status(plant):
-    changed = plant("modexlab.rtl.machines.program_exp", "s.in_status @= BAD_KEY", "s.in_status @= 6")
+    refusal = "msg.q[0]):\n                    s.in_status @= "
+    changed = plant("modexlab.rtl.machines.program_exp", f"{refusal}BAD_KEY", f"{refusal}6")
     machine = find("naive").at(16, schedule="fixed-window", crt=True, verify=False)
     rtl = machine.build.rtl
     assert isinstance(rtl, functools.partial)
