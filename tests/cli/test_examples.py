@@ -100,7 +100,7 @@ def test_example(
     with Ledger(measured) as ledger:
         ledger.export("reference", tmp_path / "reference.jsonl")
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
-    if kit := re.search(r"--kit ([\w-]+)( |$)", example):
+    if (kit := re.search(r"--kit ([\w-]+)( |$)", example)) and kit[1] != "all":
         require(monkeypatch, kit[1])
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)
