@@ -8,7 +8,8 @@ CHANGED = {"+": "-", "-": "+", "&": "|", "|": "&", "^": "|", "==": "!=", "!=": "
 OPERATOR = re.compile(r" (\+|-|&|\||\^|==|!=|<|\*) ")
 COMMENT = re.compile(r"//.*")
 INDEX = re.compile(r"\w\[(\d+)\](?! *\w)")  # of a bit, and of no declaration
-IF = re.compile(r"\bif \((.+)\) begin")
+# what an `if` tests, and the name before a `?`
+TESTED = re.compile(r"((?<=\bif \().+(?=\) begin)|(?:(?<=: |  )|(?<=[^=!<>]= ))\w+(?= \?))")
 
 
 class Mutant(NamedTuple):
@@ -54,5 +55,5 @@ def _of_line(verilog: str, at: int, line: str) -> Iterator[Mutant]:
     for found in INDEX.finditer(line):
         if (index := int(found[1])) > 0:
             yield mutant(found, str(index - 1), f"{index} is {index - 1} in {text}")
-    if tested := IF.search(line):
-        yield mutant(tested, f"!({tested[1]})", f"the condition of {text} is inverted")
+    for found in TESTED.finditer(line):
+        yield mutant(found, f"!({found[1]})", f"the condition {found[1]} of {text} is inverted")

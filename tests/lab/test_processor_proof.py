@@ -20,11 +20,11 @@ CHECKS = {processor_check.name: processor_check for processor_check in processor
 DEFECTS = {
     "insn add": (": bypass_M ? write_M.data :", ": 1'd0 ? write_M.data :"),  # no bypass from M
     "insn sub": (
-        "bypass__0__load_use | bypass__1__load_use",
-        "bypass__0__load_use",
+        "bypass__load_use[0] | bypass__load_use[1]",
+        "bypass__load_use[0]",
     ),  # the second operand does not wait for a load
     "insn sra": ("sign = a[31] & (fn == ALU_SRA)", "sign = 1'd0"),
-    "insn mulhu": ("operand, bypass__1__operand}", "operand, bypass__0__operand}"),
+    "insn mulhu": ("bypass__operand[0], bypass__operand[1]}", "bypass__operand[0], bypass__operand[0]}"),
     "insn jalr": ("? {alu_out[31:1], 1'd0} :", "? alu_out :"),
     "insn beq": ("? a == b :", "? a[31:1] == b[31:1] :"),
     "insn blt": ("? a[31] : a < b", "? b[31] : a < b"),

@@ -732,12 +732,16 @@ def test_nothing_to_prove():
 
 
 def test_mutants_are_of_the_module_alone():
-    text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if (x == y[3]) begin // + - \nendmodule\n"
+    text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if (x == y[3]) begin // + - \n"
+    text += "  z = p ? q : r ? y == w ? 1 : 0 : x;\nendmodule\n"
     found = [mutant.what for mutant in mutants.mutants(text, "b")]
     assert found == [
         "line 5: == is != in `if (x == y[3]) begin`",
         "line 5: 3 is 2 in `if (x == y[3]) begin`",
-        "line 5: the condition of `if (x == y[3]) begin` is inverted",
+        "line 5: the condition x == y[3] of `if (x == y[3]) begin` is inverted",
+        "line 6: == is != in `z = p ? q : r ? y == w ? 1 : 0 : x;`",
+        "line 6: the condition p of `z = p ? q : r ? y == w ? 1 : 0 : x;` is inverted",
+        "line 6: the condition r of `z = p ? q : r ? y == w ? 1 : 0 : x;` is inverted",
     ]
 
 

@@ -297,11 +297,10 @@ def _systolic_pe(unit: Component) -> Contract:
         registers.append("kept")
     else:
         holds += [
-            "q_i == (old_st == 0 ? old_q : old_q_i)",
+            "next_q == (old_st == 0 ? old_q : old_next_q)",
             "next_go[0] == (st == 1) && next_first == is_first && next_last == is_last",
-            f"next_x == x_i && next_q == q_i && next_carry == acc >> {k}",
+            f"next_x == x_i && next_carry == acc >> {k}",
         ]
-        registers.append("q_i")
     if place != "first":
         holds += [
             f"old_st != 2 || low == old_acc % {1 << k}",
