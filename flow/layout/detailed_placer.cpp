@@ -8,8 +8,8 @@
 //
 // Input (numbers on stdin): rows, sites of a row, size of a site, height of a row, whether the first row is upside down (the others take
 // turns), how full a spot may be in thousandths, most rounds; number of cells, for each its width in sites and where its lower left
-// corner should be; number of nets, for each the number of its pins, and for each of these its cell and the way from that cell's
-// lower left corner, or -1 and a place in the core. Output: how many cells found no row with
+// corner should be; number of nets, for each its weight, the number of its pins, and for each of these its cell and the way
+// from that cell's lower left corner, or -1 and a place in the core. Output: how many cells found no row with
 // room for them; if none, for each cell its row, first site, and whether it is mirrored.
 
 #pragma GCC optimize("O3")
@@ -45,6 +45,7 @@ struct Box {
 // A net of a cell without the cell: the other pins, and those of the cell from its corner.
 struct Tie {
     Box others, own;
+    int64_t weight;
 };
 
 int rows, sites, site, row_height, first_flipped;
@@ -54,7 +55,7 @@ std::vector<int> row_of, start;
 std::vector<char> mirrored;
 std::vector<std::vector<int>> order;      // the cells of each row, left to right
 std::vector<Pin> pins;
-std::vector<int> first_pin, first_net, nets_of;
+std::vector<int> first_pin, first_net, nets_of, weight_of;
 int spots_across, spot_sites;
 std::vector<int> spot_used, spot_room;
 
@@ -153,7 +154,7 @@ int64_t half_perimeter(int net) {
         if (pin.cell < 0) box.add(pin.x, pin.y);
         else box.add(x_of(pin), y_of(pin));
     }
-    return box.half();
+    return weight_of[net] * box.half();
 }
 
 int64_t all_wires() {
@@ -182,7 +183,7 @@ std::vector<int> ends;
 void find_ties(int cell) {
     ties.clear();
     for (int n = first_net[cell]; n < first_net[cell + 1]; n++) {
-        Tie tie;
+        Tie tie{{}, {}, weight_of[nets_of[n]]};
         for (int each = first_pin[nets_of[n]]; each < first_pin[nets_of[n] + 1]; each++) {
             const Pin& pin = pins[each];
             if (pin.cell == cell) tie.own.add(pin.x, pin.y);
@@ -201,8 +202,8 @@ int64_t wires_at(int cell, int at, int row, bool mirror) {
         const int left = x + (mirror ? w - tie.own.right : tie.own.left), right = x + (mirror ? w - tie.own.left : tie.own.right);
         const int low = y + (flipped(row) ? row_height - tie.own.high : tie.own.low);
         const int high = y + (flipped(row) ? row_height - tie.own.low : tie.own.high);
-        sum += std::max(tie.others.right, right) - std::min(tie.others.left, left);
-        sum += std::max(tie.others.high, high) - std::min(tie.others.low, low);
+        const int across = std::max(tie.others.right, right) - std::min(tie.others.left, left);
+        sum += tie.weight * (across + std::max(tie.others.high, high) - std::min(tie.others.low, low));
     }
     return sum;
 }
@@ -414,7 +415,7 @@ void read_nets() {
     std::vector<std::vector<int>> of(cells);
     first_pin.push_back(0);
     for (int n = 0; n < nets; n++) {
-        const int count = read(), net = int(first_pin.size()) - 1;
+        const int weight = read(), count = read(), net = int(first_pin.size()) - 1;
         for (int k = 0; k < count; k++) {
             const int cell = read(), x = read(), y = read();
             if (count > 1 && count <= WIDEST) {
@@ -422,7 +423,7 @@ void read_nets() {
                 if (cell >= 0 && (of[cell].empty() || of[cell].back() != net)) of[cell].push_back(net);
             }
         }
-        if (count > 1 && count <= WIDEST) first_pin.push_back(int(pins.size()));
+        if (count > 1 && count <= WIDEST) first_pin.push_back(int(pins.size())), weight_of.push_back(weight);
     }
     first_net.push_back(0);
     for (const auto& each : of) {

@@ -7,8 +7,9 @@
 // as the change of the gradient says. It ends when but few cells lie where more than the target is.
 //
 // Input (numbers on stdin): width and height of the core, height of a row, target in thousandths of the area, most steps; number of
-// cells, for each its width; number of nets, for each the number of its pins, and for each of these its cell and the way from that
-// cell's lower left corner, or -1 and a place in the core. Output: steps taken, x y of each cell's lower left corner.
+// cells, for each its width; number of nets, for each its weight in hundredths, the number of its pins, and for each of these its cell
+// and the way from that cell's lower left corner, or -1 and a place in the core. Output: steps taken, x y of each cell's lower left
+// corner.
 
 #pragma GCC optimize("O3")  // the transforms go down columns, several at a time
 
@@ -44,7 +45,8 @@ int cells, nodes;  // cells, and fillers behind them
 Values width;
 std::vector<Pin> pins;
 std::vector<int> first_pin;  // of each net, and the end
-std::vector<int> degree;     // pins of each cell
+Values weight_of;            // of each net
+Values degree;               // pins of each cell, by the weights of their nets
 
 int read() {
     int value = 0;
@@ -249,7 +251,7 @@ inline float decay(float x) {
 
 Values place_of, toward, away;  // of the pins of one net
 
-// Adds the gradient of the smooth length of all wires in one direction; returns their half perimeters.
+// Adds the gradient of the smooth length of all wires in one direction; returns their half perimeters, both by the weights.
 double pull(const Values& at, int axis, float smooth, float* gradient) {
     double length = 0;
     const float* base = &at[size_t(axis) * nodes];
@@ -263,7 +265,7 @@ double pull(const Values& at, int axis, float smooth, float* gradient) {
             place_of[k] = p;
             low = std::min(low, p), high = std::max(high, p);
         }
-        length += high - low;
+        length += weight_of[net] * (high - low);
         float up = 0, up_at = 0, down = 0, down_at = 0;
         for (int k = 0; k < count; k++) {
             const float a = decay((place_of[k] - high) * inverse), b = decay((low - place_of[k]) * inverse);
@@ -275,8 +277,8 @@ double pull(const Values& at, int axis, float smooth, float* gradient) {
             const int cell = pins[begin + k].cell;
             if (cell < 0) continue;
             const float p = place_of[k];
-            gradient[cell] += toward[k] * per_up * (1 + (p - high - top) * inverse) -
-                              away[k] * per_down * (1 - (p - low - bottom) * inverse);
+            gradient[cell] += weight_of[net] * (toward[k] * per_up * (1 + (p - high - top) * inverse) -
+                                                away[k] * per_down * (1 - (p - low - bottom) * inverse));
         }
     }
     return length;
@@ -307,7 +309,7 @@ void direction(const Slope& slope, double weight, Values& to) {
     to.resize(slope.wire.size());
     for (int node = 0; node < nodes; node++) {
         const float area = width[node] * float(row_height);
-        const float stiff = std::max(1.0f, float(node < cells ? degree[node] : 0) + float(weight) * area);
+        const float stiff = std::max(1.0f, (node < cells ? degree[node] : 0) + float(weight) * area);
         for (size_t each : {size_t(node), size_t(nodes) + node})
             to[each] = (slope.wire[each] + float(weight) * slope.field[each]) / stiff;
     }
@@ -394,14 +396,15 @@ int main() {
     size_t widest = 0;
     first_pin.push_back(0);
     for (int net = 0; net < nets; net++) {
+        const float weight = float(read()) / 100;
         const int count = read();
         for (int k = 0; k < count; k++) {
             Pin pin;
             pin.cell = read(), pin.x = float(read()), pin.y = float(read());
-            if (pin.cell >= 0) pin.x -= width[pin.cell] / 2, pin.y = 0, degree[pin.cell]++;
+            if (pin.cell >= 0) pin.x -= width[pin.cell] / 2, pin.y = 0, degree[pin.cell] += weight;
             if (count > 1) pins.push_back(pin);
         }
-        if (count > 1) first_pin.push_back(int(pins.size()));
+        if (count > 1) first_pin.push_back(int(pins.size())), weight_of.push_back(weight);
         widest = std::max(widest, size_t(count));
     }
     place_of.resize(widest), toward.resize(widest), away.resize(widest);

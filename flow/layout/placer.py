@@ -1,7 +1,7 @@
 """The placer: spreads cells over the core (global_placer.cpp), then into rows (detailed_placer.cpp)."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +42,7 @@ class Floorplan:
     cells: list[str]  # the kind of each
     nets: list[list[tuple[int, str]]]  # index of a cell, and its pin
     ports: dict[str, Port]
+    weights: Sequence[int] = ()  # of the nets, in percent; without any, all weigh the same
 
 
 def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
@@ -87,5 +88,5 @@ def _nets(floor: Floorplan, lef: Lef) -> Iterator[str]:
         if port.wire is not None:
             nets[port.wire].append((-1, port.x - floor.core[0], port.y - floor.core[1]))
     yield str(len(nets))
-    for ends in nets:
-        yield " ".join(map(str, (len(ends), *(number for end in ends for number in end))))
+    for weight, ends in zip(floor.weights or [100] * len(nets), nets, strict=True):
+        yield " ".join(map(str, (weight, len(ends), *(number for end in ends for number in end))))

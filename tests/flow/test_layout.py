@@ -387,6 +387,50 @@ class TestInPlace:
         assert any("is on another net" in wrong for wrong in other.differences())
 
 
+class TestByTiming:
+    """Cells are placed again with heavier late nets if the clock is missed."""
+
+    def place(self, placed, directory, monkeypatch, second=None, **clock):
+        """The placement before sizing, and the floorplans; second: what becomes of a second placement."""
+        floors = []
+
+        def run(floor, lef):
+            spots, seconds = real(floor, lef)
+            floors.append(floor)
+            return (second(floor, spots) if second and len(floors) == 2 else spots), seconds
+
+        with monkeypatch.context() as patch:
+            real = placer.run
+            patch.setattr(placer, "run", run)
+            patch.setattr(post_place_sizing, "improve", lambda *_: {})
+            source = placed.directory / "netlist.json"
+            return place.place(source, None, directory, **clock).instances, floors
+
+    def test_late_nets_weigh_more(self, placed, tmp_path, monkeypatch):
+        first, floors = self.place(placed, tmp_path, monkeypatch, clock_ns=3.0)
+        assert [floor.weights for floor in floors] == [()]
+        other, floors = self.place(placed, tmp_path, monkeypatch, clock_ns=0.1)
+        assert other != first
+        lightest, *_, heaviest = sorted(floors[1].weights)
+        assert (lightest, heaviest) == (100, 100 + place.MOST_WEIGHT)
+        nets = dict(zip(placement.wired_nets(placed.before), floors[1].weights, strict=True))
+        clock = {placed.before.net(name) for name in ("clk", "gated0", "gated1")}
+        assert {nets[net] for net in clock} == {100}
+        assert nets[placed.before.net("m3_1")] > 100
+
+    def test_a_longer_placement_is_dropped(self, placed, tmp_path, monkeypatch):
+        """The second placement exchanges gates of one kind."""
+
+        def turned(floor, spots):
+            same = [cell for cell, kind in enumerate(floor.cells) if kind == "NAND2_X1"]
+            moved = dict(zip(same, reversed(same), strict=True))
+            return [spots[moved.get(cell, cell)] for cell in range(len(spots))]
+
+        kept, floors = self.place(placed, tmp_path, monkeypatch, turned, clock_ns=0.1)
+        assert len(floors) == 2
+        assert kept == self.place(placed, tmp_path, monkeypatch, clock_ns=3.0)[0]
+
+
 class TestHold:
     @pytest.fixture(autouse=True)
     def margin(self, monkeypatch):
