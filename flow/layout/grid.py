@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, product
 
 from ..kit.lef import Box, Lef, dbu
 from .placement import Placement
@@ -41,6 +41,7 @@ class Grid:
         ]
         self.stops[0] |= rows
         self.blocked: set[Node] = set()
+        self.strict = False
 
     def block(self, obstacles: Iterable[tuple[str, Rect]]) -> None:
         """Take the nodes off the grid on which a wire or via would be too near to metal that is there."""
@@ -82,12 +83,25 @@ class Grid:
 
     def alone(self, index: int) -> int:
         """How far two nets must be along a track where vias in a stack need more metal for the least area
-        (dbu); 0 where they do not.
+        (dbu); 0 where they do not. Half of that metal may lie on the other side, if there is room: `strict`
+        does not rely on it.
         """
         name = self.layers[index]
         if not all(self.small(name, via[name]) for via in self._vias(index) if name in via):
             return 0
-        return self.least_length(name) + dbu(self.lef.layers[name].spacing)
+        length, pad = self.least_length(name), dbu(2 * self.reach(index, 1 - index % 2))
+        return (length if self.strict else (length + pad) // 2) + dbu(self.lef.layers[name].spacing)
+
+    def asides(self) -> list[tuple[int, int]]:
+        """The steps that a via at a pin may stand beside its node, the shortest first: both of two neighbours
+        may, and its metal is still one piece with that on the node.
+        """
+        via, name, step = self.lef.vias[self.routing.stacks[0][0]], self.layers[0], dbu(self.lef.grid) or 1
+        layer, pad = self.lef.layers[name], dbu(2 * self.reach(0, 0))
+        across = max(0, self.dx - max(pad + dbu(layer.spacing), self._cut(via))) // 2 // step * step
+        along = max(0, dbu(via[name][3] - via[name][1] - layer.width) // 2 // step * step)
+        steps = product(range(-across, across + 1, step), range(-along, along + 1, step))
+        return sorted(steps, key=lambda way: abs(way[0]) + abs(way[1]))
 
     def small(self, name: str, pad: Box) -> bool:
         """Whether a via's metal has less than the least area of its layer."""

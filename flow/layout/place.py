@@ -157,8 +157,9 @@ def _floorplan(netlist: Netlist, lef: Lef, library: Library, density: float, clo
     bits = [(name, net) for way in ("input", "output") for name, net in netlist.port_bits(way)]
     # ports at every second track at least
     side = max(math.sqrt(area / density), len(bits) / 4 * 2 * lef.coarsest_pitch, LEAST_ROWS * lef.row_height)
-    rows = math.ceil(side / lef.row_height)
-    columns = math.ceil(max(area / density / (rows * lef.row_height), side) / lef.site_width)
+    tall = math.sqrt(library.kit.constraints.aspect)
+    rows = math.ceil(side * tall / lef.row_height)
+    columns = math.ceil(max(area / density / (rows * lef.row_height), side / tall) / lef.site_width)
     site, row = dbu(lef.site_width), dbu(lef.row_height)
     left, bottom = MARGIN_SITES * site, MARGIN_ROWS * row
     right, top = left + columns * site, bottom + rows * row
@@ -326,7 +327,9 @@ def _unconnected(placed: Placed) -> Iterator[str]:
             pin = placed.placement.pins.get(name)
             if pin is None or pin.net != netlist.nets[net]:
                 yield f"the port {name} has no pin on its net {netlist.nets[net]}"
-            elif min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um) > placed.lef.coarsest_pitch:
+            elif dbu(min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um)) > dbu(
+                placed.lef.coarsest_pitch
+            ):
                 yield f"the pin of port {name} is not at the edge of the die"
     for net, name in enumerate(netlist.nets):
         if netlist.sinks[net] and netlist.driver[net] is None and net not in netlist.constants:

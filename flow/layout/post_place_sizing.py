@@ -36,6 +36,7 @@ ROUNDS = 2
 EFFORT = sizing.Effort(rounds=4, batches=40, recoveries=0)
 LARGE_EFFORT = sizing.Effort(rounds=2, batches=20, recoveries=0)
 LARGE = 20_000  # cells
+CARRY_NS = 0.032  # of the library whose delays the windows of sizing fit
 LONGEST_PS = 100.0  # from a driver to a reader, by the wire alone (Elmore)
 MOST_FF = 40.0  # of a piece: wire and pins
 STEP_UM = 100.0  # of a wire, between two places where a repeater may stand
@@ -49,7 +50,8 @@ def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> d
         circuit = wired(placed.netlist, 0.0, wires.table(wires.wires_of(placed), placed.netlist))
         circuit.owners = owners
         effort = EFFORT if len(placed.netlist.cells) < LARGE else LARGE_EFFORT
-        effort = replace(effort, slack_ns=placed.library.kit.constraints.routing_ns)
+        slower = max(1.0, placed.library.roles.carry_ns / CARRY_NS)
+        effort = replace(effort, slack_ns=placed.library.kit.constraints.routing_ns, slower=slower)
         circuit, moved = sizing.optimise(circuit, placed.library, ideal, {**modules, **owners}, effort)
         if not any(moved.moves.values()):
             break

@@ -220,6 +220,13 @@ class TestPlace:
         assert place.violations(placed) == placed.differences() == []
         assert 0.5 < placed.placement.density < 0.75
 
+    def test_a_core_is_as_tall_as_the_kit_says(self, placed, lef, library):
+        for aspect in (1, 2):
+            surroundings = msgspec.structs.replace(library.kit.constraints, aspect=aspect)
+            own = replace(library, described=msgspec.structs.replace(library.kit, constraints=surroundings))
+            x0, y0, x1, y1 = place._floorplan(placed.before, lef, own, 0.1, None).core
+            assert (y1 - y0) / (x1 - x0) == approx(aspect, rel=0.05)
+
     def test_tree_divides_the_clock(self, placed):
         tree = placed.placement.clock_tree
         assert tree.sinks == BITS * STAGES
@@ -352,6 +359,18 @@ class TestInPlace:
         subject = placed.changed()
         post_place_sizing.improve(subject, library.constraints(3.0), {})
         assert subject == placed
+
+    def test_windows_of_slack_are_wider_where_gates_are_slower(self, placed, library, monkeypatch):
+        efforts = []
+        monkeypatch.setattr(
+            post_place_sizing.sizing, "speed_up", lambda *settings: efforts.append(settings[-1])
+        )
+        for carry in (0.02, 0.032, 0.2):
+            cells = msgspec.structs.replace(library.kit.cells, carry_ns=carry)
+            own = replace(library, described=msgspec.structs.replace(library.kit, cells=cells))
+            subject = replace(placed.changed(), library=own)
+            post_place_sizing.improve(subject, own.constraints(0.1), {})
+        assert sorted(set(efforts)) == [1.0, 6.25]
 
     def test_it_comes_again_when_the_clock_tree_is_there(self, placed, library, tmp_path, monkeypatch):
         """Copies of clock gates are more readers, further away, of what enables them; here of ports, which

@@ -256,7 +256,7 @@ def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid):
     assert found(near) == found(reach) == []
     assert found(near - 1) == [Wire("metal3", 2000, 700, 2000 + near - 1, 700)] and found(reach + 1)
     upright = [
-        Wire("metal2", 700, 0, 700, 1000),
-        Wire("metal2", 700, 1200, 700, 3000),
+        Wire("metal2", 570, 0, 570, 1000),
+        Wire("metal2", 570, 1200, 570, 3000),
     ]  # 0.03 um between them
-    assert detailed.joined(upright, grid)[2:] == [Wire("metal2", 700, 1000, 700, 1200)]
+    assert detailed.joined(upright, grid)[2:] == [Wire("metal2", 570, 1000, 570, 1200)]

@@ -11,7 +11,7 @@ import pytest
 from modexlab.eval.cli.main import main
 from modexlab.flow.check import deck
 from modexlab.flow.kit import kit, lef
-from modexlab.flow.kit.kit_file import Layers, Routing, Strap, Supply, Track
+from modexlab.flow.kit.kit_file import Layers, LayerValues, Routing, Strap, Supply, Track
 from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import detailed, stack_access, supply
 from modexlab.flow.layout.grid import Grid
@@ -153,7 +153,7 @@ def test_a_short_piece_of_wire_gets_the_least_area(tmp_path):
     ground = grid_of(technology(tmp_path))
     # a via alone on m3 has 0.33 um of the 0.24 / 0.33 um that it needs
     nets = {0: [Wire("m2", 4000, 3000, 4000, 3000, "top")], 1: [Wire("m2", 5600, 3000, 5600, 3000, "top")]}
-    detailed.lengthen(nets, [], ground, [])
+    assert detailed.lengthen(nets, [], ground, []) == 0
     assert [wire.layer for wire in nets[0][1:]] == ["m3"]
     for wires, x in ((nets[0], 4000), (nets[1], 5600)):
         half, wire = dbu(0.165), wires[1]
@@ -163,8 +163,16 @@ def test_a_short_piece_of_wire_gets_the_least_area(tmp_path):
     # between metal on both sides there is no room
     tight = {0: [Wire("m2", 4000, 3000, 4000, 3000, "top")]}
     walls = [("m3", (x, 2700, x + 600, 3300)) for x in (4000 - 1700, 4000 + 1100)]
-    detailed.lengthen(tight, [], ground, walls)
+    assert detailed.lengthen(tight, [], ground, walls) == 1
     assert len(tight[0]) == 1
+
+
+def test_half_of_a_least_length_may_lie_on_the_other_side_of_a_via(tmp_path):
+    """The least area of m3 takes 0.73 um on the grid, of which a via has 0.33; the next net is 0.3 away."""
+    ground = grid_of(technology(tmp_path))
+    assert ground.alone(1) == dbu(0.53 + 0.3)
+    ground.strict = True
+    assert ground.alone(1) == dbu(0.73 + 0.3)
 
 
 def test_wires_keep_away_from_obstacles(tmp_path):
@@ -176,6 +184,41 @@ def test_wires_keep_away_from_obstacles(tmp_path):
         x, y = ground.at(column, row)
         near = 8000 - far < x < 9000 + far and 6000 - far < y < 7000 + far
         assert ((1, column, row) in ground.blocked) == near
+
+
+# ---- a pin between the tracks, one layer below
+
+
+def test_a_via_steps_beside_its_node_where_no_spot_on_one_will_do(tmp_path):
+    """The pin's upper end is 0.005 um below the via on the node; both neighbours of a column may step."""
+    direct = Routing("m1", "v1", (("mid",),), ROUTING.layers)
+    found = technology(tmp_path)
+    found = replace(found, described=SimpleNamespace(**{**vars(found.described), "routing": direct}))
+    grid = grid_of(found)
+    assert grid.asides()[0] == (0, 0) and max(grid.asides()) == (0, dbu(0.09))
+    spots = {y: detailed.pin_access(pin_at(found, y), grid)["Y"] for y in (0.9, 0.865)}
+    assert [spot.vias for spot in spots[0.9]] == [(("mid", 0, 0),)]
+    assert [spot.vias for spot in spots[0.865]] == [(("mid", 0, -dbu(0.035)),)]
+    metal = list(detailed._access(grid, spots[0.865][0], 2000, 1800))
+    assert [(wire.layer, wire.via) for wire in metal] == [("m1", "mid"), ("m2", "")]
+    low, high = metal[1].y0 - dbu(0.07), metal[1].y1 + dbu(0.07)
+    assert (metal[1].x0, low, high) == (2000, *(1800 - dbu(0.035) + dbu(end) for end in (-0.16, 0.16)))
+
+
+def pin_at(technology, middle):
+    """A cell with a pin on m1 that is just as large as the via's metal, between bars at half a track."""
+    y0, y1 = middle - 0.13, middle + 0.13
+    bars = [("m1", ((0, y), (2, y), (2, y + 0.1), (0, y + 0.1))) for y in (y0 - 0.24, y1 + 0.14)]
+    shape = "m1", ((0.87, y0), (1.13, y0), (1.13, y1), (0.87, y1))
+    return lef.Macro("pin", 2.0, 2.4, {"Y": lef.MacroPin("Y", "OUTPUT", "signal", (shape,))}, tuple(bars))
+
+
+def test_no_wire_of_the_first_track_leaves_the_die(tmp_path):
+    text = "LAYER m9 TYPE ROUTING ; DIRECTION VERTICAL ; PITCH 0.4 ; OFFSET {} ; WIDTH 0.2 ; END m9\n"
+    for offset, first in ((0, 0.4), (0.1, 0.1)):
+        path = tmp_path / f"{first}.lef"
+        path.write_text(text.format(offset) + TECH + CELL.format(a="0.1 0.9 0.3 1.6"))
+        assert lef.read_lef(path).layers["m9"].offset == pytest.approx(first)
 
 
 # ---- taps, end caps and the power grid
@@ -280,6 +323,70 @@ def test_a_missing_deck_or_program_is_reported(tmp_path, monkeypatch):
     deck.version.cache_clear()
 
 
+# ---- a table of values
+
+LIMITS = {
+    "drc_rules": {
+        "grid": 0.005,
+        "a": 0.2,
+        "b": 0.21,
+        "d": 0.1,
+        "w": 0.4,
+        "run": 1,
+        "e": 0.24,
+        "v": 0.2,
+        "c": 0.01,
+    }
+}
+METAL = LayerValues(("metal",), "grid", "b", "a", "d", (("w", "run", "e"),))
+CUT = LayerValues(("cut",), "grid", "b", size="v", below="c", above="c", ends_below="a")
+CLEAN = [(1, 0, 0, 1, 0.2), (1, 0, 0.44, 3, 0.9), (2, 0.2, 0.5, 0.4, 0.7), (3, 0, 0.4, 1, 0.8)]
+
+
+@parametrize(
+    "shapes, rules",
+    [
+        ([], []),
+        ([(1, 5, 0, 6, 0.195)], ["a width metal"]),
+        ([(1, 5, 0, 6, 0.2), (1, 5, 0.4, 6, 0.6)], ["b spacing metal"]),
+        ([(1, 5, 0, 5.2, 0.2)], ["d area metal"]),
+        ([(1, 5, 0, 8, 0.5), (1, 5, 0.73, 8, 1)], ["e spacing metal"]),  # 0.23 um beside a wide wire
+        ([(1, 5, 0, 8, 0.5), (1, 5, 0.73, 6, 1)], []),  # for no more than 1 um
+        ([(1, 5, 0, 6.002, 0.4)], ["grid metal"]),
+        ([(2, 1, 0.5, 1.2, 0.8)], ["c over around cut", "v size cut"]),
+        (
+            [(2, 2.795, 0.5, 2.995, 0.7), (3, 2.5, 0.4, 3.1, 0.8)],
+            ["a metal around ends of cut", "c metal around cut"],
+        ),
+        ([(2, 2.5, 0.5, 2.7, 0.7)], ["c over around cut"]),
+    ],
+)
+def test_a_layout_is_checked_by_the_values_of_its_pdk(tmp_path, shapes, rules):
+    import klayout.db as db
+
+    layout = db.Layout()
+    layout.dbu = 0.001
+    top = layout.create_cell("top")
+    for number, *box in CLEAN + shapes:
+        top.shapes(layout.layer(number, 0)).insert(db.DBox(*box))
+    layout.write(str(tmp_path / "a.gds"))
+    (tmp_path / "limits.json").write_text(json.dumps(LIMITS))
+    kinds = {"metal": "ROUTING", "cut": "CUT", "over": "ROUTING"}
+    layers = {name: lef.Layer(name, kind) for name, kind in kinds.items()}
+    numbers = Layers(("metal",), "metal", "over", {name: at + 1 for at, name in enumerate(kinds)}, 3.9)
+    geometry = lef.Lef(layers, {}, {}, "", 0, 0, described=SimpleNamespace(layers=numbers))
+    of_kit = SimpleNamespace(
+        geometry=geometry,
+        data=SimpleNamespace(name="own", values=(METAL, CUT)),
+        values=tmp_path / "limits.json",
+        drc=None,
+    )
+    found = deck.check(tmp_path / "a.gds", of_kit, tmp_path)
+    assert sorted(found.markers) == rules
+    assert found.checks == 11 and found.only_values and found.wrong == bool(rules)
+    assert "of metal, vias, areas and grid by the values in limits.json" in found.text
+
+
 OPTIONS = ["--kit", "sky130hd", "--layout", "--json"]
 
 
@@ -291,5 +398,18 @@ def test_a_layout_of_sky130_passes_its_deck(monkeypatch, capsys):
     assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates", "placed gates"}
     rules = report["rules"]
     assert (rules["deck"], rules["markers"]) == ("sky130hd.lydrc", {}) and rules["checks"] > 100
+    assert len(rules["connections"]) == 3 and not any(rules["connections"].values())
+    assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0
+
+
+@regress
+def test_a_layout_of_ihp_keeps_the_values_of_its_pdk(monkeypatch, capsys):
+    pdks.require(monkeypatch, "ihp-sg13g2")
+    options = ["--kit", "ihp-sg13g2", "--layout", "--json"]
+    assert main(["asic", "mont", "--nbits", "8", *options]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates", "placed gates"}
+    rules = report["rules"]
+    assert rules["only_values"] and rules["markers"] == {} and rules["checks"] > 70
     assert len(rules["connections"]) == 3 and not any(rules["connections"].values())
     assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0

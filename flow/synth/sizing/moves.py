@@ -59,10 +59,10 @@ def made(model: Model, chosen: list[Move], limit: float) -> tuple[list[Move], in
     return [], halved
 
 
-def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
-    """Sizes and pins along the paths that miss the target, as long as it helps."""
+def speed_up(model: Model, batches: int, counts: dict[str, int], slower: float = 1.0) -> None:
+    """Sizes and pins along the paths that miss the target, as long as it helps; slower: see Effort."""
     largest = largest_batch(model)
-    most, window = largest // 4, 0.05
+    most, window = largest // 4, 0.05 * slower
     for _ in range(batches):
         if model.cost <= 0:
             return
@@ -83,7 +83,7 @@ def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
             counts["resized"] += sum(move.first < 0 for move in done)
             if halved or len(done) >= most:
                 most = min(largest, 2 * len(done))
-        elif window > WIDEST_WINDOW_NS:
+        elif window > WIDEST_WINDOW_NS * slower:
             return
         else:
             window, most = 3 * window, largest // 4
@@ -118,9 +118,9 @@ def recover(model: Model, batches: int, counts: dict[str, int]) -> None:
             fraction *= LESS_AT_ONCE
 
 
-def _bufferings(model: Model) -> list[Buffering]:
+def _bufferings(model: Model, slower: float) -> list[Buffering]:
     """For each net that misses the target the best buffer, best gain per area first."""
-    families, limit = model.families, min(model.target, model.worst + BUFFER_WINDOW_NS)
+    families, limit = model.families, min(model.target, model.worst + BUFFER_WINDOW_NS * slower)
     look_up, found = model.tables.look_up, []
     by_net = Groups(model.sink_net, len(model.netlist.nets))
     buffers = [(kind, families.number[kind]) for kind in model.library.roles.buffers]
@@ -159,10 +159,12 @@ def _bufferings(model: Model) -> list[Buffering]:
     return [buffering for _, buffering in sorted(found, key=lambda pair: -pair[0])]
 
 
-def buffered(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -> Model | None:
+def buffered(
+    model: Model, modules: Mapping[str, str], counts: dict[str, int], slower: float = 1.0
+) -> Model | None:
     """The model with buffers where they help most, or None."""
     model.derive()
-    wanted = _bufferings(model)[: largest_batch(model)]
+    wanted = _bufferings(model, slower)[: largest_batch(model)]
     while wanted:
         trial = model.again(_with_buffers(model, wanted, modules))
         if trial.cost < model.cost - 1e-9:

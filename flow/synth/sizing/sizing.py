@@ -64,6 +64,7 @@ class Effort:
     batches: int = 60  # of moves in a round
     recoveries: int = 40  # batches of smaller sizes, in all
     adder_rounds: int = 3
+    slower: float = 1.0  # than at 45 nm, whose delays the windows of slack around the worst path fit
 
 
 def effort_for(cells: int) -> Effort:
@@ -154,13 +155,13 @@ def optimise(
     def sped_up() -> None:
         # how far it is: sizes at first and after each round of buffers and adders, then area
         say("sizing", next(stages) / (effort.rounds + 4))
-        speed_up(model, effort.batches, counts)
+        speed_up(model, effort.batches, counts, effort.slower)
 
     sped_up()
     for _ in range(effort.rounds):
         if model.cost <= 0:
             break
-        better = buffered(model, modules, counts)
+        better = buffered(model, modules, counts, effort.slower)
         if better is None:
             break
         model = better

@@ -16,7 +16,7 @@ def run(job: Job) -> None:
     from ....netlist.netlist import read
 
     files, placed = kit.find(job.adk), None
-    if files.drc and product.read(job["routing.json"], Routing).detailed.done:
+    if (files.drc or files.values) and product.read(job["routing.json"], Routing).detailed.done:
         netlist = read(job["netlist_placed.json"], files.library)
         placement = product.read(job["placement.json"], Placement)
         placed = Placed(netlist, placement, files.library, files.geometry)
