@@ -253,7 +253,7 @@ def _by_timing(placed: Placed, floor: Floorplan, asked: Constraints) -> Placed:
         return Model(circuit, library, ideal, families, library.kit.constraints.routing_ns)
 
     model = timed(placed)
-    if model.cost <= 0:
+    if model.worst >= 0:  # sizing finds the margin
         return placed
     slack = least(model.slack)
     slack[model.in_clock] = np.inf  # clock_tree.py has its own way with those
