@@ -76,7 +76,8 @@ CHARTS = {  # name: (title, caption)
     ),
     "choices": (
         "Area × time of a private operation",
-        "Lower left is better. Thin lines join points of equal area × time. Shapes distinguish our "
+        "Lower left is better. Thin lines join points of equal area × time. Each width has a floor of "
+        "area: three operands in the smallest latches, and one full adder. Shapes distinguish our "
         "machines, twins of published machines, foreign cores and published figures; colours distinguish "
         "families. The Pareto-optimal machines of each width are labelled.",
     ),

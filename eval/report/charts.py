@@ -453,14 +453,16 @@ KINDS = {"ours": "circle", "twin": "square", "foreign": "triangle-up", "publishe
 
 
 def private(style: Style) -> Spec:
-    """Area against the time of a private operation, with lines of equal area x time."""
+    """Area against the time of a private operation, with lines of equal area x time and floors of area."""
     head = METRICS["area_um2"].head
     here = {
         "x": _log("operation_us", "Time of a private operation (µs)"),
         "y": _log("area_um2", head),
     }
-    equal, machine = ("datum.kind === 'equal'", "datum.kind !== 'equal'")
-    quiet = {**here, "color": {"value": style("rule")}}
+    equal, floor = "datum.kind === 'equal'", "datum.kind === 'floor'"
+    machine = f"!({equal} || {floor})"
+    quiet = {**here, "color": {"value": style("rule")}, "detail": {"field": "name"}}
+    named = {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}}
     looks = {"color": style["color"], "shape": _nominal("kind", [*KINDS], [*KINDS.values()])}
     tooltip = _tips(
         *("label machine", "kind of", "nbits bits", "operation_us# time (µs)", f"area_um2# {head}"),
@@ -476,13 +478,10 @@ def private(style: Style) -> Spec:
     return _chart(
         "choices",
         420,
-        _layer({"type": "line", "strokeWidth": 1}, {**quiet, "detail": {"field": "name"}}, equal, "equal"),
-        _layer(
-            text,
-            {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}},
-            f"{equal} && !datum.last",
-            "lines",
-        ),
+        _layer({"type": "line", "strokeWidth": 1}, quiet, equal, "equal"),
+        _layer({"type": "line", "strokeDash": [5, 3]}, quiet, floor, "floor"),
+        _layer(text, named, f"{equal} && !datum.last", "lines"),
+        _layer({**text, "align": "right"}, named, f"{floor} && datum.last", "ends"),
         _layer(POINT, {**here, **looks, "opacity": _opacity(), "tooltip": tooltip}, machine, "points"),
         _names("name", here, style, lowest),
     )

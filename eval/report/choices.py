@@ -204,7 +204,13 @@ def _sentence(width: Width) -> str:
 
 
 def records(found: Sequence[Core]) -> list[Record]:
-    """Return the data of the chart: machines with an area, and lines of equal area x time."""
+    """Return the data of the chart: machines with an area, lines of equal area x time, and floors."""
+    shown_cores = [
+        core
+        for width in widths(found)
+        for core in (*width.machines, *width.published)
+        if core.area_um2 is not None
+    ]
     drawn = [
         {
             "kind": core.kind,
@@ -215,11 +221,23 @@ def records(found: Sequence[Core]) -> list[Record]:
             **({"m": core.measurement, "row": core.row, "setup": title(core.stage)} if core.measured else {}),
             **({"stale": True} if core.stale else {}),
         }
-        for width in widths(found)
-        for core in (*width.machines, *width.published)
-        if core.area_um2 is not None
+        for core in shown_cores
     ]
-    return [*drawn, *_equal(drawn)]
+    return [*drawn, *_equal(drawn), *_floors(shown_cores, drawn)]
+
+
+def _floors(cores: Sequence[Core], drawn: Sequence[Record]) -> Iterator[Record]:
+    """A horizontal line for each width of a measured machine, as long as all points reach."""
+    times = [record["operation_us"] for record in drawn]
+    for nbits, least in sorted({(core.nbits, core.floor_um2) for core in cores if core.floor_um2}):
+        for time, end in ((min(times) / ROOM, False), (max(times) * ROOM, True)):
+            yield {
+                "kind": "floor",
+                "name": f"floor of {nbits:,} bits",
+                "operation_us": time,
+                "area_um2": least,
+                "last": end,
+            }
 
 
 def _equal(drawn: Sequence[Record]) -> Iterator[Record]:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.report import html, text
+from modexlab.eval.report import charts, html, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import Content
@@ -137,6 +137,17 @@ def test_lines_of_equal_area_time(content):
         product = record["operation_us"] * record["area_um2"] * 1e-6
         assert f"{product:g} mm² µs" == record["name"]
     assert all(point["area_um2"] / 2 < record["area_um2"] < 2 * point["area_um2"] for record in ends)
+
+
+def test_a_floor_for_each_width(content):
+    """Three words of DLH_X1 and one FA_X1, across all points."""
+    records = content.data["choices"]
+    ends = [record for record in records if record["kind"] == "floor"]
+    assert [(end["name"], end["area_um2"]) for end in ends] == [
+        ("floor of 32 bits", approx(3 * 32 * 2.66 + 4.256))
+    ] * 2
+    times = [record["operation_us"] for record in records if record["kind"] in charts.KINDS]
+    assert ends[0]["operation_us"] < min(times) <= max(times) < ends[1]["operation_us"]
 
 
 def test_choices_compare_the_same_work_at_one_stage(tmp_path):

@@ -291,7 +291,7 @@ def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:
 # ---- JSON
 
 DERIVED = ("ours", "area_time", "floor", "floor_ratio", "utilisation")
-INTERNAL = ("family", "point", "turn", "of_product", "cell_um2", "failure", "measurement")
+INTERNAL = ("family", "point", "turn", "of_product", "cell_um2", "floor_um2", "failure", "measurement")
 
 
 def as_json(core: Core) -> Json:

@@ -61,6 +61,7 @@ CLOCK_GIVEN = "clock given, not searched"
 NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
 WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6
+OPERANDS = 3  # base, exponent and modulus
 UNKNOWN = "?"  # not stated by the source
 PRINTED = "printed in the paper"
 # operations of ours -> those of the papers that stand for them; "": figures of the whole machine
@@ -107,6 +108,7 @@ class Core:
     drawn_nj: tuple[float, float] | None = None  # of a product on drawn operands: mean, standard deviation
     operation_drawn_nj: tuple[float, float] | None = None
     cell_um2: float | None = None  # for one bit product
+    floor_um2: float | None = None  # for three operands and one full adder
     instructions: int | None = None  # of a private operation, where only these are published
     tests_passed: int | None = None
     tests_failed: int | None = None
@@ -499,7 +501,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
     from ....flow.kit import kit  # the flow needs the extra of its name
 
-    library = kit.named(row.kit or kit.DEFAULT.stem)
+    cell_um2, floor_um2 = _least_um2(kit.named(row.kit or kit.DEFAULT.stem), bare.nbits)
     tests = (ledger.measurement(row.measurement).details.get("tests") or {}).values()
     searched = bool(row.flow.get(FMAX))
     notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
@@ -519,7 +521,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         operation_energy_nj=value("energy_nj", DECRYPT),
         drawn_nj=drawn(PRODUCT),
         operation_drawn_nj=drawn(DECRYPT),
-        cell_um2=_bit_product_um2(library),
+        cell_um2=cell_um2,
+        floor_um2=floor_um2,
         corner_ns={
             corner: found for corner in CORNERS if (found := value(f"period_{corner}_ns")) is not None
         },
@@ -536,14 +539,19 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
     )
 
 
-def _bit_product_um2(library: Path | None) -> float | None:
-    """The area of a bit product with a kit; None for one that is not installed."""
+def _least_um2(path: Path | None, nbits: int) -> tuple[float | None, float | None]:
+    """The areas of a bit product, and of three operands in latches with one full adder; None for a kit that
+    is not installed or lacks the cells.
+    """
     from ....flow.kit import kit  # the flow needs the extra of its name
 
     try:
-        return kit.find(library).library.bit_product_um2
+        library = kit.find(path).library
     except BadInput:
-        return None
+        return None, None
+    latches, adder = [cell.area for cell in library.cells.values() if cell.latch], library.roles.full_adder
+    floor = OPERANDS * nbits * min(latches) + library.cells[adder.cell].area if latches and adder else None
+    return library.bit_product_um2, floor
 
 
 # ---- published
