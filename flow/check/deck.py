@@ -3,7 +3,7 @@
 A deck is a program in Ruby, which the Python package `klayout` cannot run: the application of that name does.
 Every marker counts; the rules are those that the deck has by default. A kit whose deck needs a newer
 application has the PDK's table of values checked instead (values.py). connections.py extracts the metal and
-compares it with the nets.
+compares it with the nets, antennas.py compares its areas with those of the gates.
 """
 
 import functools
@@ -23,7 +23,7 @@ from ..files import replace_text
 from ..kit.kit import Kit
 from ..layout.placed import Placed
 from ..product import Product
-from . import connections, values
+from . import antennas, connections, values
 
 PROGRAM = "klayout"
 INSTALL = "run `apt-get install klayout`"
@@ -46,12 +46,13 @@ class Rules(Product):
     markers: dict[str, int] = msgspec.field(default_factory=dict)  # by rule, of those with any
     # faults by what they are, as open nets; nothing where the layout has no wires
     connections: dict[str, int] = msgspec.field(default_factory=dict)
+    antennas: dict[str, int] | None = None  # pieces beyond the LEF's ratios by layer; None where unknown
     only_values: bool = False  # by the table: metal, vias, areas and grid
 
     @property
     def wrong(self) -> bool:
         """Whether there is a marker or a fault."""
-        return bool(self.total or sum(self.connections.values()))
+        return bool(self.total or sum(self.connections.values()) or self.antennas)
 
     @property
     def total(self) -> int:
@@ -67,6 +68,9 @@ class Rules(Product):
         found = "".join(f", {rule} {number:,}" for rule, number in self.markers.items())
         faults = ", ".join(f"{number:,} {what}" for what, number in self.connections.items())
         wires = f"; {faults}" if faults else ""
+        if self.antennas is not None:
+            beyond = ", ".join(f"{number:,} on {layer}" for layer, number in self.antennas.items())
+            wires += f"; antennas beyond the LEF's ratios: {beyond or 'none'}"
         kind = "of metal, vias, areas and grid by the values in " if self.only_values else "by "
         return f"{count} of {self.checks} checks {kind}{self.deck} ({self.tool}){found}{wires}"
 
@@ -94,6 +98,7 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None) -> Rules
     if found.why_not != NO_DECK and placed is not None:
         faults = connections.compare(gds, placed)
         found.connections = {fault.what: int(fault.theirs) for fault in faults}
+        found.antennas = antennas.exceeded(gds, placed)
     if not report.exists():
         replace_text(report, "<report-database/>\n")
     found.write(out)

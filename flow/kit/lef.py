@@ -2,7 +2,7 @@
 
 `read_lef` reads LEF 5.8 (Cadence, LEF/DEF Language Reference) and keeps what the flow needs: routing layers
 with their resistance and capacitance, sites, vias, outlines, pins and obstructions of the cells. It skips the
-rules that only a checker needs, which includes those in properties (LEF58_...), cut classes and antenna data.
+rules that only a checker needs, which includes those in properties (LEF58_...) and cut classes.
 Lengths are um. A file that cannot be read is refused with the line and with what was expected there.
 
 KLayout's reader (klayout.db, LEFDEFReaderConfiguration) does not serve: it turns a LEF into shapes and drops
@@ -15,7 +15,7 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,6 +57,8 @@ class Layer:
     cap_area: float = 0.0  # pF/um^2, towards the substrate
     cap_edge: float = 0.0  # pF/um, of one edge
     area: float = 0.0  # um^2, of a polygon at least
+    # ratios to the gates by statement: areas of diffusion, each followed by the limit from there on
+    antenna: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class MacroPin:
     direction: str  # "INPUT", "OUTPUT", "INOUT"
     use: str  # "signal", "power", "ground", ...
     shapes: tuple[tuple[str, Polygon], ...]  # (layer, corners)
+    gate_um2: float = 0.0  # for antennas
+    diffusion_um2: float = 0.0
 
     @functools.cached_property
     def centre(self) -> Point:
@@ -147,6 +151,7 @@ OPENING = {
 NAMED = {"LAYER", "MACRO", "SITE", "VIA", "VIARULE", "NONDEFAULTRULE", "ARRAY", "PIN", "BEGINEXT"}
 WITHOUT_NAME = {"PORT", "OBS", "DENSITY"}  # which END alone ends
 FLAGS = {"DEFAULT", "GENERATE", "TOPOFSTACKONLY"}  # after the name of a via or a rule
+NUMBER = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(r'#[^\n]*|"[^"]*"|[^\s"#]+|\n|(?P<open>")')
 LAYER_FIELDS = {  # of one number: its place among the words, and the field
     "AREA": (1, "area"),
@@ -285,9 +290,12 @@ def _unended(path: Path, line: int, block: _Block, found: str) -> BadInput:
 
 def _layer(block: _Block) -> Layer:
     direction = block.value("DIRECTION", "")
-    numbers = {}
+    numbers, antenna = {}, {}
     for statement in block.statements:
         match statement.words:
+            case [name, *words] if name.startswith("ANTENNA") and name.endswith("RATIO"):
+                limits = tuple(map(float, NUMBER.findall(" ".join(words))))
+                antenna[name] = limits if len(limits) > 1 else (0.0, *limits)
             case ["OFFSET" | "PITCH" as name, *values]:  # of x, and if it differs of y
                 numbers[name.lower()] = statement.number(-1 if direction == "HORIZONTAL" else 1)
                 if not values:
@@ -302,13 +310,17 @@ def _layer(block: _Block) -> Layer:
         numbers.get("offset", 1) < numbers.get("width", 0) / 2
     ):  # a wire on the first track would leave the die
         numbers["offset"] += numbers.get("pitch", 0)
-    return Layer(block.name, block.value("TYPE", ""), direction, **numbers)
+    return Layer(block.name, block.value("TYPE", ""), direction, **numbers, antenna=antenna)
 
 
 def _pin(block: _Block) -> MacroPin:
     shapes = tuple(shape for port in block.of("PORT") for shape in port.shapes())
     direction, use = block.value("DIRECTION", "INOUT"), block.value("USE", "signal").lower()
-    return MacroPin(block.name, direction, use, shapes)
+    areas = (
+        sum(found.number(1) for found in block.statements if found.words[0] == name)
+        for name in ("ANTENNAGATEAREA", "ANTENNADIFFAREA")
+    )
+    return MacroPin(block.name, direction, use, shapes, *areas)
 
 
 def _macro(block: _Block) -> Macro:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 from modexlab.eval.cli.main import main
-from modexlab.flow.check import deck
+from modexlab.flow.check import antennas, deck
 from modexlab.flow.kit import kit, lef
 from modexlab.flow.kit.kit_file import Layers, LayerValues, Routing, Strap, Supply, Track
 from modexlab.flow.kit.lef import DBU, dbu
@@ -17,6 +17,7 @@ from modexlab.flow.layout import detailed, stack_access, supply
 from modexlab.flow.layout.grid import Grid
 from modexlab.flow.layout.layout import cells_of
 from modexlab.flow.layout.placed import Placed
+from modexlab.flow.layout.placement import Place
 from modexlab.flow.layout.routing import Wire
 
 from tests.flow.circuits import fan_out
@@ -385,6 +386,70 @@ def test_a_layout_is_checked_by_the_values_of_its_pdk(tmp_path, shapes, rules):
     assert sorted(found.markers) == rules
     assert found.checks == 11 and found.only_values and found.wrong == bool(rules)
     assert "of metal, vias, areas and grid by the values in limits.json" in found.text
+
+
+# ---- antennas
+
+ANTENNA_LEF = """SITE unit CLASS CORE ; SIZE 0.4 BY 2.4 ;
+END unit
+LAYER m1 TYPE ROUTING ; DIRECTION HORIZONTAL ; THICKNESS 0.5 ; ANTENNAAREARATIO 20 ;
+  ANTENNADIFFAREARATIO PWL ( ( 0 20 ) ( 0.1 20 ) ( 0.3 60 ) ) ;
+END m1
+LAYER c TYPE CUT ; ANTENNAAREARATIO 1 ;
+END c
+LAYER m2 TYPE ROUTING ; DIRECTION VERTICAL ; THICKNESS 0.5 ; ANTENNACUMSIDEAREARATIO 100 ;
+  ANTENNACUMDIFFSIDEAREARATIO ((0 100) (0.2 1000)) ;
+END m2
+MACRO gate SIZE 1 BY 2.4 ; SITE unit ;
+  PIN A DIRECTION INPUT ; ANTENNAGATEAREA 0.1 LAYER m1 ; PORT LAYER m1 ; RECT 0 0 0.2 0.2 ; END
+  END A
+  PIN Y DIRECTION OUTPUT ; ANTENNADIFFAREA 0.2 LAYER m1 ; PORT LAYER m1 ; RECT 0.4 0 0.6 0.2 ; END
+  END Y
+END gate
+END LIBRARY
+"""
+UP, DOWN = [(2, 0.05, 0.05, 0.15, 0.15)], [(2, 10.45, 0.05, 10.55, 0.15)]  # cuts on A, and on Y of the driver
+
+
+@parametrize(
+    "shapes, beyond",
+    [
+        ([(1, 0, 0, 9.5, 0.2)], {}),  # 1.9 um^2 by a gate of 0.1
+        ([(1, 0, 0, 9.5, 0.2), (1, 9, 0, 9.2, 2)], {"m1": 1}),
+        # the diffusion of the driver: on m1 it raises the limit to 40, on m2 it comes too late for m1
+        ([(1, 0, 0, 10.6, 0.2), (1, 9, 0, 9.2, 2)], {}),
+        ([(1, 0, 0, 9.5, 0.2), (1, 9, 0, 9.2, 2), *UP, (3, 0, 0, 10.6, 0.2), *DOWN], {"m1": 1}),
+        # side walls of 0.5 by 10.4 and 12.4 um: 52 and 62 times the gate; the limit is for both layers
+        ([(1, 0, 0, 5, 0.2), *UP, (3, 0, 0, 0.2, 5)], {"m2": 1}),
+        ([(1, 0, 0, 0.2, 0.2), *UP, (3, 0, 0, 0.2, 9)], {}),
+        ([(1, 0, 0, 5, 0.2), *UP, (3, 0, 0, 10.6, 0.2), *DOWN], {}),
+    ],
+)
+def test_antennas_are_counted_as_layers_are_made(tmp_path, shapes, beyond):
+    import klayout.db as db
+
+    (tmp_path / "a.lef").write_text(ANTENNA_LEF)
+    found = lef.read_lef(tmp_path / "a.lef")
+    numbers = Layers(("m1", "m2"), "m1", "m2", {"m1": 1, "c": 2, "m2": 3}, 3.9)
+    layout = db.Layout()
+    layout.dbu = 0.001
+    top = layout.create_cell("top")
+    for number, *box in [(1, 0, 0, 0.2, 0.2), (1, 10.4, 0, 10.6, 0.2), *shapes]:
+        top.shapes(layout.layer(number, 0)).insert(db.DBox(*box))
+    layout.write(str(tmp_path / "a.gds"))
+    cells = {"reader": ("A", 0.0), "driver": ("Y", 10.0)}
+    placed = SimpleNamespace(
+        lef=replace(found, described=SimpleNamespace(layers=numbers)),
+        netlist=SimpleNamespace(
+            cells={name: SimpleNamespace(kind="gate", pins={pin: 0}) for name, (pin, _) in cells.items()}
+        ),
+        placement=SimpleNamespace(
+            instances={name: Place("gate", x, 0.0, "N") for name, (_, x) in cells.items()}
+        ),
+    )
+    assert antennas.exceeded(tmp_path / "a.gds", placed) == beyond
+    rules = deck.Rules("d", antennas=beyond)
+    assert rules.wrong == bool(beyond) and (": none" in rules.text) != bool(beyond)
 
 
 OPTIONS = ["--kit", "sky130hd", "--layout", "--json"]
