@@ -4,20 +4,27 @@ code's.
 `python -m tests.test_readme` writes the quoted parts anew.
 """
 
+import itertools
+import json
+import math
 import re
 import shlex
 import subprocess
 from collections import Counter
 
+import numpy as np
 import pytest
 from modexlab.eval.assurance.proof.check import KINDS, UNITS
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import protection
+from modexlab.eval.lab.ledger.export import REFERENCE
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.verdicts import recorded
 from modexlab.eval.table import table as render
 from modexlab.fl import xcel
+from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.fl.status import MEANING
+from modexlab.flow.kit.kit_file import DENSITY
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.proc.software.compiler import compiler
 
@@ -139,6 +146,69 @@ def public_exponents():
     return render(columns, rows) + "\n"
 
 
+def heap_lines():
+    """The reference results of the unit of `heap` with 64 bits or more: the shape, the density of the layout
+    (0 before it), and the figures.
+    """
+    for line in map(json.loads, REFERENCE.read_text().splitlines()):
+        point = line["point"]
+        if (point["subject"], point["interface"]) == ("heap", "unit") and point["nbits"] >= 64:
+            shape = ScaledShape(point["nbits"], line["parameters"]["digit_nbits"])
+            figures = {metric: value for _, metric, value, _ in line["figures"]}
+            yield shape, point["flow"].get("density", 0), figures
+
+
+def levels(rows):
+    """Full adders in series that reduce so many rows to two."""
+    height, depth = 2, 0
+    while height < rows:
+        height, depth = 3 * height // 2, depth + 1
+    return depth
+
+
+def heap_model():
+    """A model of area and clock of `heap`'s unit, fitted to the reference results, and products by it."""
+    measured = list(heap_lines())
+
+    def columns(shape):
+        return np.array([1, shape.digit_nbits]) * (shape.nbits + shape.digit_nbits)
+
+    def terms(shape, density):
+        side = math.sqrt(columns(shape) @ area / density) / 1000 if density else 0
+        return np.array([1, levels(shape.digit_nbits + 2), side])
+
+    areas = np.array([figures["area_um2"] for *_, figures in measured])
+    area = fitted([columns(shape) for shape, *_ in measured], areas)
+    clocks = np.array([figures["clock_ns"] - figures["wns_ns"] for *_, figures in measured])
+    clock = fitted([terms(*line[:2]) for line in measured], clocks)
+    rows = [
+        (
+            *(shape.nbits, shape.digit_nbits, density or "-", f"{columns(shape) @ area:,.0f}"),
+            *(f"{figures['area_um2']:,.0f}", f"{terms(shape, density) @ clock:.2f}", f"{shortest:.2f}"),
+        )
+        for (shape, density, figures), shortest in zip(measured, clocks, strict=True)
+    ]
+    compared = render(("bits", "digit", "density", "area", "measured", "clock", "measured"), rows)
+    rows = []
+    for nbits, digit in itertools.product((128, 256, 512, 1024), (34, 66, 86, 130)):
+        shape = ScaledShape(nbits, digit)
+        cycles, shortest = shape.ndigits + 2, terms(shape, DENSITY) @ clock
+        product = cycles * shortest
+        both = columns(shape) @ area * product / 1e6
+        rows.append((nbits, digit, cycles, f"{shortest:.2f}", f"{product:.1f}", f"{both:.2f}"))
+    products = render(("bits", "digit", "cycles", "clock", "product", "area x time"), rows)
+    return (
+        f"area  = (bits + digit) * ({area[0]:.0f} + {area[1]:.2f} * digit)              um2\n"
+        f"clock = {clock[0]:.2f} + {clock[1]:.3f} * levels + {clock[2]:.2f} * side in mm      ns\n\n"
+        f"{compared}\n\n{products}\n"
+    )
+
+
+def fitted(rows, values):
+    """The weights with the least relative errors, in the sum of squares."""
+    return np.linalg.lstsq(np.array(rows) / values[:, None], np.ones(len(values)), rcond=None)[0]
+
+
 def table(output, first):
     """Return the table whose first column this is, without the text around it."""
     lines = output.splitlines()
@@ -180,6 +250,10 @@ def test_statuses():
 
 def test_public_exponents():
     assert quotations()["heap with public=true"] == public_exponents()
+
+
+def test_heap_model():
+    assert quotations()["heap after layout"] == heap_model()
 
 
 def test_verdicts():
@@ -270,6 +344,7 @@ def rewrite():
     present = {"fl/xcel.py": protocol(), "fl/status.py": statuses()}
     present["heap with public=true"] = public_exponents()
     present["eval/results/verdicts.jsonl"] = verdicts()
+    present["heap after layout"] = heap_model()
     for command, first in TABLES.items():
         with contextlib.redirect_stdout(io.StringIO()) as output:
             main(shlex.split(command))
