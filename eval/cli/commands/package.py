@@ -8,23 +8,32 @@ your own, the header of its call), and a proof of the rules. The testbench of an
 sends the requests of its table. Nothing in the folder needs modexlab; its README.md lists the commands with
 their prerequisites.
 
+--shuttle writes the project that the template of Tiny Tapeout expects instead: the machine behind eight pins
+each way, info.yaml, and a cocotb test through the pins. Area and slack are measured with the cells of
+sky130hd, found in PDK_ROOT. Without --nbits it takes the widest machine that the tiles hold.
+
 examples:
   modexlab verilog mont-ct --package --nbits 64 -o mont_ct
   modexlab verilog systolic --package --nbits 1024 --interface stream -o systolic
   modexlab verilog mont --package --nbits 128 --interface axi4lite-000 -o rsa
   modexlab verilog --package --accelerator gcd --nbits 16 -o gcd_ip
+  modexlab verilog tiny --package --shuttle tiny-tapeout --tiles 2x2 -o tt_tiny
 """
 
 from argparse import Namespace
 
-from ...designs.interfaces import AXI4LITE
+from ....fl.errors import BadInput
+from ...designs.interfaces import AXI4LITE, DEFAULT
+from ...designs.runnable import Runnable
 from ...exchange.package.package import Package
+from ...exchange.package.shuttle import CLOCK_NS, NAME, TILES, project
 from ...folders import new_directory, write_folder
 from ...progress import Progress
-from ..arguments import accelerator_of
+from ..arguments import accelerator_of, one_entry, refuse, settings_of
 from ..laboratory import ledger_of
-from ..options import Interfaces, shared
+from ..options import Group, Interfaces, choice, shared
 from ..render import answer, labelled
+from .asic import steps
 
 OPTIONS = (
     *("design", "--accelerator"),
@@ -32,11 +41,22 @@ OPTIONS = (
     "--nbits (default: 32, of an accelerator of your own its usual width)",
     "--set",
     Interfaces(default=AXI4LITE.name),
+    Group(
+        "a project for a shuttle",
+        (
+            choice("--shuttle", [NAME], "the shuttle"),
+            choice("--tiles", TILES, "its size (default: 1x1, with --nbits the smallest that holds it)"),
+            shared("--clock", f"default: {CLOCK_NS}"),
+        ),
+    ),
     *("--force", "--ledger", "--json"),
 )
 
 
 def execute(args: Namespace) -> int:
+    if args.shuttle is not None:
+        return _shuttle(args)
+    refuse(args, ("tiles", "clock"), " is for a shuttle; add --shuttle tiny-tapeout")
     machine = accelerator_of(args)
     name, nbits = machine.design.name, machine.nbits
     directory = new_directory("--output", args.output, args.force)
@@ -64,3 +84,31 @@ def execute(args: Namespace) -> int:
     )
     title = f"{args.output}: {package.subject.title}, {len(files)} files"
     return answer(args, report, labelled(steps, title))
+
+
+def _shuttle(args: Namespace) -> int:
+    """The project for Tiny Tapeout."""
+    refuse(args, ["ledger"], " with --shuttle: its figures are measured; drop one of them")
+    if args.interface not in (AXI4LITE.name, DEFAULT.name):  # the default of packages is of no meaning here
+        raise BadInput(f"--interface {args.interface} with --shuttle: its pins are the interface; drop one")
+    directory = new_directory("--output", args.output, args.force)
+    design = one_entry(args)
+
+    def make(nbits: int) -> Runnable:
+        return design.at(nbits, **settings_of(design, args.settings))
+
+    with steps(NAME, args.json) as report, Progress(NAME, quiet=args.json) as progress:
+        shuttle, tiles, found = project(
+            make, args.nbits, args.tiles, args.clock or CLOCK_NS, report, progress.describe
+        )
+        files = shuttle.project(tiles, found, progress.describe)
+    write_folder(directory, files)
+    figures = {"area_um2": found.area_um2, "clock_ns": found.clock_ns, "slack_ns": found.wns_ns}
+    told = {"top": shuttle.top, "directory": str(directory), "files": sorted(files), "tiles": tiles}
+    rows = (
+        ("  read", directory / "README.md"),
+        ("  simulate", f"make -C {args.output}/test"),
+        ("  cells", f"{found.area_um2:,.0f} um2 in {tiles} tiles, {found.clock_ns:g} ns"),
+    )
+    title = f"{args.output}: {shuttle.subject.title} for {NAME}, {len(files)} files"
+    return answer(args, {**told, "nbits": shuttle.machine.nbits, **figures}, labelled(rows, title))

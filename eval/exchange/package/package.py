@@ -76,12 +76,17 @@ class Package:
         kind = Exponentiation if isinstance(self.machine, Machine) else Subject
         return kind(self.machine, self.interface)
 
+    @functools.cached_property
+    def hardware(self) -> str:
+        """The Verilog."""
+        text = verilog(self.machine, self.interface.name)
+        return re.sub(rf"\b{self.machine.top(self.interface)}", self.name, text)
+
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""
         subject, name, interface = self.subject, self.name, self.interface
         progress("Verilog")
-        hardware = verilog(self.machine, interface.name)
-        hardware = re.sub(rf"\b{self.machine.top(interface)}", name, hardware)
+        hardware = self.hardware
         modules = {f"rtl/{file}": text for file, text in module_files(hardware).items()}
         ports = port_lines(hardware, name)
         progress("vectors")
@@ -116,7 +121,7 @@ class Package:
         kinds = {*subject.kinds, "all", "pins" if fits else "core"}
         kinds.add("bus" if interface.on_bus else "stream")
         made = {
-            "LICENSE": _licence(),
+            "LICENSE": licence_text(),
             **modules,
             "bench/vectors.svh": tests.macros,
             "bench/rows.svh": tests.rows,
@@ -137,7 +142,7 @@ class Package:
             sources = [*modules, f"properties/{PROPERTIES.name}", "properties/proof.sv"]
             script = proof_script([f"../{source}" for source in sources], "proof")
             made["properties/prove.ys"] = f"verilog_defines -DSYNTHESIS\n{script}"
-        return _template(kinds, words) | made
+        return template(kinds, words) | made
 
     def _sdc_ports(self, ports: list[str], direction: str) -> str:
         """The ports of a direction but the clock."""
@@ -150,14 +155,14 @@ def version() -> str:
     return CHANGES.read_text().split("\n## ", 1)[1].split("\n")[0]
 
 
-def _template(kinds: Collection[str], words: Mapping[str, str]) -> dict[str, str]:
+def template(kinds: Collection[str], words: Mapping[str, str], pattern: str = "*") -> dict[str, str]:
     """The files of the template for packages of these kinds, by path."""
     return {
         str(path.relative_to(TEMPLATE / kind)).replace("NAME", words["name"]): filled(
             path.read_text(), kinds, words
         )
         for kind in kinds
-        for path in filter(Path.is_file, (TEMPLATE / kind).rglob("*"))
+        for path in filter(Path.is_file, (TEMPLATE / kind).rglob(pattern))
     }
 
 
@@ -180,7 +185,7 @@ def register_rdl(name: str, title: str, registers: Mapping[str, Register]) -> st
     return "\n".join([*lines, "};", ""])
 
 
-def _licence() -> str:
+def licence_text() -> str:
     """The text that is installed with modexlab."""
     text = importlib.metadata.distribution("modexlab").read_text("licenses/LICENSE")
     if text is None:
