@@ -17,6 +17,7 @@ import pytest
 from modexlab.eval.assurance.proof.check import KINDS, UNITS
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import protection
+from modexlab.eval.exchange.package import shuttle
 from modexlab.eval.lab.ledger.export import REFERENCE
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.verdicts import recorded
@@ -30,6 +31,7 @@ from modexlab.proc.software.compiler import compiler
 
 from tests.cli.test_examples import EXAMPLES, marked
 from tests.harness import parametrize, regress, regress_if
+from tests.kits.pdks import require
 from tests.paths import ROOT
 from tests.programs import machine_of
 
@@ -286,6 +288,8 @@ def test_commands(command, tmp_path, monkeypatch, capsys):
     for room in ("eval", "flow", "proc", "tests"):  # whose files the commands name
         (tmp_path / room).symlink_to(ROOT / room)
     monkeypatch.chdir(tmp_path)
+    if "--shuttle" in command:
+        require(monkeypatch, shuttle.KIT)
     assert run(command, capsys)
 
 

@@ -8,6 +8,7 @@ import shutil
 import pytest
 from modexlab.eval.cli import main as command_line
 from modexlab.eval.cli.routes import ROUTES, form_of
+from modexlab.eval.exchange.package import shuttle
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
@@ -51,7 +52,7 @@ def marked(example):
     whole = (
         whole
         or re.search(r" (2048|1024) .*-o", example)
-        or re.search(r"--table RTL --measure|cores .*--measure", example)
+        or re.search(r"--table RTL --measure|cores .*--measure|--shuttle", example)
     )
     # what other tests do with fewer bits
     whole = whole or re.match(
@@ -102,6 +103,8 @@ def test_example(
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     if (kit := re.search(r"--kit ([\w-]+)( |$)", example)) and kit[1] != "all":
         require(monkeypatch, kit[1])
+    if "--shuttle" in example:
+        require(monkeypatch, shuttle.KIT)
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)
     key = RSAKey.load(DATA / FILES["key.pem"])
