@@ -306,9 +306,8 @@ def _layer(block: _Block) -> Layer:
                 place, attribute = LAYER_FIELDS[name]
                 # further spacings are those of other widths and neighbours
                 numbers.setdefault(attribute, statement.number(place))
-    if (
-        numbers.get("offset", 1) < numbers.get("width", 0) / 2
-    ):  # a wire on the first track would leave the die
+    # a wire on the first track would leave the die
+    if numbers.get("offset", 1) < numbers.get("width", 0) / 2:
         numbers["offset"] += numbers.get("pitch", 0)
     return Layer(block.name, block.value("TYPE", ""), direction, **numbers, antenna=antenna)
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from modexlab.eval.cli.main import main
+from modexlab.eval.designs.catalogue import find
 from modexlab.eval.exchange.package import shuttle
 from modexlab.eval.folders import write_folder
 from modexlab.fl.errors import BadInput
@@ -26,8 +27,6 @@ def figures(area, clock_ns=20.0, slack=1.0):
 
 @module_fixture
 def project(tmp_path_factory):
-    from modexlab.eval.designs.catalogue import find
-
     machine = find("tiny").at(8)
     made = shuttle.Shuttle(machine, machine.interface("stream"))
     folder = tmp_path_factory.mktemp("tt")

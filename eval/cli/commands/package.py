@@ -89,7 +89,7 @@ def execute(args: Namespace) -> int:
 def _shuttle(args: Namespace) -> int:
     """The project for Tiny Tapeout."""
     refuse(args, ["ledger"], " with --shuttle: its figures are measured; drop one of them")
-    if args.interface not in (AXI4LITE.name, DEFAULT.name):  # the default of packages is of no meaning here
+    if args.interface not in (AXI4LITE.name, DEFAULT.name):  # the first is the default of packages
         raise BadInput(f"--interface {args.interface} with --shuttle: its pins are the interface; drop one")
     directory = new_directory("--output", args.output, args.force)
     design = one_entry(args)

@@ -1,7 +1,7 @@
 """Tiny Tapeout: an accelerator as a project of this shuttle, behind eight pins each way.
 
-Area and slack of the whole project are those of our synthesis with the cells of the shuttle. It has no
-latches, since the flow of the shuttle makes flip-flops of them.
+Area and slack of the whole project are those of our synthesis with the cells of the shuttle. Words that our
+flow keeps in latches are flip-flops here, as in the flow of the shuttle.
 """
 
 from __future__ import annotations
