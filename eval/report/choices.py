@@ -189,14 +189,18 @@ def _rival(width: Width) -> Cell:
 
 
 def finding(found: Sequence[Core], shown_at: Sequence[int] = (32, 256, 1024, 2048)) -> str:
-    """The fastest machines in a sentence each."""
-    return " ".join(filter(None, (_sentence(width) for width in widths(found) if width.nbits in shown_at)))
+    """Name the fastest machine of each width, at any stage and length of the exponent."""
+    fastest: dict[int, tuple[float, str]] = {}
+    for width in widths(found):
+        core = width.best(CRITERIA[0])
+        if width.nbits in shown_at and core is not None and core.operation_us is not None:
+            said = core.operation_us, _sentence(width, core)
+            fastest[width.nbits] = min(said, fastest.get(width.nbits, said))
+    return " ".join(sentence for _, sentence in fastest.values())
 
 
-def _sentence(width: Width) -> str:
-    fastest, rival = width.best(CRITERIA[0]), width.rival
-    if fastest is None or fastest.operation_us is None:
-        return ""
+def _sentence(width: Width, fastest: Core) -> str:
+    rival = width.rival
     text = f"At {width.nbits:,} bits {fastest.name} is the fastest: {shown(fastest.operation_us)} µs"
     if rival is not None and rival.operation_us is not None:
         text += f" (fastest published: {rival.design}, {shown(rival.operation_us)} µs)"
