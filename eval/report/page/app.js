@@ -138,9 +138,13 @@
     }
     return JSON.parse(text);
   };
-  // charts.apart: labels of points do not overlap
+  // charts.apart: labels do not overlap one another; here not even those of other layers
   const apart = (vega) => {
-    for (const mark of vega.marks) if (mark.type === "text" && mark.name !== data.ends) mark.transform = [data.labels];
+    const avoidMarks = [];
+    for (const mark of vega.marks.filter(({ type }) => type === "text")) {
+      if (mark.name !== data.ends) mark.transform = [{ ...data.labels, avoidMarks: [...avoidMarks] }];
+      avoidMarks.push(mark.name);
+    }
     return vega;
   };
   const familiesOf = (records) => {
@@ -166,7 +170,7 @@
     spec.config = {
       ...data.config,
       axisY: { ...data.config.axisY, labelLimit: Math.min(400, Math.round(0.42 * width)) },
-      legend: { ...data.config.legend, columns: narrow ? 2 : 5 },
+      legend: { ...data.config.legend, columns: narrow ? 2 : 5, layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } } },
     };
     spec.data = { name: chart.data, values: chart.records };
     chart.drawing = window.vegaEmbed(one(".plot", chart.root), spec, { renderer: "svg", actions: false, mode: "vega-lite", logLevel: 1, patch: apart })
