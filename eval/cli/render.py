@@ -65,15 +65,16 @@ class Table:
         return "\n\n".join(filter(None, (title, body, self.note)))
 
     def latex(self) -> str:
-        """The table for LaTeX, with the rules of booktabs."""
+        """The table for LaTeX, by the packages booktabs and graphicx; shrunk if it is wider than the text."""
         body = [[_tex(cell(value)) for value in row] for row in self.rows]
         numeric = [all(map(is_number, map(cell, column))) for column in zip(*self.rows, strict=True)]
         head, *rows = [" & ".join(row) for row in ([*map(_tex, self.head)], *body)]
         lines = [
             *(r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.title)}}}"),
+            r"\resizebox{\ifdim\width>\linewidth \linewidth\else \width\fi}{!}{%",
             rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in numeric)}}}",
             *(r"\toprule", rf"{head} \\", r"\midrule", *(rf"{row} \\" for row in rows)),
-            *(r"\bottomrule", r"\end{tabular}"),
+            *(r"\bottomrule", r"\end{tabular}}"),
             *([rf"\par\smallskip {_tex(self.note)}"] if self.note else []),
             r"\end{table}",
         ]
@@ -82,12 +83,13 @@ class Table:
 
 TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "+-": r"$\pm$"}
 TEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
-_SIGNS = re.compile("|".join(map(re.escape, TEX)))
+UNITS = {"um2": r"$\mu$m$^2$", "mm2": "mm$^2$", "us": r"$\mu$s"}
+_SIGNS = re.compile("|".join([*map(re.escape, TEX), *(rf"\b{unit}\b" for unit in UNITS)]))
 
 
 def _tex(text: str) -> str:
-    """Text with the signs escaped that LaTeX would interpret."""
-    return _SIGNS.sub(lambda found: TEX[found[0]], text)
+    """Text with the signs escaped that LaTeX would interpret, and units as they are set."""
+    return _SIGNS.sub(lambda found: (TEX | UNITS)[found[0]], text)
 
 
 def _item(record: Any, column: str | Callable[[Any], Any]) -> Any:

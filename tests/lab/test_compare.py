@@ -6,7 +6,9 @@ is what is tested.
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 
 import pytest
 from modexlab.eval.errors import NoMeasurement
@@ -471,6 +473,19 @@ def test_latex(cli, bench):
     outside = re.sub(r"\\begin\{table\}.*?\\end\{table\}", "", said, flags=re.DOTALL)
     assert all(line.startswith("%") for line in outside.splitlines() if line)
     assert "tables of papers have no LaTeX form" in cli.fails("compare paper-001 --latex")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="Debian's texlive-latex-recommended is missing")
+def test_latex_compiles(cli, tmp_path):
+    """Tables of all columns are set without an error, none wider than the text."""
+    head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
+    tables = cli("compare cores --nbits 32 --nbits 1024 --latex").out
+    (tmp_path / "tables.tex").write_text(f"{head}\n{tables}\n\\end{{document}}\n")
+    done = subprocess.run(
+        ["pdflatex", "-halt-on-error", "tables.tex"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert "Overfull" not in done.stdout, done.stdout
 
 
 def test_all_papers_and_widths(cli, bench):

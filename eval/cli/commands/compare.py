@@ -93,7 +93,7 @@ OPTIONS = (
         "--kit", f"with {compare_cores.WORD}; all: the same cores with every kit, in NAND2 and FO4 as well"
     ),
     flag("--markdown", "print tables in Markdown"),
-    flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs)"),
+    flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs, graphicx)"),
     "--json",
 )
 
