@@ -1,36 +1,34 @@
 """Formal benches in SystemVerilog around a unit or a machine: assumptions and assertions for
 flow/prove/assertions.py.
 
-    contract     a unit and its contract, of all inputs, or of a step of its registers from any state
-    handshakes   streams, at all delays: no answer without a request, no more requests under way than there is
-                 room for, an
-                 answer in so many cycles, and where nothing is under way room for a request in as many
-    held         while an answer is not taken, it stays, as the registers do that it is read from
-    between      an answer stays until it is taken, beside it no request is, and behind it one can be
-    after_reset  two copies in any two states are reset: the units in them are at rest
-    alone        two copies in any two states take the same request: the registers that decide what comes are
-                 the same then
-    at_once      two copies with the same in the registers that an answer is read from: they offer the same,
-                 whatever their streams say
-    idle         when a request can be taken, these registers have the values of a reset
-    same_answer  two copies in any two states take the same request: they answer the same, in the same cycle,
-                 of so many
-    one_request  from where a request can be taken: it is answered in so many cycles, no other is taken
-                 before, and then one can be again
-    one_looked_at  the same from where a request would be looked at before it is taken
-    passed_on    units in a row: the stream that leaves one is that which the next one takes
-    row          units in a row, of which each gets the answer of the one before, and nothing else but static
-                 ports
-    steady       two copies in the same state, at work: what their streams say makes no difference to these
-                 registers
-    same         a unit and another text of it, in the same state: what they show is the same, and the state
-                 that they come to
-    same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
-    same_latency the same from where a request can be taken to its answer
-    same_pace    the same of two copies in any two states that are the same in some registers, which are so in
-                 the next cycle, too
+    contract       a unit meets its contract, for all inputs or for one step of its registers from any state
+    handshakes     with any delays on both streams: no answer without a request, no more requests in flight
+                   than there is room for, an answer within a bound, and an idle design accepts a request
+                   within the same bound
+    held           an answer, and the registers behind it, do not change until it is accepted
+    between        an answer stays until it is accepted; no request is accepted beside it, and one can be
+                   right after it
+    after_reset    two copies in arbitrary states are reset: their units are idle
+    alone          two copies in arbitrary states accept the same request: the registers that decide all that
+                   follows become equal
+    at_once        two copies that agree in the registers behind an answer offer the same, whatever their
+                   inputs are
+    idle           whenever a request can be accepted, these registers have their reset values
+    same_answer    two copies in arbitrary states accept the same request: they give the same answer in the
+                   same cycle, within a bound
+    one_request    from any state in which a request can be accepted: it is answered within a bound, no other
+                   is accepted before, and one can be after
+    one_looked_at  the same for a design that looks at a request before it accepts it
+    passed_on      chained units: the output stream of each is the input stream of the next
+    row            chained units: each depends on nothing but the answer of the one before and static ports
+    steady         two copies in the same busy state: their inputs do not affect these registers
+    same           two texts of a unit, in the same state: their outputs and next states are equal
+    same_time      two copies from reset, whose requests differ in one field: both answer in the same cycles
+    same_latency   the same, from any state in which a request can be accepted until its answer
+    same_pace      the same as a step of induction: copies in any states that agree in some registers agree in
+                   them in the next cycle, too
 
-Static ports may change whenever nothing is under way. A machine is reset in the first cycle, and not again.
+Static ports may change whenever nothing is in flight. A machine is reset in the first cycle and not again.
 """
 
 import dataclasses
@@ -47,9 +45,9 @@ from ....rtl.sim.translation.translate import top_name, translate
 from .contract_lang import SPARE, Contract, default_nbits, word
 from .ports import ports
 
-ANY = 255  # an expected status that stands for all but 0
-PIN = "_pin"  # of a port, whose name the number has that it is
-OTHER = "_other"  # of modules of another text
+ANY = 255  # as an expected status: any but 0
+PIN = "_pin"  # suffix of a port, whose own name is that of its value as a number
+OTHER = "_other"  # suffix of the modules of the second text
 BEGUN = "  reg begun = 0;\n  always @(posedge clk) begun <= 1;"
 RESET = """\
   reg started = 0;
@@ -64,9 +62,9 @@ Registers = Mapping[str, int]  # by name, their bits
 
 @dataclass(frozen=True)
 class Stream:
-    """A design with a stream of requests and one of answers, in SystemVerilog, and as it was elaborated.
+    """A design with a request stream and an answer stream: its SystemVerilog and the elaborated component.
 
-    given: conditions that are assumed of a request that is taken.
+    given: conditions on an accepted request, which are assumed.
     """
 
     verilog: str
@@ -91,7 +89,7 @@ class Stream:
     def instance(
         self, name: str = "unit", request: str = "request", suffix: str = "", given: str = ""
     ) -> str:
-        """One copy; `suffix`: of what it drives, `given`: of what the streams say to it."""
+        """One copy; `suffix` of the names of its outputs, `given` of those of its inputs."""
         pins = {
             "clk": "clk",
             "reset": "reset",
@@ -108,19 +106,19 @@ class Stream:
         return driven + instance(self.top, name, pins)
 
     def pair(self, second: str = "request_other", given: tuple[str, str] = ("", "_other")) -> str:
-        """Two copies, and the request of the second; `given`: of what the streams say to each."""
+        """Two copies; `second` is the request of the second, `given` the suffixes of their inputs."""
         one, two = given
         return "\n".join(
             [self.instance("one", "request", "_1", one), self.instance("two", second, "_2", two)]
         )
 
     def module(self, inputs: Lines, body: Lines, given: Lines, holds: Lines) -> str:
-        """The bench behind the design; in each cycle conditions are assumed, and others asserted."""
+        """The bench after the design's text; in each cycle `given` is assumed and `holds` is asserted."""
         request = f"input request_val, input {self.request} request, input answer_rdy"
         return module(self.verilog, ["input clk", request, *inputs], body, given, holds)
 
     def fields(self, conditions: Lines | None = None) -> str:
-        """Fields of the request as numbers by their names, with room for a sum; or those in `conditions`."""
+        """The request's fields as named numbers, wide enough for sums: all, or those in `conditions`."""
         named = None if conditions is None else set(re.findall(r"\w+", " ".join(conditions)))
         number = _range(self.ports.request.nbits + SPARE)
         return "\n".join(
@@ -136,24 +134,24 @@ class Stream:
 
     @property
     def next_statics(self) -> list[str]:
-        """Inputs for what static ports change to."""
+        """Inputs with the next values of the static ports."""
         return [f"input {bits} next_{name}" for name, bits in self.statics]
 
     @property
     def kept(self) -> str:
-        """Static ports of any value that they keep."""
+        """Static ports with arbitrary constant values."""
         return "\n".join(
             f"  reg {bits} {name};\n  always @(posedge clk) {name} <= {name};" for name, bits in self.statics
         )
 
     @property
     def running(self) -> str:
-        """Static ports that are kept, without a reset."""
+        """Static ports with constant values, and no reset."""
         return f"  wire reset = 0;\n{self.kept}"
 
     @property
     def refused(self) -> str:
-        """A request that was offered in the cycle before, and not taken; for `STAYS`."""
+        """Whether a request was offered and not accepted in the cycle before; for `STAYS`."""
         return f"""\
   reg refused = 0; reg {self.request} request_before;
   always @(posedge clk) begin
@@ -163,7 +161,7 @@ class Stream:
 
     @property
     def other(self) -> list[str]:
-        """Inputs of a second copy whose streams say something else."""
+        """Inputs of a second copy that are independent of those of the first."""
         return ["input request_val_other", f"input {self.request} request_other", "input answer_rdy_other"]
 
 
@@ -171,8 +169,8 @@ class Stream:
 class Secret:
     """The fields in which the requests of two machines differ.
 
-    lengths: the highest 1 of `field` is at the same place in both. also: further fields, each with a
-    condition that both requests meet, or neither. given: a condition on all requests.
+    lengths: `field` has the same bit length in both. also: further fields, each with a condition that both
+    requests meet or neither does. given: a condition on all requests.
     """
 
     field: str
@@ -182,7 +180,7 @@ class Secret:
 
 
 def places(message: Message) -> dict[str, str]:
-    """The ranges of a message's fields, the first highest."""
+    """The bit ranges of a message's fields; the first field has the highest bits."""
     found, low = {}, message.nbits
     for name, nbits in message.fields:
         low -= nbits
@@ -191,7 +189,7 @@ def places(message: Message) -> dict[str, str]:
 
 
 def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
-    """Bench of a unit and its contract; `old_NAME` is the value of a port or register in the cycle before."""
+    """A unit and its contract; `old_NAME` is the value of a port or register in the cycle before."""
     number = _range(said.nbits or default_nbits(unit))
     inputs, body, pins = [], [], {}
     for name, nbits, is_input in ports(unit):
@@ -223,7 +221,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
 
 
 def with_module(verilog: str, module: str, text: str) -> str:
-    """The text with another module in the place of one."""
+    """The text with one module replaced."""
     pattern = rf"^module {re.escape(module)}\b.*?^endmodule$"
     changed, count = re.subn(pattern, lambda _: text, verilog, flags=re.DOTALL | re.MULTILINE)
     if count != 1:
@@ -232,11 +230,11 @@ def with_module(verilog: str, module: str, text: str) -> str:
 
 
 def handshakes(design: Stream, cycles: int, room: int, stays: bool = False) -> str:
-    """An answer comes within `cycles`, with at most `room` requests under way.
+    """An answer comes within `cycles`, with at most `room` requests in flight.
 
-    stays: a request that is offered is so until it is taken, as an answer is, and only where there is one
-    need it be taken. The same count runs where nothing is under way and no request would be taken: who never
-    answers again is late too.
+    stays: an offered request is held until it is accepted, and the design need not be ready without one. The
+    same count runs while nothing is in flight and no request would be accepted, so that a design that stops
+    answering is late, too.
     """
     idle = "request_rdy | !request_val" if stays else "request_rdy"
     body = [
@@ -266,11 +264,11 @@ def held(
     room: int = 0,
     known: Registers = MappingProxyType({}),
 ) -> str:
-    """By the registers that an answer is read from, or by the answer if there are none given.
+    """The registers behind an answer, or without any the answer itself, do not change until it is accepted.
 
-    In two cycles from any state, in which static ports keep their values; or, with at most `room` requests
-    under way, for ever from reset. known: registers of which it is proved, so that no state is looked at in
-    which they would move.
+    Checked over two cycles from any state, with constant static ports; with `room`, in all cycles from reset
+    with at most so many requests in flight. known: registers that are already proved to stay; this excludes
+    states in which they would change.
     """
     words = {f"unit.{name}": nbits for name, nbits in {**known, **registers}.items()} or {
         "answer_val": 1,
@@ -292,10 +290,10 @@ def held(
 
 
 def between(design: Stream, looks: bool = False) -> str:
-    """For ever from reset: an answer stays until it is taken, beside it no request is, and behind it one can
-    be at once.
+    """In all cycles from reset: an answer stays until it is accepted, no request is accepted beside it, and
+    one can be right after it.
 
-    looks: or it is looked at first, and stays until it is taken.
+    looks: the design looks at a request first, which stays until it is accepted.
     """
     body = [
         _counted(design, 1),
@@ -320,7 +318,7 @@ def between(design: Stream, looks: bool = False) -> str:
 
 
 def _now(words: Registers, now: str = "now") -> str:
-    """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
+    """Wires now_0, ... with the registers' values; a list of registers becomes one word."""
     return "\n".join(
         f"""\
   typedef logic {_range(nbits)} word_{now}_{i};
@@ -331,15 +329,15 @@ def _now(words: Registers, now: str = "now") -> str:
 
 
 def _now_of_both(registers: Registers) -> str:
-    """one_0, ... and two_0, ... of the same registers of two copies."""
+    """Wires one_0, ... and two_0, ... with the values of the same registers in two copies."""
     return "\n".join(
         _now({f"{copy}.{name}": nbits for name, nbits in registers.items()}, copy) for copy in ("one", "two")
     )
 
 
 def _counted(design: Stream, room: int) -> str:
-    """A copy whose requests under way are counted, up to so many; where there is none static ports may
-    change, by inputs for that.
+    """One copy with a counter of its requests in flight, for up to `room`; static ports take new values from
+    inputs while there are none.
     """
     changes = [f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in design.statics]
     return "\n".join(
@@ -360,13 +358,13 @@ def _counted(design: Stream, room: int) -> str:
 
 
 def _open(design: Stream, busy: str) -> tuple[str, str]:
-    """Static ports, and what changes them while not `busy`."""
+    """Static ports, and the block that changes them while not `busy`."""
     changes = [f"  always @(posedge clk) if (!({busy})) {name} <= next_{name};" for name, _ in design.statics]
     return "\n".join(f"  reg {bits} {name};" for name, bits in design.statics), "\n".join(changes)
 
 
 def after_reset(design: Stream, streams: Lines) -> str:
-    """Two copies in any states, in the cycle after a reset: units offer no answer, and are ready alike."""
+    """Two copies in any states, in the cycle after a reset: units offer no answer and agree in readiness."""
     first = "  reg first = 1;\n  always @(posedge clk) first <= 0;\n  wire reset = first;"
     holds = [
         condition
@@ -380,10 +378,10 @@ def after_reset(design: Stream, streams: Lines) -> str:
 
 
 def alone(design: Stream, registers: Registers) -> str:
-    """In two cycles: the same request, whatever was before, and these registers are the same, which decide
-    all that comes.
+    """Over two cycles: after the same request these registers, which decide all that follows, are equal,
+    whatever the states before.
 
-    Whether an answer would be taken in the cycle of the request is different too.
+    The copies may differ in whether an answer would be accepted in the cycle of the request.
     """
     body = [
         design.running,
@@ -402,7 +400,7 @@ def alone(design: Stream, registers: Registers) -> str:
 
 
 def never(design: Stream, register: str, value: int) -> str:
-    """For ever from reset: this register never has this value."""
+    """In all cycles from reset, this register does not have this value."""
     holds = [f"reset || unit.{register} != {value}"]
     return design.module(design.next_statics, [_counted(design, 1)], [], holds)
 
@@ -413,10 +411,10 @@ def steady(
     working: bool = False,
     unreached: Sequence[tuple[str, int]] = (),
 ) -> str:
-    """In two cycles: two copies in the same state, without an answer or a new request, go on alike.
+    """Over two cycles: two copies in the same state, without an answer or a new request, reach equal states.
 
-    Their streams may say anything. working: only copies that cannot take a request. unreached: registers,
-    with a value that a register never has.
+    Their inputs are arbitrary. working: only states in which no request can be accepted. unreached: pairs of
+    a register and a value that it never has.
     """
     body = [
         design.running,
@@ -437,10 +435,11 @@ def steady(
 def idle(
     design: Stream, values: Mapping[str, tuple[int, int]], never: bool = False, looks: bool = False
 ) -> str:
-    """When a request can be taken, for ever from reset, and right behind it, whatever the static ports do.
+    """In all cycles from reset in which a request can be accepted, and right after reset, registers have
+    these values; static ports are arbitrary.
 
-    values, and bits, that registers have then; or, with `never`, do not have. looks: when one is not looked
-    at yet, and none is under way.
+    values: value and width of each register. never: they do not have these values. looks: the cycles are
+    those in which no request has been looked at and none is in flight.
     """
     if looks:
         unit = [
@@ -465,10 +464,10 @@ def idle(
 
 
 def same_answer(design: Stream, cycles: int, waits: tuple[int, int]) -> str:
-    """After the first cycle all that the streams say is different; `waits`: whether an answer would be taken
-    in the first.
+    """Two copies accept the same request in the first cycle, and have independent inputs afterwards.
 
-    `paired`: the request is under way, and is answered within `cycles`; until then no other one is taken.
+    waits: whether each would accept an answer in the first cycle. While `paired`, the request is in flight:
+    it is answered within `cycles`, and no other is accepted before.
     """
     body = [
         design.running,
@@ -502,9 +501,7 @@ def same_answer(design: Stream, cycles: int, waits: tuple[int, int]) -> str:
 
 
 def at_once(design: Stream, registers: Registers) -> str:
-    """In one cycle: two copies with the same in these registers offer the same, whatever their streams
-    say.
-    """
+    """In one cycle: two copies that agree in these registers offer the same answer, whatever their inputs."""
     return design.module(
         design.other,
         [design.running, design.pair(), _now_of_both(registers)],
@@ -514,10 +511,10 @@ def at_once(design: Stream, registers: Registers) -> str:
 
 
 def one_request(design: Stream, cycles: int) -> str:
-    """In so many cycles, from states in which a request can be taken; an answer that is offered is taken, all
-    else is open.
+    """Over `cycles` cycles from any state in which a request can be accepted; offered answers are accepted,
+    other inputs are arbitrary.
 
-    Where there is no request in the first cycle, one can be taken in the second.
+    Without a request in the first cycle, one can be accepted in the second.
     """
     body = [
         design.running,
@@ -547,7 +544,7 @@ def one_request(design: Stream, cycles: int) -> str:
 
 
 def one_looked_at(design: Stream, cycles: int) -> str:
-    """The same from states in which a request would be looked at, and stays until it is taken."""
+    """`one_request` for a design that looks at a request first; the request stays until it is accepted."""
     statics, changes = _open(design, "under_way || (request_val && request_rdy)")
     body = [
         "  wire reset = 0;",
@@ -580,7 +577,7 @@ def one_looked_at(design: Stream, cycles: int) -> str:
 
 
 def row(design: Stream, parts: Mapping[str, Stream]) -> str:
-    """In one cycle, two copies in any two states: units of these names, from the request to the answer."""
+    """In one cycle of two copies in any states: the units of these names, from the request to the answer."""
     before = ["request_val", "request_rdy_1", "request == request_other"]
     holds = []
     for name, part in parts.items():
@@ -600,13 +597,13 @@ def row(design: Stream, parts: Mapping[str, Stream]) -> str:
 
 
 def _joined(source: Lines, sink: Lines) -> list[str]:
-    """One handshake, and a message that comes of the other alone."""
+    """Both handshakes are one, and the sink's message depends on the source's alone."""
     return [f"{source[0]} == {sink[0]}", f"{source[1]} == {sink[1]}", f"!({source[2]}) || ({sink[2]})"]
 
 
 def passed_on(design: Stream, parts: Lines) -> str:
-    """In one cycle from any state: units of these names are joined by their streams, from the request to the
-    answer, and by the reset.
+    """In one cycle from any state: the streams of these units are connected in this order, from the request
+    to the answer, and so is their reset.
     """
     streams = [
         [f"unit.{name}.{stream}__{pin}" for pin in ("val", "rdy", "msg")]
@@ -628,8 +625,8 @@ def same(
     outputs: Registers,
     registers: Registers,
 ) -> str:
-    """In two cycles, of ports and registers with their bits; the modules and types of the other text get
-    names of their own.
+    """Over two cycles: equal outputs and registers, given with their widths. Modules and types of the other
+    text are renamed.
     """
     for match in re.findall(r"^(?:module|\}) (\w+)", other, re.MULTILINE):
         other = re.sub(rf"\b{match}\b", f"{match}{OTHER}", other)
@@ -650,7 +647,7 @@ def same(
 
 
 def same_time(design: Stream, secret: Secret) -> str:
-    """From reset, with requests that differ in the secret."""
+    """From reset: two copies whose requests differ in the secret accept and answer in the same cycles."""
     requests, inputs, alike = _two_secrets(design, secret)
     holds = ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"]
     return design.module(inputs, [RESET, requests], alike, holds)
@@ -663,11 +660,11 @@ def same_pace(
     relation: tuple[Lines, Lines],
     shown: str = "",
 ) -> str:
-    """The same in two cycles, from any two states in which registers are equal, and others have their highest
-    1 at the same place.
+    """`same_time` as a step of induction, over two cycles from any two states that are in `relation`: some
+    registers are equal, others have the same bit length.
 
-    registers: with their bits; those without a reset begin alike. shown: one that is asked to be so in the
-    second cycle, too; else all are, and the handshakes. A reset may come in any cycle, to both.
+    registers: all of them with their widths; those without a reset begin equal. shown: the one register that
+    is asserted in the second cycle; without it all are, and the handshakes. Both may be reset in any cycle.
     """
     requests, inputs, conditions = _two_secrets(design, secret)
     equal, alike = relation
@@ -684,10 +681,10 @@ def same_pace(
 
 
 def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
-    """The same from states in which a request is taken, until it is answered; an answer that is offered is
-    taken, all else is open.
+    """`same_time` from any states in which a request can be accepted until its answer; offered answers are
+    accepted, other inputs are arbitrary.
 
-    looks: in which it would be looked at, if there is one; it stays, and is taken by both at once.
+    looks: the designs look at a request first; it stays, and both accept it in the same cycle.
     """
     requests, inputs, conditions = _two_secrets(design, secret, "_now")
     statics, changes = _open(design, "taken || (request_val && request_rdy_1)")
@@ -730,7 +727,7 @@ def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
 
 
 def _two_secrets(design: Stream, secret: Secret, given: str = "") -> tuple[str, list[str], list[str]]:
-    """Two copies whose requests differ in the secret, the inputs for that, and the assumptions on both."""
+    """Two copies whose requests differ in the secret, with the inputs for it and the assumptions on both."""
     also, nbits = secret.also, dict(design.ports.request.fields)
     others = {secret.field: "other"} | {name: f"other_{name}" for name in also}
     place_of = places(design.ports.request)
@@ -753,9 +750,11 @@ def _two_secrets(design: Stream, secret: Secret, given: str = "") -> tuple[str, 
 
 
 def refusals(design: Stream, status: str, room: int, exactly: bool) -> str:
-    """For ever from reset: any accepted request is answered with its status, and with 0 if that is not 0.
+    """In all cycles from reset: an accepted request is answered with its status, and a status other than 0
+    with the result 0.
 
-    status: of the fields of a request; ANY stands for all but 0. exactly: no other request has a status.
+    status: an expression in the fields of a request; ANY is any status but 0. exactly: a request whose
+    status should be 0 gets 0.
     """
     answered, result = design.answered("status"), design.answered("result")
     fits = f"(expected == {ANY} ? {answered} != 0 : {answered} == expected)"
@@ -789,10 +788,10 @@ def refusals(design: Stream, status: str, room: int, exactly: bool) -> str:
 
 
 def wiped(design: Stream, words: Mapping[str, tuple[int, int]], cycles: int, judged: str) -> str:
-    """These words have their values in the first cycle of an answer.
+    """In the first cycle of an answer these words have their values, which are given with their widths.
 
-    That is the last one of so many cycles from any state or, for 0, any cycle from reset. judged: a condition
-    on the answers that are checked.
+    The answer is in the last of `cycles` cycles from any state or, if that is 0, in any cycle from reset.
+    judged: a condition on the answers that are checked.
     """
     any_state = "  wire reset = 0;\n  always @(posedge clk) age <= age + 1;"
     late = f"age < {cycles - 1}" if cycles else "reset"
@@ -821,10 +820,10 @@ def zeroised(
     control: tuple[int, int],
     constants: str,
 ) -> str:
-    """A slave of AXI4-Lite with these ports, from reset, around a machine with one request under way.
+    """An AXI4-Lite slave with these ports, from reset, around a machine with one request in flight.
 
-    control: the address of its word, and the bit that zeroises. constants: the request that overwrites the
-    machine.
+    control: address of the control word, and the bit that zeroises. constants: the request that overwrites
+    the machine.
     """
     address, zeroise = control
     inputs = ["input clk", *(f"input {_range(nbits)} {name}" for name, nbits, is_input in wires if is_input)]
@@ -862,7 +861,7 @@ def zeroised(
 
 
 def _alike(one: str, two: str) -> str:
-    """The highest 1 of both is at the same place, if there is any."""
+    """A condition: both words have the same bit length."""
     return f"({one} ^ {two}) <= ({one} & {two})"
 
 
@@ -871,17 +870,17 @@ def _range(nbits: int) -> str:
 
 
 def _counter(name: str, most: int) -> str:
-    """A register that counts from 0, with room for more."""
+    """A register that starts at 0 and has room for more than `most`."""
     return f"  reg {_range(most.bit_length() + 1)} {name} = 0;"
 
 
 def _when(condition: str, items: Iterable[str]) -> list[str]:
-    """The items where a condition holds."""
+    """Each item is implied by the condition."""
     return [f"!({condition}) || ({item})" for item in items]
 
 
 def _same(registers: Iterable[str]) -> list[str]:
-    """These registers are the same in two copies."""
+    """Conditions that these registers are equal in the two copies."""
     return [f"one.{name} == two.{name}" for name in registers]
 
 
@@ -891,9 +890,8 @@ def instance(top: str, name: str, pins: dict[str, str]) -> str:
 
 
 def module(verilog: str, inputs: Lines, body: Lines, given: Lines, holds: Lines) -> str:
-    """A bench behind the text that it is about; in each cycle conditions are assumed, and others asserted.
-
-    An empty condition is none.
+    """The bench after the text that it is about; in each cycle `given` is assumed, unless empty, and `holds`
+    is asserted.
     """
     return "\n".join(
         [

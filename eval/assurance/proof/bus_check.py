@@ -1,6 +1,6 @@
-"""Proof of the AXI4-Lite rules on the channels of a machine, for any master that keeps the rules.
+"""Proof of the AXI4-Lite rules on the channels of a machine, for any master that follows the rules.
 
-The channels are all that lies between the bus and the registers, so nothing is lost or doubled there.
+Nothing but the channels is between the bus and the registers, so no transfer is lost or doubled there.
 """
 
 from ....fl.axi4lite import address_nbits
@@ -47,7 +47,7 @@ def bus_check(accelerator: Runnable) -> Check:
 
 
 def decide(channels: str, nbits: int, seconds: float) -> Outcome:
-    """Decide a text of the channels, with addresses of so many bits, from reset and with free inputs."""
+    """Decide a text of the channels, from reset and with free inputs; `nbits` is the width of addresses."""
     declarations = port_lines(channels, NAME)[len(CLOCKING) :]
     names = [line.split()[-1] for line in declarations]
     top = TOP.format(

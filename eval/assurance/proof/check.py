@@ -19,7 +19,7 @@ Source = Callable[[], tuple[str, str]]
 
 
 def source_of(make: Callable[[], Component]) -> Source:
-    """The text of a component and the name of its top module, translated when it is first asked for."""
+    """The text of a component and the name of its top module, translated on first use."""
 
     @functools.cache
     def source() -> tuple[str, str]:
@@ -33,9 +33,9 @@ def source_of(make: Callable[[], Component]) -> Source:
 class Check:
     """Name, kind and description of a check, and the function that decides it within a CPU time.
 
-    decide: gets the CPU seconds and, where there is a source, a text and its top module. source: the text in
-    which (or in its `module`) mutants are planted; None: there are no mutants. identity: of two checks that
-    have the same one, one run is enough.
+    decide: gets the CPU seconds and, if there is a source, a text and its top module. source: the text in
+    which, or in whose `module`, mutants are planted; None: there are no mutants. identity: checks with the
+    same identity need one run.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Check:
     identity: str = ""
 
     def run(self, seconds: float, mutant: str = "") -> Outcome:
-        """Decide it, or the text of a mutant; its CPU time is noted unless the outcome has one of its own."""
+        """Decide it, or a mutant's text; its CPU time is recorded unless the outcome has one of its own."""
         began = spent()
         asked = self.source() if self.source else ()
         outcome = self.decide(seconds, *([mutant, *asked[1:]] if mutant else asked))

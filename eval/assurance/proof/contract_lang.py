@@ -14,34 +14,32 @@ SPARE = 4  # bits above the widest port
 
 @dataclass(frozen=True)
 class Contract:
-    """Contract of a unit: its assumptions and its assertions."""
+    """The contract of a unit: assumptions and assertions."""
 
     says: str
     holds: tuple[str, ...]
     given: tuple[str, ...] = ()
-    lines: Mapping[str, str] = field(default_factory=dict)  # numbers of its own, by name
-    free: tuple[str, ...] = ()  # numbers of which it holds whatever they are
-    registers: tuple[
-        str, ...
-    ] = ()  # those of a step, and nets; `old_NAME` is what a port or one of these was before it
-    instead: Mapping[str, str] = field(
-        default_factory=dict
-    )  # modules with a contract of their own: what they do, by name
-    nbits: int = 0  # of all numbers; 0: those of the widest port, and a few
+    lines: Mapping[str, str] = field(default_factory=dict)  # named subexpressions
+    free: tuple[str, ...] = ()  # universally quantified numbers
+    # registers and nets of a step; `old_NAME` is the value of one, or of a port, before the step
+    registers: tuple[str, ...] = ()
+    # by name, modules that are replaced by what a contract of their own says
+    instead: Mapping[str, str] = field(default_factory=dict)
+    nbits: int = 0  # of all numbers; 0: a few more than the widest port
 
 
 def number(unit: Component, value: int, nbits: int = 0) -> str:
-    """A constant, as wide as the numbers of a contract."""
+    """A constant of the width of a contract's numbers."""
     return f"{nbits or default_nbits(unit)}'d{value}"
 
 
 def default_nbits(unit: Component) -> int:
-    """The bits of the numbers of a contract that does not say how many."""
+    """The width of the numbers of a contract that does not state one."""
     return max(nbits for _, nbits, _ in ports(unit)) + SPARE
 
 
 def sum_of_rows(plan: HeapPlan) -> str:
-    """A bit heap of complements by its contract (heap_sum.py): the sum of its rows, and nothing beside it."""
+    """A module that replaces a bit heap by what heap_sum.py proves of it: the pair adds up to its rows."""
     columns = plan.columns
     rows = [
         f"(~row[{i}] & {columns}'h{(1 << min(line.hi, columns)) - (1 << line.lo):x})"
@@ -59,5 +57,5 @@ def sum_of_rows(plan: HeapPlan) -> str:
 
 
 def word(register: str) -> str:
-    """Return the name of a register in a contract: words[2] is words_2."""
+    """The name of a register in a contract: words[2] is words_2."""
     return re.sub(r"\W+", "_", register).strip("_")

@@ -1,10 +1,10 @@
 """Exhaustive operands and expected results of units with streams.
 
-ANSWERS has an entry for each class; a unit of few bits is run on every one of its operands
-(stream_checks.py). What is right is said by multiplications and remainders of numpy, by no model of the unit.
-What is assumed of operands is said once, in words that Python and SystemVerilog have in common: the operands
-that are asked and those of a proof are the same. Where a unit has too many operands, one of fewer bits is
-asked in its place, and the check bears its name.
+ANSWERS has an entry for each class. A unit of few bits is run on all its operands (stream_checks.py), and the
+results are judged by numpy's multiplication and remainder, not by a model of the unit. The conditions on
+operands are stated once, as expressions that are valid in Python and in SystemVerilog, so that simulation and
+proof have the same operands. If a unit has too many, a narrower one is run in its place; the check is named
+after the unit that is run.
 """
 
 import itertools
@@ -43,13 +43,13 @@ from .wrappers import ArrayStream, SetupStream
 Words = NDArray[np.int64]
 Fields = tuple[Words, ...]
 Statics = dict[str, int]
-# of the fields of requests, those of their answers, and the modulus if there is a static one
+# gets the fields of requests, those of their answers, and the modulus if it is a static port
 Right = Callable[..., NDArray[np.bool_]]
 
-ALONE = "request"  # what a request is called that has no fields
-AT_ONCE = 1 << 20  # operands of a sweep at most
-DIVIDENDS = 24  # bits of dividend and divisor that are asked
-# a digit, and bits of operands and modulus of a unit on a scaled modulus that are asked
+ALONE = "request"  # name of a request without fields
+AT_ONCE = 1 << 20  # most operands of a sweep
+DIVIDENDS = 24  # most bits of dividend and divisor together that are run
+# bits of a digit, and of operands and modulus together, of the stand-in of a unit on a scaled modulus
 SMALL_DIGIT, SMALL_NBITS = 4, 22
 SMALL_ARRAY = 2, 4  # bits of a word, and words
 
@@ -67,13 +67,13 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Answers:
-    """The right answer, and assumptions about requests and static ports: conditions with the same text in
-    Python and in SystemVerilog.
+    """The expected answer, and conditions on requests and static ports as expressions in Python and
+    SystemVerilog.
 
-    below: of some of them, what they are less than. parts: units in a row that it is made of, by name.
-    stand_in: a unit of few bits, or one with streams around it, that is asked in its place; `inner` is where
-    faults are planted. constant: every answer takes the same number of cycles, which is `cycles` if that is
-    not 0.
+    below: upper bounds of some fields and static ports. parts: names of the chained units that it consists
+    of. stand_in: a narrower unit, or one with streams around it, that is run in its place; mutants are
+    planted in its module `inner`. constant: every answer takes the same number of cycles, which is `cycles`
+    unless that is 0.
     """
 
     says: str
@@ -87,7 +87,7 @@ class Answers:
     cycles: int = 0
 
     def in_constant_time(self, cycles: int) -> "Answers":
-        """The same, with the latency that the unit's timing promises; a stand-in has another one."""
+        """The same with the latency that the unit's timing promises; the latency of a stand-in differs."""
         if self.stand_in is not None:
             return replace(self, constant=True, says=f"{self.says}; in the same number of cycles")
         return replace(self, constant=True, cycles=cycles, says=f"{self.says}; in {cycles} cycles")
@@ -98,16 +98,16 @@ class Answers:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names in the conditions."""
+        """The names in the conditions."""
         told = (compile(condition, "condition", "eval").co_names for condition in self.conditions)
         return frozenset(itertools.chain.from_iterable(told))
 
     def listed(self, ports: Ports) -> int:
-        """Values of fields and static ports among which operands are looked for."""
+        """The number of combinations of values that `sweeps` tests."""
         return math.prod(len(words) for of in self._words(ports) for words in of.values())
 
     def sweeps(self, ports: Ports) -> Iterator[Sweep]:
-        """Return all values of the ports that meet the conditions."""
+        """All values of the fields and static ports that meet the conditions."""
         asked, held = self._words(ports)
         first, *others = asked.values()
         step = max(1, AT_ONCE // math.prod(map(len, others)))
@@ -127,7 +127,7 @@ class Answers:
                     yield Sweep(statics, tuple(word[meets] for word in words.values()))
 
     def _words(self, ports: Ports) -> list[dict[str, range]]:
-        """The values of the fields of a request, and those of static ports."""
+        """The ranges of the request's fields, and those of static ports."""
         statics = {name: kind.nbits for name, kind in ports.statics}
         return [
             {name: range(self.below.get(name, 1 << nbits)) for name, nbits in of.items()}
@@ -136,7 +136,7 @@ class Answers:
 
 
 def fields(message: Message, alone: str = ALONE) -> dict[str, int]:
-    """The fields of a message with their bits; one without fields is a field alone."""
+    """The fields of a message with their widths; a message without fields is one field named `alone`."""
     return dict(message.fields) or {alone: message.nbits}
 
 
@@ -144,13 +144,13 @@ ODD = "(modulus & 1) == 1"
 
 
 def _montgomery(r: int, bound: int = 1) -> Right:
-    """a * b / r modulo n, below so many times n."""
+    """The result is a * b / r modulo n, and below bound * n."""
 
     return lambda a, b, p, n: (p < bound * n) & (p * (r % n) % n == a * b % n)
 
 
 def _reduced(unit: Component, operands: str, *given: str) -> Answers:
-    """A product below an odd modulus."""
+    """A Montgomery product below an odd modulus."""
     nbits = width(unit.modulus)
     says = f"p = a b / 2^{nbits} mod n, for {operands}, n odd"
     return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", *given))
@@ -218,7 +218,7 @@ def _square_of_r(unit: Component) -> Answers:
 
 
 def _fixed(unit: Component) -> Answers:
-    """Return the answers of a unit with a built-in modulus."""
+    """The answers of a unit with a built-in modulus."""
     m = arguments(unit)["modulus"]
     operation = getattr(unit, "OPERATION", "multiply" if isinstance(unit, DirectMul) else "reduce")
     rights: dict[str, tuple[str, Right]] = {
@@ -230,8 +230,8 @@ def _fixed(unit: Component) -> Answers:
     return Answers(f"p = {said} mod {m}", right)
 
 
-# ---- on a scaled modulus M, -1 modulo 2^v and a multiple of N by less than 2^v: M' = (M + 1) / 2^v is the
-# static port
+# ---- on a scaled modulus M, a multiple of N by less than 2^v with M = -1 modulo 2^v; the static port has
+# M' = (M + 1) / 2^v
 
 
 def _scaled(nbits: int, v: int, wide: int) -> Answers:
@@ -253,7 +253,7 @@ def _scaled(nbits: int, v: int, wide: int) -> Answers:
 
 
 def _small(delay: int) -> ScaledShape:
-    """Return the shape of which all operands are tried."""
+    """The shape whose operands are all run."""
     ones = SMALL_DIGIT * (delay + 1)
     return ScaledShape((SMALL_NBITS - 2 * ones) // 3, SMALL_DIGIT, delay)
 
@@ -337,7 +337,7 @@ ANSWERS: Mapping[type[Component], Callable[[Any], Answers]] = {
 
 
 def answers_of(unit: Component) -> Answers | None:
-    """The answers of a unit by its class; None where they depend on more than a request and the modulus."""
+    """The answers of a unit by its class; None if they depend on more than a request and the modulus."""
     given = arguments(unit)
     known = type(unit) in ANSWERS and not (given.get("fits") or given.get("counted"))
     return ANSWERS[type(unit)](unit) if known else None

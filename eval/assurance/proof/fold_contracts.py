@@ -9,7 +9,7 @@ from .ports import arguments, width
 
 
 def aligner(unit: Any) -> Contract:
-    """Both ways of the shifter."""
+    """Both directions of the shifter."""
     nbits = width(unit.number)
     return Contract(
         "zeros are those above the highest 1, out = number 2^zeros or, on the way back, floor(value / "
@@ -23,7 +23,7 @@ def aligner(unit: Any) -> Contract:
 
 
 def product_pair(unit: Any) -> Contract:
-    """With the proved sum in the place of the heap."""
+    """The heap is replaced by its proved sum."""
     columns = width(unit.sum)
     rows = " + ".join(f"{columns}'(x[{i}] ? y << {i} : 0)" for i in range(width(unit.x)))
     return Contract(
@@ -34,12 +34,12 @@ def product_pair(unit: Any) -> Contract:
 
 
 def _pair(first: str, second: str, nbits: int) -> str:
-    """Return the value of a pair of complements, modulo 2^nbits."""
+    """The value of a pair of complements, modulo 2^nbits."""
     return f"{nbits}'(~{first}) + {nbits}'(~{second})"
 
 
 def row_fold(unit: Any) -> Contract:
-    """Each bit of a high column is worth its column of residues, and two of them the next one."""
+    """Each bit of a high column is replaced by its column of residues, and two bits carry into the next."""
     shape = arguments(unit)["shape"]
     low, high, nbits = shape.nbits, shape.product_nbits, shape.operand_nbits
     rows = []
@@ -67,7 +67,7 @@ def row_fold(unit: Any) -> Contract:
 
 
 def adder_front(unit: Component) -> Contract:
-    """Spans of 2^nlevels places, each from a multiple of that on."""
+    """Generate and propagate of spans of 2^nlevels places, each aligned to its length."""
     given = arguments(unit)
     ones = number(unit, (1 << given["nbits"]) - 1)
     return Contract(
@@ -79,7 +79,7 @@ def adder_front(unit: Component) -> Contract:
 
 
 def adder_back(unit: Component) -> Contract:
-    """Contract of the adder's back half, on outputs of its front half."""
+    """The back half of the adder, given outputs of its front half."""
     given = arguments(unit)
     most = number(unit, (1 << given["nbits"]) - 1)
     return Contract(
@@ -91,7 +91,7 @@ def adder_back(unit: Component) -> Contract:
 
 
 def _spans(nbits: int, nlevels: int) -> list[str]:
-    """Return g and q of each place; the carry passed on by the lowest place is not needed."""
+    """g and q of each place; the carry that the lowest place passes on is not needed."""
     said = []
     for place in range(nbits):
         low = place >> nlevels << nlevels

@@ -1,10 +1,11 @@
 """Proof by algebra that a bit heap adds up, at any width.
 
-Each full adder has sum + 2 carry = v + w + x, and puts its carry in the next column (a contract of its own).
-So the number that the pair stands for is a sum of bits with weights, in which the outputs of an adder are
-replaced by its inputs, readers first, until only the rows of the heap are left, each bit with the weight of
-its column. Weights count modulo 2^columns. Each bit stands for its complement, and a row has ones where it
-has no bit. If anything is left, random rows are tried; rows that the heap adds up wrongly disprove it.
+Each full adder has sum + 2 carry = v + w + x and puts its carry in the next column; a contract of its own
+proves this. The value of the output pair is therefore a weighted sum of bits in which the outputs of an adder
+can be replaced by its inputs, readers first, until only the rows of the heap are left, each bit with the
+weight of its column. Weights count modulo 2^columns. Each bit stands for its complement, and a row has ones
+where it has no bit. If a difference remains, random rows are tried; rows that the heap adds up wrongly
+disprove it.
 """
 
 import random
@@ -58,7 +59,7 @@ class Heap(NamedTuple):
     ones: frozenset[Bit]  # where words have no bit
 
     def weighted(self, words: Words) -> Counter[Bit]:
-        """Words as a sum of bits with weights."""
+        """Words as a weighted sum of bits."""
         total: Counter[Bit] = Counter()
         for low, bits in words:
             for place, bit in enumerate(bits, low):
@@ -73,7 +74,7 @@ class Heap(NamedTuple):
         total[bit] = (total[bit] + weight) % (1 << self.columns)
 
     def rest(self) -> Counter[Bit]:
-        """Return the difference between the sums of the output pair and of the rows."""
+        """The difference between the sums of the output pair and of the rows."""
         total = self.weighted(self.pair)
         for adder in self.adders:
             weight = total.pop(adder.sum, 0)
@@ -84,7 +85,7 @@ class Heap(NamedTuple):
         return Counter({bit: weight for bit, weight in total.items() if weight % (1 << self.columns)})
 
     def adds_up(self, rows: list[int]) -> bool:
-        """Whether it does, for these rows; what nothing drives is 0."""
+        """Whether the pair adds up to these rows; undriven bits are 0."""
         nets = dict.fromkeys(self.ones, 1)
         for (_, bits), value in zip(self.rows, rows, strict=True):
             nets |= {bit: value >> place & 1 for place, bit in enumerate(bits)}
@@ -99,7 +100,7 @@ class Heap(NamedTuple):
 
 
 def heap_check(name: str, unit: Component) -> Check | None:
-    """Return the check of a bit heap; None for any other unit."""
+    """The check of a bit heap; None for any other unit."""
     if not isinstance(unit, BitHeap):
         return None
     plan = arguments(unit)["plan"]
@@ -152,7 +153,7 @@ def _heap(module: Module, plan: "HeapPlan") -> Heap:
 
 
 def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:
-    """Readers before what they read."""
+    """The adders in an order in which readers come before what they read."""
     of = {bit: at for at, adder in enumerate(adders) for bit in (adder.sum, adder.carry)}
     order = in_order({at: adder.inputs for at, adder in enumerate(adders)}, of)
     return tuple(adders[at] for at in reversed(order))

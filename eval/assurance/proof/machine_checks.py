@@ -1,9 +1,9 @@
-"""Checks of a whole accelerator: handshakes under any delay, constant time, the netlist, and the placed
+"""Checks of a whole accelerator: handshakes under any delay, constant time, the netlist and the placed
 netlist.
 
-Handshakes and time are proved by the registers that they depend on or, where that is not enough, on the
-hardware with its whole datapath, at small widths. Time is a claim: the fields of a request that must not
-change its cycles. Two requests and their cycles refute it.
+Handshakes and timing are proved on the registers that they depend on or, if that is not enough, on the
+hardware with its whole datapath at small widths. A timing claim names the fields of a request that must not
+change its cycles; two requests with different cycles refute it.
 """
 
 import contextlib
@@ -45,10 +45,10 @@ from .stream_checks import (
     protocol,
 )
 
-PAIRS, EXPONENTS = 8, 32  # of base and modulus, and exponents of a length, that are tried
-ALL_NBITS = 16  # requests of at most so many bits are all tried
-DRAWN, VARIED = 32, 32  # of longer ones: requests that are drawn, and values of the claimed fields in each
-TOGETHER = 1024  # requests of a run, but for a machine
+PAIRS, EXPONENTS = 8, 32  # pairs of base and modulus, and exponents of one length, that are tried
+ALL_NBITS = 16  # if requests have at most so many bits, all are tried
+DRAWN, VARIED = 32, 32  # else: requests that are drawn, and values of the claimed fields in each
+TOGETHER = 1024  # requests of one run, except for a machine
 STALLED = 4  # requests that are offered while the first answer waits; or two more than fit
 PLACE = "place"  # the step of the flow
 SHOWN = 3  # differences of a placed netlist that are reported
@@ -56,11 +56,11 @@ SHOWN = 3  # differences of a placed netlist that are reported
 
 @dataclass(frozen=True)
 class Claim:
-    """Fields of a request that must not change its cycles, and requests on which that is tried first.
+    """Fields of a request that must not change its cycles, and requests that are tried before the proof.
 
-    fields: with a condition that the values in both requests meet, or neither; "1": any two values. lengths:
-    only values of the same length of the first field. held: what else two requests must have in common.
-    given: a condition that all requests meet.
+    fields: each with a condition that the values in both requests meet or neither does; "1" allows any two
+    values. lengths: the values of the first field have the same bit length. held: what else two requests must
+    have in common. given: a condition that all requests meet.
     """
 
     says: str
@@ -72,14 +72,14 @@ class Claim:
 
     @property
     def secret(self) -> Secret:
-        """The fields as two machines have them."""
+        """The fields in which the requests of two machines differ."""
         first, *others = self.fields
         return Secret(first, self.lengths, {name: self.fields[name] for name in others}, self.given)
 
 
 def machine_checks(accelerator: Runnable, library: str = "") -> Iterator[Check]:
-    """The checks that apply to a machine of the catalogue, or to an accelerator of another kind; library: a
-    kit for the netlists, if it is not the default one.
+    """The checks that apply to a machine of the catalogue or to another accelerator; library: the kit of the
+    netlists, if it is not the default.
     """
     adk = kit.named(library) if library else None
     promised = "each request one answer, held until taken, in a bounded time, at all delays"
@@ -94,7 +94,9 @@ def machine_checks(accelerator: Runnable, library: str = "") -> Iterator[Check]:
 
 
 def _time_checks(accelerator: Runnable) -> Iterator[Check]:
-    """For a machine one per schedule; else one for the secret fields, and one for further promised fields."""
+    """One check per schedule for a machine; for others one for the secret fields, and one if further fields
+    are promised.
+    """
     if isinstance(accelerator, Machine):
         if not accelerator.keyed:
             yield _time_check(TIME, accelerator, _claim_of_machine(accelerator))
@@ -112,7 +114,7 @@ def _time_check(name: str, accelerator: Runnable, claim: Claim) -> Check:
 
 
 def _claim_of_machine(machine: Machine) -> Claim:
-    """All exponents, or all of a length; and all bases, if that is promised."""
+    """All exponents, or all of one length; all bases too, if that is promised."""
     lengths, any_base = not machine.promises.every_exponent, machine.promises.time.base is Dependence.NONE
     which = "all exponents of a length" if lengths else "all exponents"
     which = f"all bases and {which}" if any_base else which
@@ -129,7 +131,7 @@ def _claim_of_machine(machine: Machine) -> Claim:
 
 
 def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
-    """All values of these fields, those of refused requests too."""
+    """All values of these fields, including those of refused requests."""
     names = dict(accelerator.shape.request)
     return Claim(
         f"as many cycles for all {', '.join(fields)}",
@@ -140,7 +142,7 @@ def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
 
 
 def _of_other_schedules(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """The machine with each other schedule that promises constant time, if it has its design's own."""
+    """The machine with each other schedule that promises constant time, if its own is its design's."""
     param = machine.design.control.schedule
     if machine.parameters.get(param.name) != param.default:
         return
@@ -173,14 +175,14 @@ def _protocol(accelerator: Runnable, seconds: float) -> Outcome:
 
 
 def _every(accelerator: Runnable) -> int:
-    """The number of all possible requests, if all are tried; else 0."""
+    """The number of all possible requests if all are tried, else 0."""
     nbits = sum(nbits for _, nbits in accelerator.shape.request)
     too_many = isinstance(accelerator, Machine) or nbits > ALL_NBITS or accelerator.shape.statics
     return 0 if too_many else 1 << nbits
 
 
 def _tried(accelerator: Runnable, fields: Sequence[str] = ()) -> list[Message]:
-    """Requests that run natively before a proof; of these fields several values in each."""
+    """Requests that run natively before a proof, with several values of these fields in each."""
     if isinstance(accelerator, Machine):
         return [accelerator.carried(*operands) for operands in _operands(accelerator)]
     shape, generator = accelerator.shape.request, random.Random(1)
@@ -202,7 +204,7 @@ def _tried(accelerator: Runnable, fields: Sequence[str] = ()) -> list[Message]:
 
 
 def _operands(machine: Machine) -> list[tuple[int, int, int]]:
-    """Operands of several moduli, with exponents of all lengths and, in constant time, several bases."""
+    """Operands of several moduli, with exponents of all lengths and, for constant time, several bases."""
     generator = random.Random(1)
     if machine.keyed:
         key = machine.key
@@ -229,8 +231,8 @@ def _operands(machine: Machine) -> list[tuple[int, int, int]]:
 
 
 def measured(accelerator: Runnable) -> tuple[int, int]:
-    """Cycles that it takes at most of those that are tried, and the requests that it holds: what the proof
-    confirms.
+    """The most cycles of the requests that are tried, and the number of requests in flight; the proof
+    confirms both.
     """
     requests, count = _tried(accelerator), max(STALLED, accelerator.in_flight + 2)
     with simulate(accelerator.rtl(), "native") as simulation:
@@ -256,9 +258,10 @@ def _in_turn(
 
 
 def _run(accelerator: Runnable, simulation: Simulation, requests: Sequence[Message], waits: int = 0) -> Run:
-    """A run whose first answer is taken after so many cycles; static ports have the values of the first row.
+    """A run whose first answer is accepted after so many cycles; static ports have the values of the first
+    row.
 
-    A machine has the usual limit, after which it hangs.
+    A machine has the usual limit, after which it counts as hung.
     """
     machine = isinstance(accelerator, Machine)
     return simulation.run(
@@ -290,8 +293,9 @@ def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Outcome:
 def same_pace(design: Stream, secret: Secret, seconds: float) -> Outcome:
     """Decide by the registers behind the handshakes: two copies with different secrets stay in step.
 
-    From any state, the registers of both copies are equal. If that fails for a register and exponents have
-    the same length, its highest 1 must be at the same place; if that fails too, nothing may depend on it.
+    From any state, the registers of both copies must be equal. If that fails for a register and exponents
+    have the same length, it must have the same bit length in both copies; if that fails too, nothing may
+    depend on it.
     """
     left = countdown(seconds)
     registers = behind_handshakes(design)
@@ -322,7 +326,7 @@ def same_pace(design: Stream, secret: Secret, seconds: float) -> Outcome:
 
 
 def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | None:
-    """Two operations that should take the same number of cycles, and do not.
+    """Two operations that should take the same number of cycles and do not.
 
     All run in turn; then two that differ run alone after a reset.
     """
@@ -347,20 +351,20 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
 
 
 def _netlist(accelerator: Runnable, adk: Path | None) -> Outcome:
-    """The proof of the flow; a part gets the seconds that it has there."""
+    """The proof of the flow; a part gets the seconds that the flow gives it."""
     found = product.read(_flow(accelerator, EQUIVALENCE, adk)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
     verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
     return Outcome(verdict, found.summary, seconds=sum(part.seconds for part in found.parts))
 
 
 def _placed(accelerator: Runnable, adk: Path | None) -> Outcome:
-    """As its file has it, behind buffers, other drive strengths and copied clock gates."""
+    """The netlist as the placed file has it, with buffers, other drive strengths and copied clock gates."""
     entries = _flow(accelerator, PLACE, adk)
     return placed_outcome(entries["synthesis"] / "netlist.json", entries[PLACE] / "netlist_placed.json", adk)
 
 
 def placed_outcome(before: Path, after: Path, adk: Path | None = None) -> Outcome:
-    """Return the outcome of comparing the netlists in these files."""
+    """The outcome of comparing the netlists in these files."""
     library = kit.find(adk).library
     mapped, placed = (netlist.read(path, library) for path in (before, after))
     if wrong := prove_same(mapped, placed, library):
@@ -375,7 +379,7 @@ def placed_outcome(before: Path, after: Path, adk: Path | None = None) -> Outcom
 
 
 def _flow(accelerator: Runnable, step: str, adk: Path | None) -> Mapping[str, Path]:
-    """Return the outputs of the flow's steps up to this one, at its default clock."""
+    """The outputs of the flow's steps up to this one, at its default clock."""
     source = chip(accelerator.design, accelerator.nbits, accelerator.parameters)
     source.check()
     clock = {"clock_period": kit.find(adk).data.constraints.clock_ns}

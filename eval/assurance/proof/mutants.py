@@ -1,9 +1,8 @@
-"""Mutants of units: one operator or index is changed, and the check of the unit must disprove the mutant.
+"""Mutants of units: one operator or index is changed, and the unit's check must disprove the mutant.
 
-Of the faults in a text the first few are of all its parts. A text that is no hardware any more is passed
-over. Where the check holds in spite of a fault, it is asked whether the changed unit does what the whole one
-does: then it is none. Else it is one that the check does not see, such as one that needs operands which are
-not allowed.
+The mutants that are tried are spread over the whole text. Mutants that the tools refuse are skipped. If the
+check proves a mutant, a second proof decides whether the mutant is equivalent to the unit. If it is not, the
+check does not see the change; this happens, for instance, if only operands that are not allowed reveal it.
 """
 
 import itertools
@@ -18,17 +17,17 @@ from . import benches
 from .check import Check
 
 MOST = 64  # faults that are tried
-GOLDEN = (5**0.5 - 1) / 2  # multiples of it are spread evenly between whole numbers
+GOLDEN = (5**0.5 - 1) / 2  # the fractional parts of its multiples are spread evenly
 
 
 def _planted(verilog: str, module: str) -> Iterator[Mutant]:
-    """Faults in the module of a text, the first few of all its parts."""
+    """Mutants of a module, in an order that spreads the first few over its text."""
     found = list(mutants(verilog, module))
     return (found[at] for at in sorted(range(len(found)), key=lambda at: at * GOLDEN % 1))
 
 
 def _same(verilog: str, changed: str, top: str, seconds: float) -> bool:
-    """Whether a changed text does what it did, for all inputs from any state."""
+    """Whether the mutant is equivalent to the unit, for all inputs from any state."""
     found = registers.read(verilog, top)
     stored, _ = found.behind(found.ports("output"), through=True)
     bench = benches.same(verilog, changed, top, found.ports("input"), found.ports("output"), stored)
@@ -37,16 +36,14 @@ def _same(verilog: str, changed: str, top: str, seconds: float) -> bool:
 
 @dataclass
 class Search:
-    """Mutants of a unit up to the first that its check kills: how it is killed, and the results of those
-    before.
-    """
+    """Mutants of a unit up to the first that its check kills, with the outcomes of those before."""
 
     check: Check
     what: str = ""
     outcome: Outcome | None = None
-    refused: int = 0  # texts that are no hardware
-    same: list[str] = field(default_factory=list)  # the unit does what it did
-    unseen: list[str] = field(default_factory=list)  # it does not, and the check holds
+    refused: int = 0  # by the tools
+    same: list[str] = field(default_factory=list)  # equivalent to the unit
+    unseen: list[str] = field(default_factory=list)  # not equivalent, but the check proves them
     undecided: list[str] = field(default_factory=list)
 
     @property
@@ -63,7 +60,7 @@ class Search:
 
 
 def first_refuted(check: Check, seconds: float, report: Callable[[str], None] = lambda _: None) -> Search:
-    """Find the first mutant that a check kills, each within a CPU time; `report` receives the progress."""
+    """Find the first mutant that a check kills, with a CPU time for each; `report` gets the progress."""
     found = Search(check)
     if check.source is None:
         return found

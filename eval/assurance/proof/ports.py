@@ -11,8 +11,8 @@ CLOCKING = ("clk", "reset")
 
 
 def ports(unit: Component | Interface) -> list[tuple[str, int, bool]]:
-    """Return name, bits and direction (input?) of the ports of an elaborated unit or an interface, without
-    streams. A list of ports counts as one, the first lowest.
+    """Name, width and direction (input?) of the ports of an elaborated unit or an interface, without streams.
+    A list of ports counts as one, the first lowest.
     """
     found = []
     for name, port in vars(unit).items():
@@ -24,7 +24,7 @@ def ports(unit: Component | Interface) -> list[tuple[str, int, bool]]:
 
 
 def width(port: Any) -> int:
-    """The bits of a port, that of a message with all its fields."""
+    """The bits of a port; of a message, those of all its fields."""
     kind = port._dsl.Type
     return (
         sum(item.nbits for item in kind.__bitstruct_fields__.values())
@@ -34,7 +34,7 @@ def width(port: Any) -> int:
 
 
 def arguments(unit: Component) -> dict[str, Any]:
-    """Return the arguments of a unit's constructor by name, defaults included."""
+    """The arguments of a unit's constructor by name, defaults included."""
     signature = inspect.signature(type(unit).construct)
     bound = signature.bind(unit, *unit._dsl.args, **unit._dsl.kwargs)
     bound.apply_defaults()
@@ -42,12 +42,12 @@ def arguments(unit: Component) -> dict[str, Any]:
 
 
 def fresh(unit: Component) -> Component:
-    """The same unit on its own."""
+    """The same unit, elaborated on its own."""
     return type(unit)(*unit._dsl.args, **unit._dsl.kwargs)
 
 
 def inside(component: Component) -> Iterator[Component]:
-    """An elaborated component and all in it, in a fixed order."""
+    """An elaborated component and all its descendants, in a fixed order."""
     yield component
     for child in component.get_child_components(repr):
         yield from inside(child)

@@ -32,7 +32,7 @@ from .unit_contracts import CONTRACTS
 
 
 class Proof(NamedTuple):
-    """A check and what became of it; of a mutant, where the fault is."""
+    """A check and its outcome; for a mutant, also where the change is."""
 
     check: Check
     outcome: Outcome
@@ -59,9 +59,10 @@ class Proof(NamedTuple):
 def checks(
     accelerator: Runnable, wanted: Sequence[str] = (), *, all_of_them: bool = True, kit: str = ""
 ) -> list[Check]:
-    """All checks of an accelerator, or these kinds or names: a name may be its first word, as in AddRedKoc.
+    """All checks of an accelerator, or those of these kinds or names: the first word of a name is enough, as
+    in AddRedKoc.
 
-    all_of_them: BadInput if the accelerator lacks one. kit: of the netlists, if it is not the default one.
+    all_of_them: BadInput if the accelerator lacks one. kit: of the netlists, if it is not the default.
     """
     hardware = accelerator.rtl()
     hardware.elaborate()
@@ -84,13 +85,13 @@ def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> 
 
 
 def classes() -> set[str]:
-    """Return the names of the units that have a contract."""
+    """The names of the units that have a contract."""
     return {kind.__name__ for kind in (*CONTRACTS, *ANSWERS, BitHeap)}
 
 
 def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tuple[str, Check]]:
-    """By class, a check of what a unit answers or does, and the design that has it; a setting that it has
-    then is told.
+    """For each class a check of its answers or its contract, and the design that has it, with the setting
+    that adds it to the design.
     """
     missing = {name for name in classes() if not wanted or any(name == item.split()[0] for item in wanted)}
     found = {}
@@ -110,8 +111,8 @@ def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tup
 
 
 def _hardware(nbits: int) -> Iterator[tuple[Callable[[], Component], str]]:
-    """Each design as it is by default, then with another value of one parameter where that makes a machine;
-    and the unit of a paper that no design has.
+    """Each design with its defaults, then with another value of one parameter where that makes a machine, and
+    the unit of a paper that no design has.
     """
     for design in catalogue.designs():
         yield design.at(nbits).rtl, design.name
@@ -131,9 +132,9 @@ def _is(check: Check, name: str) -> bool:
 
 
 def prove(check: Check, seconds: float, known: dict[str, Outcome]) -> Proof:
-    """Run a check within a CPU time; what the tools refuse is undecided, and says why.
+    """Run a check within a CPU time; what the tools refuse is undecided, with the reason.
 
-    known: outcomes by identity, of units that other machines have too; what is found here is put there.
+    known: outcomes by identity, of units that other machines have too; new ones are added.
     """
     yosys.version()  # BadInput with the remedy, if it is missing
     if (outcome := known.get(check.identity)) is None:
@@ -152,7 +153,7 @@ def prove(check: Check, seconds: float, known: dict[str, Outcome]) -> Proof:
 
 @dataclass(frozen=True)
 class Proving(task.Task):
-    """The task of deciding a check within a CPU time; `known`: outcomes of units that others have too."""
+    """The task of deciding a check within a CPU time; `known`: outcomes of units of other designs."""
 
     subject: Subject
     check: Check
@@ -177,7 +178,7 @@ class Proving(task.Task):
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Verdicts from the same sources; all of them are forgotten where checks are proved anew."""
+    """Verdicts of the same sources; all are forgotten where checks are proved anew."""
 
     ledger: Ledger
     anew: bool

@@ -11,17 +11,17 @@ from .ports import arguments
 
 
 def _kept(words: Sequence[str], write: str, at: str, value: str) -> list[str]:
-    """A memory after a cycle: one word is written, the others stay."""
+    """A memory after a cycle: one word is written, the others keep their values."""
     return [f"{word} == (({write}) && ({at}) == {i} ? {value} : old_{word})" for i, word in enumerate(words)]
 
 
 def _read(words: Sequence[str], at: str) -> str:
-    """The word of a memory at an address that it has."""
+    """The memory's word at a valid address."""
     return "".join(f"{at} == {i} ? {word} : " for i, word in enumerate(words)) + "0"
 
 
 def residue_memory(unit: Component) -> Contract:
-    """Contract of a memory, for addresses that have a word."""
+    """A memory at addresses that have a word."""
     depth = arguments(unit)["depth"]
     registers = [f"words[{i}]" for i in range(depth)]
     words = [word(register) for register in registers]
@@ -36,7 +36,7 @@ def residue_memory(unit: Component) -> Contract:
 
 
 def shielded_memory(unit: Component) -> Contract:
-    """Contract of a shielded memory: a word that is being written holds the value that arrived."""
+    """A shielded memory: a word that is being written reads as the value that arrives."""
     depth = arguments(unit)["depth"]
     registers = ("words", "taking", "opened")
     words, taking, opened = ([word(f"{register}[{i}]") for i in range(depth)] for register in registers)
@@ -70,7 +70,7 @@ def shielded_memory(unit: Component) -> Contract:
 
 
 def digit_memory(unit: Component) -> Contract:
-    """Read in the cycle in which its index stands."""
+    """A digit is read in the cycle in which its index is applied."""
     ndigits = arguments(unit)["ndigits"]
     registers = [f"digits[{i}]" for i in range(ndigits)]
     words = [word(register) for register in registers]
@@ -85,7 +85,7 @@ def digit_memory(unit: Component) -> Contract:
 
 
 def digit_inverse(unit: Component) -> Contract:
-    """By induction over the bits that are there: `bits` of them, of the inverse of `odd`."""
+    """By induction over the known bits: `bits` of them, of the inverse of `odd`."""
     k = arguments(unit)["k"]
     top = 1 << k
     old = ("old_shifted", "old_rest", "old_place", "old_c")
@@ -105,7 +105,7 @@ def digit_inverse(unit: Component) -> Contract:
 
 
 def _inverse(names: tuple[str, ...], bits: str, top: int) -> tuple[str, ...]:
-    """Return the condition that holds once so many bits are known."""
+    """The condition that holds once so many bits are known."""
     shifted, rest, place, c = names
     return (
         f"{shifted} == ((odd << {bits}) & {top - 1})",
@@ -117,7 +117,7 @@ def _inverse(names: tuple[str, ...], bits: str, top: int) -> tuple[str, ...]:
 
 
 def digit_processor(unit: Component) -> Contract:
-    """The stages, each by what the one before left."""
+    """Each stage as a function of what the stage before left."""
     given = arguments(unit)
     shape, reduces = given["shape"], given["reduces"]
     s, last, wide = shape.digit_nbits, shape.ndigits - 1, shape.wide
@@ -172,7 +172,7 @@ def digit_processor(unit: Component) -> Contract:
 
 
 def word_multiplier(unit: Component) -> Contract:
-    """The same in words, with two products."""
+    """The same for words, with two products."""
     shape = arguments(unit)["shape"]
     s, k, last = shape.word_nbits, shape.digit_nbits, shape.nwords - 1
     total = "q * operand_c + x * operand_y + operand_u + (adds_index == 0 ? starts : carry)"

@@ -1,10 +1,10 @@
-"""Checks of units with streams: handshakes and responses.
+"""Checks of units with streams: their handshakes and their answers.
 
-Answers are proved in two parts. Two copies in any two states that take the same request have the same in all
-registers that decide what comes; and while it computes, what its streams say makes no difference to these. So
-what a unit answers depends on the request and its static ports alone, and it is enough to ask it every
-request once, which is done natively. A unit that has several requests under way is a row of units that have
-one each: that is shown of each, and that nothing else is between.
+An answer is proved in two parts. First, two copies in arbitrary states that accept the same request agree in
+all registers that decide what follows, and the inputs of a busy unit do not affect these registers. An answer
+then depends on nothing but the request and the static ports. Second, native simulation runs every request
+once. A unit with several requests in flight is a chain of units with one each; this is proved of each unit
+and of the connections between them.
 """
 
 import functools
@@ -36,16 +36,16 @@ from .check import UNITS, Check, source_of
 from .exhaustive import Answers, Sweep, Words, fields
 from .ports import fresh, inside
 
-MOST_OPERANDS = 1 << 24  # that are asked
-MOST_LISTED = 1 << 27  # among which they are looked for
-ROOM_SAMPLE = 12  # requests that are offered while no answer is taken
+MOST_OPERANDS = 1 << 24  # that are run
+MOST_LISTED = 1 << 27  # candidates that are tested for the conditions
+ROOM_SAMPLE = 12  # requests that are offered while no answer is accepted
 STALLED = 400  # cycles of that
 HANG = 1_000_000  # cycles without an answer
-MOST_STATES = 8  # of a control in which a request can be taken
+MOST_STATES = 8  # of the control registers, in which a request can be accepted
 OF_SUCH_AS_STAY = ", of requests that stay until they are taken"
-MOST_NARROW = 4  # bits of a register that is taken for control, and whose values may be looked at one by one
-SOME, MOST = 64, 4096  # requests that are timed of a modulus, and of the last one
-MORE = 4  # times the cycles that were measured, before a unit is said to be too late
+MOST_NARROW = 4  # bits of a register that counts as control, whose values may be enumerated
+SOME, MOST = 64, 4096  # requests that are timed for each modulus, and for the last one
+MORE = 4  # times the measured cycles, after which an answer is late
 ANSWER = ("ostream__val", "ostream__msg")
 OUTPUTS = (*ANSWER, "istream__rdy")
 PACE = ("istream__rdy", "ostream__val")
@@ -56,7 +56,7 @@ INSTANCE = r"^\s*(\w+) {}\s*\("  # of a part, in the text
 
 
 class Rewritten(NativeSimulation):
-    """A unit in native simulation by its text, which may have been changed."""
+    """Native simulation of a unit from its text, which may be that of a mutant."""
 
     def __init__(self, design: Stream) -> None:
         self.ports = design.ports
@@ -64,25 +64,25 @@ class Rewritten(NativeSimulation):
         self._model = NativeModel(text, DRIVER, Options())
 
     def answers(self, sweep: Sweep, apart: int = 0) -> tuple[tuple[Words, ...], NDArray[np.int64]]:
-        """The fields of answers to requests that come `apart` cycles apart, and latencies."""
+        """Fields of the answers to requests `apart` cycles apart, and their latencies."""
         answers, latencies = self.ask(_packed(sweep.fields, self.ports.request), sweep.statics, HANG, apart)
         return _unpacked(answers, self.ports.response), latencies
 
     def slowest(self, sweep: Sweep) -> int:
-        """Cycles that an answer takes at most."""
+        """The longest latency."""
         return int(self.answers(sweep)[1].max())
 
 
 @dataclass(frozen=True)
 class StreamUnit:
-    """A unit with its text, and what it is to answer."""
+    """A unit, its text and the answers that are expected of it."""
 
     design: Stream
     said: Answers
 
     @functools.cached_property
     def asked(self) -> Ports:
-        """Without static ports that are not read; one that operands have to do with stays, read or not."""
+        """The ports without static ports that are not read, unless the conditions on operands name them."""
         _, inputs = behind(self.design, OUTPUTS, through=True)
         counts = inputs | self.said.names
         ports = self.design.ports
@@ -90,7 +90,7 @@ class StreamUnit:
 
     @property
     def too_many(self) -> str:
-        """Why it is not asked, if it is not."""
+        """Why not all operands can be run; empty if they can."""
         if (listed := self.said.listed(self.asked)) > MOST_LISTED:
             return (
                 f"operands among 2^{math.ceil(math.log2(listed))} are too many to ask each; take fewer bits"
@@ -101,12 +101,12 @@ class StreamUnit:
 
     @functools.cached_property
     def count(self) -> int:
-        """Return the number of operands."""
+        """The number of operands."""
         return sum(len(sweep) for sweep in self.said.sweeps(self.asked))
 
     def measured(self) -> tuple[int, int]:
-        """Cycles that some answers took at most, and how many requests were taken while none was: what a
-        proof then confirms.
+        """The longest latency of a sample, and the number of requests accepted while no answer is; the proof
+        confirms both.
         """
         with Rewritten(self.design) as simulation:
             latest = 0
@@ -126,7 +126,7 @@ class StreamUnit:
 
 
 def parts_of(design: Stream, names: Sequence[str]) -> dict[str, Stream]:
-    """Units of these names in it, each as it is in its text."""
+    """The units of these names in a design, each with its module in the design's text."""
     found = {}
     for name in names:
         (module,) = set(re.findall(INSTANCE.format(name), design.verilog, re.MULTILINE))
@@ -136,12 +136,12 @@ def parts_of(design: Stream, names: Sequence[str]) -> dict[str, Stream]:
 
 
 def _end(sweep: Sweep, count: int) -> Sweep:
-    """The last requests of it."""
+    """The last requests of a sweep."""
     return Sweep(sweep.statics, tuple(field[-count:] for field in sweep.fields))
 
 
 def _packed(words: Sequence[Words], kind: Message) -> NDArray[np.uint32]:
-    """Requests of these fields, as words of 32 bits."""
+    """Requests with these fields, as 32-bit words."""
     packed = np.zeros(len(words[0]), np.uint64)
     for word, nbits in zip(words, fields(kind).values(), strict=True):
         packed = packed << np.uint64(nbits) | word.astype(np.uint64)
@@ -160,7 +160,7 @@ def _unpacked(answers: NDArray[np.uint32], kind: Message) -> tuple[Words, ...]:
 
 
 def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
-    """Return the checks of a unit, or of the unit that represents it."""
+    """The checks of a unit, or of the unit that represents it."""
 
     @functools.cache
     def own() -> StreamUnit:
@@ -172,7 +172,7 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
 
         return Check(f"{name} {what}", UNITS, says, run, source_of(lambda: own().design.hardware), module)
 
-    if not said.inner:  # those of a wrapper are its own
+    if not said.inner:  # the handshakes of a wrapper are not those of the unit
         yield check("handshakes", PROMISED, _handshakes)
     yield check("answers", said.says, _answers, said.inner)
 
@@ -186,12 +186,12 @@ def _handshakes(own: StreamUnit, design: Stream, seconds: float) -> Outcome:
 
 
 def passes_on(part: object) -> bool:
-    """Whether it is a unit with a stream of requests and one of answers."""
+    """Whether this is a unit with a request stream and an answer stream."""
     return isinstance(part, Component) and hasattr(part, "istream") and hasattr(part, "ostream")
 
 
 def not_at_rest(design: Stream, seconds: float) -> Outcome | None:
-    """The counterexample if a unit of the hardware is not at rest after a reset."""
+    """A counterexample if some unit of the hardware is not idle after a reset."""
     units = filter(passes_on, inside(design.hardware))
     paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in units]
     streams = [instance_path(f"{path}." if path else "", design.verilog) for path in paths]
@@ -200,9 +200,10 @@ def not_at_rest(design: Stream, seconds: float) -> Outcome | None:
 
 
 def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int = 0) -> Outcome:
-    """That a stream keeps its handshakes: answers are held, one for each request, within so many cycles.
+    """Decide the handshakes of a stream: each request gets one answer, within so many cycles, which is held
+    until it is accepted.
 
-    asked: the number of all possible requests, if each has run natively, and took at most `cycles`.
+    asked: the number of all possible requests if each has run natively within `cycles`.
     """
     left = countdown(seconds)
     sources, inputs = answered_at_once(design)
@@ -216,8 +217,7 @@ def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int 
         return Outcome(PROVED, f"{how}; nothing else counts")
     if room == 1 and (alone := one_by_one(design, cycles, seconds)) is not None:
         return alone.outcome
-    # what was measured is perhaps not the longest; and some look at a request in the cycles before they take
-    # it
+    # the measured latency may not be the longest, and some units look at a request before they accept it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
         bench = benches.handshakes(design, longest, room, stays)
         how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
@@ -228,15 +228,15 @@ def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int 
 
 
 def _held(design: Stream, sources: Registers, room: int, seconds: float) -> Outcome:
-    """That an answer stays until it is taken, by the registers that it is read from."""
+    """Decide whether an answer stays until it is accepted, by the registers that it is read from."""
     kept = decide(benches.held(design, sources), seconds / 4, 2)
-    if not kept.proved:  # perhaps in states alone that move the registers behind the handshakes
+    if not kept.proved:  # perhaps only from states that the control never reaches
         pace = behind_handshakes(design)
         if pace and decide(benches.held(design, pace, room), seconds / 4).proved:
             kept = decide(benches.held(design, sources, known=pace), seconds / 4, 2)
     if not kept.proved:
         kept = decide(benches.held(design, sources, room), seconds / 2)
-    if kept.refuted:  # a register that the answer does not show may move
+    if kept.refuted:  # a register that the answer does not depend on may change
         kept = decide(benches.held(design, {}, room), seconds / 2)
     return kept
 
@@ -244,8 +244,8 @@ def _held(design: Stream, sources: Registers, room: int, seconds: float) -> Outc
 def _determined(design: Stream, seconds: float) -> bool:
     """Whether the handshakes between a request and its answer depend on this request alone.
 
-    Registers of two copies that took the same request are the same, in whatever states the copies were, and
-    stay so until the answer, whatever the streams say.
+    Two copies in any states that accept the same request have equal registers, which stay equal until the
+    answer, whatever the inputs are.
     """
     registers, _ = behind(design, OUTPUTS, through=True)
     control = {name: nbits for name, nbits in behind_handshakes(design).items() if nbits <= MOST_NARROW}
@@ -261,10 +261,9 @@ def _determined(design: Stream, seconds: float) -> bool:
 
 
 def in_a_row(design: Stream, parts: Mapping[str, Stream], cycles: int, seconds: float) -> Outcome | None:
-    """Prove units in series, each with one request in flight; None if that cannot be proved.
+    """Prove chained units, each with one request in flight; None if that cannot be proved.
 
-    Static ports of a unit in a row change while it is at work: they may have nothing to do with what its
-    streams say.
+    The static ports of a unit in a chain may change while it is busy, so they must not affect its handshakes.
     """
     left = countdown(seconds)
     if not parts or decide(benches.passed_on(design, list(parts)), seconds / 4, 1).verdict != PROVED:
@@ -286,9 +285,10 @@ class OneByOne(NamedTuple):
     """Control state of a stream with one request in flight, from accepting one request to accepting the next,
     without the data.
 
-    The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a
-    request can be taken, are where it begins, and all others have any value; and as an answer waits until it
-    is taken, and behind it a request can be taken at once, it may be taken as soon as it is offered.
+    The handshakes depend on few registers. The check starts from states in which those that hold their reset
+    values whenever a request can be accepted have these values, and all others are arbitrary. An answer is
+    held until it is accepted, and the next request can be accepted right after it; so it suffices to consider
+    answers that are accepted at once.
     """
 
     begins: Registers  # registers with their values
@@ -297,27 +297,27 @@ class OneByOne(NamedTuple):
     looks: bool = False  # at a request before it is taken
 
     def same_time(self, design: Stream, secret: Secret, seconds: float) -> Outcome:
-        """Decide whether two copies answer in the same cycle requests that differ in the secret.
+        """Decide whether two copies answer requests that differ in the secret in the same cycle.
 
-        They are then ready in the same cycle again.
+        Both can then accept a request in the same cycle again.
         """
         initial = _of_copies(one=self.begins, two=self.begins)
         bench = benches.same_latency(design, secret, self.looks)
         found = decide(bench, seconds, self.cycles + 2, initial=initial)
         how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
         how += OF_SUCH_AS_STAY if self.looks else ""
-        # from what a register is left with that no reset sets, perhaps
+        # a counterexample may start from an unreachable value of a register without a reset
         return replace(found, verdict=PROVED if found.proved else UNDECIDED, how=how)
 
 
 def one_by_one(design: Stream, cycles: int, seconds: float) -> OneByOne | None:
-    """None where that is not proved, neither of all requests nor of such as stay until they are taken."""
+    """The proof for all requests, or for those that are held until they are accepted; None if both fail."""
     until_end, sources = countdown(seconds), behind_handshakes(design)
-    # one that depends on the inputs at once comes perhaps because it is not taken
+    # an answer that depends on the inputs of its cycle may be there because it is not accepted
     if not sources or answered_at_once(design)[1]:
         return None
     values = {name: value for name, value in _reset(design).items() if name in sources}
-    # control holds it whatever data are, if one looks like the other by its width
+    # wide registers count as data; first try to prove it for arbitrary data
     data = [f"unit.{name}" for name, nbits in sources.items() if nbits > MOST_NARROW]
     for looks, share in ((False, 2 / 3), (True, 1.0)):
         left, rests = countdown(until_end() * share), benches.between(design, looks)
@@ -355,7 +355,7 @@ def _answers(own: StreamUnit, design: Stream, seconds: float) -> Outcome:
 
 
 def _alone(said: Answers, design: Stream, cycles: int, seconds: float) -> Outcome:
-    """That an answer comes of its request and the static ports alone."""
+    """Decide whether an answer depends on its request and the static ports alone."""
     if not said.parts:
         return alone(design, cycles, seconds)
     parts = parts_of(design, said.parts)
@@ -368,7 +368,7 @@ def _alone(said: Answers, design: Stream, cycles: int, seconds: float) -> Outcom
 
 
 def alone(design: Stream, cycles: int, seconds: float) -> Outcome:
-    """The same of a unit that has one request under way at a time: in two cycles from any states, or in those
+    """Decide the same for a unit with one request in flight: over two cycles from any states, or over those
     of an answer.
     """
     if inputs := answered_at_once(design)[1]:
@@ -377,14 +377,14 @@ def alone(design: Stream, cycles: int, seconds: float) -> Outcome:
     found = decide(benches.alone(design, sources), seconds / 4, 2)
     if found.proved:
         found = decide(benches.steady(design, sources), seconds / 4, 2)
-    if not found.proved:  # what is left over from before is there, and is not read
+    if not found.proved:  # old values may remain in registers that are not read
         found = _same_answer(design, cycles, seconds / 2)
     return found
 
 
 def _same_answer(design: Stream, cycles: int, seconds: float) -> Outcome:
-    """From all states in which a request can be taken: registers that a reset sets have some value, the
-    others any.
+    """Decide it from all states in which a request can be accepted: registers with a reset take each possible
+    value, the others are arbitrary.
     """
     left = countdown(seconds)
     cases = itertools.product(_states(design, seconds / 2), (0, 1))
@@ -398,13 +398,13 @@ def _same_answer(design: Stream, cycles: int, seconds: float) -> Outcome:
 
 
 def _of_copies(**copies: Registers) -> dict[str, int]:
-    """The values of registers in copies of a design."""
+    """The values of registers in the copies of a design."""
     return {f"{copy}.{name}": value for copy, values in copies.items() for name, value in values.items()}
 
 
 def _states(design: Stream, seconds: float) -> Iterator[dict[str, int]]:
-    """Values of the registers that a reset sets, among which all are with which a request can be taken; one
-    that is not there has any.
+    """Values of the registers with a reset that cover all states in which a request can be accepted; a
+    missing register is arbitrary.
     """
     values = _reset(design)
     found = {name: [values[name][0]] for name in _settled(design, values, seconds / 2)}
@@ -426,9 +426,7 @@ def _states(design: Stream, seconds: float) -> Iterator[dict[str, int]]:
 
 
 def behind_handshakes(design: Stream) -> dict[str, int]:
-    """Return the registers that handshakes depend on, with their bits; empty if one of them has no usable
-    name.
-    """
+    """The registers that handshakes depend on, with their widths; empty if one has no usable name."""
     try:
         return behind(design, PACE, through=True)[0]
     except BadInput:
@@ -436,15 +434,15 @@ def behind_handshakes(design: Stream) -> dict[str, int]:
 
 
 def _reset(design: Stream) -> dict[str, tuple[int, int]]:
-    """Registers that a reset sets: to what, and their bits."""
+    """The registers with a reset: value and width."""
     return registers.resets(design.verilog, design.top)
 
 
 def _settled(
     design: Stream, values: Mapping[str, tuple[int, int]], seconds: float, looks: bool = False
 ) -> list[str]:
-    """Return the registers that hold their reset value whenever a request can be accepted and is not read
-    yet.
+    """The registers that hold their reset value whenever a request can be accepted and has not been looked
+    at.
     """
     if not values or decide(benches.idle(design, values, looks=looks), seconds / 2).proved:
         return list(values)
@@ -457,21 +455,23 @@ def _settled(
 
 
 def behind(design: Stream, ports: Sequence[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
-    """Registers from which outputs are computed, and inputs."""
+    """The registers and the inputs from which these outputs are computed."""
     return registers.read(design.verilog, design.top).behind(ports, through)
 
 
 def answered_at_once(design: Stream) -> tuple[dict[str, int], str]:
-    """Registers that an answer is read from, and inputs beside static ports that change it in their cycle."""
+    """The registers that an answer is read from, and the inputs other than static ports that change it in the
+    same cycle.
+    """
     sources, inputs = behind(design, ANSWER, through=False)
     named = ", ".join(sorted(inputs - {name for name, _ in design.ports.statics}))
     if named and decide(benches.at_once(design, sources), AT_ONCE_S, 1).proved:
-        named = ""  # there is a way from them, but not while an answer is offered
+        named = ""  # there is a path, but it is blocked while an answer is offered
     return sources, named
 
 
 def _asked(own: StreamUnit, design: Stream) -> tuple[dict[str, int] | None, int]:
-    """The first operands with a wrong answer or latency, and the cycles that an answer took at most."""
+    """The first operands with a wrong answer or latency, and the longest latency."""
     latest, promised = 0, own.said.cycles
     with Rewritten(design) as simulation:
         for sweep in own.said.sweeps(own.asked):

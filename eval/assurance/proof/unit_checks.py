@@ -32,7 +32,7 @@ def unit_checks(machine: Component, multiplier: "Unit | None" = None, nbits: int
 
     A unit with neither a contract nor a checked unit around it is reported. multiplier: the product unit, of
     so many bits; if its timing promises a latency, its answers must take exactly that long. A promise that
-    no unit of the machine can be asked for is reported as undecided.
+    cannot be checked on any unit of the machine is reported as undecided.
     """
     promised, why = ({}, "") if multiplier is None else _promised(multiplier, nbits)
     told: set[int] = set()  # units and all that is inside them
@@ -76,7 +76,7 @@ def _identity(unit: Component) -> str:
 
 
 def _checks(name: str, unit: Component, cycles: int | None) -> Iterator[Check]:
-    """Return the checks of a unit by its class."""
+    """The checks of a unit by its class."""
     if type(unit) in CONTRACTS:
         yield _contract_check(name, unit)
     elif (said := answers_of(unit)) is not None:
@@ -100,12 +100,12 @@ def _different(machine: Component) -> list[Component]:
 
 
 def _named(unit: Component, stand_in: Component) -> str:
-    """By the unit that is asked; one with streams around it has its parameters."""
+    """The name of the unit that is run; one with streams around it has its parameters."""
     return _name(stand_in).replace(type(stand_in).__name__, type(unit).__name__)
 
 
 def _name(unit: Component) -> str:
-    """The class, and the parameters that are numbers, words or switches that are on."""
+    """The class, and the parameters that are numbers, strings or true."""
     given = arguments(unit)
     if shape := getattr(given.get("entry"), "shape", None):
         given = {"nbits": shape.nbits, "digit_nbits": shape.digit_nbits} | given

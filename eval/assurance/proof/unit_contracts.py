@@ -1,9 +1,9 @@
 """Contracts of units: outputs as functions of inputs, or the effect of one step on registers, with the bounds
-that headers state.
+that the units' headers state.
 
-contract_lang.py says what one is; those of folded products and of machines in words are in fold_contracts.py
-and serial_contracts.py. CONTRACTS has one for each class; where a design instantiates the class, it is proved
-(unit_checks.py).
+contract_lang.py defines a contract; fold_contracts.py and serial_contracts.py have those of folded products
+and of machines in words. CONTRACTS has one for each class, which is proved of each unit of that class in a
+design (unit_checks.py).
 """
 
 from collections.abc import Callable
@@ -192,7 +192,7 @@ def _adders(unit: Component, says: str, inputs: str) -> Contract:
 
 
 def _adders_level(unit: Component) -> Contract:
-    """Each row has a full adder in every column; complements of its inputs make complements."""
+    """Each row has a full adder in every column, which maps complements to complements."""
     given = arguments(unit)
     columns = given["columns"]
     lows = range(0, given["count"] * columns, columns)
@@ -251,7 +251,7 @@ def _heap_step(unit: Component) -> Contract:
 
 
 def _row_of_step(rows: str, product: str, place: int) -> str:
-    """Return the expected row of a heap: a word times the digits at its place."""
+    """The expected row of a heap: a word times the digits at its place."""
     word, thrice, digits = ("b", "b_thrice", "digit") if product == "digit" else ("m_prime", "m_thrice", "q")
     once = f"({digits}[{place}] ? {word} : 0)"
     if rows == "joint":

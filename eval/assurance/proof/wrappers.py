@@ -1,8 +1,8 @@
 """Stream wrappers, for proofs only, around units without streams and units whose response depends on several
 requests.
 
-ArrayStream   a systolic array with operand registers: {a, b} -> the product
-SetupStream   a ScaledSetup that is given the modulus first, then the request: {kind, word} -> {m_prime, word}
+    ArrayStream   a systolic array with operand registers: {a, b} -> the product
+    SetupStream   a ScaledSetup that gets the modulus first, then the request: {kind, word} -> {m_prime, word}
 """
 
 from types import SimpleNamespace
@@ -16,14 +16,14 @@ from ....rtl.units.systolic.systolic_mont import SystolicMont
 
 
 class ArrayStream(SystolicMont):
-    """One product at a time, of either array."""
+    """One product at a time, on either array."""
 
     def construct(s, array, k, nwords):  # type: ignore[override]
         super().construct(SimpleNamespace(digit_nbits=k, nwords=nwords, wide=k * nwords), array)
 
 
 class SetupStream(Component):
-    """A modulus, and what is asked with it."""
+    """A modulus, and a request that uses it."""
 
     def construct(s, entry):
         nbits, word = entry.shape.nbits, entry.word_nbits
