@@ -1,8 +1,8 @@
 """Crosschecks of area, timing, power and layout figures with other tools (flow/check), for one point or a
 whole space.
 
-A point goes through the flow first, where the cache has most of it; a ledger keeps what comes out of the
-comparison. So a campaign that was interrupted goes on where it was.
+A point first goes through the flow, most of which the cache has; a ledger keeps the comparison. An
+interrupted campaign therefore continues where it stopped.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ PLACES = (FLOW, LAYOUT)
 
 
 class Opinion(NamedTuple):
-    """Result of another tool for one point; without a report, the reason."""
+    """The result of another tool for one point; without a report, the reason."""
 
     point: Point
     report: FiguresReport | None
@@ -39,17 +39,17 @@ class Opinion(NamedTuple):
 
     @property
     def wrong(self) -> list[Compared]:
-        """Return the unexplained differences."""
+        """The unexplained differences."""
         return self.report.wrong if self.report is not None else []
 
     @property
     def good(self) -> bool:
-        """Everything agrees, or is known why it does not."""
+        """All figures agree, or the reason for the difference is known."""
         return self.report is not None and not self.report.wrong
 
 
 def points(space: Space) -> list[Point]:
-    """Return the points of a space that have a netlist, without repetition; BadInput if there are none."""
+    """The points of a space that have a netlist, without repetition; BadInput if there are none."""
     found = [point for point in dict.fromkeys(space.points()) if point.stage in PLACES]
     if not found:
         raise BadInput(
@@ -60,7 +60,7 @@ def points(space: Space) -> list[Point]:
 
 @dataclass(frozen=True)
 class Asking(Task):
-    """The task of asking the other tools about a point."""
+    """The task of running the other tools on a point."""
 
     point: Point
     say: Callable[[str], None]

@@ -1,7 +1,7 @@
 """Bellcore attack: one wrong CRT signature reveals a prime of the key.
 
-Boneh, DeMillo, Lipton (1997), with Lenstra's remark: a signature s' by CRT, wrong modulo one prime
-alone, gives the other prime, as gcd(s'^e - m, n).
+Boneh, DeMillo, Lipton (1997), with Lenstra's remark: if a CRT signature s' is wrong modulo one prime alone,
+gcd(s'^e - m, n) is the other prime.
 """
 
 import math
@@ -14,7 +14,7 @@ from ...designs.runnable import Runnable
 
 
 class Factored(NamedTuple):
-    """A prime of the key, by one wrong result."""
+    """A prime of the key that a wrong result reveals."""
 
     fault: str
     message: int
@@ -23,19 +23,19 @@ class Factored(NamedTuple):
 
 
 def key_by_crt(accelerator: Runnable) -> RSAKey | None:
-    """The key of a machine that works by CRT, so that a wrong result may give a prime; else None."""
+    """The key of a machine that uses CRT, so that a wrong result may reveal a prime; else None."""
     by_crt = isinstance(accelerator, Machine) and accelerator.keyed and accelerator.programmed.recipe.crt
     return accelerator.key if by_crt else None
 
 
 def factored(key: RSAKey, fault: str, message: int, wrong: int) -> Factored | None:
-    """The prime that a wrong result tells."""
+    """The prime that a wrong result reveals."""
     factor = math.gcd(pow(wrong, key.e, key.n) - message, key.n)
     return Factored(fault, message, wrong, factor) if 1 < factor < key.n else None
 
 
 def report(key: RSAKey, found: Sequence[Factored]) -> dict[str, Any]:
-    """The number of wrong results that tell a prime, and the first of them."""
+    """The number of wrong results that reveal a prime, and the first of them."""
     told: dict[str, Any] = {"wrong_results_that_factor": len(found)}
     for fault, message, wrong, factor in found[:1]:
         told |= {

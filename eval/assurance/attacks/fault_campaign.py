@@ -1,9 +1,9 @@
 """Fault campaigns: single-bit faults in the flip-flops of an accelerator, and their effects on its responses.
 
-Every flip-flop in every cycle, where that are few enough, or so many of them drawn; or nets of the netlist,
-stuck or flipped (net_campaign.py). An operation without a response in three times its cycles hangs. A
-response with a status and without a wrong result is a caught fault; any other one than that of `fl` is a
-wrong result. A ledger keeps the outcomes, part by part.
+A campaign injects a fault into every flip-flop in every cycle if that is feasible, else a random sample;
+net_campaign.py injects into nets of the netlist. An operation without a response in three times its cycles
+hangs. A response with an error status and without a wrong result is a detected fault; any other response that
+differs from that of `fl` is a wrong result. A ledger keeps the outcomes in parts.
 """
 
 import functools
@@ -34,7 +34,7 @@ from .bellcore import Factored
 
 MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
 SAMPLES = 5_000
-HANGS = 3  # times the cycles of the operation
+HANGS = 3  # times the cycles of an operation, after which it hangs
 SHOWN = 20  # wrong results that are kept as examples
 # faults of a part: at most; at least, and where one that is found is enough; in between so many bits of so
 # many cycles
@@ -45,14 +45,14 @@ KEYS = {effect: effect.value.replace(" ", "_") for effect in Effect}  # in JSON
 
 
 class Operation(NamedTuple):
-    """A request and what is right."""
+    """A request and its expected response."""
 
     request: Message
     golden: Message
 
 
 class Outcome(NamedTuple):
-    """A fault, and what it came to; without an answer `response` is None."""
+    """A fault and its effect; `response` is None without an answer."""
 
     fault: Any  # Fault, or NetFault
     effect: Effect
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class FaultCampaign:
-    """Faults in an accelerator, and what they came to."""
+    """Faults in an accelerator, and their effects."""
 
     machine: Runnable
     count: int = 4  # of different operations
@@ -107,16 +107,16 @@ class FaultCampaign:
 
     @property
     def nbits(self) -> int:
-        """Return the bits of all flip-flops."""
+        """The number of bits in all flip-flops."""
         return sum(register.nbits for register in self.model.registers)
 
     @property
     def possible(self) -> int:
-        """Every bit in every cycle."""
+        """The number of faults: every bit in every cycle."""
         return self.nbits * self.cycles
 
     def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
-        """All, or some; by default all if they are few."""
+        """All faults or a sample; by default all if there are few."""
         self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
         if not self.exhaustive:
             return self._drawn(self.samples if samples is None else samples)
@@ -142,7 +142,7 @@ class FaultCampaign:
         enough: "Callable[[FaultCampaign], bool] | None" = None,
         ledger: Ledger | None = None,
     ) -> None:
-        """Inject them; `enough` may end it early. A ledger keeps what is done."""
+        """Inject the faults; `enough` may end the run early. A ledger keeps what is finished."""
         size = self.size_of_part if enough is None else LEAST_OF_PART
         size = max(self.count, size - size % self.count)
         parts = [Part(self, faults[at : at + size]) for at in range(0, len(faults), size)]
@@ -167,11 +167,11 @@ class FaultCampaign:
         return max(LEAST_OF_PART, min(MOST_OF_PART, PART // self.possible))
 
     def _made_by(self) -> list[str]:
-        """Digests of our own sources, and of whatever else decides."""
+        """Digests of the sources that the outcomes depend on."""
         return [sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])]
 
     def _factors(self, outcomes: Sequence[Any]) -> Iterator[Factored]:
-        """The primes that wrong results of these faults tell; the first of them met the first operation."""
+        """The primes that wrong results of these faults reveal; the first fault met the first operation."""
         if self.key is None:
             return
         for at, outcome in enumerate(outcomes):
@@ -184,7 +184,7 @@ class FaultCampaign:
     # ---- report
 
     def named(self, fault: Any) -> str:
-        """Describe a fault in words."""
+        """A fault in words."""
         return str(fault)
 
     @property
@@ -194,11 +194,11 @@ class FaultCampaign:
 
     @property
     def rate(self) -> float:
-        """Faults a second of the processor."""
+        """Faults per second of CPU time."""
         return len(self.outcomes) / self.seconds if self.seconds else 0.0
 
     def most_wrong(self) -> float:
-        """Return the upper bound of the fraction of all faults that release a wrong result (Wilson, 95 %)."""
+        """The upper bound of the share of all faults that release a wrong result (Wilson, 95 %)."""
         total, wrong = len(self.outcomes), self.counts[Effect.WRONG]
         if self.exhaustive or not total:
             return wrong / total if total else 0.0
@@ -207,7 +207,7 @@ class FaultCampaign:
         return min(1.0, (share + z * z / (2 * total) + spread) / (1 + z * z / total))
 
     def by_register(self) -> list[dict[str, Any]]:
-        """Where they were injected, and what they came to; those that let most wrong results out first."""
+        """Counts of effects by register, those with the most wrong results first."""
         bits: Counter[str] = Counter()
         for site in self.model.registers:
             bits[_register(site.path)] += site.nbits
@@ -218,7 +218,7 @@ class FaultCampaign:
         ]
 
     def _rows(self, names: Iterable[str], where: Callable[[Any], str]) -> list[tuple[str, dict[str, int]]]:
-        """The counts by place."""
+        """Counts of effects by place."""
         counted: dict[str, Counter[Effect]] = {name: Counter() for name in names}
         for outcome in self.outcomes:
             counted[where(outcome.fault)][outcome.effect] += 1
@@ -229,16 +229,16 @@ class FaultCampaign:
         return sorted(rows, key=lambda row: (-row[1]["wrong_result"], row[0]))
 
     def wrong(self) -> list[str]:
-        """Some of the faults that let a wrong result out."""
+        """Some of the faults that release a wrong result."""
         wrong = (outcome.fault for outcome in self.outcomes if outcome.effect is Effect.WRONG)
         return [self.named(fault) for fault in itertools.islice(wrong, SHOWN)]
 
     def bellcore(self) -> dict[str, Any] | None:
-        """The primes by wrong results of CRT; None if the accelerator works otherwise."""
+        """The primes that wrong results reveal; None if the accelerator does not use CRT."""
         return bellcore.report(self.key, self.factored) if self.key else None
 
     def sites(self) -> dict[str, int]:
-        """How much there is that can fail."""
+        """The number of places for faults."""
         return {"flip_flops": self.nbits}
 
     def places(self) -> dict[str, Any]:
@@ -269,14 +269,14 @@ class FaultCampaign:
 
 @dataclass(frozen=True)
 class Part(Task):
-    """The task of injecting some faults of a campaign, together."""
+    """The task of injecting some faults of a campaign together."""
 
     of: FaultCampaign
     faults: Sequence[Any]
 
     @functools.cached_property
     def key(self) -> str:  # type: ignore[override]
-        """Digest of all inputs on which the outcomes depend."""
+        """Digest of all inputs that the outcomes depend on."""
         of, machine = self.of, self.of.machine
         made_of = [
             [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
@@ -294,7 +294,7 @@ class Part(Task):
         return Cost((), len(self.faults))
 
     def run(self, report: Report) -> tuple[float, list[tuple[str, Value | None]]]:
-        """Seconds of the processor, and effect and response of each."""
+        """CPU seconds, and the effect and the response of each fault."""
         begun, of = time.process_time(), self.of
         requests = [operation.request for operation in of.operations]
         golden = [operation.golden for operation in of.operations]
@@ -305,5 +305,5 @@ class Part(Task):
 
 
 def _register(path: str) -> str:
-    """All words of a memory are one."""
+    """The register of a path; all words of a memory are one register."""
     return path.partition("[")[0]

@@ -1,19 +1,19 @@
-"""Leakage assessment: a fixed secret against random ones, on simulated power (welch.py), natively at RTL.
+"""Leakage assessment: a fixed secret against random ones, by simulated power (welch.py), natively at RTL.
 
-Operations of both classes come in random order, each with fresh random numbers where the machine blinds,
-and every answer is compared with Python's pow. The secret is the exponent or, with `fixed="message"`, the
-message. The secret of an accelerator of another kind is its secret fields; its other fields are held, and its
-answers are compared with `fl`.
+Operations of both classes come in random order, with fresh random numbers if the machine blinds, and every
+answer is compared with Python's pow. The secret is the exponent or, with `fixed="message"`, the message. For
+an accelerator outside the catalogue it is the secret fields; the other fields are constant, and answers are
+compared with `fl`.
 
-A simulation has no noise: operations that differ in the secret alone must take the same number of cycles.
-Where a machine blinds, its random numbers may change the cycles, and the distributions of both classes must
-agree. Time that varies with the message alone is no leak of the exponent. A leak by time is reported before
-any other.
+A simulation has no noise, so operations that differ in the secret alone must take the same number of cycles.
+If a machine blinds, its random numbers may change the cycles, and the distributions of both classes must
+agree. Timing that depends on the message alone is not a leak of the exponent. A timing leak is reported
+before any other.
 
-Not judged is where a secret comes in as it is, whatever a machine does afterwards: the cycles in which
-operands are taken; of a program that blinds, the words that put the blinding on; what is computed by the
-public exponent; of messages, what follows when the blinding is gone, as the result tells the message; and
-clearing. Their t is told all the same, part by part (fl/program/phases.py).
+Cycles in which a secret necessarily appears unmasked are not judged: those that load operands; in a program
+that blinds, the words that apply the mask; computations with the public exponent; for messages, what follows
+the unmasking, since the result reveals the message; and clearing. Their t values are reported all the same,
+for each part of the program (fl/program/phases.py).
 """
 
 import contextlib
@@ -44,14 +44,12 @@ if TYPE_CHECKING:
 TOGGLES = "toggles"  # of all nets of the netlist
 MODELS = (*MEASURES, TOGGLES)
 LEAST_TRACES = 40  # some of each class in each half
-MOST_POINTS = 2_000_000  # cycles of a register; of longer operations registers are not told apart
-BATCH = 2000  # operations that are made ready at a time
-MESSAGES_SHARED, SECRETS_SHARED = (
-    16,
-    3,
-)  # messages that several secrets share, and random secrets beside the fixed one
+MOST_POINTS = 2_000_000  # cycles of all registers; in longer operations registers are not distinguished
+BATCH = 2000  # operations that are prepared at a time
+MESSAGES_SHARED = 16  # messages that several secrets share
+SECRETS_SHARED = 3  # random secrets beside the fixed one
 
-# what is not judged, by what is secret
+# parts that are not judged, by secret
 EXCUSED = {
     "exponent": {Part.LOAD, Part.BLIND_MESSAGE, Part.BLIND_EXPONENT, Part.CHECK, Part.WIPE},
     "message": {Part.LOAD, Part.BLIND_MESSAGE, Part.RESULT, Part.CHECK, Part.WIPE},
@@ -59,7 +57,7 @@ EXCUSED = {
 
 
 class Operation(NamedTuple):
-    """A request, what is right, and its class."""
+    """A request, its expected response, and its class."""
 
     request: Message
     golden: Message | None  # None: the response of `fl`
@@ -71,7 +69,7 @@ Making = Callable[[int, int | None], Operation]  # of a class and, if it is give
 
 @dataclass(frozen=True)
 class Comparison:
-    """An accelerator, and the requests of two classes, which differ in a secret."""
+    """An accelerator, and the requests of two classes that differ in a secret."""
 
     machine: Runnable
     seed: int
@@ -93,7 +91,7 @@ class Comparison:
         return "the computation" if whole else part.value
 
     def operations(self) -> Iterator[Operation]:
-        """Without an end; the class of each is drawn."""
+        """An endless stream of operations of random classes."""
         draw = self._source
         made = self.making(draw)
         while True:
@@ -113,12 +111,12 @@ class Comparison:
 
     @property
     def _source(self) -> random.Random:
-        """The source of all that is drawn, from its beginning."""
+        """The source of all random values, from its beginning."""
         return random.Random(f"{self.machine.nbits} {self.seed}")
 
 
 def compared_fields(machine: Runnable, seed: int = 1) -> Comparison:
-    """Compare secret fields of any accelerator; all other fields are held."""
+    """Compare the secret fields of any accelerator; all other fields are constant."""
     names, secret = [name for name, _ in machine.shape.request], machine.secret
     if not secret:
         raise BadInput(
@@ -164,7 +162,7 @@ def compared(
     drawn = {FIXED: common, RANDOM: {*common, secret}}  # what is drawn in each class
 
     def plain(draw: random.Random) -> Making:
-        """Exponents of the machine's full length: how long an exponent is, many machines show by design."""
+        """Exponents of the machine's full length, since many machines reveal the length by design."""
         fixed_base, fixed_exp, mod = machine.some_operands()
         top = 1 << (machine.nbits - 1)
 
@@ -191,7 +189,7 @@ def compared(
         return made
 
     def cycles(request: Message) -> int:
-        """By its formula, or where the operands decide word by word."""
+        """By formula, or by the operands if the machine decides word by word."""
         if machine.keyed:
             return machine.programmed.cycles(*request)
         base, exp, mod, *_ = request
@@ -216,7 +214,7 @@ def compared(
 
 
 class Told(NamedTuple):
-    """A register, or a part of an operation: where it says most."""
+    """A register or a part of an operation, and its strongest cycle."""
 
     name: str
     cycle: int
@@ -239,7 +237,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Assessment:
-    """The verdict on a machine, and what it stands on."""
+    """The verdict on a machine, and the measurements behind it."""
 
     compared: Comparison
     measure: str
@@ -253,7 +251,7 @@ class Assessment:
     seconds: float  # of the processor
 
     def judged(self, cycle: int) -> bool:
-        """Whether the secret must not show in it."""
+        """Whether the secret must not show in this cycle."""
         return self.part_of[cycle] not in self.compared.excused
 
     @cached_property
@@ -271,12 +269,12 @@ class Assessment:
 
     @cached_property
     def told_apart(self) -> list[int]:
-        """The cycles of operations that differ in the secret alone; empty if they are all the same."""
+        """The cycles of operations that differ in the secret alone; empty if all are equal."""
         return next((sorted(set(cycles)) for cycles in self.shared if len(set(cycles)) > 1), [])
 
     @cached_property
     def time(self) -> list[float]:
-        """How far the cycles of both classes are apart in each half; above 1 it is more than chance."""
+        """The distance between the cycles of both classes in each half; above 1 it is significant."""
         return [apart(*(self.lengths[kind_of(which, half)] for which in CLASSES)) for half in HALVES]
 
     @property
@@ -292,33 +290,33 @@ class Assessment:
 
     @property
     def leaks(self) -> bool:
-        """The verdict."""
+        """Whether the machine leaks, by timing or by power."""
         return self.time_leaks or self.power_leaks
 
     @cached_property
     def worst(self) -> int:
-        """The cycle that is judged and says most."""
+        """The judged cycle with the strongest evidence."""
         cycles = self.judged_cycles or range(len(self.curve))
         return max(cycles, key=lambda cycle: _strength(self.curve[cycle]))
 
     def half(self, half: int) -> tuple[float, int]:
-        """The largest t of a half in what is judged, and its cycle."""
+        """The largest t in the judged cycles of a half, and its cycle."""
         found = ((abs(self.curve[cycle][1 + half]), cycle) for cycle in self.judged_cycles)
         return max(found, default=(0.0, 0))
 
     def blame(self) -> list[tuple[str, Point]]:
-        """The registers by what they say in the worst cycle; those that say nothing are left out."""
+        """The registers that leak in the worst cycle, strongest first."""
         points = ((name, curve[self.worst]) for name, curve in self.registers.items())
         found = [(name, point) for name, point in points if point.leaks]
         return sorted(found, key=lambda part: -abs(part[1].both))
 
     def alone(self) -> list[Told]:
-        """Registers that leak where it is judged, each looked at alone: a probe on it would see that."""
+        """Registers that leak in judged cycles if each is probed alone."""
         told = (_told(name, curve, self.judged_cycles) for name, curve in self.registers.items())
         return sorted((item for item in told if item.over), key=lambda item: -abs(item.point.both))
 
     def parts(self) -> list[Told]:
-        """Part by part, in the order of the program; the same part of two exponentiations is one."""
+        """The parts in the order of the program; the same part of two exponentiations counts as one."""
         found = []
         for part in Part:
             if cycles := [cycle for cycle, item in enumerate(self.part_of) if item is part]:
@@ -328,7 +326,7 @@ class Assessment:
 
     @property
     def rate(self) -> float:
-        """Operations a second of the processor."""
+        """Operations per second of CPU time."""
         return self.traces / self.seconds if self.seconds else 0.0
 
     def as_json(self) -> dict[str, Any]:
@@ -385,7 +383,7 @@ def assess(
     progress: Callable[[int, int], None] = lambda *_: None,
     adk: Path | None = None,
 ) -> Assessment:
-    """The test with so many operations; with `toggles` as the measure on the netlist of a kit, else on the
+    """The test with so many operations; with the measure `toggles` on the netlist of a kit, else on the
     registers at RTL.
     """
     if traces < LEAST_TRACES:
@@ -401,7 +399,7 @@ def assess(
         def run(
             operations: Sequence[Operation], kinds: Sequence[int], told: Callable[[int], None] | None = None
         ) -> list[int]:
-            """Count them, if their answers are right; return their cycles."""
+            """Add the operations to the campaign if their answers are right; return their cycles."""
             longest = max(compared.cycles(operation.request) for operation in operations)
             requests = [operation.request for operation in operations]
             answers, cycles = campaign.run(requests, kinds, longest, told)
@@ -425,7 +423,7 @@ def assess(
         if not compared.blinded:
             of_all = list(itertools.chain.from_iterable(campaign.lengths))
             shared = [run(group, [IGNORED] * len(group)) for group in compared.shared()] or [of_all]
-        if measure == TOGGLES:  # what an edge has stored moves the logic behind it until the next one
+        if measure == TOGGLES:  # logic switches until the next edge on what an edge has stored
             part_of[campaign.taken + 1] = Part.LOAD
         return Assessment(
             compared,
@@ -444,7 +442,7 @@ def assess(
 def _campaign(
     compared: Comparison, measure: str, request: Message, adk: Path | None
 ) -> "Campaign | NetlistCampaign":
-    """On the netlist, or on the registers at RTL."""
+    """A campaign on the netlist, or on the registers at RTL."""
     rtl = compared.machine.rtl()
     if measure == TOGGLES:
         from .netlist_power import NetlistCampaign  # not at the top: it brings the flow
@@ -459,9 +457,7 @@ def _campaign(
 def _placed(
     compared: Comparison, request: tuple[int, ...], campaign: "Campaign | NetlistCampaign"
 ) -> tuple[list[Part], list[str]]:
-    """Name the part of the program and the microinstruction of each cycle, if all operations take the same
-    time.
-    """
+    """The part of the program and the microinstruction of each cycle, if all take the same time."""
     cycles = campaign.cycles
     same = len(set().union(*campaign.lengths)) == 1
     programmed = compared.programmed
@@ -474,8 +470,7 @@ def _placed(
     found: list[Part] = []
     words = []
     for executed, end in zip(trace, timing.ends(trace, request[1]), strict=True):
-        # a request is looked at before it is taken, a cycle each word; all others end so many cycles after
-        # that
+        # words before the request is accepted take a cycle each; all others end so many cycles after that
         last = len(found) if not end and executed.word.takes else timing.loading_cycles + end
         more = max(0, last + 1 - len(found))
         found += [of_word[executed.pc]] * more

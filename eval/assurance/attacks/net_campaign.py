@@ -15,7 +15,7 @@ from .fault_campaign import LEAST_OF_PART, FaultCampaign
 
 @dataclass
 class NetCampaign(FaultCampaign):
-    """Faults in a netlist, and what they came to."""
+    """Faults in a netlist, and their effects."""
 
     adk: Path | None = None  # the kit; None: the default
 
@@ -28,22 +28,22 @@ class NetCampaign(FaultCampaign):
         return FaultyNetlist(GateTables(netlist, kit.find(self.adk).library), ports)
 
     def _made_by(self) -> list[str]:
-        """The library of cells, too."""
+        """The cell library counts, too."""
         return [*super()._made_by(), kit.find(self.adk).digest]
 
     @property
     def nbits(self) -> int:
-        """Nets."""
+        """The number of nets."""
         return len(self.model.nets)
 
     @property
     def possible(self) -> int:
-        """Stuck at both values, and flipped in every cycle."""
+        """The number of faults: stuck at each value, and flipped in every cycle."""
         return self.nbits * (2 + self.cycles)
 
     @property
     def size_of_part(self) -> int:
-        """The engine takes a second for some ten."""
+        """The engine injects some ten faults per second."""
         return LEAST_OF_PART
 
     def _every(self) -> list[Any]:
@@ -52,12 +52,12 @@ class NetCampaign(FaultCampaign):
         return stuck + [NetFault(net, Stuck.FLIP, at) for net in nets for at in range(self.cycles)]
 
     def _drawn(self, count: int) -> list[Any]:
-        """As many stuck at 0, stuck at 1, and flipped."""
+        """Equal numbers of nets stuck at 0, stuck at 1 and flipped."""
         draw, kinds = self._draw, itertools.islice(itertools.cycle(Stuck), count)
         return [NetFault(draw.choice(self.model.nets), kind, draw.randrange(self.cycles)) for kind in kinds]
 
     def named(self, fault: Any) -> str:
-        """The net, and what is wrong with it."""
+        """The net and its fault."""
         when = f" in cycle {fault.cycle}" if fault.kind.value == "flip" else ""
         return f"{self.model.name(fault.net)}, {fault.kind.value}{when}"
 
@@ -65,7 +65,7 @@ class NetCampaign(FaultCampaign):
         return {"nets": self.nbits}
 
     def places(self) -> dict[str, Any]:
-        """By module, and by kind."""
+        """Counts by module and by kind of fault."""
         nets = Counter(self.model.module(net) for net in self.model.nets)
         modules = self._rows(list(nets), lambda fault: self.model.module(fault.net))
         kinds = self._rows(

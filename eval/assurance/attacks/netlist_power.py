@@ -1,8 +1,7 @@
 """Moments of the switching activity of a netlist, glitches included, for leakage.py.
 
-The netlist is that of the flow at its default style, with the delays of the kit's clock and no wires.
-Slower than registers at RTL by far, but what makes two operations differ between two edges of the clock is
-seen here only.
+The netlist comes from the flow at its default style, with the delays at the kit's clock and without wires.
+This is much slower than registers at RTL, but only the netlist shows differences between two clock edges.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +20,10 @@ TOGETHER = 100  # operations in a run of the simulation
 
 
 class NetlistCampaign:
-    """Operations on a netlist, and the sums of their movements by cycle, kind and module."""
+    """Operations on a netlist, and the moments of its activity by cycle, kind and module."""
 
     def __init__(self, component: Component, taken: int, adk: Path | None = None) -> None:
-        """taken: the last cycle in which a request is taken; adk: the kit, or None for the default."""
+        """taken: the last cycle in which a request is loaded; adk: the kit, or None for the default."""
         netlist, ports = netlist_of(component, adk)
         library = kit.find(adk).library
         constraints = library.constraints(library.kit.constraints.clock_ns, derate=0.0)
@@ -67,11 +66,11 @@ class NetlistCampaign:
 
     @property
     def cycles(self) -> int:
-        """Return the cycles of the longest operation."""
+        """The cycles of the longest operation."""
         return len(self._moments)
 
     def curve(self, group: str | None = None) -> list[list[Moments]]:
-        """By cycle and kind: of one module, or of all."""
+        """Moments by cycle and kind: of one module, or of all."""
         place = -1 if group is None else self.groups.index(group)
         return [[Moments(*kind) for kind in cycle] for cycle in self._moments[:, :, place].tolist()]
 

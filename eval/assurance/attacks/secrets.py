@@ -1,9 +1,9 @@
-"""Private exponents of one modulus that agree in everything public, for comparison with each other.
+"""Private exponents of one modulus that agree in everything public, so that they can be compared.
 
-A machine that blinds or checks wants the public exponent that belongs to a private one. So that a public
-exponent tells nothing by its cycles, all have the same length and as many ones; and they agree in the low
-bits below the factors of 2 of phi, in which the private one is public, too (e d = 1 modulo a power of 2), and
-which no multiple of phi hides.
+A machine that blinds or checks needs the public exponent that belongs to a private one. All public exponents
+have the same length and Hamming weight, so that their cycles reveal nothing. The private exponents agree in
+their low bits, below the factors of 2 of phi: these are public, as e d = 1 modulo a power of 2, and no
+multiple of phi hides them.
 """
 
 import math
@@ -17,7 +17,7 @@ TRIES = 10_000
 
 
 def drawn_key(key: RSAKey, draw: random.Random) -> RSAKey:
-    """A key with the primes of this one, and exponents that are drawn."""
+    """A key with the primes of this one and random exponents."""
     if key.p is None or key.q is None:
         key = key.with_primes()
     assert key.p is not None and key.q is not None

@@ -1,5 +1,5 @@
-"""The attacks behind the reference verdicts: leakage of all machines that hide the exponent in time, and
-leakage and faults of protected programs.
+"""The attacks behind the reference verdicts: leakage of all machines that promise to hide the exponent's
+timing, and leakage and faults of protected programs.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ SEED, OPERATIONS = 1, 4
 
 
 class Attack(NamedTuple):
-    """A leakage test of a machine, or faults in it."""
+    """A leakage test of a machine, or a fault campaign on it."""
 
     machine: Machine
     kind: str

@@ -1,11 +1,12 @@
 """Welch's t-test on moments: decides whether two classes of operations differ in their power.
 
 Test vector leakage assessment (G. Goodwill, B. Jun, J. Jaffe, P. Rohatgi: A testing methodology for
-side-channel resistance validation, 2011): above 4.5 the two means differ, but for one time in 147,000; and a
-point leaks if both halves of the traces say so, with the same sign, which leaves no room for chance in a
-curve of thousands of points.
+side-channel resistance validation, 2011): above a t of 4.5 the two means differ, except for one time in
+147,000. A point leaks if both halves of the traces exceed it with the same sign, which makes false alarms
+unlikely even in curves of thousands of points.
 
-Cycles are compared by their distributions (Kolmogorov and Smirnov), as different times may have one mean.
+Cycles are compared by their distributions (Kolmogorov and Smirnov), since different times may have the same
+mean.
 """
 
 import math
@@ -24,12 +25,12 @@ HALVES = range(2)
 
 
 def kind_of(which: int, half: int) -> int:
-    """The number of a class in a half."""
+    """The index of a class in a half."""
     return 2 * half + which
 
 
 class Point(NamedTuple):
-    """t of a point: of all operations, and of each half."""
+    """The t of a point: of all operations, and of each half."""
 
     both: float
     first: float
@@ -37,12 +38,12 @@ class Point(NamedTuple):
 
     @property
     def leaks(self) -> bool:
-        """Both halves say so."""
+        """Both halves exceed the threshold with the same sign."""
         return min(abs(self.first), abs(self.second)) > THRESHOLD and self.first * self.second > 0
 
 
 def welch(one: Moments, other: Moments) -> float:
-    """t of the difference of two means; 0 where there is nothing to compare."""
+    """The t of a difference of two means; 0 if there is nothing to compare."""
     if one.number < 2 or other.number < 2:
         return 0.0
     difference = one.total / one.number - other.total / other.number
@@ -53,13 +54,13 @@ def welch(one: Moments, other: Moments) -> float:
 
 
 def _variance(moments: Moments) -> float:
-    """Return the variance of a sample, as a difference of integers, without loss of precision."""
+    """The variance of a sample, as a difference of integers, without loss of precision."""
     number, total, squares = moments
     return (number * squares - total * total) / (number * (number - 1))
 
 
 def point_of(kinds: list[Moments]) -> Point:
-    """Build a point from its moments, by kind."""
+    """The point of some moments, by kind."""
     sums = [
         Moments(*(sum(row) for row in zip(*(kinds[kind_of(which, half)] for half in HALVES), strict=True)))
         for which in CLASSES
@@ -69,7 +70,7 @@ def point_of(kinds: list[Moments]) -> Point:
 
 
 def apart(one: Sequence[int], other: Sequence[int]) -> float:
-    """The largest difference of two cumulative distributions, as a share of what chance allows."""
+    """The largest difference of two cumulative distributions, as a fraction of the critical value."""
     if not one or not other:
         return 0.0
     counts, others = Counter(one), Counter(other)

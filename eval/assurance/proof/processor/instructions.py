@@ -1,9 +1,9 @@
 """RV32IM as assertions: the effect of each instruction, in SystemVerilog over the signals of RVFI (rvfi.py).
 
-Written from the unprivileged manual (chapters 2 and 7) for each instruction by itself, apart from the
-hardware's decoder and from the simulator, against which the hardware is tested as well; only the encodings
-are those of proc/isa. What a product or a quotient is, its unit says (units.py): here it is `unit_result` of
-funct3 and both operands.
+Written from the unprivileged manual (chapters 2 and 7), independently of the hardware's decoder and of the
+simulator, against which the hardware is tested as well; only the encodings come from proc/isa. Products and
+quotients are specified by their units (units.py); here they are `unit_result`, a function of funct3 and both
+operands.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ NAMES = (*RESULTS, *TAKEN, *LOADS, *STORES)
 
 
 class Effect(NamedTuple):
-    """Effect of one instruction as expressions: its result, if any; the next pc; its traps; its memory
+    """The effect of one instruction as expressions: its result, if any; the next pc; its traps; its memory
     access.
     """
 
@@ -86,7 +86,7 @@ class Effect(NamedTuple):
 
 
 def effect(name: str) -> Effect:
-    """Return the effect of an instruction by its name."""
+    """The effect of an instruction by its name."""
     if name in LOADS or name in STORES:
         nbytes = LOADS[name][0] if name in LOADS else STORES[name]
         address = f"(rs1 + {'imm_s' if name in STORES else 'imm_i'})"
@@ -112,7 +112,7 @@ def effect(name: str) -> Effect:
 
 
 def is_a(name: str) -> str:
-    """Whether `insn` is one, as an expression."""
+    """Whether `insn` is this instruction, as an expression."""
     instruction = BY_NAME[name]
     return f"(insn & 32'h{instruction.mask:08x}) == 32'h{instruction.match:08x}"
 

@@ -1,20 +1,19 @@
 """Checks of the processor against its instruction set: those of riscv-formal that apply to it.
 
-    insn NAME   an instruction that retires has done what it says: its result, its access to memory, its trap,
-                and where it goes on
-    ill         a word that is no instruction traps, and no other one does for that
-    pc_fwd      where traps, mret and all others but jumps and branches go on; pc_bwd is the same, as nothing
-                is out of order here
-    imem        what retires is what the memory has at its pc
-    reg         what retires is what is written to the register file, and nothing else is
-    unique      no more retires than was fetched
-    causal      an access to the memory or the accelerator is that of an instruction that then ends, and there
-                is one at a time
-    liveness    where memories answer at once, the next instruction ends in a bounded time
+    insn NAME   an instruction that retires has its specified effect: result, memory access, trap and next pc
+    ill         an illegal word traps, and no other word causes that trap
+    pc_fwd      the next pc after traps, mret and everything except jumps and branches; this covers pc_bwd,
+                as the pipeline is in order
+    imem        a retired word is what the memory has at its pc
+    reg         the register file is written with what retires, and with nothing else
+    unique      no more instructions retire than were fetched
+    causal      each access to the memory or the accelerator belongs to an instruction that then retires, and
+                there is one at a time
+    liveness    if memories answer at once, the next instruction retires within a bound
 
-Bounded: in so many cycles from any state (rvfi.py), or from that after a reset, with any CSRs and registers.
-CSRs are not among them: tests hold them against the simulator. The units that rvfi.py cuts out are shown by
-themselves, without a bound.
+The checks are bounded: so many cycles from any state (rvfi.py), or from that after a reset, with arbitrary
+CSRs and registers. CSRs are not checked here; tests compare them with the simulator. The units that rvfi.py
+cuts out are proved on their own, without a bound.
 """
 
 import functools
@@ -41,7 +40,7 @@ ANYTHING = ("csrs.", "registers.")  # may be any after a reset: a program may ha
 
 
 class Bench(NamedTuple):
-    """Assertions and assumptions of a bench. module: where mutants are planted, which it then kills."""
+    """Assertions and assumptions of a bench. module: where mutants are planted, which the bench must kill."""
 
     says: str
     holds: Sequence[str]
@@ -68,7 +67,7 @@ class Bench(NamedTuple):
 
 
 def processor_checks() -> Iterator[Check]:
-    """All of them."""
+    """All checks of the processor."""
     benches = {f"insn {name}": _instruction(name) for name in EFFECTS} | BENCHES
     for name, bench in benches.items():
         yield Check(name, PROCESSOR, bench.says, bench.decide, WHOLE, bench.module)
@@ -146,7 +145,7 @@ def _instruction(name: str) -> Bench:
 
 
 def _access(effect: Effect) -> str:
-    """Describe the access to an aligned word, whose bytes are at their places."""
+    """An access to the aligned word, with its bytes at their places."""
     ones = (1 << effect.nbytes) - 1
     return f"""\
   wire [31:0] at = {effect.address};
@@ -187,7 +186,7 @@ def _reg() -> Bench:
 
 
 def _causal() -> Bench:
-    """As nothing that was asked can be taken back."""
+    """An access must belong to an instruction that retires, since no access can be undone."""
     lines, holds = [STOPPED], []
     for port, is_one in (("dmem", _MEMORY), ("xcel", _CSR)):
         asks, answers = (f"{port}_{way}__val & {port}_{way}__rdy" for way in ("req", "resp"))

@@ -1,23 +1,23 @@
 """RVFI, the RISC-V Formal Interface, on the processor: signals derived from its commit port and memory ports.
 
-    slot                          an instruction retires or traps in this cycle (rvfi_valid), and with it
+    slot                          an instruction retires or traps in this cycle (rvfi_valid); with it come
     insn, pc, trap, cause, halt   the word, its address, and whether and how it traps
-    wen, rd, data                 what it writes to a register; of a trap `data` is mtval
-    rs1, rs2                      the registers that it names: while it is in W all before it have written,
-                                  and nothing behind it
-    answered                      the memory has answered in the cycle before; access_*: what it was asked,
-                                  answer_*: its answer
-    slots                         how many there have been before it, up to FOLLOWED
-    mtvec, mepc                   of the CSRs: where a trap and mret go on
+    wen, rd, data                 the register write; for a trap `data` is mtval
+    rs1, rs2                      the registers that it names; while it is in W, all instructions before it
+                                  have written and none after it has
+    answered                      the memory answered in the cycle before; access_*: the request, answer_*:
+                                  the answer
+    slots                         the number of slots before, up to FOLLOWED
+    mtvec, mepc                   the CSRs with the targets of a trap and of mret
 
-Where an instruction goes on (rvfi_pc_wdata) is seen at the next one. The processor begins in any state at
-all, and nothing is known of what is around it: memories, manager and accelerator take and answer when they
-like. What is in D, X, M and W at first may be garbage; these are the first slots, and are not judged. The one
-behind them comes from F, and the next from where that happens to go on.
+The next pc of an instruction (rvfi_pc_wdata) is the pc of the next slot. The processor starts in an arbitrary
+state, and its environment is arbitrary: memories, manager and accelerator accept and answer at any time. D,
+X, M and W may hold garbage at first; these are the first slots, which are not judged. The instruction after
+them comes from F, and the next from wherever that one leads.
 
-Cut out are the multiplier and the divider, which give `unit_result` of what they are asked, when they like,
-and the register file, of which two registers are left, whichever they are, and all others are read as
-anything. What the real ones do is shown of each by itself (processor_checks.py).
+The multiplier and the divider are cut out and replaced by a `unit_result` that arrives at any time. So is the
+register file: two arbitrary registers are kept, and all others read as arbitrary values. Proofs of the real
+units are separate (processor_checks.py).
 """
 
 import re
@@ -87,8 +87,8 @@ SIGNALS = """\
 
 
 def cut(text: str, prompt: bool = False) -> str:
-    """Without its multiplier, divider and register file; prompt: what is in the place of the units answers at
-    once.
+    """The processor without its multiplier, divider and register file; prompt: the replacements of the units
+    answer at once.
     """
     likes = "1'b1" if prompt else "free_likes"
     for name in ("MulUnit", "DivUnit"):
@@ -99,7 +99,7 @@ def cut(text: str, prompt: bool = False) -> str:
 def bench(
     text: str, lines: Sequence[str], holds: Sequence[str], given: Sequence[str] = (), prompt: bool = False
 ) -> str:
-    """A processor, and what is to hold of each cycle: over these signals, and those that `lines` declare."""
+    """A processor, and assertions for every cycle over these signals and those that `lines` declare."""
     text = cut(text, prompt)
     body, pins = [], {"clk": "clk", "reset": "1'b0"}
     declared = ["input clk"]
@@ -121,7 +121,7 @@ def bench(
 
 
 def _fields(word: str, message: Message, prefix: str = "") -> list[str]:
-    """The fields of a message as wires; of an instruction the usual name."""
+    """The fields of a message as wires; those of an instruction have their usual names."""
     nbits, place = dict(message.fields), benches.places(message)
     return [
         f"  wire [{nbits[name] - 1}:0] {prefix}{'insn' if name == 'inst' else name} = {word}{place[name]};"

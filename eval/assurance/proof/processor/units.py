@@ -1,9 +1,9 @@
 """Proofs of the units that the pipeline proof cuts out, each on its own and from any state.
 
-The product of 32 bits is one cell of yosys on both sides; what is shown is the half of it that an instruction
-takes, with its signs. In the divider that of rtl/units is cut out, which has checks of its own
-(exhaustive.py): quotient and remainder are some functions of the magnitudes, all ones and the dividend for a
-divisor of 0.
+The 32-bit product is one cell of Yosys on both sides; the proof covers the half that an instruction takes,
+and the signs. The divider of rtl/units is cut out of the processor's divider, since it has checks of its own
+(exhaustive.py): quotient and remainder are arbitrary functions of the magnitudes, and for a divisor of 0 all
+ones and the dividend.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ DIVISION = f"""\
 
 
 def _check(unit: type[Component], says: str, bench: Callable[[str, str], str], cycles: int) -> Check:
-    """Check of a unit: the bench around its text, for so many cycles from any state."""
+    """The check of a unit: the bench around its text, for so many cycles from any state."""
 
     def run(seconds: float, text: str, top: str) -> Outcome:
         return decide(bench(text, top), seconds, cycles, free=rvfi.FREE)
