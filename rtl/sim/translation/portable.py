@@ -1,8 +1,11 @@
-"""Rewrites the exported text of a design for Icarus 11, without changing the hardware.
+"""Rewrites the exported text of a design for Icarus 11 and Verilator 5.006, without changing the hardware.
 
 Icarus resolves each bit of a vector with several drivers whenever one of them changes; fold at 64 bits did
 not finish its table. So a generate loop that assigns parts of a vector becomes a block, which is one driver.
 A choice between two states becomes an if statement, as Icarus takes `a ? b : c` for a number.
+
+Verilator needs no pragma for the chains of instance_loops.py. Version 5.006, which is Debian's, warns of an
+operator in a cast or in an index, whose operands it extends, and refuses long numbers without a size.
 """
 
 import re
@@ -18,7 +21,6 @@ _LOOP = re.compile(  # targets with one index: Icarus takes no variable before a
     re.MULTILINE,
 )
 _PACKED = re.compile(r"^  (?:output +)?logic \[[^\n]*\] (\w+)[,;]?$", re.MULTILINE)
-_SPLIT = re.compile(rf"^  logic.* (\w+) \[0:\d+\] {re.escape(SPLIT)};$", re.MULTILINE)
 _TARGET = re.compile(r"^ *assign (\w+)", re.MULTILINE)
 _RANGE = re.compile(r"\[[^\]\n]*[a-z][^\]\n]*:")  # between bounds of a genvar, which a block has not
 _HOLDS_STATE = re.compile(rf"^  {STATE} (\w+);$", re.MULTILINE)
@@ -26,22 +28,25 @@ _GAP = re.compile(r"(^  assign .*;\n|^  end\n(?=\nendmodule$))\n(?=  assign |end
 _CHOICE = re.compile(
     r"^( *)(?P<label>(?:\w+: )?)(?P<target>(\w+) <?=) ([^?\n]*) \? (\w+) : (\w+);$", re.MULTILINE
 )
+_EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?[)\]])")
+_LONG = re.compile(r"(?<='\()( ?)'d(\d{10,})")
 
 
 def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
+    text = _LONG.sub(lambda long: f"{long[1]}{int(long[2]).bit_length()}'d{long[2]}", text)
+    text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")
     return _MODULE.sub(lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(module[0]))), text)
 
 
 def _with_blocks(text: str) -> str:
-    packed, split = {*_PACKED.findall(text)}, {*_SPLIT.findall(text)}
+    packed = {*_PACKED.findall(text)}
     assigned = Counter(_TARGET.findall(text))
 
     def block(loop: re.Match[str]) -> str:
         mine = Counter(_TARGET.findall(loop["body"]))
         other = any(assigned[name] != count for name, count in mine.items())
-        inside = split & {*re.findall(r"\w+", loop["body"])}  # Verilator splits no array that a block indexes
-        if other or inside or not mine.keys() <= packed or _RANGE.search(loop["body"]):
+        if other or not mine.keys() <= packed or _RANGE.search(loop["body"]):
             return loop[0]
         body = loop["body"].replace("    assign ", "      ")
         head = f"  always_comb begin : {loop['label']}\n    for (int unsigned {loop['head']}) begin\n"
