@@ -1,3 +1,3 @@
-"""Functional models on Python integers, without a clock or PyMTL3. Begin with mod_exp.py; imports no other
-room.
+"""Functional models on Python integers, without a clock or PyMTL3. Start with mod_exp.py. The package imports
+no other room.
 """

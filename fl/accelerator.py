@@ -1,16 +1,16 @@
-"""Accelerator: the protocol of everything that is simulated, implemented and measured here.
+"""Accelerator: the interface that every simulated, implemented and measured design implements.
 
-An accelerator takes requests and gives one response to each, in order, on two val/rdy streams of named
+An accelerator accepts requests and gives one response to each, in order, on two val/rdy streams of named
 fields:
 
     istream {a, b, ...} -> ostream {g, ...}
 
-A class of accelerators states its parameters, the fields of both messages, its function (`fl`), and its
-components at cycle level and at register-transfer level (`cl`, `rtl`), which have these streams as ports; an
-instance is one of them, with all parameters set. What is optional has a default here: a formula of the
-cycles, table rows, workloads, preconditions, promises and secret fields.
+A subclass defines its parameters, the fields of both messages, its function (`fl`), and its cycle-level and
+register-transfer-level components (`cl`, `rtl`), which have these streams as ports. An instance is one
+configuration, with all parameters set. Everything else has a default: a formula for the cycles, table rows,
+workloads, preconditions, promises and secret fields.
 
-This level has no clock and no PyMTL3: `cl` and `rtl` return components, and import them when they are called.
+This level has no clock and no PyMTL3: `cl` and `rtl` return components and import them when they are called.
 """
 
 import random
@@ -24,22 +24,20 @@ from typing import Any, ClassVar
 from .errors import BadInput, shown, unknown
 from .param import Param
 
-Fields = tuple[tuple[str, int], ...]  # names and bits, in the order of a message, the most significant first
+Fields = tuple[tuple[str, int], ...]  # names and widths, most significant field first
 Message = tuple[int, ...]  # the values of fields
 Function = Callable[..., int | Message]
 
-STATUS = (
-    "status"  # a first field of the response with this name says why a request was refused; 0: it was not
-)
-WORD_NBITS = 32  # of a register
+STATUS = "status"  # name of the optional first field of a response: the reason for a refusal, or 0
+WORD_NBITS = 32  # width of a register
 MAX_NBITS = 4096
 DRAWN_ROWS = 16
-DRAWS = 10_000  # requests among which one is accepted
-DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
+DRAWS = 10_000  # attempts to find a random request that is accepted
+DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink; rows cycle through them
 
 
 def in_words(fields: Fields, values: Sequence[Any]) -> str:
-    """The values of fields in a sentence."""
+    """Names and values of fields, as text for a message."""
     return ", ".join(
         f"{name} = {shown(int(value))}" for (name, _), value in zip(fields, values, strict=False)
     )
@@ -47,7 +45,9 @@ def in_words(fields: Fields, values: Sequence[Any]) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """The fields of both messages, and static ports, which stay while requests are under way."""
+    """The fields of the request and the response, and static ports, which must be stable while requests are
+    in flight.
+    """
 
     request: Fields
     response: Fields
@@ -55,38 +55,38 @@ class Shape:
 
     @property
     def has_status(self) -> bool:
-        """A request can be refused."""
+        """Whether a request can be refused."""
         return self.response[0][0] == STATUS
 
     @property
     def results(self) -> Fields:
-        """The fields of the response that a caller wants."""
+        """The fields of the response without the status."""
         return self.response[1:] if self.has_status else self.response
 
     @property
     def widest(self) -> int:
-        """Bits of the widest field of a request."""
+        """The width of the widest field of a request."""
         return max(nbits for _, nbits in self.request)
 
-    # ---- the response as registers hold it: a status, and all results in one number, each in as many words
+    # ---- the response in registers: a status, and one number in which each result has as many words
 
     @property
     def stride(self) -> int:
-        """Bits from a result to the next."""
+        """The distance in bits between two results that are packed into one number."""
         return -(-max(nbits for _, nbits in self.results) // WORD_NBITS) * WORD_NBITS
 
     @property
     def result_nbits(self) -> int:
-        """Bits of all results in one number."""
+        """The width of all results packed into one number."""
         return self.stride * (len(self.results) - 1) + self.results[-1][1]
 
     def packed(self, response: Message) -> tuple[int, int]:
-        """The status and the number of all results."""
+        """The status of a response, and its results packed into one number."""
         status, results = (response[0], response[1:]) if self.has_status else (0, response)
         return status, sum(value << self.stride * place for place, value in enumerate(results))
 
     def unpacked(self, status: int, number: int) -> Message:
-        """The response of a status and a number of all results."""
+        """The response with this status and these packed results."""
         results = [
             number >> self.stride * place & (1 << nbits) - 1 for place, (_, nbits) in enumerate(self.results)
         ]
@@ -95,7 +95,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: a request, and the cycles for which its source and its sink wait."""
+    """A row of a test table: a request, and the cycles for which its source and its sink wait."""
 
     name: str
     request: Message
@@ -105,21 +105,23 @@ class Row:
 
 
 class Accelerator(ABC):
-    """One accelerator. A subclass states class attributes and abstract methods; the rest has defaults."""
+    """One accelerator. A subclass defines class attributes and the abstract methods; the rest has
+    defaults.
+    """
 
     summary: ClassVar[str] = ""
-    params: ClassVar[tuple[Param, ...]] = ()  # beside the width
+    params: ClassVar[tuple[Param, ...]] = ()  # in addition to the width
     usual_nbits: ClassVar[int] = 32
-    statuses: ClassVar[Mapping[int, str]] = {}  # the codes of refused requests, in words
+    statuses: ClassVar[Mapping[int, str]] = {}  # the meaning of each refusal code
     secret: ClassVar[tuple[str, ...]] = ()  # fields that an attacker must not learn
-    steady: ClassVar[tuple[str, ...]] = ()  # fields of which the cycles of a request do not depend: a promise
-    in_flight: ClassVar[int] = 1  # requests that can be under way at a time
-    longest: ClassVar[int] = 100_000  # cycles of a request at most, where there is no formula
+    steady: ClassVar[tuple[str, ...]] = ()  # fields that do not affect the cycle count: a promise
+    in_flight: ClassVar[int] = 1  # requests that can be in flight at a time
+    longest: ClassVar[int] = 100_000  # upper bound for the cycles of a request without a formula
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """Its name; a subclass states it as a class attribute, name = "gcd"."""
+        """Its name, which a subclass defines as a class attribute: name = "gcd"."""
 
     def __init__(self, nbits: int, **settings: Any) -> None:
         if not 1 <= nbits <= MAX_NBITS:
@@ -143,7 +145,7 @@ class Accelerator(ABC):
                 )
 
     def __getattr__(self, name: str) -> Any:
-        """Parameters are attributes as well."""
+        """A parameter by its name."""
         values = self.__dict__.get("_parameters", {})
         if name in values:
             return values[name]
@@ -151,13 +153,15 @@ class Accelerator(ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All parameters with their values, without the width."""
+        """All parameters and their values, without the width."""
         return self._parameters
 
     def prepare(self) -> None:  # noqa: B027
-        """Called with all parameters set: BadInput for values that do not go together."""
+        """Hook that runs when all parameters are set; it raises BadInput for values that do not go
+        together.
+        """
 
-    # ---- what it takes, and what it gives
+    # ---- messages and levels
 
     @property
     @abstractmethod
@@ -166,23 +170,25 @@ class Accelerator(ABC):
 
     @abstractmethod
     def fl(self, *request: Any, **_: Any) -> Any:
-        """The function: the response to a request, field by field; a plain number if it has one field."""
+        """The function: the response to a request as a tuple of fields, or a plain number if it has one
+        field.
+        """
 
     def model(self) -> Function:
-        """The function from reset on: a new model for an accelerator with state between requests."""
+        """A function that starts from reset; a new model if the accelerator has state between requests."""
         return self.fl
 
     def check(self, *request: Any, **_: Any) -> int:
-        """0, or the status with which a request is refused."""
+        """The status with which a request is refused, or 0."""
         return self.answers([request])[0][0] if self.shape.has_status else 0
 
     @abstractmethod
     def rtl(self) -> Any:
-        """The hardware, a component with istream and ostream."""
+        """The hardware: a component with istream and ostream."""
 
     @abstractmethod
     def cl(self) -> Any:
-        """The cycle-level model, with the ports and the cycles of `rtl`."""
+        """The cycle-level model, with the ports and cycle counts of `rtl`."""
 
     def cycles(self, *request: Any, **_: Any) -> int | None:
         """Cycles from request to response by a closed formula; None if there is none."""
@@ -190,13 +196,13 @@ class Accelerator(ABC):
 
     @property
     def constant_time(self) -> bool:
-        """Whether the secret fields do not influence the cycles; without secret fields, whether none does."""
+        """Whether the cycle count is independent of the secret fields, or of all fields if none is secret."""
         return set(self.secret or dict(self.shape.request)) <= set(self.steady)
 
     # ---- requests
 
     def rows(self) -> Sequence[Row]:
-        """The table that all levels run; by default zeros, ones and drawn requests."""
+        """The test table that all levels run; by default all-zero, all-one and random requests."""
         generator = random.Random(self.nbits)
         requests = {
             "zeros": tuple(0 for _ in self.shape.request),
@@ -206,11 +212,11 @@ class Accelerator(ABC):
         return [Row(*row, *delays) for row, delays in zip(requests.items(), cycle(DELAYS), strict=False)]
 
     def drawn(self, generator: random.Random) -> Message:
-        """A request of random fields, such as it is usual."""
+        """A random request; by default uniform in each field."""
         return tuple(generator.getrandbits(nbits) for _, nbits in self.shape.request)
 
     def accepted(self, generator: random.Random, held: Mapping[str, int] = MappingProxyType({})) -> Message:
-        """A drawn request that is not refused, in which these fields have these values."""
+        """A random request that is not refused and whose fields have the values in `held`."""
         names = [name for name, _ in self.shape.request]
         for _ in range(DRAWS):
             values = {**dict(zip(names, self.drawn(generator), strict=True)), **held}
@@ -223,22 +229,22 @@ class Accelerator(ABC):
         )
 
     def workloads(self) -> Mapping[str, Sequence[Message]]:
-        """Named lists of requests that count as one operation."""
+        """Named lists of requests; each list counts as one operation."""
         return {"typical": [self.drawn(random.Random(self.nbits))]}
 
-    # ---- made of that
+    # ---- derived from these
 
     def answers(self, requests: Sequence[Message]) -> list[Message]:
-        """The responses to requests from reset on, by the functional level."""
+        """The responses of the functional level to these requests, starting from reset."""
         return list(map(self.responder(), requests))
 
     @property
     def has_model(self) -> bool:
-        """Whether it defines `model`: it keeps state between requests."""
+        """Whether the class overrides `model`, so that it keeps state between requests."""
         return type(self).model is not Accelerator.model
 
     def responder(self, function: Function | None = None) -> Callable[[Message], Message]:
-        """A new model, or this function, whose responses are held against the fields."""
+        """A new model, or `function`, with a check that each response fits the fields."""
         model, fields = function or self.model(), self.shape.response
 
         def respond(request: Message) -> Message:
@@ -261,16 +267,18 @@ class Accelerator(ABC):
         return respond
 
     def computing(self) -> Callable[..., Message]:
-        """The same with a value a field as arguments."""
+        """A new checked model that takes the fields of a request as separate arguments."""
         respond = self.responder()
         return lambda *request: respond(request)
 
     def most_cycles(self, requests: Sequence[Any]) -> int:
-        """Cycles that these requests take at most; after twice as many an accelerator counts as hung."""
+        """An upper bound for the cycles of these requests; after twice as many an accelerator
+        counts as hung.
+        """
         return sum(self.cycles(*request) or self.longest for request in requests) + len(requests)
 
     def require(self, *request: Any, **_: Any) -> None:
-        """BadInput, with the remedy, for a request that has no result."""
+        """Raise BadInput, with the remedy, for a request that has no result."""
         for (name, nbits), value in zip(self.shape.request, request, strict=True):
             if value < 0:
                 raise BadInput(f"{name} {shown(value)} is negative; give 0 or more")

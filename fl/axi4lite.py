@@ -1,21 +1,22 @@
-"""Axi4LiteFL: a machine behind AXI4-Lite as the bus sees it, with the register map of axi4lite.rdl.
+"""Axi4LiteFL: functional model of a machine behind AXI4-Lite, with the register map of axi4lite.rdl.
 
-An access is answered with OKAY or SLVERR. With SLVERR nothing has changed, and what was read is 0. That is
-the answer to
+An access is answered with OKAY or SLVERR. An access that is answered with SLVERR has no effect, and a read
+then returns 0. The slave answers SLVERR to
 
-    an address without a register; a write to a register that is only read, a read of one that is only written
+    an address without a register, a write to a read-only register, a read of a write-only register
     a write to an operand, or a start, while a computation is running
     a read of the result before there is one
 
-Addresses are those of words: the last two bits do not count. Bytes without their strobe keep their value.
-Operands stay for the next computation (a modulus and its exponent are a key that is loaded once) and cannot
-be read. A computation ends with the interrupt, if it is enabled, with a result, or with a status code and no
-result. Zeroise clears operands and result and then the machine, by a computation on zeros, whose end raises
-the interrupt as well (busy until then); what is running goes on to its end first, without an answer.
+Operands are kept for the next computation (a modulus and its exponent are a key that is loaded once) and
+cannot be read. Registers are addressed by word: the two lowest address bits are ignored. Bytes without their
+strobe keep their value. A computation ends with a result, or with a status code and no result, and raises the
+interrupt if it is enabled. Zeroise clears operands and result, then the machine by a computation on zeros,
+and raises the interrupt at the end (busy until then). A running computation first runs to its end, and its
+result is discarded.
 
-What a machine takes as given is loaded as operands are, also the numbers of a private key, and the random
-ones that blind an operation; these must be new for each. Numbers whose field is shorter than an operand have
-zeros above it.
+Given numbers, which a machine needs in addition to base, exponent and modulus, are loaded like operands: the
+numbers of a private key, and the random numbers that blind an operation, which must be new for each. A number
+whose field is shorter than an operand is padded with zeros at the top.
 """
 
 import dataclasses
@@ -34,7 +35,7 @@ from .xcel import MASK, MOST_GIVEN, WORD_NBITS, from_words, to_words, words_of
 
 MAP = Path(__file__).with_name("axi4lite.rdl")
 OKAY, SLVERR = 0, 2
-ADDRESS_NBITS = 12  # where few numbers are given
+ADDRESS_NBITS = 12  # the minimum, enough for three given numbers
 BYTES = WORD_NBITS // 8
 ALL_BYTES = (1 << BYTES) - 1
 OPERANDS = (
@@ -56,9 +57,9 @@ FIXED = (
     "CYCLES_LOW",
     "CYCLES_HIGH",
 )
-ABOUT_KEYS = " (a modulus and its exponent are a key that is loaded once)"  # in the text above
-MOST_WORDS = 128  # of a window
-GENERAL = {  # fields of registers whose text in the map is about exponentiations
+ABOUT_KEYS = " (a modulus and its exponent are a key that is loaded once)"  # in the docstring of this module
+MOST_WORDS = 128  # in the address range of an operand
+GENERAL = {  # texts for other accelerators; those in the map describe exponentiations
     "nbits": "bits of the widest field of a request",
     "start": "compute; refused while busy",
     "zeroise": "clear the fields, the results, and then the accelerator (busy); "
@@ -74,17 +75,17 @@ class Traits:
     odd_only: bool = False
     reduced_only: bool = False
     modulus: int = (
-        1  # one by which it forgets what it had: for which it computes, or which a machine with a key refuses
+        1  # clears the previous numbers: the machine computes modulo it, or refuses it if it has a fixed key
     )
-    crt: bool = False  # a machine that takes a key, and what it does with it
+    crt: bool = False  # a machine that takes a key, and its countermeasures
     message_blinded: bool = False
     exponent_blinded: bool = False
     checked: bool = False
-    public_exponents: bool = field(default=False, repr=False)  # its given fields tell machines apart
+    public_exponents: bool = field(default=False, repr=False)  # machines already differ in their given fields
 
     @property
     def keyed(self) -> bool:
-        """It takes the numbers of a private key."""
+        """Whether a request includes the numbers of a private key."""
         return self.crt or self.message_blinded or self.exponent_blinded or self.checked
 
 
@@ -92,12 +93,14 @@ NO_TRAITS = Traits()
 
 
 def rules(shape: Shape) -> str:
-    """The text above from "An access is" on; of other accelerators without the words about keys."""
+    """The module docstring from "An access is" on; for other accelerators without the sentences
+    about keys.
+    """
     text = (__doc__ or "").partition("An access is")
     told = "".join(text[1:])
     if is_exponentiation(shape):
         return told
-    return told.partition("\n\nWhat a machine takes")[0].replace(ABOUT_KEYS, "")
+    return told.partition("\n\nGiven numbers")[0].replace(ABOUT_KEYS, "")
 
 
 @functools.cache
@@ -107,9 +110,10 @@ def _exponentiation_map(nbits: int, ngiven: int) -> dict[str, Register]:
 
 @functools.cache
 def register_map(shape: Shape, traits: Traits = NO_TRAITS) -> dict[str, Register]:
-    """The map of an accelerator by name: that of an exponentiation, with a register for each field.
+    """The registers of an accelerator by name: those of an exponentiation, with one register per field of the
+    request.
 
-    The reset value of CAPABILITIES is that of a machine with these traits.
+    The reset value of CAPABILITIES describes a machine with these traits.
     """
     registers = dict(_exponentiation_map(shape.widest, _ngiven(shape)))
     values = {"nbits": shape.widest}
@@ -139,12 +143,12 @@ def register_map(shape: Shape, traits: Traits = NO_TRAITS) -> dict[str, Register
 
 
 def _ngiven(shape: Shape) -> int:
-    """Fields behind the first three."""
+    """The number of fields after base, exponent and modulus."""
     return max(0, len(shape.request) - 3)
 
 
 def check_registers(shape: Shape) -> None:
-    """BadInput if the map has no place for a shape."""
+    """Raise BadInput if the map has no room for a shape."""
     if len(shape.request) > len(OPERANDS):
         raise BadInput(
             f"a request of {len(shape.request)} fields: AXI4-Lite has registers for {len(OPERANDS)}; "
@@ -158,7 +162,7 @@ def check_registers(shape: Shape) -> None:
 
 
 def operand_names(shape: Shape) -> tuple[str, ...]:
-    """The registers of the fields of a request, in their order."""
+    """The names of the registers for the fields of a request, in the same order."""
     if is_exponentiation(shape):
         return OPERANDS[: len(shape.request)]
     return tuple(
@@ -168,19 +172,19 @@ def operand_names(shape: Shape) -> tuple[str, ...]:
 
 @functools.cache
 def address_nbits(shape: Shape) -> int:
-    """Bits of a byte address in the map."""
+    """The width of a byte address in the map."""
     last = max(register.address for register in _exponentiation_map(1, _ngiven(shape)).values())
     return max(ADDRESS_NBITS, last.bit_length())
 
 
 def strobed(old: int, new: int, strobes: int) -> int:
-    """A word of which some bytes are written."""
+    """The word `old`, with the bytes selected by the strobes replaced by those of `new`."""
     mask = sum(0xFF << (8 * byte) for byte in range(BYTES) if strobes >> byte & 1)
     return (old & ~mask | new & mask) & MASK
 
 
 class Axi4LiteFL:
-    """The registers over any accelerator: `compute(*request)` gives its response, at once."""
+    """The registers in front of any accelerator; `compute(*request)` returns its response immediately."""
 
     def __init__(
         self, shape: Shape, compute: Callable[..., Sequence[int]], traits: Traits = NO_TRAITS
@@ -196,7 +200,7 @@ class Axi4LiteFL:
         self.enabled = self.event = 0
 
     def zeroise(self) -> None:
-        """Forget operands and result."""
+        """Clear operands and result."""
         self.words.clear()
         self.status, self.done, self.result = int(Status.OK), False, 0
 
@@ -205,7 +209,7 @@ class Axi4LiteFL:
         return bool(self.enabled & self.event)
 
     def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
-        """A write access: its answer."""
+        """Perform a write access and return its response code."""
         found = find_register(self.map, address)
         if found is None or not found[0].writable:
             return SLVERR
@@ -220,7 +224,7 @@ class Axi4LiteFL:
             self.event &= ~held
         elif held >> register.field("zeroise").low & 1:
             self.zeroise()
-            if not is_exponentiation(self.shape):  # which keeps nothing from one request to the next
+            if not is_exponentiation(self.shape):  # an exponentiation keeps no state between requests
                 self.compute(*(0 for _ in self.operands))
             self.event = 1
         elif held >> register.field("start").low & 1:
@@ -228,7 +232,7 @@ class Axi4LiteFL:
         return OKAY
 
     def read(self, address: int) -> tuple[int, int]:
-        """A read access: data and answer."""
+        """Perform a read access and return data and response code."""
         found = find_register(self.map, address)
         if found is None or not found[0].readable:
             return 0, SLVERR

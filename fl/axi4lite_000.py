@@ -1,20 +1,21 @@
-"""Axi4Lite000FL: paper 000's accelerator as the bus sees it (section 4.5), with the register map of
-axi4lite_000.rdl.
+"""Axi4Lite000FL: functional model of paper 000's accelerator behind AXI4-Lite (section 4.5), with the
+register map of axi4lite_000.rdl.
 
-The key is no register: the paper makes the hardware for it, and here it comes by ports. Encryption (E/D = 0)
-pads the input and takes the public exponent, decryption takes the private one and unpads (PKCS#1 v1.5, type
-2), keys of 64 bits and less do neither. Input and output are words, the least significant first: a word is
-written to INPUT_FIFO and then its place to WRITE_ADDRESS; the place to READ_ADDRESS, and OUTPUT_FIFO is read.
-The end is signalled by the interrupt.
+The key is not in a register: the paper generates the hardware for one key, and here the key comes by ports.
+Encryption (E/D = 0) pads the input and uses the public exponent; decryption uses the private exponent and
+unpads (PKCS#1 v1.5, type 2). Keys of at most 64 bits are used without padding. Input and output are words,
+the least significant first. To write a word, write it to INPUT_FIFO and then its index to WRITE_ADDRESS. To
+read a word, write its index to READ_ADDRESS and read OUTPUT_FIFO. The interrupt signals the end of an
+operation.
 
-An access is answered with OKAY or SLVERR; with SLVERR nothing has changed, and what was read is 0. That is
-the answer to an address without a register, a write to what is only read and the other way round, a place
-behind the last word, a read of OUTPUT_FIFO while there is no output, and any write but READ_ADDRESS while
-busy.
+An access is answered with OKAY or SLVERR. An access that is answered with SLVERR has no effect, and a read
+then returns 0. The slave answers SLVERR to an address without a register, a write to a read-only register, a
+read of a write-only one, an index beyond the last word, a read of OUTPUT_FIFO while there is no output, and
+any write except to READ_ADDRESS while busy.
 
-The paper leaves open, and here is: how the interrupt goes (the next write of STATUS), and what a failure is
-(OUTPUT_LENGTH 0 and a code). Its input of 30 words at 1,024 bits (section 4.5.2) is too short for a
-ciphertext of 32; ours is as long as the key.
+Two points that the paper leaves open are settled here: the next write of STATUS clears the interrupt, and a
+failure is reported as OUTPUT_LENGTH 0 with a code. The paper's input of 30 words at 1,024 bits (section
+4.5.2) is too short for a ciphertext of 32; ours is as long as the key.
 """
 
 import functools
@@ -31,15 +32,15 @@ from .status import Status
 from .xcel import MASK, WORD_NBITS, from_words, to_words, words_of
 
 MAP = Path(__file__).with_name("axi4lite_000.rdl")
-LONGEST_BARE = 64  # bits of a key without padding
-NO_RANDOM, WRONG_PADDING = 14, 15  # codes beside those of Status, in four bits
+LONGEST_BARE = 64  # longest key in bits that is used without padding
+NO_RANDOM, WRONG_PADDING = 14, 15  # codes in addition to those of Status, in four bits
 MEANING = {
     NO_RANDOM: "the source of random bytes has failed its health test",
     WRONG_PADDING: "what was decrypted is no encoding",
 }
-# in simulation, behind the registers: a word that is written there is pushed into a number of the key
+# simulation only, after the registers: a write to these addresses pushes a word into a number of the key
 KEY = 0x800
-KEY_NUMBERS = ("modulus", "public", "private")  # and what the machine takes as given
+KEY_NUMBERS = ("modulus", "public", "private")  # followed by the given numbers
 
 
 PORTS = """
@@ -51,18 +52,18 @@ two cycles more than there are bytes in a key, unpadding as many."""
 
 
 def rules() -> str:
-    """The text above from "The key is" on, and the ports beside the bus."""
+    """The module docstring from "The key is" on, and the ports in addition to the bus."""
     return "The key is" + (__doc__ or "").partition("The key is")[2].rstrip() + PORTS
 
 
 @functools.cache
 def register_map(has_raw: bool = False) -> dict[str, Register]:
-    """The map by name; it is the same for all widths. has_raw: with the way without padding."""
+    """The registers by name, which are the same for all widths. has_raw: with the mode without padding."""
     return read_map(MAP, {"RAW": int(has_raw)})
 
 
 def is_padded(nbits: int) -> bool:
-    """Whether keys of so many bits are padded; BadInput if they cannot be, and must."""
+    """Whether keys of nbits bits are padded; BadInput if they must be padded and cannot be."""
     if nbits % 8:
         raise BadInput(f"{nbits} bits: paper 000's accelerator takes whole bytes; give a multiple of 8")
     if nbits <= LONGEST_BARE:
@@ -73,7 +74,7 @@ def is_padded(nbits: int) -> bool:
 
 @dataclass
 class KeyPorts:
-    """The key for which the hardware is made."""
+    """The values at the key ports."""
 
     modulus: int = 0
     public: int = 0
@@ -82,9 +83,10 @@ class KeyPorts:
 
 
 class Axi4Lite000FL:
-    """The registers over any machine: `compute(base, exp, mod, ...)` gives (status, result), at once.
+    """The registers in front of any machine; `compute(base, exp, mod, ...)` returns (status, result)
+    immediately.
 
-    has_raw: with a way without padding, by which machines are compared in simulation.
+    has_raw: with the mode without padding, in which simulations compare machines.
     """
 
     def __init__(
@@ -102,11 +104,13 @@ class Axi4Lite000FL:
         self.input = [0] * words_of(nbits)
         self.fifo = self.length = self.place = self.code = self.output_length = self.output = 0
         self.decrypt = self.raw = 0
-        self.raw_bit = register_map(True)["STATUS"].field("raw").low if has_raw else WORD_NBITS  # or none
+        self.raw_bit = (
+            register_map(True)["STATUS"].field("raw").low if has_raw else WORD_NBITS
+        )  # beyond the word if there is none
         self.interrupt = False
 
     def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
-        """A write access: its answer."""
+        """Perform a write access and return its response code."""
         found = find_register(self.map, address)
         if found is None or not found[0].writable:
             return SLVERR
@@ -127,7 +131,7 @@ class Axi4Lite000FL:
         return OKAY
 
     def read(self, address: int) -> tuple[int, int]:
-        """A read access: data and answer."""
+        """Perform a read access and return data and response code."""
         found = find_register(self.map, address)
         if found is None or not found[0].readable:
             return 0, SLVERR
@@ -168,7 +172,7 @@ class Axi4Lite000FL:
 
 
 def push_key(nbits: int, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The numbers of a key as accesses: modulus, public and private exponent, what is given."""
+    """Accesses that load the numbers of a key: modulus, public and private exponent, given numbers."""
     return [
         (1, 0, KEY + BYTES * number, word, ALL_BYTES)
         for number, value in enumerate(numbers)
@@ -179,8 +183,8 @@ def push_key(nbits: int, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
 def as_accesses(
     nbits: int, value: int, length: int, *, decrypt: bool = False, raw: bool = False
 ) -> list[tuple[Any, ...]]:
-    """One operation as accesses {write, wait, address, data, strobes}; ends with status, output length, and
-    all words of the output.
+    """One operation as accesses {write, wait, address, data, strobes}; the last ones read status, output
+    length and all words of the output.
     """
     at = {name: register.address for name, register in register_map().items()}
     raw_bit = register_map(True)["STATUS"].field("raw").low
@@ -200,7 +204,7 @@ def as_accesses(
 
 
 def outcome(nbits: int, responses: Sequence[tuple[int, int, int]]) -> tuple[int, int, int]:
-    """Code, length and value of the output, from the answers to that."""
+    """Code, length and value of the output, from the responses to `as_accesses`."""
     count = words_of(nbits)
     status, length = (data for _, data, _ in responses[-2 * count - 2 : -2 * count])
     words = (data for write, data, _ in responses[-2 * count :] if not write)

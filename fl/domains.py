@@ -1,8 +1,9 @@
-"""Domains: how operands enter and leave the representation in which a multiplier works.
+"""Domains: the number representations in which multipliers work, and the conversions of operands and results.
 
-A domain offers a schedule an abstract product and its one. Conversions are products of that same multiplier
-wherever they can be: `enter_by` and `leave_by` are the second operands of those products, None where a number
-needs no conversion. So a machine, its cycle-level twin and the trace of `mod_exp` count the same products.
+A domain gives a schedule an abstract product and the representation of 1. Where possible, a conversion is a
+product of the same multiplier; `enter_by` and `leave_by` are the second operands of those products, or None
+if no conversion is needed. So a machine, its cycle-level twin and the trace of `mod_exp` count the same
+products.
 """
 
 from abc import ABC, abstractmethod
@@ -16,16 +17,16 @@ from .multipliers.scaled import ScaledMontgomery, ScaledShape
 
 
 class Domain(ABC):
-    """Numbers mod n in some representation; the defaults are those of a representation without conversion."""
+    """Numbers mod n in some representation; by default without conversion."""
 
     odd_only = False  # whether even moduli are refused
     reduced_only = False  # whether numbers at or above the modulus are refused
-    plain_unit = True  # a multiplier of the domain takes any modulus, and numbers as long as it
+    plain_unit = True  # its multiplier accepts any modulus, and numbers of the same length
     enter_by: int | None = None
     leave_by: int | None = None
 
     def __init__(self, n: int, nbits: int | None = None) -> None:
-        """For modulus n in a machine of nbits bits (default: as many as n has)."""
+        """For modulus n in a machine of nbits bits (default: the bit length of n)."""
         self.n = n
         self.nbits = n.bit_length() if nbits is None else nbits
         if n <= 0:
@@ -38,7 +39,7 @@ class Domain(ABC):
 
     @property
     def unit_modulus(self) -> int:
-        """Return the value of a multiplier's port `modulus`."""
+        """The value at a multiplier's `modulus` port."""
         return self.n
 
     @abstractmethod
@@ -55,31 +56,28 @@ class Domain(ABC):
 
 
 class Identity(Domain):
-    """Numbers as they are; the product is MulRem's, for any modulus (paper 001, Algorithm 1)."""
+    """Plain numbers with the product of MulRem, for any modulus (paper 001, Algorithm 1)."""
 
     def product(self, a: int, b: int) -> int:
         return mul_rem(a, b, self.n)
 
 
 class Residue(Identity):
-    """Numbers as they are, but below the modulus: the product of a unit that does not divide, such as
-    ShiftSub.
-    """
+    """Plain numbers below the modulus, for a multiplier that does not divide, such as ShiftSub."""
 
     reduced_only = True
 
 
 class Fixed(Residue):
-    """Numbers below a modulus that the multiplier is made for."""
+    """Plain numbers below the modulus for which the multiplier is generated."""
 
     plain_unit = False
 
 
 class Folded(Identity):
-    """Numbers below a multiple of the modulus, whose products are folded by rows of its residues
-    (row_fold.py).
+    """Numbers below a multiple of the modulus, whose products are folded by rows of residues (row_fold.py).
 
-    A modulus of fewer bits than rows begin with is one of so many bits with zeros above it.
+    A modulus shorter than the least width of that algorithm is padded with zeros to it.
     """
 
     plain_unit = False
@@ -104,7 +102,7 @@ class Pseudo(Fixed):
     """Numbers modulo a multiple of the modulus whose arithmetic is cheap: 2^nbits - 1 (paper 000, section
     2.2.3).
 
-    In as they are; out by one reduction modulo n, the paper's final correction.
+    Numbers enter unchanged and leave by one reduction modulo n, the paper's final correction.
     """
 
     def __init__(self, n: int, nbits: int | None = None) -> None:
@@ -126,7 +124,7 @@ class Pseudo(Fixed):
 class MontgomeryDomain(Domain):
     """Residues x*R mod n with R = 2^nbits, for an odd n (paper 001, equations 6 to 9).
 
-    In by a product with R^2 mod n, out by a product with 1.
+    Numbers enter by a product with R^2 mod n and leave by a product with 1.
     """
 
     odd_only = True
@@ -138,7 +136,7 @@ class MontgomeryDomain(Domain):
         self.take(Montgomery(n, self.nbits))
 
     def take(self, montgomery: Montgomery) -> None:
-        """Take the constants of an arithmetic."""
+        """Use the constants of this arithmetic."""
         self.montgomery = montgomery
         self.one = montgomery.r_mod_n
         self.enter_by = montgomery.r2_mod_n
@@ -148,10 +146,9 @@ class MontgomeryDomain(Domain):
 
 
 class Redundant(MontgomeryDomain):
-    """Montgomery residues below twice the modulus, for a product without last subtraction, with R >= 4n.
+    """Montgomery residues below twice the modulus, for a product without final subtraction, with R >= 4n.
 
-    Papers 000 (Algorithm 2) and 003 have R = 2^(nbits + 2), which is so without `r_nbits`; paper 002 whole
-    words.
+    Papers 000 (Algorithm 2) and 003 use R = 2^(nbits + 2), the default; paper 002 uses whole words.
     """
 
     plain_unit = False
@@ -177,7 +174,8 @@ class Redundant(MontgomeryDomain):
 class ScaledMont(MontgomeryDomain):
     """Residues x*R modulo N, kept below 2M for the multiple M = c*N = -1 mod 2^w (scaled.py), for an odd n.
 
-    In by a product with R^2 mod n; out by a product with 1 that is taken under n itself, and so ends below n.
+    Numbers enter by a product with R^2 mod n. They leave by a product with 1 modulo n itself, whose result is
+    below n.
     """
 
     plain_unit = False
@@ -213,7 +211,7 @@ DOMAINS: dict[str, type[Domain]] = {
 
 
 def make_domain(name: str, n: int, nbits: int | None = None, **options: int) -> Domain:
-    """The domain called `name` for modulus n in a machine of nbits bits."""
+    """The domain with this name for modulus n in a machine of nbits bits."""
     if name not in DOMAINS:
         raise unknown("domain", name, DOMAINS)
     return DOMAINS[name](n, nbits, **options)

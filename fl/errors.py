@@ -1,7 +1,7 @@
-"""User errors: every room raises BadInput, the command line prints it and exits with code 2.
+"""User errors: every room raises BadInput; the command line prints it and exits with code 2.
 
-A message names the value and the remedy. `shown` keeps a value of thousands of bits readable in it, `unknown`
-is the one way to refuse a name that is not in a list.
+A message names the value and the remedy. `shown` abbreviates values of thousands of bits; `unknown` is the
+common error for a name that is not in a list.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,9 @@ class BadInput(ValueError):
 
 
 def shown(value: int) -> str:
-    """`value` as a message shows it: decimal up to 64 bits, else both ends in hex and the length in bits."""
+    """`value` as text for a message: decimal up to 64 bits, otherwise both ends in hex and the length in
+    bits.
+    """
     if value.bit_length() <= 64:
         return str(value)
     digits = f"{abs(value):x}"
@@ -21,7 +23,7 @@ def shown(value: int) -> str:
 
 
 def bits(count: int) -> str:
-    """A number of bits as a message shows it."""
+    """A number of bits as text for a message."""
     return f"{shown(count).partition(' (')[0]} bits"
 
 
@@ -32,7 +34,7 @@ def some(items: Sequence[str], most: int, between: str = ", ") -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
-    """The error for a `name` that is none of the `known` ones: it proposes the nearest and lists them all."""
+    """The error for a `name` that is not in `known`: it proposes the nearest name and lists all."""
     known = list(known)
     nearest = get_close_matches(name, known, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
@@ -40,7 +42,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
 
 
 def require_nbits(what: str, nbits: int, legal: range) -> None:
-    """BadInput for a length that is not legal: it proposes the nearest."""
+    """Raise BadInput, with the nearest legal length, for an illegal one."""
     if nbits not in legal:
         nearest = min(max(nbits, legal[0]), legal[-1])
         raise BadInput(f"{what} of {bits(nbits)}: give {legal[0]} to {legal[-1]}; the nearest is {nearest}")

@@ -1,13 +1,13 @@
-"""A bounded search for factors, limited to what anyone finds in a second.
+"""A bounded search for factors, limited to what anyone can find in seconds.
 
-In this order: trial division; the order of 2 (for each k up to twice the length, all primes with 2^k = 1 or
--1 come out together: those of the algebraic factors of 2^t - 1 and 2^t + 1, whatever the cofactor); the known
-primes of the Fermat numbers; roots; Pollard's p - 1 (1974) and rho (1975, in Brent's form), bounded by the
-length so that it all takes seconds even at 4096 bits.
+The methods, in this order: trial division; the order of 2 (for each k up to twice the length, all primes with
+2^k = 1 or -1 are found together: those of the algebraic factors of 2^t - 1 and 2^t + 1, whatever the
+cofactor); the known primes of the Fermat numbers; roots; Pollard's p - 1 (1974) and rho (1975, in Brent's
+form). Their bounds shrink with the length, so that the search takes seconds even at 4096 bits.
 
-A search that finds nothing proves nothing. It is for numbers like those of paper 000, section 4.1: (2^(n+2) -
-1) / 3, which for n + 2 a power of two is a product of Fermat numbers. "Prime" here means that 32 Miller-Rabin
-tests say so.
+A search that finds nothing proves nothing. It is meant for numbers like those of paper 000, section 4.1:
+(2^(n+2) - 1) / 3, which is a product of Fermat numbers if n + 2 is a power of two. "Prime" here means that a
+number passes 32 Miller-Rabin tests.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,11 +21,11 @@ import rsa.prime
 from .errors import BadInput, shown
 
 TRIAL_BOUND = 1 << 16
-BATCH = 128  # numbers that are multiplied before a gcd is taken
+BATCH = 128  # numbers that are multiplied before each gcd
 
-# F_k = 2^(2^k) + 1, by its primes: F0 to F4 Fermat; F5 Euler 1732, F6 Landry 1880, F7 Morrison and Brillhart
-# 1970,
-# F8 Brent and Pollard 1980, F9 Lenstra, Lenstra, Manasse and Pollard 1990. Tests multiply them.
+# prime factors of F_k = 2^(2^k) + 1: F0 to F4 Fermat; F5 Euler 1732, F6 Landry 1880, F7 Morrison and
+# Brillhart 1970, F8 Brent and Pollard 1980, F9 Lenstra, Lenstra, Manasse and Pollard 1990. Tests multiply
+# them.
 FERMAT_PRIMES: dict[int, tuple[int, ...]] = {
     0: (3,),
     1: (5,),
@@ -46,7 +46,7 @@ FERMAT_PRIMES: dict[int, tuple[int, ...]] = {
 
 @dataclass(frozen=True)
 class Factor:
-    """A divisor that was found; `by` says how, prime whether it is one."""
+    """A divisor that was found; `by` names the method, `prime` is whether it is prime."""
 
     value: int
     prime: bool
@@ -55,7 +55,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Factors:
-    """n as a product of what was found, smallest first; `searched` says in words what was tried."""
+    """n as a product of the factors found, smallest first; `searched` describes the methods used."""
 
     n: int
     factors: tuple[Factor, ...]
@@ -66,12 +66,12 @@ class Factors:
 
     @property
     def complete(self) -> bool:
-        """All factors are prime."""
+        """Whether all factors are prime."""
         return all(factor.prime for factor in self.factors)
 
     @property
     def split(self) -> bool:
-        """There is a factor other than 1 and n."""
+        """Whether a factor other than 1 and n was found."""
         return len(self.factors) > 1
 
     @property
@@ -80,7 +80,7 @@ class Factors:
 
 
 def find_factors(n: int) -> Factors:
-    """All factors of n that the search finds."""
+    """The factors of n that the search finds."""
     if n < 1:
         raise BadInput(f"{shown(n)} has no factors to look for: give a number of 1 or more")
     found = []
@@ -94,7 +94,7 @@ def find_factors(n: int) -> Factors:
     parts = [(rest, "trial division")] if rest > 1 else []
     if rest > 1 and not is_prime(rest):
         parts = list(_by_order_of_two(rest, 2 * n.bit_length()))
-    smallest_p1, smallest_rho = 1 << 60, 1 << 60  # the least that was tried
+    smallest_p1, smallest_rho = 1 << 60, 1 << 60  # the smallest bounds that were used
     while parts:
         part, by = parts.pop()
         if is_prime(part):
@@ -108,7 +108,7 @@ def find_factors(n: int) -> Factors:
         ):
             divisor = split(part)
             if divisor:
-                # what algebra or the table says of a number is worth more than the method that split it
+                # an algebraic form or the table is a better explanation than the method that split the number
                 name = method if by in ("rest", "trial division") or method == "Fermat number" else by
                 parts += [(divisor, name), (part // divisor, name)]
                 break
@@ -123,11 +123,11 @@ def find_factors(n: int) -> Factors:
 
 
 def order_of_two(n: int, factors: Factors | None = None) -> int | None:
-    """The least t > 0 with 2^t = 1 modulo an odd n; None where the factors that it takes are not known."""
+    """The least t > 0 with 2^t = 1 modulo an odd n, or None if factors needed to compute it are unknown."""
     factors = factors or find_factors(n)
     if not factors.complete:
         return None
-    multiple = 1  # of the order: the product of phi(p^k), and the primes of that
+    multiple = 1  # a multiple of the order, the product of phi(p^k), and its primes
     primes = set()
     for value in (factor.value for factor in factors.factors):
         below = find_factors(value - 1)
@@ -143,7 +143,7 @@ def order_of_two(n: int, factors: Factors | None = None) -> int | None:
 
 
 def is_prime(n: int, rounds: int = 32) -> bool:
-    """Whether n passes so many Miller-Rabin tests."""
+    """Whether n passes this many rounds of the Miller-Rabin test."""
     if n < 4 or n % 2 == 0:
         return n in (2, 3)
     return rsa.prime.miller_rabin_primality_testing(n, rounds)
@@ -161,8 +161,8 @@ def primes_below(bound: int) -> tuple[int, ...]:
 
 
 def _by_order_of_two(n: int, last: int) -> Iterator[tuple[int, str]]:
-    """An odd n as a product of parts: the primes for which k is the least with 2^k = 1, or -1, and what is
-    left of n.
+    """The factors of an odd n by order of 2: for each k, the product of the primes for which k is the least
+    with 2^k = 1 or -1; last, the remaining cofactor.
     """
     power = 1
     for start in range(0, last, BATCH):
@@ -186,9 +186,9 @@ def _by_order_of_two(n: int, last: int) -> Iterator[tuple[int, str]]:
 
 
 def _first_divisor(numbers: Iterable[int], n: int) -> int | None:
-    """The first divisor of n above 1, perhaps n itself, that one of these numbers has.
+    """The first divisor of n above 1, perhaps n itself, that divides one of these numbers.
 
-    gcds are slow, so many numbers are multiplied before one is taken.
+    A gcd is slow, so the numbers of a batch are multiplied first and one gcd is computed.
     """
     numbers = iter(numbers)
     while batch := list(islice(numbers, BATCH)):
@@ -206,11 +206,9 @@ def _fermat_prime(n: int) -> int | None:
 
 
 def _root(n: int) -> int | None:
-    """The k-th root of n, if n is a k-th power; no prime below TRIAL_BOUND is left in n, so k is not
-    large.
-    """
+    """The k-th root of n if n is a k-th power. k is small, as n has no prime factor below TRIAL_BOUND."""
     for k in primes_below(max(3, n.bit_length() // (TRIAL_BOUND.bit_length() - 1) + 1)):
-        root = 1 << -(-n.bit_length() // k)  # above it; Newton's steps come down
+        root = 1 << -(-n.bit_length() // k)  # an upper bound, from which Newton's iteration descends
         while (better := ((k - 1) * root + n // root ** (k - 1)) // k) < root:
             root = better
         if root**k == n:
@@ -219,7 +217,7 @@ def _root(n: int) -> int | None:
 
 
 def p1_bound(n: int) -> int:
-    """How smooth p - 1 must be for `_pollard_p1` to find p."""
+    """The smoothness bound of p - 1 up to which `_pollard_p1` finds p."""
     return min(1 << 16, (1 << 25) // n.bit_length())
 
 
@@ -227,7 +225,7 @@ def _pollard_p1(n: int) -> int | None:
     bound = p1_bound(n)
 
     def numbers() -> Iterator[int]:
-        x = 3  # not 2: primes in which 2 has a small order have been found, or come together
+        x = 3  # not 2: primes with a small order of 2 have been found already, or appear together
         for p in primes_below(bound):
             power = p
             while power * p <= bound:
@@ -240,12 +238,14 @@ def _pollard_p1(n: int) -> int | None:
 
 
 def rho_steps(n: int) -> int:
-    """Steps of `_pollard_rho`; a prime p takes about the square root of p."""
+    """The number of steps of `_pollard_rho`; finding a prime p takes about the square root of p."""
     return (1 << 24) // n.bit_length()
 
 
 def _pollard_rho(n: int) -> int | None:
-    """In Brent's form: numbers of a walk are compared with the one at the last power of two."""
+    """A factor of n by Pollard rho in Brent's form, which compares each number of the walk with the one at
+    the last power of two.
+    """
 
     def numbers(constant: int) -> Iterator[int]:
         y, length = 2, 1
@@ -261,4 +261,4 @@ def _pollard_rho(n: int) -> int | None:
         divisor = _first_divisor(islice(numbers(constant), rho_steps(n)), n)
         if divisor != n:
             return divisor
-    return None  # all primes of n came together, twice
+    return None  # both walks found all primes of n at once

@@ -1,4 +1,4 @@
-"""Reads input files named by a user, with a limit on their size."""
+"""Reader of input files named by a user, with a limit on their size."""
 
 import errno
 from pathlib import Path
@@ -18,8 +18,8 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def read_text(path: str | Path, remedy: str) -> str:
-    """The same in UTF-8, with newlines as Python has them; BadInput, which ends with the remedy, for a file
-    that cannot be read.
+    """The content of a UTF-8 file with normalized newlines; BadInput, ending with the remedy, if it cannot be
+    read.
     """
     try:
         return read_bytes(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")

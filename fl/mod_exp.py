@@ -1,11 +1,13 @@
-"""Modular exponentiation: a schedule over a domain, with the conversions around it (paper 001, Algorithm 3).
+"""Modular exponentiation: a schedule over a domain, with conversions before and after (paper 001, Algorithm
+3).
 
-    enter:  b <- base * R^2,  r <- 1 * R^2     two products beside each other, or one after the other
+    enter:  b <- base * R^2,  r <- 1 * R^2     two products, in parallel or one after the other
     run:    the products of the schedule
     leave:  result * 1
 
-(Montgomery products, for the domain "montgomery"; "identity" has neither enter nor leave.) This is the
-functional level of ModExp: it refuses the operands that the hardware answers with a status other than OK.
+These are Montgomery products, for the domain "montgomery"; "identity" needs neither enter nor leave. This is
+the functional level of ModExp: it raises BadInput for operands to which the hardware answers with a status
+other than OK.
 """
 
 from .accelerator import Fields, Shape
@@ -16,7 +18,7 @@ from .status import STATUS_NBITS, Status
 
 
 def exponentiation(nbits: int, given: Fields = ()) -> Shape:
-    """The fields of a modular exponentiation; given: numbers that come with the modulus."""
+    """The shape of a modular exponentiation; `given` lists the fields after the modulus."""
     request = (("base", nbits), ("exp", nbits), ("mod", nbits), *given)
     return Shape(request, (("status", STATUS_NBITS), ("result", nbits)))
 
@@ -28,7 +30,7 @@ def is_exponentiation(shape: Shape) -> bool:
 
 
 def operand_status(base: int, mod: int, *, odd_only: bool, reduced_only: bool) -> Status:
-    """The status word of a machine for operands that fit its width; `mod_exp` raises for all but OK."""
+    """The status of a machine for operands that fit its width; `mod_exp` raises for all but OK."""
     if mod == 0:
         return Status.ZERO_MODULUS
     if odd_only and mod % 2 == 0:
@@ -52,9 +54,9 @@ def mod_exp(
 ) -> int:
     """base to the exp mod `mod`, by products of the domain in the order of the schedule.
 
-    nbits: width of the machine, R = 2^nbits (default: the length of the modulus, an exponent of any length);
-    exp_nbits: bits of the exponent to scan, for schedules that can be constant in time; k: width of the
-    window; trace: a list to which every step made is appended, conversions included.
+    nbits: width of the machine, R = 2^nbits (default: the length of the modulus, and an exponent of any
+    length); exp_nbits: bits of the exponent to scan, for constant-time schedules; k: width of the window;
+    trace: a list to which every executed step is appended, conversions included.
     """
     if schedule not in SCHEDULES:
         raise unknown("schedule", schedule, SCHEDULES)

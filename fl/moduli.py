@@ -1,12 +1,12 @@
 """The moduli of compression-tree arithmetic: 2^n, 2^n - 1, 2^n + 1, 2^n - k and 2^n + k (paper 000, section
 2.2.1).
 
-A modulus is known when hardware is generated, and its shape says what the weights beyond the word become:
-nothing, the low weights again, the low weights negative, or k of each.
+The modulus is known when hardware is generated. Its shape determines how a bit beyond the word is folded
+back: it is dropped, added at the low end, subtracted there, or replaced by k times its weight.
 
-The moduli of paper 000's own family (equations 22 and 23), m2 = (2^(n+2) - 1) / 3, are arithmetic and a
-benchmark of multipliers, not keys: n is even, so that with t = n/2 + 1 they are the products
-(2^t - 1)(2^t + 1) / 3 of known factors. No RSA modulus is one of them.
+The moduli of paper 000's own family (equations 22 and 23), m2 = (2^(n+2) - 1) / 3, are for arithmetic and for
+benchmarks of multipliers, not for keys: n is even, so with t = n/2 + 1 they are the products (2^t - 1)(2^t +
+1) / 3 of known factors. None of them is an RSA modulus.
 """
 
 import re
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .errors import BadInput, shown, unknown
 
 SHAPES = ("2^n", "2^n-1", "2^n+1", "2^n-k", "2^n+k")
-MAX_PLANNED_NBITS = 1040  # of a modulus: 1024 bits and the bits that a pseudo-modulus has more
+MAX_PLANNED_NBITS = 1040  # of a modulus: 1024 bits, and the extra bits of a pseudo-modulus
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Modulus:
         least = 4 if self.sign < 0 else 3
         if n < least:
             raise BadInput(f"n = {n} in a modulus {shape}: there is no k for it; give n of {least} or more")
-        # with a larger k it would be 2^(n-1) + 1 or 2^(n+1) - 1, or have another length
+        # a larger k would give 2^(n-1) + 1 or 2^(n+1) - 1, or another length
         largest = (1 << (n - 1 if self.sign < 0 else n)) - 3
         if k in (0, 1):
             raise BadInput(f"k = {k} with shape {shape}: take shape {_shape_with(self.sign, k)}")
@@ -60,7 +60,7 @@ class Modulus:
 
     @property
     def sign(self) -> int:
-        """Return the sign of k in 2^n + k or 2^n - k."""
+        """The sign of k in 2^n + k or 2^n - k."""
         return -1 if "-" in self.shape else 1
 
     @property
@@ -69,13 +69,13 @@ class Modulus:
 
     @property
     def operand_nbits(self) -> int:
-        """The length of the largest residue: n, or n + 1 for 2^n + 1 and 2^n + k."""
+        """The bit length of the largest residue: n, or n + 1 for 2^n + 1 and 2^n + k."""
         return (self.value - 1).bit_length()
 
     @property
     def columns(self) -> int:
-        """The weights that a tree keeps: all of a residue's, except that for 2^n + 1 the weight 2^n is -1
-        (Figure 4).
+        """The number of columns of a tree: one per bit of a residue, except that for 2^n + 1 the weight 2^n
+        is -1 (Figure 4).
         """
         return self.n if self.shape == "2^n+1" else self.operand_nbits
 
@@ -90,7 +90,7 @@ def _shape_with(sign: int, k: int) -> str:
 
 
 def classify(value: int) -> Modulus:
-    """The shape of a modulus: of 2^n - k and 2^(n-1) + k, the one whose k has fewer ones, then the
+    """The modulus with this value. Of 2^n - k and 2^(n-1) + k, it is the one whose k has fewer ones, then the
     smaller k.
     """
     if value < 3:
@@ -123,7 +123,7 @@ _SPEC = re.compile(r"\s*2\s*(?:\^|\*\*)\s*(\d{1,5})\s*(?:([+-])\s*(\d+|0x[0-9a-f
 
 
 def parse(text: str) -> Modulus:
-    """A modulus as a user writes it: 2^32, 2^32-1, 2^8+85, or a number in decimal or 0x..."""
+    """The modulus that a user wrote as 2^32, 2^32-1, 2^8+85, or a number in decimal or 0x..."""
     if match := _SPEC.fullmatch(text):
         n, sign, k = int(match[1]), match[2], int(match[3] or "0", 0)
         if k == 0:
@@ -140,7 +140,7 @@ def parse(text: str) -> Modulus:
 
 
 def has_known_factors(modulus: int, nbits: int) -> bool:
-    """Whether it divides 2^nbits - 1, as paper 000's moduli do: a benchmark of multipliers, and no RSA
+    """Whether it divides 2^nbits - 1, as paper 000's moduli do: a benchmark of multipliers, but not an RSA
     key.
     """
     return modulus != 0 and ((1 << nbits) - 1) % modulus == 0

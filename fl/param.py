@@ -1,4 +1,4 @@
-"""Parameters of a design: defaults, legal values, and the error for an illegal one."""
+"""Parameters of a design: defaults, legal values, and the error for an illegal value."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ PAPER_NBITS = 32  # the width of paper 001, at which a default that depends on t
 
 @dataclass(frozen=True)
 class Count:
-    """Whole numbers from `least` on; those that do not divide the machine are refused when it is made."""
+    """Whole numbers from `least` on. Values that must divide a width are checked when the machine is made."""
 
     least: int
 
@@ -24,7 +24,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Param:
-    """One choice that a design leaves open."""
+    """One parameter of a design."""
 
     name: str
     standard: Any  # the default: a value, or a function of the width
@@ -46,7 +46,7 @@ class Param:
         return "one of " + ", ".join(str(value).lower() for value in self.legal)
 
     def parse(self, text: str) -> Any:
-        """The value that `text` stands for, on a command line."""
+        """The value of `text`, as a user writes it on a command line."""
         if isinstance(self.legal, Count):
             try:
                 return self.checked(int(text, 0))
@@ -58,7 +58,7 @@ class Param:
         raise self.refusal(text)
 
     def checked(self, value: Any) -> Any:
-        """`value`, if it is legal."""
+        """`value` if it is legal; otherwise raise BadInput."""
         if value not in self.legal or (isinstance(value, bool) != isinstance(self.default, bool)):
             raise self.refusal(value)
         return value
@@ -73,7 +73,7 @@ def largest_divisor(number: int, most: int) -> int:
 
 
 def must_divide(name: str, value: int, whole: int, what: str) -> None:
-    """BadInput unless `value`, the parameter `name`, divides `whole`."""
+    """Raise BadInput unless `value`, the parameter `name`, divides `whole`."""
     if whole % value:
         nearest = largest_divisor(whole, min(value, whole))
         raise BadInput(

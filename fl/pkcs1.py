@@ -1,14 +1,14 @@
-"""PKCS#1 v1.5 (RFC 8017, 7.2 and 9.2): an encoded message of k bytes is 00, the type, padding, 00, the
+"""PKCS#1 v1.5 (RFC 8017, 7.2 and 9.2): an encoding of k bytes is 00, the block type, padding, 00, and the
 message.
 
-Type 2, for encryption: the padding is of random bytes that are not 0. Type 1, for signatures: of FF; the
-message is a DigestInfo. At least 8 bytes are padding, so that a message has k - 11 bytes at most. Numbers
-here are those that RSA works on: the first byte of an encoding is the most significant one.
+Type 2, for encryption, is padded with random non-zero bytes. Type 1, for signatures, is padded with FF; its
+message is a DigestInfo. The padding has at least 8 bytes, so a message has at most k - 11. Numbers here are
+those on which RSA operates: the first byte of an encoding is the most significant one.
 
-A wrong encoding is wrong for whatever reason: there is one answer, without a message. Who decrypts for others
-must not let them see even that (Bleichenbacher, 1998): with `fallback`, a message of the caller (as RFC 5246,
-7.4.7.1, has it) takes the place of the wrong one, and of one of another length, and the answer is good.
-Python is not constant time; the hardware (rtl/units/padding/pkcs1_unpad.py) is.
+A malformed encoding gives the same answer, without a message, whatever is wrong with it. A service that
+decrypts for others must not reveal even that (Bleichenbacher, 1998): with `fallback`, a message chosen by the
+caller (as in RFC 5246, 7.4.7.1) replaces a malformed encoding and a message of another length, and the answer
+is good. Python is not constant-time; the hardware (rtl/units/padding/pkcs1_unpad.py) is.
 """
 
 from collections.abc import Iterator
@@ -31,15 +31,15 @@ class Kind(IntEnum):
 
 
 class Padded(IntEnum):
-    """How padding ends; without an encoding unless OK."""
+    """Result of padding; there is an encoding only with OK."""
 
     OK = 0
-    TOO_LONG = 1  # the message
+    TOO_LONG = 1  # the message is too long
     NO_RANDOM = 2  # the source has failed its health test
 
 
 class Opened(NamedTuple):
-    """Content of an encoding."""
+    """The content of an encoding."""
 
     good: bool
     length: int
@@ -47,7 +47,9 @@ class Opened(NamedTuple):
 
 
 def nbytes_of(nbits: int) -> int:
-    """Bytes of an encoding for a key of so many bits; BadInput where there is no room for one."""
+    """The length in bytes of an encoding for a key of nbits bits; BadInput if the key is too short or not
+    whole bytes.
+    """
     if nbits % 8 or nbits // 8 < NBYTES_MIN:
         raise BadInput(
             f"{nbits} bits: PKCS#1 v1.5 takes keys of whole bytes, {NBYTES_MIN} or more; give a multiple of "
@@ -57,18 +59,18 @@ def nbytes_of(nbits: int) -> int:
 
 
 def longest(nbytes: int) -> int:
-    """The bytes of the longest message (paper 000, Equation 27)."""
+    """The length in bytes of the longest message (paper 000, Equation 27)."""
     return nbytes - OVERHEAD
 
 
 def pad(
     kind: Kind, length: int, message: int, nbytes: int, random: Iterator[int] | None = None
 ) -> tuple[Padded, int]:
-    """Status and encoding; what the message has above `length` bytes does not count. `random` gives bytes,
-    and ends where it has failed.
+    """Status and encoding of a message. Bytes of the message above `length` are ignored. `random` yields
+    bytes, and stops when its source has failed.
 
-    Padding is filled from its end: the first byte drawn stands before the message's 00. Bytes of 0 are drawn
-    again.
+    Padding is filled from its end: the first random byte is placed before the 00 of the message. Zero bytes
+    are replaced by further ones.
     """
     if length > longest(nbytes):
         return Padded.TOO_LONG, 0
@@ -82,8 +84,8 @@ def pad(
 
 
 def unpad(kind: Kind, em: int, nbytes: int, fallback: tuple[int, int] | None = None) -> Opened:
-    """The message in an encoding. fallback: length and message that replace anything else than a good message
-    of that length.
+    """The message in an encoding. fallback: length and message that replace everything but a valid message of
+    that length.
     """
     found = _open(kind, em.to_bytes(nbytes, "big"))
     if fallback is None:

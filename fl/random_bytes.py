@@ -1,9 +1,9 @@
-"""Random bytes for padding: the continuous health tests of NIST SP 800-90B, 4.4, and a deterministic test
-sequence.
+"""Random bytes for padding: cutoffs of the continuous health tests of NIST SP 800-90B, 4.4, and a
+deterministic test sequence.
 
-Repetition count: so many equal bytes in a row. Adaptive proportion: so many equal to the first of a window.
-The cutoffs are those at which a source of `entropy` bits a byte fails by chance once in 2^20 tests. A failure
-stays.
+The repetition count test counts equal bytes in a row; the adaptive proportion test counts the bytes of a
+window that equal its first. A source with `entropy` bits per byte reaches a cutoff by chance once in 2^20
+tests. A failure is permanent.
 """
 
 import math
@@ -15,13 +15,13 @@ LFSR_SEED = 0x1234_5678
 
 
 def repetition_cutoff(entropy: float) -> int:
-    """Equal bytes in a row that are too many."""
+    """The number of equal bytes in a row at which the repetition count test fails."""
     return 1 + math.ceil(FALSE_ALARM_BITS / entropy)
 
 
 def proportion_cutoff(entropy: float) -> int:
-    """Bytes equal to the first of a window, itself among them, that are too many: 1 + the quantile of the
-    binomial distribution.
+    """The number of bytes equal to the first of a window, including it, at which the adaptive proportion test
+    fails: 1 + the quantile of the binomial distribution.
     """
     p = 2.0**-entropy
     below, count = 0.0, -1
@@ -32,7 +32,7 @@ def proportion_cutoff(entropy: float) -> int:
 
 
 def lfsr_not_random(seed: int = LFSR_SEED) -> Iterator[int]:
-    """x^32 + x^22 + x^2 + x + 1, eight steps a byte. NOT RANDOM: whoever sees four bytes knows all the
+    """Bytes of the LFSR x^32 + x^22 + x^2 + x + 1, eight steps per byte. NOT RANDOM: four bytes determine all
     others.
     """
     state = seed

@@ -1,4 +1,4 @@
-"""Reads register maps in SystemRDL: registers by name, with their fields."""
+"""Reader of register maps in SystemRDL: registers by name, with their fields."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Field:
-    """Some bits of a register."""
+    """A field of a register."""
 
     name: str
     low: int
@@ -17,13 +17,13 @@ class Field:
 
     @property
     def bits(self) -> str:
-        """Its place, as high:low or the only bit."""
+        """Its bit range, as high:low or a single bit."""
         return f"{self.high}:{self.low}" if self.high > self.low else str(self.low)
 
 
 @dataclass(frozen=True)
 class Register:
-    """A register, or a row of them."""
+    """A register, or an array of registers."""
 
     name: str
     address: int
@@ -49,12 +49,12 @@ class Register:
         return self.address + 4 * (self.count - 1)
 
     def field(self, name: str) -> Field:
-        """The field of this name."""
+        """The field with this name."""
         return next(field for field in self.fields if field.name == name)
 
 
 def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
-    """The registers of the address map in a file, elaborated with these parameters, by name."""
+    """The registers of the address map in a file by name, elaborated with these parameters."""
     from systemrdl import RDLCompiler
     from systemrdl.node import RegNode
 
@@ -85,7 +85,9 @@ def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
 
 
 def find_register(registers: Mapping[str, Register], address: int) -> tuple[Register, int] | None:
-    """The register at a byte address, and which of its row; the bits below a word do not count."""
+    """The register at a byte address, and the index in its array, or None. The lowest two bits are
+    ignored.
+    """
     word = address // 4
     for register in registers.values():
         place = word - register.address // 4

@@ -1,13 +1,14 @@
 """RSA keys, and RSA on plain integers without padding: encryption, and decryption with and without CRT.
 
 A key comes from numbers, from the `rsa` package, or from PEM or DER through `cryptography`: private PKCS#1
-and PKCS#8, public PKCS#1 and SubjectPublicKeyInfo, told apart by content. Keys of any size that the libraries
-read are taken, smaller ones by their numbers, as in a JSON file {"n": .., "e": .., "d": .., "p": .., "q":
-..}. Numbers that do not belong together are refused, for a machine would compute nonsense with them silently.
-(Paper 001 has such a pair: its Figure 1, n = 2603398711, e = 65537 and C = 1460365373, goes with d =
-254738681 and M = 5745; the d = 977851481 of section 5.1 is of another key.)
+and PKCS#8, public PKCS#1 and SubjectPublicKeyInfo, distinguished by content. Keys of any size that the
+libraries read are accepted; smaller keys can be given by their numbers, as in a JSON file {"n": .., "e": ..,
+"d": .., "p": .., "q": ..}. Inconsistent numbers are rejected, because a machine would silently compute a
+wrong result with them. (Paper 001 has such a pair: its Figure 1, n = 2603398711, e = 65537 and C =
+1460365373, belongs to d = 254738681 and M = 5745; the d = 977851481 of section 5.1 is of another key.)
 
-Every operation takes the exponentiation as an argument, mod_exp(base, exp, mod), so any machine can do it.
+Every operation accepts the exponentiation as an argument, mod_exp(base, exp, mod), so any machine can perform
+it.
 """
 
 import json
@@ -29,17 +30,19 @@ from .input_file import read_bytes
 
 ModExp = Callable[[int, int, int], int]
 
-RESIDUES = 100  # tried for a factor: each gives one with probability 1/2 or more
-ROUNDS = 4  # of a test whether the two factors are primes: n of three primes would have to be made for it
+RESIDUES = 100  # tried to find a factor; each succeeds with probability 1/2 or more
+ROUNDS = 4  # of the primality test of both factors; only an n of three primes constructed to pass could pass
 SMALLEST_NBITS = 16  # shorter keys have too few primes to choose from
 
 
 class FaultDetected(ArithmeticError):
-    """A machine computed a wrong CRT decryption; the value is withheld, it would give away a factor."""
+    """Error for a wrong CRT decryption by a machine. The value is withheld, because it would reveal
+    a factor.
+    """
 
 
 class CrtNumbers(NamedTuple):
-    """The primes of a private key, and the numbers that follow from them."""
+    """The primes of a private key, and the numbers derived from them."""
 
     p: int
     q: int
@@ -49,13 +52,15 @@ class CrtNumbers(NamedTuple):
 
 
 def secret() -> Any:
-    """A field that is not shown."""
+    """A dataclass field that repr does not show."""
     return field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class RSAKey:
-    """A public key (n, e); a private one has d too, and for CRT p and q, from which the rest is derived."""
+    """A public key (n, e). A private key also has d, and for CRT p and q, from which the other numbers are
+    derived.
+    """
 
     n: int
     e: int
@@ -94,7 +99,7 @@ class RSAKey:
 
     @classmethod
     def unchecked(cls, **numbers: int | None) -> "RSAKey":
-        """A key of these numbers, which need not belong together: for a machine that is to find that out."""
+        """A key of possibly inconsistent numbers, to test a machine that must detect that."""
         for name, value in numbers.items():
             least = 3 if name == "n" else 0
             if value is not None and value < least:
@@ -106,7 +111,7 @@ class RSAKey:
 
     @property
     def nbits(self) -> int:
-        """Length of the modulus."""
+        """The bit length of the modulus."""
         return self.n.bit_length()
 
     @property
@@ -121,7 +126,7 @@ class RSAKey:
 
     @classmethod
     def _of(cls, numbers: Mapping[str, int], name: str, unchecked: bool) -> "RSAKey":
-        """A key of the numbers in a file."""
+        """The key with the numbers read from a file."""
         try:
             return cls.unchecked(**numbers) if unchecked else cls(**numbers)
         except BadInput as error:
@@ -129,7 +134,9 @@ class RSAKey:
 
     @classmethod
     def from_json(cls, data: bytes, name: str, *, unchecked: bool = False) -> "RSAKey":
-        """A key by its numbers: n, e, and for a private one d, p, q, dp, dq, qinv, decimal or as "0x..."."""
+        """The key with the numbers in a JSON object: n, e, and for a private key d, p, q, dp, dq, qinv,
+        decimal or as "0x...".
+        """
         names = [field.name for field in fields(cls)]
         try:
             numbers = {key: _whole(key, value) for key, value in json.loads(data).items()}
@@ -146,15 +153,15 @@ class RSAKey:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the RSA key", *, unchecked: bool = False) -> "RSAKey":
-        """A key in PEM, DER or JSON; `name` is what messages call it. unchecked: its numbers need not belong
-        together.
+        """The key in PEM, DER or JSON data; messages call it `name`. unchecked: its numbers may be
+        inconsistent.
         """
         if data.lstrip().startswith(b"{"):
             return cls.from_json(data, name, unchecked=unchecked)
         form = _pem_form(data, name) if b"-----BEGIN " in data else ""
         try:
             key = _load(data, form, unchecked)
-        except TypeError as error:  # cryptography's word for a missing password
+        except TypeError as error:  # how cryptography reports a missing password
             raise BadInput(
                 f"{name} is encrypted: decrypt it first, as with `openssl pkey -in FILE -out PLAIN.pem`"
             ) from error
@@ -170,7 +177,7 @@ class RSAKey:
 
     @classmethod
     def load(cls, path: str | Path, *, unchecked: bool = False) -> "RSAKey":
-        """A key from a PEM, DER or JSON file."""
+        """The key in a PEM, DER or JSON file."""
         try:
             data = read_bytes(path)
         except OSError as error:
@@ -178,12 +185,12 @@ class RSAKey:
         return cls.from_bytes(data, f"key file {path}", unchecked=unchecked)
 
     def with_primes(self) -> "RSAKey":
-        """The same key with its primes, found from d and e where it came without them; BadInput if n is not
-        of two primes.
+        """The same key with its primes, found from d and e if it has none; BadInput if n is not a product of
+        two primes.
 
-        d e - 1 is a multiple of every residue's order. An even power of a random residue that is 1 has a
-        square root before it; for at least half of all residues that is neither 1 nor -1, and gives a factor
-        away (Miller 1976; SP 800-56B, C.1).
+        d e - 1 is a multiple of the order of every residue. Consider the last power of a random residue, in
+        repeated squaring, that is not 1: for at least half of all residues it is a square root of 1 other
+        than -1, which reveals a factor (Miller 1976; SP 800-56B, C.1).
         """
         if self.p is not None:
             return self
@@ -193,7 +200,7 @@ class RSAKey:
             )
         n, order = self.n, self.d * self.e - 1
         twos = (order & -order).bit_length() - 1
-        draw = random.Random(n)  # the same way each time
+        draw = random.Random(n)  # deterministic
         for _ in range(RESIDUES):
             root = pow(draw.randrange(2, n - 1), order >> twos, n)
             for _ in range(twos):
@@ -206,7 +213,7 @@ class RSAKey:
         raise BadInput(f"RSA modulus {shown(n)}: d and e do not lead to two prime factors; give p and q")
 
     def crt(self) -> CrtNumbers:
-        """The numbers of a decryption by CRT; BadInput if the key has no primes."""
+        """The numbers for decryption by CRT; BadInput if the key has no primes."""
         p, q, dp, dq, qinv = self.p, self.q, self.dp, self.dq, self.qinv
         if p is None or q is None or dp is None or dq is None or qinv is None:
             raise BadInput(
@@ -227,8 +234,8 @@ class RSAKey:
     def decrypt_crt(self, cipher: int, mod_exp: ModExp = pow) -> int:
         """cipher^d mod n from two exponentiations of half the width, mod p and mod q.
 
-        The result is encrypted again and compared before anyone sees it: from one faulty half,
-        gcd(n, result^e - cipher) is a prime factor (Boneh, DeMillo and Lipton, EUROCRYPT 1997: "Bellcore").
+        The result is encrypted again and compared before it is returned: from one faulty half, gcd(n,
+        result^e - cipher) is a prime factor (Boneh, DeMillo and Lipton, EUROCRYPT 1997: "Bellcore").
         """
         self.crt()  # BadInput without the primes
         message = self._undo(self._in_range("ciphertext", cipher), mod_exp)
@@ -240,7 +247,7 @@ class RSAKey:
         return message
 
     def _undo(self, cipher: int, mod_exp: ModExp = pow) -> int:
-        """cipher^d mod n, with the primes if they are there (Garner's recombination of the halves)."""
+        """cipher^d mod n, by CRT if the primes are known (Garner's recombination of the halves)."""
         if self.p is None:
             return self.decrypt(cipher, mod_exp)
         p, q, dp, dq, qinv = self.crt()
@@ -257,7 +264,7 @@ class RSAKey:
 
 
 def _whole(name: str, value: object) -> int:
-    """A number of a JSON key: an integer, or its digits as text."""
+    """A number of a JSON key, given as an integer or as digits in a string."""
     if isinstance(value, str):
         return int(value, 0)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -266,7 +273,7 @@ def _whole(name: str, value: object) -> int:
 
 
 def numbers_of(key: RSAPublicKey | RSAPrivateKey) -> dict[str, int]:
-    """The numbers of a key of `cryptography`, by the names of RSAKey."""
+    """The numbers of a `cryptography` key, under the names of RSAKey."""
     if isinstance(key, RSAPublicKey):
         public = key.public_numbers()
         return {"n": public.n, "e": public.e}
@@ -276,7 +283,7 @@ def numbers_of(key: RSAPublicKey | RSAPrivateKey) -> dict[str, int]:
 
 
 def _pem_form(data: bytes, name: str) -> str:
-    """The kind of a key in PEM, "private" or "public"."""
+    """The kind of a key in PEM: "private" or "public"."""
     labels = [label.decode() for label in re.findall(rb"-----BEGIN ([A-Z0-9 ]+)-----", data)]
     if "OPENSSH PRIVATE KEY" in labels:
         raise BadInput(f"{name} is in OpenSSH's own format: convert it by `ssh-keygen -p -m PEM -f FILE`")
@@ -287,7 +294,7 @@ def _pem_form(data: bytes, name: str) -> str:
 
 
 def _load(data: bytes, form: str, unchecked: bool) -> object:
-    """A key in PEM of this form; in DER, if it has none."""
+    """The key in PEM of this form, or in DER if the form is empty."""
     if form == "public":
         return serialization.load_pem_public_key(data)
     load = serialization.load_pem_private_key if form else serialization.load_der_private_key

@@ -1,6 +1,6 @@
 """Status codes of every accelerator: the reasons for refusing an operation.
 
-0 means that the result is valid; any other value says why there is none, and the result reads as 0.
+0 means that the result is valid. With any other code there is no result, and the result field is 0.
 """
 
 from enum import IntEnum
@@ -9,7 +9,7 @@ STATUS_NBITS = 4
 
 
 class Status(IntEnum):
-    """One code for each way in which operands can be wrong; `MEANING` has the words."""
+    """One code for each way in which operands can be wrong; `MEANING` describes them."""
 
     OK = 0
     ZERO_MODULUS = 1
