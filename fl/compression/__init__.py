@@ -1,1 +1,1 @@
-"""Plans of adder trees: columns, heaps of rows, prefixes."""
+"""Plans of adder trees: by columns, by rows, and prefix networks."""

@@ -1,17 +1,18 @@
-"""Plan of a bit heap: rows of bits with their columns and arrival times, reduced to a pair by rows of adders.
+"""Plan of a bit heap: rows of bits with their columns and arrival times, reduced to two rows by row adders.
 
-compression_plan.py works column by column and has a cell for each bit. Here everything is a row, because the
+compression_plan.py works column by column and has a cell for each bit. Here the unit is a row, because the
 columns of a wide heap are alike except at its ends. A row adder takes the three rows that arrive first
-(three-greedy: Oklobdzija, Villeger and Liu, 1996, by rows) and makes two words, sums and carries. Columns
+(three-greedy: Oklobdzija, Villeger and Liu, 1996, by rows) and produces two words, sums and carries. Columns
 with three bits have full adders. A single bit passes to the sums. Two bits pass, one to the sums and one to
-the row of carries, unless a carry arrives from the column below. That carry is laid into a later row that has
-no bit in its column; if there is none, or only one column passes, half adders take the two bits. Of rows that
-arrive together, those that end alike are added together, as carries arrive where one row ends before another.
-R rows take R - 2 row adders. Rows that have no column in common share one.
+the row of carries, unless a carry arrives from the column below. Such a carry is moved into a later row that
+has no bit in its column. If there is no such row, or only a few columns would pass, half adders take the two
+bits. Among rows that arrive together, those that end in the same column are added together, because carries
+arrive where one row ends before another. R rows take R - 2 row adders. Rows that have no column in common
+share one row.
 
-Words are numbered: the rows of the input first, then the sums and the carries of each row adder. Each bit
-stands in its column. A row is a list of parts of words. No carry leaves the heap at its upper end: the sum of
-all rows must be below 2^columns.
+Words are numbered: first the input rows, then the sums and the carries of each row adder. A bit keeps its
+column. A row is a list of parts of words. No carry leaves the heap at its upper end: the sum of all rows must
+be below 2^columns.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from typing import NamedTuple
 # fan-out of one
 SUM_DELAYS = 0.12, 0.10
 CARRY_DELAYS = 0.09, 0.07
-LEAST_PASSING = 4  # columns: a carry is laid off where so many would take half adders
+LEAST_PASSING = 4  # columns: a carry is moved to a later row if it saves at least this many half adders
 
 
 class Line(NamedTuple):
-    """A row of the input: columns lo to hi - 1, there at this time (ns, of which only differences count)."""
+    """An input row: columns lo to hi - 1, with its arrival time (in ns; only differences matter)."""
 
     arrival: float
     lo: int
@@ -38,7 +39,7 @@ class Line(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The bits of a word in these columns, as a mask."""
+    """The bits of a word in the columns of a mask."""
 
     word: int
     columns: int
@@ -64,26 +65,26 @@ def runs(columns: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class RowAdder:
-    """The three rows that an adder takes, without the bits that pass to its row of carries."""
+    """A row adder: its three input rows, without the bits that pass to its row of carries."""
 
     rows: tuple[Row, Row, Row]
 
     @cached_property
     def full(self) -> int:
-        """The columns with full adders."""
+        """The columns with full adders, as a mask."""
         x, y, z = map(columns_of, self.rows)
         return x & y & z
 
     @cached_property
     def half(self) -> int:
-        """The columns with half adders."""
+        """The columns with half adders, as a mask."""
         x, y, z = map(columns_of, self.rows)
         return (x & y | x & z | y & z) & ~self.full
 
 
 @dataclass(frozen=True)
 class HeapPlan:
-    """A planned heap; `pair` has the two rows that are left, `words` the columns of each word."""
+    """A planned heap; `pair` has the two remaining rows, `words` the columns of each word."""
 
     columns: int
     lines: tuple[Line, ...]
@@ -94,7 +95,7 @@ class HeapPlan:
 
     @property
     def described(self) -> str:
-        """Its size, for the comment above the module."""
+        """Its size, for the comment above the Verilog module."""
         return (
             f"of {len(self.lines)} rows in {self.columns} columns, "
             f"with {len(self.adders)} row adders ({self.nfull} full adders, {self.nhalf} half adders)"
@@ -110,7 +111,7 @@ class HeapPlan:
 
     @cached_property
     def levels(self) -> list[list[int]]:
-        """The row adders of each level, which read input rows and adders of lower levels alone."""
+        """The row adders of each level, which read only input rows and adders of lower levels."""
         depth = [0] * len(self.lines)
         levels: list[list[int]] = []
         for number, adder in enumerate(self.adders):
@@ -122,12 +123,12 @@ class HeapPlan:
 
 
 def plan_heap(lines: Iterable[Line], columns: int) -> HeapPlan:
-    """Rows of the input down to a pair."""
+    """The plan that reduces these input rows to two."""
     return _Planner(tuple(lines), columns).plan()
 
 
 class _Waiting(NamedTuple):
-    """A row in the queue, in the order in which rows are taken."""
+    """A row in the queue; rows are compared by arrival time first."""
 
     arrival: float
     hi: int
@@ -171,8 +172,8 @@ class _Planner:
         return HeapPlan(self.columns.bit_length(), self.lines, adders, (first, second), words, last)
 
     def _share(self) -> None:
-        """The rows of the input. One that has no column in common with another, not earlier one shares its
-        row.
+        """Queue the input rows. A row that has no column in common with another, not earlier one shares its
+        entry.
         """
         for number, line in sorted(enumerate(self.lines), key=lambda item: (-item[1].arrival, item[1].lo)):
             part = Part(number, self.words[number])
@@ -186,7 +187,7 @@ class _Planner:
                 self.queue.append(_Waiting(line.arrival, part.columns.bit_length(), number, (part,)))
 
     def _add(self, three: Sequence[_Waiting]) -> tuple[Row, Row]:
-        """The adder of three rows, and the rows that it makes: sums and carries."""
+        """Plan the adder of three rows and return the two rows it produces: sums and carries."""
         x, y, z = (waiting.columns for waiting in three)
         sums, carries = len(self.words), len(self.words) + 1
         full = cells = x & y & z
@@ -207,7 +208,7 @@ class _Planner:
         return (Part(sums, x | y | z),), _joined(part for part in carry if part.columns)
 
     def _laid_off(self, carry: Part, three: Sequence[_Waiting]) -> bool:
-        """Lay a carry of these rows into the latest row that has no bit in its column; False if there is
+        """Move a carry of these rows into the latest row that has no bit in its column; False if there is
         none.
         """
         there = _arrival(three, CARRY_DELAYS)
@@ -228,13 +229,13 @@ def _arrival(three: Sequence[_Waiting], delays: tuple[float, float]) -> float:
 
 
 def _cut(row: Row, columns: int) -> Row:
-    """Return a row in these columns alone."""
+    """The bits of a row in these columns."""
     cut = (Part(part.word, part.columns & columns) for part in row)
     return tuple(part for part in cut if part.columns)
 
 
 def _joined(parts: Iterable[Part]) -> Row:
-    """One part for each word."""
+    """The parts merged so that each word has one."""
     columns: dict[int, int] = {}
     for part in parts:
         columns[part.word] = columns.get(part.word, 0) | part.columns

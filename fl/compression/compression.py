@@ -1,26 +1,23 @@
 """Planner of compression trees: a * b mod m, a * a mod m or x mod m for one modulus m (paper 000, section
 2.2.1).
 
-1. Pre-computation. The products a_j * b_k of weight 2^(j+k) make a matrix with a column for each weight.
-Those beyond the
-   word are folded back (folding.py). The constant that inverted bits leave, the correction, is one more row
-   of it, or
-   only the ones of such a row.
-2. Compression, level by level, until no column has more than two bits. In each level 5:3 compressors are
-placed wherever
-   five bits are left, then full adders, then half adders, from the lowest column upward and line after line.
-   What is
-   carried out of the last column is folded back in the same level: the end-around carry, inverted for 2^n +
-   1. Three strategies
-   are planned; the one with the smallest delay x area (cost.py) is the plan.
-3. The two rows that are left are added modulo m (mod_sum.py; equation 5 and Figure 6).
+1. Pre-computation. The products a_j * b_k of weight 2^(j+k) form a matrix with one column per weight.
+Products beyond the word are folded back (folding.py). The constant that the inverted bits leave, the
+correction, is one more row of the matrix, or only the ones of that row.
 
-Where a half adder fits is not where it helps, and in the last column of 2^n + k each makes more bits than it
-takes: with all that fit, the tree would not end. One is placed where the column would otherwise exceed
-Dadda's bound for the next level. If a carry folds to several bits, none is placed in the last column, and
-none on account of folded bits. With that, a tree may still go in circles, as may one of 5:3 compressors:
-after `_patience` levels only full adders are placed, and these always end, as every one in the last column
-leaves less than it takes (folding.py).
+2. Compression, level by level, until no column has more than two bits. In each level 5:3 compressors are
+placed wherever five bits are left, then full adders, then half adders, from the lowest column upward. A carry
+out of the last column is folded back in the same level: the end-around carry, inverted for 2^n + 1. Three
+strategies are planned; the one with the smallest delay x area (cost.py) becomes the plan.
+
+3. The two remaining rows are added modulo m (mod_sum.py; equation 5 and Figure 6).
+
+A half adder is not always useful, and in the last column of 2^n + k each half adder produces more bits than
+it takes: if one were placed wherever it fits, the tree would not end. So one is placed only where the column
+would otherwise exceed Dadda's bound for the next level. If a carry folds to several bits, none is placed in
+the last column, and none because of folded bits. Even so, a tree may cycle, and so may a tree of 5:3
+compressors. After `_patience` levels only full adders are placed. These always terminate, because each one in
+the last column leaves less than it takes (folding.py).
 """
 
 from collections.abc import Sequence
@@ -39,14 +36,14 @@ STRATEGIES = {
     "full": ("full",),
     "five-full": ("five", "full"),
 }
-OURS = {"full-half": ("full", "half")}  # not one of the paper's three: Dadda's cells alone
+OURS = {"full-half": ("full", "half")}  # in addition to the paper's three: only Dadda's cells
 BEST = "best"
-TRIES = 3  # to find a tree and a correction that agree
+TRIES = 3  # iterations to make tree and correction agree
 MAX_REDUCED_NBITS = 2 * MAX_PLANNED_NBITS
 
 
 def _dadda_bound(height: int) -> int:
-    """The largest height below this one in 2, 3, 4, 6, 9, 13 ...: what one level of full adders can reach."""
+    """The largest height below this one in 2, 3, 4, 6, 9, 13 ...: the result of one level of full adders."""
     bound = 2
     while bound * 3 // 2 < height:
         bound = bound * 3 // 2
@@ -54,14 +51,16 @@ def _dadda_bound(height: int) -> int:
 
 
 def _patience(height: int) -> int:
-    """The levels after which a strategy has only full adders left: two or three times what trees of this
-    height need.
+    """The number of levels after which a strategy places only full adders: two or three times as many as
+    trees of this height need.
     """
     return 16 + 4 * height.bit_length()
 
 
 class _Compression:
-    """Plans the levels of one strategy; knows heights only, as the bits of a column are all alike."""
+    """Planner of the levels of one strategy. It tracks only heights, as the bits of a column are
+    interchangeable.
+    """
 
     def __init__(self, heights: Sequence[int], folds: tuple[Fold, Fold], kinds: Sequence[str]) -> None:
         self.heights = list(heights)
@@ -69,8 +68,8 @@ class _Compression:
         self.kinds = kinds
         self.patience = _patience(max(heights))
         self.levels: list[Level] = []
-        self.folded = [0] * len(self.heights)  # of the bits that arrive in this level
-        self.inverted = 0  # the value of all bits that were inverted on the way
+        self.folded = [0] * len(self.heights)  # folded bits that arrive in this level, by column
+        self.inverted = 0  # the sum of the weights of all inverted bits
 
     @property
     def done(self) -> bool:
@@ -99,7 +98,7 @@ class _Compression:
         self.heights = heights
 
     def _carry(self, heights: list[int], column: int, count: int) -> None:
-        """`count` bits arrive in a column, or are folded if it is beyond the word."""
+        """Add `count` bits to a column, or fold them if it is beyond the word."""
         beyond = column - len(heights)
         if beyond < 0:
             heights[column] += count
@@ -112,8 +111,8 @@ class _Compression:
                 self.inverted += count * self.folds[beyond].value
 
     def _halves(self, halves: list[int], left: list[int], heights: list[int]) -> None:
-        """Half adders for the columns that would be too high without; a carry may make the next one too
-        high.
+        """Place half adders in the columns that would otherwise be too high; a carry may make the next column
+        too high.
         """
         bound = _dadda_bound(max(self.heights))
         several = len(self.folds[0].columns) > 1
@@ -133,7 +132,7 @@ class _Compression:
 
 @dataclass(frozen=True)
 class _Task:
-    """A heap to plan, and the cost above which a plan is of no interest."""
+    """A heap to plan, and the cost above which a plan is discarded."""
 
     operation: str
     modulus: Modulus
@@ -143,7 +142,7 @@ class _Task:
     bound: Cost | None
 
     def attempt(self, places: Sequence[int]) -> tuple[Plan | None, int]:
-        """A plan with a bit of the correction in each of these columns, all 0 as yet, and the correction that
+        """A plan that reserves a correction bit, so far 0, in each of these columns; and the correction that
         it needs.
         """
         constants = [(column, 0) for column in places]
@@ -156,7 +155,7 @@ class _Task:
             work.step()
             level = work.levels[-1]
             so_far = so_far.then(level_cost({kind: level.total(kind) for kind in CELLS}, {}))
-            # hopeless: a near miss is still worth showing
+            # far too expensive; a near miss is still worth reporting
             if self.bound and so_far.product > 4 * self.bound.product:
                 return None, 0
         plan = Plan(
@@ -172,12 +171,14 @@ class _Task:
         return plan, -(inverted + work.inverted) % self.modulus.value
 
     def best(self) -> Plan | None:
-        """The cheaper of two: with bits only where the correction is 1, or with a row of them."""
+        """The cheaper of two plans: with bits only where the correction is 1, or with a whole row of them."""
         found = [plan for plan in (self._with_ones(), self._with_row()) if plan]
         return min(found, key=lambda plan: plan.cost.product, default=None)
 
     def _with_ones(self) -> Plan | None:
-        """The correction depends on the tree and the tree on the correction: most often they soon agree."""
+        """The plan with bits only where the correction is 1. Tree and correction depend on each other;
+        usually a few iterations make them agree.
+        """
         correction = 0
         for _ in range(1 + TRIES):
             guess = correction
@@ -192,7 +193,9 @@ class _Task:
         return None
 
     def _with_row(self) -> Plan | None:
-        """A row has room for every correction, but for 2^n modulo 2^n + 1, which takes a bit more."""
+        """The plan with a row that has room for any correction. For 2^n modulo 2^n + 1 it needs an
+        extra bit.
+        """
         width = self.modulus.columns
         for places in (range(width), [0, *range(width)]):
             plan, correction = self.attempt(places)
@@ -214,8 +217,8 @@ def make_plan(
     strategy: str = BEST,
     adder: str = "brent-kung",
 ) -> Plan:
-    """The tree of an operation for a modulus: a product or a square of words of operand_nbits, by default as
-    long as the largest residue, or the residue of one word of operand_nbits, by default twice that.
+    """The tree of an operation for a modulus. Operands of a product or square have operand_nbits, by default
+    the length of the largest residue; the operand of a reduction has operand_nbits, by default twice that.
     """
     if operation not in OPERATIONS:
         raise unknown("operation", operation, OPERATIONS)
@@ -230,7 +233,7 @@ def make_plan(
         raise BadInput(f"operands of {bits(nbits)}: trees are planned for 1 to {limit}")
     if strategy != BEST:
         plan = _Task(operation, modulus, nbits, strategy, adder, None).best()
-        assert plan is not None  # only a bound makes it give up
+        assert plan is not None  # planning fails only because of a bound
         return plan
     best = None
     rivals = []

@@ -1,13 +1,14 @@
-"""Describes the path of one partial product through a compression tree."""
+"""Description of the path of one partial product through a compression tree."""
 
 from ..errors import BadInput
 from .compression_plan import Place, Plan, product_count, product_range, product_weights
 
 
 def follow(plan: Plan, j: int, k: int = 0) -> list[str]:
-    """The way of the product a_j * b_k (of bit j, for a residue) through the tree, a sentence for each level.
+    """The path of the product a_j * b_k (of bit j, for a residue) through the tree, one sentence per level.
 
-    A cell's sum has the weight of its inputs, so that the way goes on with it; its carry is told.
+    The path continues with the sum of a cell, which has the weight of its inputs; the destination of the
+    carry is mentioned.
     """
     lines, address = _start(plan, j, k)
     for number, level in enumerate(plan.levels):
@@ -40,7 +41,9 @@ def _place(to: Place) -> str:
 
 
 def _start(plan: Plan, j: int, k: int) -> tuple[list[str], tuple[int, int] | None]:
-    """Where a product is in the matrix; of several places, the first."""
+    """The sentence about the place of a product in the matrix, and that place; if there are several, the
+    first.
+    """
     nbits = plan.operand_nbits
     if plan.operation == "reduce":
         name, weight, term = f"x_{j}", j, 0

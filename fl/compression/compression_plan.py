@@ -1,19 +1,19 @@
-"""Plan of a compression tree as plain data: the bits and compressors of each level, and where their outputs
-go.
+"""Plan of a compression tree as plain data: the bits and compressors of each level, and the destinations of
+their outputs.
 
-compression.py makes plans; this is what they are. A bit is known by (level, column, place), in level 0 of the
-matrix of partial products. A plan stores no more than how many compressors of each kind a level has in each
-column. Which bits they take, and where their outputs go, follows by one rule, `Level` and `Plan.runs`, that
-hardware (rtl/units/compression_tree.py) and drawing (eval/report/drawing.py) share; so a plan of millions of
+compression.py makes plans; this module defines them. A bit is identified by (level, column, place); level 0
+is the matrix of partial products. A plan stores only the number of compressors of each kind in each column of
+a level. The inputs and the destinations of the outputs follow from one rule, `Level` and `Plan.runs`, that
+hardware (rtl/units/compression_tree.py) and drawing (eval/report/drawing.py) share, so a plan of millions of
 cells is small.
 
 The first bits of a column go to its 5:3 compressors, the next to its full adders, then to its half adder, and
-the rest pass on; of the k compressors of a kind, the t-th takes of their bits those at t, t + k, t + 2k ...
-In the next level a column has the bits that passed, the sums of its own cells, the carries of the column
-below, the fours of the one below that, and what is folded back.
+the rest pass on. Of the k compressors of a kind, the t-th takes the bits t, t + k, t + 2k ... of theirs. In
+the next level a column has the bits that passed, the sums of its own cells, the carries of the column below,
+the fours of the one below that, and the folded bits.
 
-The paper does not define its 5:3 compressor; here it counts its inputs: outputs of one, two and four times
-their weight.
+The paper does not define its 5:3 compressor. Here it counts its inputs: its outputs have one, two and four
+times their weight.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,25 +31,25 @@ CELLS = ("five", "full", "half")  # in the order in which they are placed
 SIZE = {"five": 5, "full": 3, "half": 2}
 OUTPUTS = {"five": 3, "full": 2, "half": 2}  # of weight 1, 2 and 4 times that of the inputs
 
-Counts = tuple[int, ...]  # a number for each column
+Counts = tuple[int, ...]  # one number per column
 Place = tuple[int, int, bool]  # column, place, inverted
 
 
 class Run(NamedTuple):
-    """Bits that lie together in a column, and what they are: outputs of the cells of one kind in one column,
-    bits that pass, products of one weight (`column` is the weight), or a bit of the correction.
+    """Consecutive bits of a column with the same origin: outputs of the cells of one kind in one column,
+    passed bits, products of one weight (`column` is the weight), or a bit of the correction.
     """
 
     kind: str  # of CELLS, or "pass", "product", "correction"
     output: int
     column: int
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    count: int  # type: ignore[assignment]  # hides tuple.count, which is unused
     inverted: bool = False
 
 
 class Cell(NamedTuple):
-    """A compressor: the places of its inputs in its column, and where each output goes: (column, place,
-    inverted).
+    """A compressor: the places of its inputs in its column, and the destinations of each output as (column,
+    place, inverted).
     """
 
     level: int
@@ -62,14 +62,14 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Level:
-    """One level: the bits of each column, and the cells that take them."""
+    """One level: the number of bits in each column, and the cells that take them."""
 
     heights: Counts
     cells: dict[str, Counts]
 
     def first(self, kind: str, column: int) -> int:
-        """The place of the first bit that goes to cells of this kind; with "pass", of the first that passes
-        on.
+        """The place of the first bit that goes to cells of this kind; with "pass", of the first bit that
+        passes on.
         """
         place = 0
         for cell in CELLS:
@@ -79,12 +79,12 @@ class Level:
         return place
 
     def inputs(self, kind: str, column: int, number: int) -> tuple[int, ...]:
-        """The places from which one cell takes its bits."""
+        """The places of the bits that one cell takes."""
         first, count = self.first(kind, column), self.cells[kind][column]
         return tuple(first + number + count * i for i in range(SIZE[kind]))
 
     def passing(self, column: int) -> int:
-        """How many bits of a column pass on."""
+        """The number of bits of a column that pass on."""
         return self.heights[column] - self.first("pass", column)
 
     def total(self, kind: str) -> int:
@@ -93,8 +93,8 @@ class Level:
 
 @dataclass(frozen=True)
 class Plan:
-    """A tree that is planned; `rivals` has what each strategy would have cost, None where it was given up as
-    dearer.
+    """A planned tree. `rivals` has the cost of each strategy, or None if planning stopped because it was too
+    expensive.
     """
 
     operation: str
@@ -103,7 +103,7 @@ class Plan:
     strategy: str
     adder: str
     levels: tuple[Level, ...]
-    rows: Counts  # the bits of each column that are left: 0, 1 or 2
+    rows: Counts  # the remaining bits of each column: 0, 1 or 2
     constants: tuple[tuple[int, int], ...]  # the correction: (column, bit)
     rivals: tuple[tuple[str, Cost | None], ...] = ()
 
@@ -114,12 +114,12 @@ class Plan:
         return self.modulus.columns
 
     def count(self, kind: str) -> int:
-        """All cells of a kind."""
+        """The number of cells of a kind."""
         return sum(level.total(kind) for level in self.levels)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Levels, cells of each kind, bits of the matrix."""
+        """The numbers of levels, of cells of each kind, and of bits in the matrix."""
         return {
             "levels": len(self.levels),
             **{kind: self.count(kind) for kind in CELLS},
@@ -128,7 +128,7 @@ class Plan:
 
     @cached_property
     def cost(self) -> Cost:
-        """Return the cost of the whole unit, final adder included, in gates (cost.py)."""
+        """The cost of the whole unit in gates, final adder included (cost.py)."""
         tree = products_cost(and_gates(self.operation, self.operand_nbits))
         for level in self.levels:
             constant = self._with_constant() if level is self.levels[0] else {}
@@ -139,7 +139,7 @@ class Plan:
         )
 
     def _with_constant(self) -> dict[str, int]:
-        """Cells of level 0 with an input that is a bit of the correction."""
+        """The number of cells of level 0, by kind, that have a bit of the correction as input."""
         level = self.levels[0]
         found = dict.fromkeys(CELLS, 0)
         for column in {column for column, _ in self.constants}:
@@ -151,21 +151,21 @@ class Plan:
     # ---- structure
 
     def heights(self, level: int) -> Counts:
-        """The bits of each column before a level, or, after the last one, the two rows."""
+        """The number of bits in each column before a level; after the last level, of the two rows."""
         return self.levels[level].heights if level < len(self.levels) else self.rows
 
     @cached_property
     def folds(self) -> tuple[Fold, Fold]:
-        """Return the folds of the carries of weight 2^columns and of twice that."""
+        """The folds of the carries of weight 2^columns and of twice that."""
         return carry_folds(self.modulus)
 
     @cached_property
     def all_runs(self) -> list[list[list[Run]]]:
-        """`runs` of every level and of the rows: for those that need them again and again."""
+        """`runs` of every level and of the two rows, cached for repeated use."""
         return [self.runs(level) for level in range(len(self.levels) + 1)]
 
     def runs(self, level: int) -> list[list[Run]]:
-        """For each column, what its bits are before a level, in the order of their places."""
+        """The runs of bits in each column before a level, in the order of their places."""
         if level == 0:
             return matrix(self.operation, self.modulus, self.operand_nbits, self.constants)
         below = self.levels[level - 1]
@@ -223,10 +223,10 @@ class Plan:
 
 
 def product_range(operation: str, nbits: int, weight: int) -> tuple[int, int, int]:
-    """The pairs (j, k) of operand bits whose product has this weight: j from `first` on, `count` of them, k =
-    total - j.
+    """The pairs (j, k) of operand bits whose product has this weight, as (first, count, total): j starts at
+    first, there are count pairs, and k = total - j.
 
-    A square has a_j * a_k twice, so that the pair with j < k is found one weight higher.
+    A square has a_j * a_k twice, so the pair with j < k is found one weight higher.
     """
     total = weight - 1 if operation == "square" else weight
     first = max(0, total - nbits + 1)
@@ -235,7 +235,7 @@ def product_range(operation: str, nbits: int, weight: int) -> tuple[int, int, in
 
 
 def product_count(operation: str, nbits: int, weight: int) -> int:
-    """The bits of this weight in the matrix before folding."""
+    """The number of bits of this weight in the matrix before folding."""
     if operation == "reduce":
         return 1
     count = product_range(operation, nbits, weight)[1]
@@ -247,7 +247,7 @@ def product_weights(operation: str, nbits: int) -> range:
 
 
 def and_gates(operation: str, nbits: int) -> int:
-    """AND gates."""
+    """The number of AND gates that form the partial products."""
     if operation == "reduce":
         return 0
     return sum(product_range(operation, nbits, weight)[1] for weight in product_weights(operation, nbits))
@@ -256,7 +256,7 @@ def and_gates(operation: str, nbits: int) -> int:
 def matrix(
     operation: str, modulus: Modulus, nbits: int, constants: Sequence[tuple[int, int]]
 ) -> list[list[Run]]:
-    """The columns of level 0: the correction, the products of their own weight, then the folded ones."""
+    """The columns of level 0: the correction, then the products of that weight, then the folded products."""
     runs: list[list[Run]] = [[] for _ in range(modulus.columns)]
     for column, _ in constants:
         runs[column].append(Run("correction", 0, column, 1))

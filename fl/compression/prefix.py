@@ -1,18 +1,18 @@
 """Parallel-prefix networks as plain data: the pairs that are combined at each level to compute carries.
 
-A position i holds the pair (generate, propagate) of a span of bits that ends at i; a node (i, j) of a level
-joins to it the span that ends at j, the bit below its own: g_i = g_i + p_i g_j, p_i = p_i p_j. After the last
-level all spans reach down to bit 0 and g_i is the carry out of bit i.
+Position i holds the pair (generate, propagate) of a span of bits that ends at i. A node (i, j) of a level
+extends it by the span that ends at j, directly below it: g_i = g_i + p_i g_j, p_i = p_i p_j. After the last
+level all spans reach down to bit 0, and g_i is the carry out of bit i.
 
-Brent-Kung (paper 000, section 2.2.2: about 2 log2 n levels, 2n nodes), Kogge-Stone (log2 n levels, n log2 n
-nodes, fan-out 2) and Sklansky (log2 n levels, n/2 log2 n nodes, fan-out up to n/2).
+The networks are Brent-Kung (paper 000, section 2.2.2: about 2 log2 n levels, 2n nodes), Kogge-Stone (log2 n
+levels, n log2 n nodes, fan-out 2) and Sklansky (log2 n levels, n/2 log2 n nodes, fan-out up to n/2).
 """
 
 from ..errors import unknown
 
 Level = tuple[tuple[int, int], ...]
 
-CARRY_PROPAGATE = "carry-propagate"  # no network: a chain, or what the synthesis tool makes of `+`
+CARRY_PROPAGATE = "carry-propagate"  # no network: a chain, or the implementation of `+` by the synthesis tool
 ADDERS = (CARRY_PROPAGATE, "brent-kung", "kogge-stone", "sklansky")
 
 

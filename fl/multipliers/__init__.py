@@ -1,1 +1,1 @@
-"""Modular products of each multiplier family, as mathematics."""
+"""Mathematics of the modular product of each multiplier family."""

@@ -1,10 +1,10 @@
-"""The digit-serial processor of paper 003: Montgomery's product by digit additions, with its widths and
+"""Digit-serial processor of paper 003: Montgomery's product by additions of digits, with its widths and
 cycles.
 
-U <- (U + V) / 2, K + 3 times, where V is 0, 2B, N or 2B + N by a bit of A and the lowest of U (Algorithm
-17.1.1 as section 17.2 carries it out), so R = 2^(K + 2). An addition takes M = ceil((K + 3) / S) digits of S
-bits: U and 2B + N stay below 5N. The paper has ceil((K + 2) / S), which is the same at its widths, and a bit
-short where S divides K + 2.
+U <- (U + V) / 2 is repeated K + 3 times, where V is 0, 2B, N or 2B + N, depending on a bit of A and the
+lowest bit of U (Algorithm 17.1.1 as implemented in section 17.2), so R = 2^(K + 2). An addition takes M =
+ceil((K + 3) / S) digits of S bits: U and 2B + N stay below 5N. The paper has ceil((K + 2) / S), which is the
+same at its widths, but one bit short if S divides K + 2.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from ..errors import BadInput, bits, require_nbits
 
 LEAST_DIGIT = 2
 DIGIT_NBITS = range(LEAST_DIGIT, 1025)  # legal S
-LEAST_DIGITS = 3  # an addition must have written a digit when the next one reads it
+LEAST_DIGITS = 3  # an addition must write a digit before the next addition reads it
 
 
 @dataclass(frozen=True)
 class SerialShape:
-    """The digits of a machine for moduli of `nbits` bits (K): of `digit_nbits` bits each (S)."""
+    """The digits of a machine for moduli of `nbits` bits (K), each with `digit_nbits` bits (S)."""
 
     nbits: int
     digit_nbits: int
@@ -35,27 +35,29 @@ class SerialShape:
 
     @property
     def ndigits(self) -> int:
-        """M, of every number."""
+        """M, the number of digits of a number."""
         return -(-(self.nbits + 3) // self.digit_nbits)
 
     @property
     def wide(self) -> int:
-        """Bits of all digits."""
+        """The width of all digits together."""
         return self.ndigits * self.digit_nbits
 
     @property
     def nsteps(self) -> int:
-        """Additions of a product."""
+        """The number of additions of a product."""
         return self.nbits + 3
 
     @property
     def product_cycles(self) -> int:
-        """A into its register, 2B + N, the pipeline, and the additions."""
+        """Cycles of a product: loading A into its register, computing 2B + N, the pipeline latency, and the
+        additions.
+        """
         return 2 * self.ndigits + 2 + self.nsteps * self.ndigits
 
 
 def widest_digit(nbits: int) -> int:
-    """The widest digit of which a word has enough."""
+    """The widest digit with which a word still has enough digits."""
     return -(-(nbits + 3) // (LEAST_DIGITS - 1)) - 1
 
 

@@ -1,14 +1,12 @@
 """Folding: the residue modulo m that replaces a bit of weight 2^i above the word (paper 000, section 2.2.1).
 
-|2^i|_m is written with the digits that have fewer ones: those of 2^i mod m, or, with all of them negative,
-those of
-m - (2^i mod m); with as many ones, the positive ones. A negative digit puts the inverted bit into the tree,
-as
--x = (1 - x) - 1, and leaves a -1 that is constant: the sum of these is the correction.
+|2^i|_m is written with the digits that have fewer ones: those of 2^i mod m or, all of them negative, those of
+m - (2^i mod m); the positive ones if both have equally many. A negative digit puts the inverted bit into the
+tree, as -x = (1 - x) - 1, and leaves a constant -1; the sum of these constants is the correction.
 
-One addition to the paper's rule: what a carry folds to while the tree is compressed must be worth less than
-it was, or the tree would never end. Where the fewer ones are worth more than three quarters of the carry, the
-other sign is taken. None of the paper's moduli is such a case.
+There is one addition to the paper's rule. A carry that is folded during compression must decrease in value,
+or the tree would never end. If the digits with fewer ones are worth more than three quarters of the carry,
+the other sign is used. None of the paper's moduli is such a case.
 """
 
 from typing import NamedTuple
@@ -17,19 +15,19 @@ from ..moduli import Modulus
 
 
 class Fold(NamedTuple):
-    """A weight beyond the word: the columns that its bit goes to, and whether it goes there inverted."""
+    """The fold of a weight beyond the word: the columns to which its bit goes, and whether it is inverted."""
 
     columns: tuple[int, ...]
     inverted: bool
 
     @property
     def value(self) -> int:
-        """Return the value of the digits, without their sign."""
+        """The absolute value of the digits."""
         return sum(1 << column for column in self.columns)
 
 
 def fold(modulus: Modulus, weight: int, *, shrinks: bool = False) -> Fold:
-    """The digits of 2^weight modulo m; with `shrinks`, they are worth at most 3/4 of 2^columns."""
+    """The digits of 2^weight modulo m; with `shrinks`, of value at most 3/4 of 2^columns."""
     nothing = Fold((), False)
     positive = (1 << weight) % modulus.value
     if positive == 0:
@@ -40,5 +38,5 @@ def fold(modulus: Modulus, weight: int, *, shrinks: bool = False) -> Fold:
     fitting = [choice for choice in choices if choice[0] < limit]
     if shrinks and len(fitting) == 2:
         fitting = [choice for choice in fitting if choice[0] <= 3 * limit // 4]
-    digits, inverted = min(fitting, key=lambda choice: choice[0].bit_count())  # the first of equals: positive
+    digits, inverted = min(fitting, key=lambda choice: choice[0].bit_count())  # positive if equal
     return Fold(tuple(i for i in range(digits.bit_length()) if digits >> i & 1), inverted)

@@ -1,13 +1,13 @@
 """Montgomery's product x*y*R^-1 mod N for odd N < R = 2^nbits, with its constants.
 
-REDC of paper 001, Algorithm 2 (Montgomery 1985): division by R is a shift.
+It uses REDC of paper 001, Algorithm 2 (Montgomery 1985): division by R is a shift.
 """
 
 from ..errors import BadInput, shown
 
 
 class Montgomery:
-    """The arithmetic of one odd modulus n, with R = 2^nbits > n."""
+    """The Montgomery arithmetic of one odd modulus n, with R = 2^nbits > n."""
 
     def __init__(self, n: int, nbits: int) -> None:
         if n <= 0:
@@ -24,7 +24,7 @@ class Montgomery:
         self.n, self.nbits = n, nbits
         self.r = 1 << nbits
         self.r_mod_n = self.r % n  # the residue of 1
-        self.r2_mod_n = self.r**2 % n  # a product by it enters the residues
+        self.r2_mod_n = self.r**2 % n  # a product with it converts into the domain
         # N' of paper 001, equation 5: R*R^-1 - N'*N = 1 with 0 < N' < R, which is -N^-1 modulo R
         self.n_prime = self.r - pow(n, -1, self.r)
 
@@ -39,7 +39,7 @@ class Montgomery:
         return t - n if t >= n else t
 
     def unreduced(self, x: int, y: int) -> int:
-        """(x * y + q * n) / R as it is, without a last subtraction."""
+        """(x * y + q * n) / R, without a final subtraction."""
         t = x * y
         return (t + t * self.n_prime % self.r * self.n) >> self.nbits
 

@@ -1,7 +1,7 @@
 """The plain modular product, as MulRem computes it.
 
 Paper 001, Algorithm 1 uses (a * b) % n as its one operation; its section 2.3 builds the unit that divides.
-Any a and b are allowed, also at or above n; only division by zero has no answer.
+Any a and b are allowed, even at or above n; only division by zero has no result.
 """
 
 from ..errors import BadInput, shown

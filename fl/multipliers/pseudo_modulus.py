@@ -1,27 +1,24 @@
 """Pseudo-moduli: multiples c*N of an odd modulus N that make reduction easy, with the saving and the cost of
 each.
 
-Paper 000, equation 21: who computes modulo m1 = c * m2 goes back to m2 by one reduction at the end. Its
-family (equations 22 and 23) is m2 = 2^n + k = (2^(n+2) - 1) / 3, so m1 = 2^(n+2) - 1, whose reduction is an
+Paper 000, equation 21: arithmetic modulo m1 = c * m2 needs one reduction to m2 at the end. Its family
+(equations 22 and 23) is m2 = 2^n + k = (2^(n+2) - 1) / 3, so m1 = 2^(n+2) - 1, whose reduction is an
 end-around carry. (As printed, the sum of equation 22 runs one term too far: k = sum of 2^(2i) for i = 0 ..
-n/2 - 1, as in its Table 4.) For an N of n bits, digits of w:
+n/2 - 1, as in its Table 4.) For an N of n bits and digits of w bits:
 
-    2^t - 1, 2^t + 1   there is one for every odd N (the first), but t is a multiple of the order of 2 modulo
-                       N, and for nearly
-                       all N that is a number about as long as N: t bits are hopeless. Where t is small, N
-                       divides a number whose
-                       factors are known or near; `warning` says so.
+    2^t - 1, 2^t + 1   The first exists for every odd N, but t is a multiple of the order of 2 modulo N. For nearly
+                       all N that is about as long as N itself, so t bits are out of reach. If t is small, N
+                       divides a number whose factors are known or easy to find; `warning` reports it.
     low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low word
                        itself (scaled.py)
     high end           cN = 2^(n+w) - delta with delta < N, c of w or w+1 bits: the quotient digit of a
-                       Barrett step is the top
-                       word
-    both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, half the
+                       Barrett step is the top word
+    both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, with half the
                        steps each
 
-Each is counted in digit products (w by w bits) of one modular product by steps of radix 2^w, beside 2s^2 + s
-for Montgomery's (s = ceil(n/w)), where s of them, one in each step, make quotient digits, and the step waits
-for it.
+The cost is counted in digit products (w by w bits) of one modular product by steps of radix 2^w. Montgomery's
+product for comparison has 2s^2 + s (s = ceil(n/w)): s of them, one in each step, produce the quotient digits,
+for which the step waits.
 """
 
 from dataclasses import dataclass
@@ -31,13 +28,13 @@ from ..errors import BadInput, require_nbits, shown
 from ..factors import Factors, find_factors, order_of_two
 from .scaled import DIGIT_NBITS
 
-MAX_T = 1 << 16  # bits of the longest 2^t -+ 1 that is written down
-EXACT_NBITS = 20  # up to here the search for t walks through all of the order
+MAX_T = 1 << 16  # bits of the longest 2^t -+ 1 that is computed
+EXACT_NBITS = 20  # up to this length the search for t covers the whole order
 
 
 @dataclass(frozen=True)
 class PseudoModulus:
-    """c * n = value, in one of the shapes; `formula` says it with numbers."""
+    """A pseudo-modulus c * n = value of one shape; `formula` is its shape with numbers."""
 
     shape: str
     n: int
@@ -54,22 +51,22 @@ class PseudoModulus:
 
     @property
     def extra_nbits(self) -> int:
-        """Bits more than n has."""
+        """The number of bits by which it is longer than n."""
         return self.value.bit_length() - self.n.bit_length()
 
 
 @dataclass(frozen=True)
 class PowerSearch:
-    """The least t with n | 2^t - 1 (`minus`), and with n | 2^t + 1 (`plus`), as far as they are known."""
+    """The least t with n | 2^t - 1 (`minus`) and with n | 2^t + 1 (`plus`), or None."""
 
     n: int
-    bound: int  # every t up to here was tried
+    bound: int  # every t up to this one was tried
     minus: int | None
     plus: int | None
-    exact: bool  # None means that there is none, or that t is above the bound if not exact
+    exact: bool  # if true, None means that no such t exists; otherwise t, if any, is above the bound
 
     def remark(self, t: int | None) -> str:
-        """Return the known facts about t (minus or plus) if it has no pseudo-modulus to show."""
+        """The reason why there is no pseudo-modulus to show for this t (minus or plus)."""
         if t is not None:
             return f"the least t is {shown(t)}: a number of so many bits is out of reach"
         if self.exact:
@@ -103,22 +100,22 @@ class PseudoModuli:
 
     @property
     def plain_steps(self) -> int:
-        """Steps of Montgomery's product modulo n itself."""
+        """The number of steps of Montgomery's product modulo n itself."""
         return self._words(self.nbits)
 
     @property
     def plain_digit_products(self) -> int:
-        """Digit products of Montgomery's product modulo n itself: a step makes s of a_i * B, one for q, s of
-        q * N.
+        """The digit products of Montgomery's product modulo n itself: per step s for a_i * B, one for q, and
+        s for q * N.
         """
         s = self.plain_steps
         return 2 * s * s + s
 
-    # ---- shapes that every odd n has
+    # ---- shapes that exist for every odd n
 
     @property
     def low_end(self) -> PseudoModulus:
-        """c = -n^-1 mod 2^w."""
+        """The low-end pseudo-modulus: c = -n^-1 mod 2^w."""
         w, n = self.w, self.nbits
         c = (1 << w) - pow(self.n, -1, 1 << w)
         digits = 1 + self._words(n + 2)
@@ -137,7 +134,7 @@ class PseudoModuli:
 
     @property
     def high_end(self) -> PseudoModulus:
-        """c = floor(2^(n+w) / n), the largest multiple below 2^(n+w)."""
+        """The high-end pseudo-modulus, the largest multiple below 2^(n+w)."""
         w, n = self.w, self.nbits
         top = 1 << (n + w)
         c = (top - 1) // self.n
@@ -156,7 +153,9 @@ class PseudoModuli:
 
     @property
     def both_ends(self) -> PseudoModulus:
-        """The largest c with c*n < 2^(n+2w) that has the residue of `low_end`."""
+        """The pseudo-modulus for both ends: the largest c with c*n < 2^(n+2w) that is congruent to the c of
+        `low_end`.
+        """
         w, n = self.w, self.nbits
         top = 1 << (n + 2 * w)
         most = (top - 1) // self.n
@@ -175,7 +174,7 @@ class PseudoModuli:
             "at the end",
         )
 
-    # ---- powers of two, give or take one
+    # ---- 2^t - 1 and 2^t + 1
 
     @cached_property
     def factors(self) -> Factors:
@@ -183,7 +182,7 @@ class PseudoModuli:
 
     @cached_property
     def powers(self) -> PowerSearch:
-        """All t up to a bound; beyond it by the factors of n, if they are known."""
+        """The search for t: all t up to a bound, and beyond it by the factors of n, if they are known."""
         n = self.n
         if n == 1:
             return PowerSearch(n, 1, 1, 1, True)
@@ -202,7 +201,7 @@ class PseudoModuli:
         return PowerSearch(n, bound, order, order // 2 if has_plus else None, True)
 
     def _power(self, sign: str, t: int | None, reduction: str) -> PseudoModulus | None:
-        """2^t - 1 or 2^t + 1, where t is small enough to write it down."""
+        """The pseudo-modulus 2^t - 1 or 2^t + 1, or None if t is unknown or too large to write it down."""
         if t is None or t > MAX_T:
             return None
         s = self._words(t)
@@ -226,7 +225,7 @@ class PseudoModuli:
         return self._power("+", self.powers.plus, "subtracted")
 
     def table(self) -> list[tuple[str, PseudoModulus | None, str]]:
-        """All shapes: name, the pseudo-modulus or None, and then why there is none."""
+        """All shapes: the name, the pseudo-modulus or None, and in that case the reason."""
         powers = self.powers
         return [
             ("2^t - 1", self.power_minus_one, "" if self.power_minus_one else powers.remark(powers.minus)),
@@ -234,17 +233,19 @@ class PseudoModuli:
             *((modulus.shape, modulus, "") for modulus in (self.low_end, self.high_end, self.both_ends)),
         ]
 
-    # ---- what it means for a key
+    # ---- suitability as the modulus of a key
 
     @property
     def family_000(self) -> int | None:
-        """The exponent t, if n = (2^t - 1) / 3 is of the family of paper 000."""
+        """The exponent t, if n = (2^t - 1) / 3 belongs to the family of paper 000; otherwise None."""
         t = (3 * self.n).bit_length()
         return t if t >= 4 and 3 * self.n == (1 << t) - 1 else None
 
     @property
     def warning(self) -> str:
-        """In plain words why n must not be the modulus of a key; empty if the search found no reason."""
+        """The reasons, in plain words, why n must not be the modulus of a key; empty if the search found
+        none.
+        """
         reasons = []
         if t := self.family_000:
             half = t // 2
@@ -283,7 +284,7 @@ class PseudoModuli:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict of a modulus without warnings."""
+        """The verdict on a modulus without warnings."""
         return f"No factor found by {self.factors.searched}. That does not prove that N is a good modulus."
 
 

@@ -1,29 +1,29 @@
 """Montgomery's product on a scaled modulus M = c*N = -1 mod 2^w: the low word itself is the quotient digit.
 
-Paper 000 (section 4.1, equation 21) computes modulo a multiple of the modulus that is easier, and goes back
-once, at the end. Its multiples are 2^t - 1, which only moduli of known factorisation have in reasonable size
-(pseudo_modulus.py). A multiple that is easy at its low end has every odd N: c = -N^-1 mod 2^w, below 2^w,
-makes w ones there. With M' = (M + 1) / 2^w a step in radix 2^w is
+Paper 000 (section 4.1, equation 21) computes modulo an easier multiple of the modulus and reduces to the
+modulus once, at the end. Its multiples are 2^t - 1, which have a reasonable size only for moduli of known
+factorisation (pseudo_modulus.py). But every odd N has a multiple that is easy at its low end: c = -N^-1 mod
+2^w, below 2^w, makes the w lowest bits ones. With M' = (M + 1) / 2^w a step in radix 2^w is
 
     q = S mod 2^w;   S <- (S + q*M) / 2^w + a_i*B = floor(S / 2^w) + q*M' + a_i*B
 
-Since cN + 1 = 0 mod 2^w, M' is 2^-w mod N, which w halvings of 1 modulo N make: the step is S/2^w mod N, said
-digit by digit.
+Since cN + 1 = 0 mod 2^w, M' is 2^-w mod N, which w halvings of 1 modulo N compute: the step computes S/2^w
+mod N, digit by digit.
 
 Bounds. Let D = 2^w, R = D^L. After the L digits of A and a digit 0, S = (A*B + Q*M) / R with 0 <= Q < R:
 every q is a digit of Q. So A, B < 2M give S < 4M^2/R + M <= 2M if R >= 4M, and products follow each other
-without a subtraction. M <= (D-1)N < 2^(n+w) asks for w*L >= n + w + 2, so L = 1 + ceil((n + 2) / w). Within
-the loop S < D*(M' + B), as a step takes less than that to less than (M' + B) + (D-1)(M' + B); M' <= N makes
-it less than D*(1 + 2(D-1))*N < 2^(n + 2w + 1). The product with 1 is S = (A + Q*M) / R <= M + (A - M) / R < M
-+ 1: at most M, and still a residue modulo M. Under the modulus N itself, with the same R, it is (A + Q*N) / R
-<= N + (A - N) / R < N + 1: at most N, so one conditional subtraction ends it. That is how numbers leave: the
-product with 1 and the reduction from M to N in one.
+without a subtraction. M <= (D-1)N < 2^(n+w) requires w*L >= n + w + 2, so L = 1 + ceil((n + 2) / w). Within
+the loop S < D*(M' + B), as a step maps values below that bound to values below (M' + B) + (D-1)(M' + B); as
+M' <= N, this is below D*(1 + 2(D-1))*N < 2^(n + 2w + 1). The product with 1 is S = (A + Q*M) / R <= M + (A -
+M) / R < M + 1: at most M, and still a residue modulo M. Modulo N itself, with the same R, it is (A + Q*N) / R
+<= N + (A - N) / R < N + 1: at most N, so one conditional subtraction completes it. Numbers leave in this way:
+the product with 1 and the reduction from M to N are one operation.
 
 Delay (Orup, ARITH-12, 1995). With M = -1 mod 2^(w * (d + 1)) and M' = (M + 1) / 2^(w * (d + 1)) a quotient
-digit is used d steps after it was found: S / 2^w leaves it away, and q*M' makes up for it d digits further
-down. Here d is 0 or 1. With d = 1 the adder of the low word and the choice of q*M' are in different cycles; M
-is w bits longer, which costs a digit, and one more step ends the product, which is then {S, the last q}. The
-bounds are the same with n + w for n.
+digit is used d steps after it was found: S / 2^w drops it, and q*M' compensates d digits further down. Here d
+is 0 or 1. With d = 1 the adder of the low word and the selection of q*M' are in different cycles. M is w bits
+longer, which costs a digit, and one more step ends the product, which is then {S, the last q}. The bounds are
+the same with n + w for n.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ DELAYS = (0, 1)  # legal d
 
 @dataclass(frozen=True)
 class ScaledShape:
-    """The widths of a machine for moduli of nbits bits and digits of w = digit_nbits bits, used d =
+    """The widths of a machine for moduli of nbits bits, with digits of w = digit_nbits bits that are used d =
     quotient_delay steps later.
     """
 
@@ -54,33 +54,33 @@ class ScaledShape:
 
     @property
     def scale_nbits(self) -> int:
-        """The ones at the low end of M."""
+        """The number of ones at the low end of M."""
         return self.digit_nbits * (self.quotient_delay + 1)
 
     @property
     def ndigits(self) -> int:
-        """L, so that R = 2^(w*L) >= 4M for every modulus of nbits bits."""
+        """L, chosen so that R = 2^(w*L) >= 4M for every modulus of nbits bits."""
         return self.quotient_delay + 1 + -(-(self.nbits + 2) // self.digit_nbits)
 
     @property
     def wide(self) -> int:
-        """Bits of a word of digits: R = 2^wide."""
+        """The width of all digits together: R = 2^wide."""
         return self.ndigits * self.digit_nbits
 
     @property
     def operand_nbits(self) -> int:
-        """Bits of a number below 2M."""
+        """The width of a number below 2M."""
         return self.nbits + self.scale_nbits + 1
 
     @property
     def state_nbits(self) -> int:
-        """Bits of S within the loop."""
+        """The width of S within the loop."""
         return self.operand_nbits + self.digit_nbits
 
     @property
     def nsteps(self) -> int:
-        """Steps of a product: the digits, and one more for the quotient digit of the last, or two where it
-        comes later.
+        """The number of steps of a product: one per digit, and one for the last quotient digit, or two if it
+        is delayed.
         """
         return self.ndigits + 1 + self.quotient_delay
 
@@ -97,7 +97,7 @@ class ScaledMontgomery:
             )
         self.n, self.shape = n, shape
         self.original = Montgomery(n, shape.wide)  # refuses even moduli, 0 and less
-        self.c = (1 << w) - pow(n, -1, 1 << w)  # -n^-1 mod 2^w, or of as many bits as M has ones
+        self.c = (1 << w) - pow(n, -1, 1 << w)  # -n^-1 mod 2^w, where w is the number of low ones of M
         self.m = self.c * n
         self.m_prime = (self.m + 1) >> w  # 2^-w mod n
         self.multiple = Montgomery(self.m, shape.wide)
@@ -108,18 +108,16 @@ class ScaledMontgomery:
                 raise BadInput(f"{shown(x)} is outside 0..2M-1 for M = {shown(self.m)}: reduce it modulo M")
 
     def product(self, a: int, b: int) -> int:
-        """a * b / R modulo m, below 2m, for a and b below 2m: the one number (a*b + Q*m) / R with 0 <=
-        Q < R.
-        """
+        """a * b / R modulo m, below 2m, for a and b below 2m: the number (a*b + Q*m) / R with 0 <= Q < R."""
         self._checked(a, b)
         return self.multiple.unreduced(a, b)
 
     def digit_serial(self, a: int, b: int) -> int:
-        """The same number by the steps of the hardware, a digit of a after the other."""
+        """The same number, computed by the steps of the hardware, one digit of a after the other."""
         self._checked(a, b)
         w, mask, s = self.shape.digit_nbits, (1 << self.shape.digit_nbits) - 1, 0
         delay = self.shape.quotient_delay
-        quotients = [0] * delay  # that are found and not yet used
+        quotients = [0] * delay  # found and not yet used
         for i in range(self.shape.nsteps):
             digit = a >> (w * i) & mask
             quotients.append(s & mask)
@@ -127,12 +125,12 @@ class ScaledMontgomery:
         return s << w * delay | sum(q << w * i for i, q in enumerate(quotients))
 
     def enter(self, x: int) -> int:
-        """A representation of x: a number below 2m that is x*R modulo n (not modulo m: only n counts in the
-        end).
+        """The representation of x: a number below 2m that is x*R modulo n (not modulo m, as only n matters in
+        the end).
         """
         return self.product(x, self.original.r2_mod_n)
 
     def leave(self, x: int) -> int:
-        """The number below n that x represents: the product with 1 under the modulus n itself."""
+        """The number below n that x represents: its product with 1 modulo n itself."""
         self._checked(x)
         return self.original.redc(x)

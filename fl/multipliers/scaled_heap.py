@@ -1,11 +1,14 @@
 """Rows of one step on a scaled modulus in one heap: S' = floor(S / 2^w) + q * M' + digit * B.
 
-Three kinds of rows make the two products (rtl/units/heap/heap_step.py): - `radix-4`: two bits of a digit take
-{0, X, 2X, 3X}, with 3B and 3M' in registers: w rows, by one AOI222 a bit - `and`: a bit of a digit takes {0,
-X}: 2w rows, by one gate a bit - `joint`: a bit of the digit and one of q take {0, B, M', B + M'}: w rows, all
-as late as q Booth's digits are not among them: their rows have signs, with which the pair of the state is
-wider than its sum, and 3X costs no more. The state is there at once, the digit when its lines have driven a
-row, q when the low word of the state is added up as well.
+Three kinds of rows can form the two products (rtl/units/heap/heap_step.py):
+
+    radix-4   two bits of a digit select {0, X, 2X, 3X} (3B, 3M' are in registers): w rows, one AOI222 per bit
+    and       one bit of a digit selects {0, X}: 2w rows, one gate per bit
+    joint     one bit of the digit and one of q select {0, B, M', B + M'}: w rows, all as late as q
+
+Booth digits are not offered: their rows have signs, which make the pair of the state wider than its sum, and
+3X costs no more. The state arrives immediately, the digit when its lines have driven a row, and q when the
+low word of the state has been added.
 """
 
 from typing import NamedTuple
@@ -16,15 +19,15 @@ from .scaled import ScaledShape
 
 ROWS = ("radix-4", "and", "joint")
 
-# ns, by the cells of the NanGate library at small loads; only differences count
+# ns, from cells of the NanGate library at small loads; only differences matter
 STATE = 0.05  # through the gate that clears it
-LINES = 0.15  # of a digit, to all bits of a row
-SELECT = 0.05  # the gate that chooses, and the decoding of two bits
-ADDER, ADDER_LEVEL = 0.13, 0.06  # of the low words: at all, and by level of a prefix adder
+LINES = 0.15  # from a digit to all bits of a row
+SELECT = 0.05  # the selecting gate, and the decoding of two bits
+ADDER, ADDER_LEVEL = 0.13, 0.06  # adder of the low words: constant part, and per level of the prefix adder
 
 
 class StepRow(NamedTuple):
-    """A row of one of the products; `place`: of the lowest bit of the digit that chooses it."""
+    """A row of one of the products; `place` is the lowest bit of the digit that selects it."""
 
     product: str  # digit, quotient, both
     place: int
@@ -52,6 +55,6 @@ def step_rows(shape: ScaledShape, rows: str) -> list[StepRow]:
 
 
 def step_heap(shape: ScaledShape, rows: str) -> HeapPlan:
-    """The heap of a step: two rows of the state, then those of the products."""
+    """The heap of a step: two rows of the state, then the rows of the products."""
     state = Line(STATE, 0, shape.state_nbits - shape.digit_nbits)
     return plan_heap([state, state, *(row.line for row in step_rows(shape, rows))], shape.state_nbits)

@@ -1,12 +1,14 @@
 """Arithmetic of the design `serial`: products on a scaled modulus (scaled.py) by words of S bits and digits
 of k bits.
 
-A product is L + 1 steps (ScaledShape.nsteps), each over M words: U <- floor(U / 2^k) + q * M' + x_i * B, q
-the low digit of U. Residues come from R^2 mod N: R * 2^t by doublings of 1, from which s squarings make R^2,
-as R = 2^(t * 2^s). M' = (c * N + 1) / 2^k is one pass over N, c = -N^-1 modulo 2^k comes bit by bit.
+A product has L + 1 steps (ScaledShape.nsteps), each over M words: U <- floor(U / 2^k) + q * M' + x_i * B,
+where q is the low digit of U. Residues are computed from R^2 mod N: R * 2^t comes from doublings of 1, and s
+squarings turn it into R^2, as R = 2^(t * 2^s). M' = (c * N + 1) / 2^k takes one pass over N; c = -N^-1 modulo
+2^k is computed bit by bit.
 
-The way out: v = P * 2^k / R by a product with 2^k, below M + 2^(k-1); then (v + q * N) / 2^k with q = v * c
-modulo 2^k is P / R modulo N and at most 2N, since M = c N with c < 2^k: two conditional subtractions end it.
+On the way out, a product with 2^k gives v = P * 2^k / R, below M + 2^(k-1). Then (v + q * N) / 2^k with q = v
+* c modulo 2^k is P / R modulo N and at most 2N, since M = c N with c < 2^k. Two conditional subtractions
+complete it.
 """
 
 from dataclasses import dataclass
@@ -14,13 +16,13 @@ from dataclasses import dataclass
 from ..errors import BadInput, bits
 from .scaled import ScaledShape
 
-LEAST_WORDS = 3  # a step must have written a word when the next one reads it
+LEAST_WORDS = 3  # a step must write a word before the next step reads it
 
 
 @dataclass(frozen=True)
 class ScaledSerialShape:
     """The words of a machine for moduli of nbits bits: of `word_nbits` bits (S), with digits of `digit_nbits`
-    (k).
+    bits (k).
     """
 
     nbits: int
@@ -43,42 +45,42 @@ class ScaledSerialShape:
 
     @property
     def scaled(self) -> ScaledShape:
-        """The mathematics."""
+        """The shape of the underlying product (scaled.py)."""
         return ScaledShape(self.nbits, self.digit_nbits)
 
     @property
     def widest(self) -> int:
-        """The widest words that the width can have, of whole digits."""
+        """The widest word of whole digits that this width allows."""
         most = -(-self.scaled.state_nbits // (LEAST_WORDS - 1)) - 1
         return most // self.digit_nbits * self.digit_nbits
 
     @property
     def nwords(self) -> int:
-        """M, of every number."""
+        """M, the number of words of a number."""
         return -(-self.scaled.state_nbits // self.word_nbits)
 
     @property
     def wide(self) -> int:
-        """Bits of all words."""
+        """The width of all words together."""
         return self.nwords * self.word_nbits
 
     @property
     def groups(self) -> int:
-        """Words that hold the digits of a factor."""
+        """The number of words that hold the digits of a factor."""
         return -(-self.scaled.wide // self.word_nbits)
 
     @property
     def squarings(self) -> int:
-        """s, by which R * 2^t becomes R^2."""
+        """s, the number of squarings that turn R * 2^t into R^2."""
         wide = self.scaled.wide
         return (wide & -wide).bit_length() - 1
 
     @property
     def doublings(self) -> int:
-        """Return the doublings from 1 to R * 2^t."""
+        """The number of doublings from 1 to R * 2^t."""
         return self.scaled.wide + (self.scaled.wide >> self.squarings)
 
     @property
     def product_cycles(self) -> int:
-        """A word of x a group, and the words of all steps."""
+        """Cycles of a product: one per group for the words of x, and one per word of each step."""
         return self.groups + self.scaled.nsteps * self.nwords

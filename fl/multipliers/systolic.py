@@ -1,9 +1,9 @@
 """Montgomery's product word by word, as a systolic array computes it (paper 002, Algorithms 2 and 3).
 
-The numbers are s words of k bits, R = 2^(k*s). A step adds x_i * y + u_i * m and drops the lowest word, which
-u_i has made 0. Operands and products are below 2m, and nothing is subtracted. The paper asks for 2m < R; that
-is not enough: a product of operands below 2m is below 2m only if R >= 4m, so s words take moduli of k*s - 2
-bits. Within the steps A < y + m (1 + 1/(2^k - 1)) < R.
+Numbers have s words of k bits, and R = 2^(k*s). A step adds x_i * y + u_i * m and drops the lowest word,
+which u_i has made 0. Operands and products are below 2m, and there is no final subtraction. The paper
+requires 2m < R, which is not enough: a product of operands below 2m is below 2m only if R >= 4m, so s words
+support moduli of k*s - 2 bits. Within the steps A < y + m (1 + 1/(2^k - 1)) < R.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from ..errors import BadInput, bits, require_nbits, shown
 
 DIGIT_NBITS = range(2, 33)  # legal k
-LEAST_WORDS = 2  # a first element and a last one
+LEAST_WORDS = 2  # the first and the last element are different
 
 
 @dataclass(frozen=True)
 class SystolicShape:
-    """The words of a machine of nbits bits: `nwords` of `digit_nbits` bits, a processing element each."""
+    """The words of a machine of nbits bits: `nwords` words of `digit_nbits` bits, with one processing element
+    each.
+    """
 
     nbits: int
     digit_nbits: int
@@ -34,16 +36,16 @@ class SystolicShape:
 
     @property
     def wide(self) -> int:
-        """Bits of all words: R = 2^wide."""
+        """The width of all words together: R = 2^wide."""
         return self.nwords * self.digit_nbits
 
     @property
     def modulus_nbits(self) -> int:
-        """The longest modulus for which R >= 4m, and which the machine's width holds."""
+        """The length of the longest modulus that satisfies R >= 4m and fits the machine's width."""
         return min(self.nbits, self.wide - 2)
 
     def check(self, m: int) -> None:
-        """BadInput for a modulus for which results would be no operands."""
+        """Raise BadInput for a modulus whose products could exceed the range of operands."""
         if m.bit_length() > self.modulus_nbits:
             raise BadInput(
                 f"modulus {shown(m)} of {bits(m.bit_length())}: {self.nwords} words of "
@@ -53,12 +55,12 @@ class SystolicShape:
             )
 
     def inverse(self, m: int) -> int:
-        """m' = -m^-1 modulo a word; 0 for an even m, which has none."""
+        """m' = -m^-1 modulo 2^k; 0 for an even m, which has no inverse."""
         base = 1 << self.digit_nbits
         return base - pow(m, -1, base) if m % 2 else 0
 
     def words(self, x: int) -> list[int]:
-        """The words of a number, the lowest first."""
+        """The words of a number, lowest first."""
         return [x >> (self.digit_nbits * j) & ((1 << self.digit_nbits) - 1) for j in range(self.nwords)]
 
 
