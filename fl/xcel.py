@@ -1,22 +1,22 @@
-"""XcelFL: an accelerator as the processor sees it, as 32-bit registers (paper 001, section 3.1, widened to
-long operands).
+"""XcelFL: functional model of an accelerator behind 32-bit processor registers (paper 001, section 3.1,
+widened to long operands).
 
-The protocol. Each access {write, addr, data} gets one answer {write, data}. A field of a request, or of a
-response, travels as W words, least significant first. W is ceil(nbits / 32) of the widest field.
+The protocol. Each access {write, addr, data} gets one response {write, data}. A field of a request, or of a
+response, is transferred as W words, least significant first. W is ceil(nbits / 32) of the widest field.
 
     xr0   write  go: compute with the words pushed since the last go; other fields keep their values
           read   wait for the end of the operation, and pop the next word of the result
     xr1   write  push the next word of field 1 (of a modular exponentiation, the base)
     xr2   write  push the next word of field 2 (the exponent)
     xr3   write  push the next word of field 3 (the modulus)
-    xr4   write  push the next word of field 4, and so on up to xr31 (numbers that the machine needs besides)
+    xr4   write  push the next word of field 4, and so on up to xr31 (further numbers that the machine needs)
           read   status of the last operation: 0 if the result is valid (modexlab.fl.status)
     xr5   read   W
 
-Every operation ends with a result or with a status other than 0, whose result reads as 0. Several results
-follow one another, each in W words. Popping a word when none is left returns 0 and sets the status NO_RESULT.
-Other registers read as 0 and ignore writes. Random numbers for blinding must be new in every request. An
-access waits while an operation is running.
+Every operation ends with a result, or with a nonzero status and a result of 0. If there are several results,
+they follow one another, W words each. Popping a word when none is left returns 0 and sets the status
+NO_RESULT. Other registers read as 0 and ignore writes. Random numbers for blinding must be new in every
+request. An access waits while an operation is running.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,10 +25,10 @@ from .accelerator import WORD_NBITS, Shape
 from .errors import BadInput
 from .status import Status
 
-GO, BASE, EXP, MOD, STATUS, WORDS = range(6)  # register numbers; GO when read is the result
-GIVEN = 4  # when written: of the first number that the machine takes as given
+GO, BASE, EXP, MOD, STATUS, WORDS = range(6)  # register numbers; reading GO pops the result
+GIVEN = 4  # write register of the first given number
 MOST_GIVEN = 8
-MOST_FIELDS = 31  # registers behind xr0
+MOST_FIELDS = 31  # registers after xr0
 
 MASK = (1 << WORD_NBITS) - 1
 
@@ -54,12 +54,12 @@ def to_words(value: int, nbits: int) -> list[int]:
 
 
 def from_words(words: Iterable[int]) -> int:
-    """The number that these words are, the least significant first."""
+    """The number with these words, least significant first."""
     return sum(word << WORD_NBITS * place for place, word in enumerate(words))
 
 
 class XcelFL:
-    """The protocol over any accelerator: `compute(*request)` gives its response."""
+    """The register protocol in front of any accelerator; `compute(*request)` returns its response."""
 
     def __init__(self, shape: Shape, compute: Callable[..., Sequence[int]]) -> None:
         self.shape = shape
@@ -68,19 +68,19 @@ class XcelFL:
         widths = [nbits for _, nbits in shape.request]
         self.widths = dict(zip(operand_registers(shape), widths, strict=True))
         self.status: int = Status.OK
-        self.result: list[int] = []  # the words that have not been popped
+        self.result: list[int] = []  # the words that have not been popped yet
         self.pushed: dict[int, list[int]] = {addr: [] for addr in self.widths}  # since the last go
         self.held: dict[int, int | None] = dict.fromkeys(self.widths)
 
     def write(self, addr: int, data: int) -> None:
-        """A write access."""
+        """Perform a write access."""
         if addr == GO:
             self._go()
         elif addr in self.pushed:
             self.pushed[addr].append(data & MASK)
 
     def read(self, addr: int) -> int:
-        """A read access."""
+        """Perform a read access and return the data."""
         if addr == GO:
             if self.result:
                 return self.result.pop(0)

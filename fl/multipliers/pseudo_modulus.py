@@ -6,15 +6,16 @@ Paper 000, equation 21: arithmetic modulo m1 = c * m2 needs one reduction to m2 
 end-around carry. (As printed, the sum of equation 22 runs one term too far: k = sum of 2^(2i) for i = 0 ..
 n/2 - 1, as in its Table 4.) For an N of n bits and digits of w bits:
 
-    2^t - 1, 2^t + 1   The first exists for every odd N, but t is a multiple of the order of 2 modulo N. For nearly
-                       all N that is about as long as N itself, so t bits are out of reach. If t is small, N
-                       divides a number whose factors are known or easy to find; `warning` reports it.
-    low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low word
-                       itself (scaled.py)
+    2^t - 1, 2^t + 1   The first exists for every odd N, but t is a multiple of the order of 2 modulo N.
+                       For nearly all N that is about as long as N itself, so t bits are out of reach. If
+                       t is small, N divides a number whose factors are known or easy to find; `warning`
+                       reports it.
+    low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low
+                       word itself (scaled.py)
     high end           cN = 2^(n+w) - delta with delta < N, c of w or w+1 bits: the quotient digit of a
                        Barrett step is the top word
-    both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, with half the
-                       steps each
+    both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, with
+                       half the steps each
 
 The cost is counted in digit products (w by w bits) of one modular product by steps of radix 2^w. Montgomery's
 product for comparison has 2s^2 + s (s = ceil(n/w)): s of them, one in each step, produce the quotient digits,

@@ -1,3 +1,3 @@
-"""Exponentiation as a program: schedules, microinstructions, recipes, and the interpreter at the functional
+"""Exponentiation as a program: schedules, microinstructions, recipes, and the interpreter of the functional
 level.
 """

@@ -1,16 +1,14 @@
 """Builder of exponentiation programs: schedules, domain conversions, CRT, blinding, verification, wiping.
 
-`plain` makes the program of a machine {base, exp, mod}: a conversion, the loop of a schedule, and the way
-back. `keyed` makes that of a machine that takes a key: with CRT (two exponentiations modulo the primes,
-Garner's recombination), message and exponent blinding, and the check s^e = m before the result leaves. Both
-are compositions of the same few pieces.
+`plain` builds the program of a machine {base, exp, mod}: a conversion, the loop of a schedule
+(schedule_loops.py), and the conversion back. `keyed` builds the program of a machine that takes a key: with
+CRT (two exponentiations modulo the primes, Garner's recombination), message and exponent blinding, and the
+check s^e = m before the result is released. Both are composed of the same pieces.
 
-The loops are those of schedule_loops.py.
-
-Sources: the schedules are those of schedules.py. Garner: Handbook of Applied Cryptography, 14.71 and note
-14.75. The check: Boneh, DeMillo and Lipton, EUROCRYPT 1997. Blinding of the exponent: Coron, CHES 1999, 5.1;
-of the message without an inverse: with a random x, (m x^e)^(d-1) * m x^(e-1) = m^d, after Ebeid and Lambert
-(2010), so that nothing is kept from one operation to the next.
+Sources: schedules as in schedules.py. Garner: Handbook of Applied Cryptography, 14.71 and note 14.75. Result
+check: Boneh, DeMillo and Lipton, EUROCRYPT 1997. Exponent blinding: Coron, CHES 1999, 5.1. Message blinding
+without an inverse: with a random x, (m x^e)^(d-1) * m x^(e-1) = m^d, after Ebeid and Lambert (2010), so that
+nothing is kept from one operation to the next.
 """
 
 from dataclasses import replace
@@ -63,7 +61,9 @@ def program_of(recipe: Recipe) -> Program:
 
 
 def _entering_constant(recipe: Recipe) -> list[Item]:
-    """r becomes 2^(nbits + R) modulo the modulus, which by a wide product takes numbers into the domain."""
+    """Items that set r to 2^(nbits + R) modulo the modulus; a wide product with it converts numbers into the
+    domain.
+    """
     if recipe.fits:
         return [word(Setup("double", "r", "1", recipe.nbits, recipe.block), note="R^2")]
     doublings = recipe.nbits + (recipe.nbits >> recipe.squarings)
@@ -75,7 +75,7 @@ def _entering_constant(recipe: Recipe) -> list[Item]:
 
 
 def plain(recipe: Recipe) -> Program:
-    """{base, exp, mod}."""
+    """The program of a machine without a key: {base, exp, mod}."""
     wipes = recipe.entries > 0
     items = exponentiation(recipe, wipes)
     public = exponentiation(recipe.of_public, wipes) if recipe.public else []
@@ -96,8 +96,9 @@ def plain(recipe: Recipe) -> Program:
 
 
 def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[Item]:
-    """From a request to the answer: into the domain, the loop, and out of it. wipes: nothing of the base is
-    left. released: the result is compared with itself, as none leaves without a check.
+    """Items from a request to its answer: conversion into the domain, the loop, and conversion back. wipes:
+    all traces of the base are erased. released: the result is compared with itself, as a verified machine
+    releases none without a check.
     """
     shape = recipe.shape
     take = word(
@@ -117,7 +118,7 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
     enters = recipe.given or recipe.montgomery or recipe.scaled is not None
     loop = BIT_BY_BIT if recipe.apart else shape.items(recipe.digit_nbits, aligns, not enters)
     if recipe.skips and not entering and isinstance(loop[0], Loop):
-        items.append(word())  # the loop is entered from here
+        items.append(word())  # the loop needs a microinstruction to be entered from
     items += [replace(item, once=recipe.once) if isinstance(item, Loop) else item for item in loop]
     if recipe.montgomery and not recipe.starts_plain:
         items.append(word(Product("r", "r", "1"), note="out of the domain"))
@@ -139,17 +140,19 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
 
 
 def of_public(recipe: Recipe) -> list[Item]:
-    """The operation of a machine with a key for requests with a public exponent, if it has one."""
+    """The items for requests with a public exponent on a machine with a key; empty if it has no such
+    operation.
+    """
     return exponentiation(recipe.of_public, True, recipe.verify) if recipe.public else []
 
 
 def _into(recipe: Recipe) -> list[Item]:
-    """b and r, the base and 1, into the domain."""
+    """Items that convert b and r, the base and 1, into the domain."""
     shape = recipe.shape
     if recipe.scaled is not None:
         return into(recipe, recipe.scaled)
     if not recipe.montgomery:
-        # a table's entry may be the result: it must be below the modulus
+        # an entry of the table may be the result, so it must be below the modulus
         reduces = recipe.domain == "identity" and (recipe.entries > 0 or recipe.fits) and not recipe.given
         base = word(Product("b", "r", "b", wide=recipe.fits), note="the base below the modulus")
         return [base] if reduces else []
@@ -160,7 +163,7 @@ def _into(recipe: Recipe) -> list[Item]:
         one = word(Setup("double", "r", "1", fixed, per_block), note="and 1")
         return [base] if recipe.starts_plain else [base, one]
     if recipe.conversion == "shift-sub":
-        # paper 004's machines: products with R^2 that one unit makes follow one another
+        # paper 004's machines: a single unit computes the products with R^2 one after the other
         square = word(Setup("square", "r", "1", 0), note="R^2 by shift-sub")
         enters = Product("b", "r", "b"), Product("r", "r", "1")
         dependent = recipe.nunits == 1 and not shape.right
@@ -176,28 +179,33 @@ def _into(recipe: Recipe) -> list[Item]:
 
 
 class _Keyed(Pieces):
-    """The pieces of a keyed program, in the order in which they are called for."""
+    """The pieces of a program with a key, in the order of their use."""
 
-    # ---- products, by which factor may be any word and which must be below the modulus
+    # ---- products of a factor that may be any word and one that must be below the modulus
 
     def product(self, dst: str, any_word: str, reduced: str, *, wide: bool = False) -> Product:
-        """Montgomery's first factor may be any word, that of the other domains is below the modulus."""
+        """A product of a factor that may be any word and one that is below the modulus, in the order that the
+        domain requires: Montgomery's first factor may be any word, and the second factor of the other
+        domains.
+        """
         x, y = (any_word, reduced) if self.recipe.montgomery else (reduced, any_word)
         return Product(dst, x, y, wide=wide and self.recipe.fits)
 
     def enter(self, *also: Action) -> None:
-        """b becomes s in the domain, whatever word s is; in a Montgomery domain b was the entering
-        constant.
+        """Convert s, which may be any word, into the domain as b. In a Montgomery domain, b holds the
+        entering constant before.
         """
         self.word(self.product("b", "s", "b" if self.recipe.montgomery else "1", wide=True), *also)
 
     def constant(self, slot: str) -> None:
-        """b becomes the entering constant of the modulus, kept before."""
+        """Load the stored entering constant of the modulus into b."""
         if self.recipe.montgomery:
             self.word(Fetch("b", slot))
 
     def make_constant(self, slot: str, *also: Action) -> None:
-        """The entering constant of the modulus goes to its slot and to b; that of n is made once."""
+        """Compute the entering constant of the modulus into its slot and into b; that of n is computed only
+        once.
+        """
         if slot == "cn" and slot in self.slots:
             self.constant(slot)
         elif self.recipe.montgomery:
@@ -208,13 +216,13 @@ class _Keyed(Pieces):
     # ---- parts
 
     def blind(self) -> None:
-        """m becomes m x^e, and u m x^(e-1), for the random x."""
+        """Replace m by m x^e and u by m x^(e-1), for the random x."""
         self.word(SetModulus("n"), note="the message is blinded by x^e")
         self.make_constant("cn", Fetch("s", "x"))
         self.enter()
         self.word(self.keep("xr", "b"))
         self.public_power(Move("r", "1"), even=True)
-        # r = x^(e-1), which enters by way of s
+        # r = x^(e-1), which enters the domain through s
         self.word(Move("s", "r"), *([Fetch("b", "cn")] if self.recipe.montgomery else []))
         self.enter(Fetch("s", "m"))
         self.word(self.product("r", "s", "b"))
@@ -223,8 +231,8 @@ class _Keyed(Pieces):
         self.word(self.keep("m", "r"))
 
     def power(self, modulus: str, exponent: str, order: str, random: str, constant: str, what: str) -> None:
-        """r becomes m^exponent modulo a slot, in the domain; `order` is a multiple of the group's, or next to
-        it.
+        """Set r to m^exponent modulo a slot, in the domain. `order` is a multiple of the group order, or
+        adjacent to one.
         """
         recipe = self.recipe
         self.word(SetModulus(modulus), note=what)
@@ -237,12 +245,12 @@ class _Keyed(Pieces):
         self.loop(exponent, order, random)
 
     def leave(self) -> None:
-        """r out of the domain."""
+        """Convert r out of the domain."""
         if self.recipe.montgomery:
             self.word(Product("r", "r", "1"))
 
     def crt(self) -> None:
-        """r becomes m^d modulo p and modulo q, put together by Garner's formula."""
+        """Set r to m^d, computed modulo p and modulo q and recombined by Garner's formula."""
         self.power("q", "dq", "q", "kq", "c", "modulo q")
         self.leave()
         self.word(self.keep("sq", "r"))
@@ -259,7 +267,7 @@ class _Keyed(Pieces):
         self.enter(Fetch("s", "qinv"))
         self.word(self.product("r", "s", "b"))
         self.word(Check("r", "1", Status.BAD_KEY), Move("r", "0"))
-        # s = sq + h q modulo n, in which nothing is reduced
+        # s = sq + h q modulo n, where no reduction takes place
         self.word(SetModulus("n"), note="sq + h q")
         self.make_constant("cn", Fetch("s", "q"))
         self.enter(Fetch("s", "p"))
@@ -270,20 +278,21 @@ class _Keyed(Pieces):
         self.word(Add("r", "r", "b"))
 
     def unblind(self) -> None:
-        """r becomes r * u."""
+        """Multiply r by u."""
         self.constant("cn")
         self.word(Move("s", "r"))
         self.enter(Fetch("s", "u"))
         self.word(self.product("r", "s", "b"), note="the blinding is taken away")
 
     def verify(self) -> None:
-        """Does the result to the e give the message again? It is kept twice, and the answer wants both.
+        """Check that the result to the power e is the message. The result is stored twice, and the answer
+        requires equal copies.
 
-        The second takes the message's place, so that a fault that jumps over both leaves two that differ; it
-        is the number that the check begins with, unless that is in a Montgomery domain. The modulus is
-        fetched again, as a result under a wrong one might stand a check under the same. The check that
-        releases the result is the last, and leaves r and b different: the answer finds them equal only if
-        they are the two that were kept.
+        The second copy replaces the message, so that a fault that skips both stores leaves two different
+        numbers. It is the number from which the check starts, unless that is in a Montgomery domain. The
+        modulus is fetched again, because a result under a wrong modulus might pass a check under the same
+        one. The check that releases the result is the last, and leaves r and b different: the answer finds
+        them equal only if both stored copies are fetched.
         """
         domain = self.recipe.montgomery
         note = "does the result to the e give the message?"
@@ -303,7 +312,7 @@ class _Keyed(Pieces):
         self.word(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def program(self) -> Program:
-        """All of it."""
+        """The complete program."""
         recipe = self.recipe
         self.take()
         if recipe.blind_message:

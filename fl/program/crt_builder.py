@@ -28,12 +28,14 @@ from .schedule_loops import RIGHT_TO_LEFT
 
 
 def asking(recipe: Recipe) -> list[Item]:
-    """The word that asks whether the exponent of a request is public."""
+    """The microinstruction that tests whether the exponent of a request is public, if the machine accepts
+    such requests.
+    """
     return [word(takes=True, note="is the exponent public?")] if recipe.public else []
 
 
 class Pieces:
-    """Items, and the slots that they need."""
+    """A program under construction: its items, and the memory slots that they use."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -42,17 +44,19 @@ class Pieces:
         self.slots: list[str] = []
 
     def word(self, *parts: Product | Action, **more: Any) -> None:
-        """Products, and actions beside them."""
+        """Append a microinstruction with these products and actions."""
         self.items.append(word(*parts, **more))
 
     def keep(self, slot: str, src: str) -> Keep:
-        """A store, which gives the slot its place."""
+        """A store to a slot, which is allocated on first use."""
         if slot not in self.slots:
             self.slots.append(slot)
         return Keep(slot, src)
 
     def take(self) -> None:
-        """The request into slots, a field a word; what the check relies on is kept twice."""
+        """Store the fields of the request in slots, one per microinstruction. Numbers on which the check
+        relies are stored twice.
+        """
         recipe = self.recipe
         self.items += asking(recipe)
         numbers = [("m", "in.base"), ("n", "in.mod")]
@@ -72,14 +76,14 @@ class Pieces:
         self.word(self.keep(*last), *empty, takes=True, accepts=True)
 
     def public_power(self, *also: Action, even: bool = False) -> None:
-        """r becomes r * b^e; even: r * b^(e-1)."""
+        """Multiply r by b^e; even: by b^(e-1)."""
         self.word(Fetch("s", "e"), *also)
         self.word(SetExponent("s", even=even))
         self.items += RIGHT_TO_LEFT.items(1, False, False)
 
     def loop(self, exponent: str, order: str, random: str) -> None:
-        """The schedule over a slot's exponent, which is blinded by a random multiple of another's first, if
-        that is asked for.
+        """Run the schedule over the exponent in a slot, after blinding it, if the recipe says so, by a random
+        multiple of another slot.
         """
         recipe, shape = self.recipe, self.recipe.shape
         last = SetExponent(
@@ -91,13 +95,13 @@ class Pieces:
             self.items.append(Repeat(word(Stretch("s")), 1, recipe.random_nbits))
             last = replace(last, add=True)
         self.word(Fetch("s", exponent))
-        # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it
-        # (`modexlab attack leakage`)
+        # the plain exponent must not remain next to its blinded form: the value that overwrites it would
+        # reveal it (`modexlab attack leakage`)
         self.word(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
         self.items += shape.items(recipe.digit_nbits, False, False)
 
     def fields(self) -> tuple[tuple[str, int], ...]:
-        """Return the fields of the request after base, exp and mod."""
+        """The fields of the request after base, exp and mod."""
         recipe = self.recipe
         half = recipe.half_nbits
         key = []
@@ -115,13 +119,14 @@ class Pieces:
         return tuple(key)
 
     def end(self, twin: str, twins: list[str], flushed: Product, *setups: Setup) -> Item:
-        """Return the microinstructions that overwrite all secrets in registers, memory and units and send the
-        answer.
+        """Append the microinstructions that overwrite all secrets in registers, memory and units and send the
+        answer; return the first.
 
-        twin: the slot of a checked result's second, one of `twins`, those that stay. The result waits in
-        registers while the memory is cleared; who comes here without one has 0 in its place. Of a checked
-        one a 1 is left in place of its twin and of that of the modulus, not the 0 of the first: a fault that
-        fetches them again, or that keeps the next request from being stored, finds two that differ.
+        twin: the slot of the second copy of a checked result. twins: the slots that are not cleared, `twin`
+        among them. The result waits in registers while the memory is cleared; a program that ends without a
+        result has 0 there. After a checked result, 1 replaces its second copy and that of the modulus, while
+        the first copies become 0: a fault that fetches them again, or that keeps the next request from being
+        stored, finds two different numbers.
         """
         recipe, joins = self.recipe, self.joins
         twice = recipe.verify
@@ -130,10 +135,10 @@ class Pieces:
         if not twice:
             for kept in words:
                 self.word(self.keep(*kept))
-        # what is not cleared has the last addresses
+        # slots that are not cleared have the last addresses
         ones = twins if twice else []
         self.slots = [slot for slot in self.slots if slot not in ones] + ones
-        # a word of the result and its twin differ until they are fetched
+        # a word of the result and its second copy differ until they are fetched
         zero = [Move("r", "0"), Move("b", str(int(twice))), Move("s", str(int(twice and joins)))]
         self.word(SetModulus("0"), SetExponent("0"), *zero, note="wiping")
         second = [Keep("n2", "b")] if "n2" in ones else []
@@ -155,7 +160,7 @@ class Pieces:
         return self.items[start]
 
     def assembled(self, failure: Item, nbits: int, public: Sequence[Item] = ()) -> Program:
-        """The program of these pieces, whose exponents have so many bits or more, and of those of requests
+        """The program of these pieces, for exponents of nbits bits or more, and of the items for requests
         with a public exponent.
         """
         recipe = self.recipe

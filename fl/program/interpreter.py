@@ -3,9 +3,9 @@
     outcome = run(program, {"base": 3, "exp": 5, "mod": 7}, Arithmetic("montgomery", 8))
     outcome.status, outcome.result
 
-`trace` takes every word that was executed with the factors of its products, from which the cycle-level twin
-makes cycles. Without an Arithmetic nothing is multiplied: the trace is the same, as what a program does
-depends on exponents and not on residues.
+`trace` records every executed microinstruction with the factors of its products, from which the cycle-level
+twin computes cycles. Without an Arithmetic no products are computed; the trace is the same, because control
+flow depends on exponents and not on residues.
 """
 
 from collections.abc import Mapping
@@ -41,15 +41,16 @@ from .ir import (
 
 Value = int | None  # None: not computed
 
-MOST_WORDS = 1 << 24  # executed; a program that goes on is one that never ends
+MOST_WORDS = 1 << 24  # executed microinstructions, after which a program counts as endless
 
 
 @dataclass(frozen=True)
 class Arithmetic:
     """Products of a domain in a machine of nbits bits, whose multiplier works in blocks of block_nbits.
 
-    fits: it takes as many blocks as the modulus needs (and R of a Montgomery domain follows), unless a
-    product is `wide`. scaled: on a scaled modulus, words and their bounds are those of the hardware.
+    fits: the multiplier uses as many blocks as the modulus needs (which also determines R of a Montgomery
+    domain), unless a product is `wide`. scaled: products are on a scaled modulus, with the word sizes and
+    bounds of the hardware.
     """
 
     domain: str  # "identity", "residue", "montgomery" or "scaled"
@@ -67,13 +68,13 @@ class Arithmetic:
         return -(-self.nbits // self.block)
 
     def blocks(self, modulus: int) -> int:
-        """Blocks that a modulus needs."""
+        """The number of blocks that a modulus needs."""
         return max(1, -(-modulus.bit_length() // self.block)) if self.fits else self.most_blocks
 
     def product(
         self, x: int, y: int, modulus: int, wide: bool = False, lifted: bool = False, m_prime: int = 0
     ) -> int:
-        """x * y in the domain; what the hardware makes of numbers without a modulus is nobody's business."""
+        """x * y in the domain; 0 without a modulus, when the result of the hardware does not matter."""
         if self.scaled is not None:
             return self.scaled.product(x << self.scaled.lift_nbits if lifted else x, y, m_prime)
         if modulus == 0:
@@ -85,7 +86,7 @@ class Arithmetic:
 
 
 class Made(NamedTuple):
-    """A product that was made: its factors, and whether it took all blocks."""
+    """An executed product: its factors, and whether it used all blocks."""
 
     a: Value
     b: Value
@@ -93,7 +94,7 @@ class Made(NamedTuple):
 
 
 class Executed(NamedTuple):
-    """A word that was executed."""
+    """An executed microinstruction."""
 
     pc: int
     word: Word
@@ -117,7 +118,7 @@ class _State:
     modulus: int = 0
     m_prime: int = 0  # of a scaled modulus
     exponent: int = 0
-    left: int = 0  # digits of it
+    left: int = 0  # remaining digits of the exponent
     random: int = 0
     status: Status = Status.OK
     checked: bool = False
@@ -127,7 +128,7 @@ class _State:
         return self.arithmetic.scaled if self.arithmetic is not None else None
 
     def value(self, name: str) -> Value:
-        """A register, a constant, or a field of the request."""
+        """The value of a register, a constant, or a field of the request."""
         if name in ("0", "1"):
             return int(name)
         if name in ("unit", "half"):
@@ -141,20 +142,22 @@ class _State:
         return None if self.scaled is None else self.scaled.part(whole, part)
 
     def one(self, name: str) -> Value:
-        """A source, of which 1 is a residue: 0 modulo 1. On a scaled modulus it is a word as any other."""
+        """The value of a source, where 1 is a residue: 0 modulo 1. On a scaled modulus 1 is an
+        ordinary word.
+        """
         if name == "1" and self.scaled is None:
             return int(self.modulus != 1)
         return self.value(name)
 
     def set_modulus(self, change: SetModulus) -> None:
-        """The modulus; a scaled one is not yet known."""
+        """Set the modulus. The constant of a scaled modulus is not yet known then."""
         ones = change.src == "ones"
         value = self.slots.get(change.slot, 0) if change.slot else self.value("0" if ones else change.src)
-        self.modulus = value or 0  # one that is computed has no products
+        self.modulus = value or 0  # None if it was computed, when no products are computed
         self.m_prime = self.scaled.ones if ones and self.scaled is not None else 0
 
     def set_up(self, action: Setup) -> Value:
-        """Return the result of a conversion."""
+        """The result of a conversion."""
         value, scaled = self.one(action.src), self.scaled
         if self.arithmetic is None:
             return None
@@ -170,7 +173,9 @@ class _State:
         return scaled.leave(value, self.modulus) if action.kind == "halve" else 0
 
     def add(self, action: Add) -> Value:
-        """A sum or a difference, of numbers below the modulus; of others as they come to be."""
+        """The sum or difference of numbers below the modulus; for other numbers, the result of the
+        hardware.
+        """
         x, y = self.value(action.x), self.value(action.y)
         if x is None or y is None:
             return None
@@ -185,15 +190,15 @@ class _State:
         return made
 
     def known(self, name: str) -> int:
-        """Return a value on which the program's course depends: never a product."""
+        """A value that determines the control flow, and is therefore never a product."""
         value = self.value(name)
         if value is None:
             raise BadInput(f"{name} is computed, and an exponent is made of it: give the run an Arithmetic")
         return value
 
     def window(self) -> tuple[int, int]:
-        """Length and value of the window at hand: a 0, or up to a digit's bits that begin and end with
-        a 1.
+        """Length and value of the current window: a single 0, or up to digit_nbits bits that begin and end
+        with 1.
         """
         nbits = self.program.digit_nbits
         top = self.exponent << nbits >> self.left if self.left else 0
@@ -203,34 +208,34 @@ class _State:
         return nbits - zeros, top >> zeros
 
     def entry(self) -> int:
-        """Return the entry of the table for the current digit or window."""
+        """The index of the table entry for the current digit or window."""
         return self.window()[1] >> 1 if self.program.sliding else self.digit()
 
     def skips(self) -> bool:
-        """There is a block at the exponent's top that neither it nor the modulus fills."""
+        """Whether the top block of the exponent is zero and above the length of the modulus."""
         block, digit = self.program.block_nbits, self.program.digit_nbits
         blocks = max(1, -(-self.modulus.bit_length() // block))
         return self.left * digit > blocks * block and self.exponent >> self.left * digit - block == 0
 
     def again(self, flow: Flow, index: int) -> bool:
-        """A word is repeated."""
+        """Whether a repeated microinstruction is executed once more."""
         if flow.last == SKIPPED:
             return self.skips()
         return index != (self.window()[0] if flow.last == WINDOW else flow.last)
 
     def bit(self, right: bool) -> int:
-        """That at hand."""
+        """The current bit of the exponent."""
         if self.program.sliding:
             return self.window()[1] & 1
         return (self.exponent if right else self.digit()) & 1
 
     def digit(self) -> int:
-        """The exponent's digit at hand."""
+        """The current digit of the exponent."""
         nbits = self.program.digit_nbits
         return self.exponent >> nbits * (self.left - 1) & (1 << nbits) - 1 if self.left else 0
 
     def moves(self, right: bool) -> None:
-        """The exponent, by a digit."""
+        """Advance the exponent by one bit, digit or window."""
         if right:
             self.exponent >>= 1
         elif self.program.sliding:
@@ -241,8 +246,8 @@ class _State:
             self.exponent &= (1 << self.program.digit_nbits * self.left) - 1
 
     def act(self, action: Action, index: int, after: list[tuple[str, Value]]) -> None:
-        """An action; what it writes to a register comes to `after`, as it is read by none of the word's
-        others.
+        """Execute an action. Register writes are appended to `after`, because other actions of the
+        microinstruction must not see them.
         """
         match action:
             case Move(dst, src):
@@ -283,7 +288,7 @@ class _State:
                     self.checked = True
 
     def answer(self) -> Outcome:
-        """Return the answer that is offered at the end."""
+        """The answer that is offered at the end."""
         result = self.registers["r"]
         agree = result == self.registers["b"]
         if self.program.joins:
@@ -303,7 +308,9 @@ def run(
     status: Status = Status.OK,
     trace: list[Executed] | None = None,
 ) -> Outcome:
-    """The program from the request to its answer; `status` is what the request is refused with."""
+    """Execute the program from the request to its answer; `status` is the status with which the request is
+    refused, or OK.
+    """
     state = _State(program, fields, arithmetic)
     pc, index = 0, program.words[0].start
     for _ in range(MOST_WORDS):
@@ -327,7 +334,7 @@ def run(
                 p = arithmetic.product(a, b, state.modulus, product.wide, product.lifted, state.m_prime)
             made.append(Made(a, b, product.wide))
             after += [(name, p) for name in (dst, product.also) if name]
-        # the modulus first: a 1 that comes with it is 1 modulo it
+        # set the modulus first: a 1 in the same microinstruction is 1 modulo it
         for change in word.find(SetModulus):
             state.set_modulus(change)
         for action in word.actions:
@@ -352,7 +359,7 @@ def run(
         elif flow.loops:
             if flow.kind == "back":
                 state.moves(right)
-            # a loop that aligns is entered through the word that does
+            # a loop that aligns is entered through its aligning microinstruction
             aligns = flow.kind == "enter" and not word.aligns and program.words[to - 1].aligns
             left = state.exponent if right else state.left
             to = to - 1 if aligns else to if left else flow.out

@@ -1,29 +1,30 @@
-"""Program: an exponentiation as microinstructions over residue registers, for the oracle, the cycle-level
-twin and the hardware.
+"""Program: an exponentiation as microinstructions over residue registers, for the functional model, the
+cycle-level twin and the hardware.
 
-A word makes products and, beside them, actions, then says which word is next. All operands of a word are read
-before anything is written; an action takes effect when the word ends. What a machine has beside its
-multiplier follows from what its program names:
+A microinstruction (class Word) has products, actions that run in parallel with them, and a flow that selects
+the next one. It reads all operands before it writes anything; an action takes effect when the
+microinstruction ends. The hardware in addition to the multiplier follows from the names that the program
+uses:
 
-    working registers   r, b, s: flip-flops, operands of products; s also takes the table's entry for a secret
-                        digit
+    working registers   r, b, s: flip-flops, operands of products; s also receives the table entry for a
+                        secret digit
     slots               words of a memory: the table (entry i), and numbers by name
-    modulus, exponent   registers; the exponent moves by a bit to the right, or by a digit to the left
-    fields              of the request: base, exp, mod, and what a key has beside them
+    modulus, exponent   registers; the exponent moves by one bit to the right, or by one digit to the left
+    fields              of the request: base, exp, mod, and further numbers of a key
 
-Operands of products are registers, "1" (one), and Choice("b", "r"): b if the exponent's bit at hand is 1,
-else r, in the same time. A product with `when` is made only if that bit is 1, which leaks. `wide`: it takes
-all blocks of the machine's width, whatever the modulus, so that one of its factors may be any word (units
-with a run-time width).
+Operands of products are registers, "1" (one), and Choice("b", "r"): b if the current bit of the exponent is
+1, otherwise r, in the same time. A product with `when` is executed only if that bit is 1, which leaks. A
+`wide` product uses all blocks of the machine's width, whatever the modulus, so that one of its factors may be
+any word (units with a run-time width).
 
-A machine on a scaled modulus (scaled_entry.py) has two more numbers, "unit" and "half", powers of 2; its
-conversions are "scale", "double", "halve" and "clear"; `lifted` factors are shifted up, modulus "ones" is
-none, but products add the halves of an integer. If it `joins`, its units are half as wide as what it is asked
-for: base and modulus come as "in.base.low" and "in.base.high", the result leaves as s, r.
+A machine on a scaled modulus (scaled_entry.py) has two more constants, "unit" and "half", which are powers of
+2. Its conversions are "scale", "double", "halve" and "clear". `lifted` factors are shifted up. With modulus
+"ones" there is no modulus, and products add the halves of an integer. If a program `joins`, its units are
+half as wide as the operands: base and modulus are read as "in.base.low" and "in.base.high", and the result is
+s, r.
 
-Words come from items, which nest: a Word, Loop (over the exponent's digits), Repeat (a fixed number of times,
-which `index` counts), and Checked (a comparison whose failure ends the program with a status). `assemble`
-makes a Program of items.
+A program is assembled from items, which nest: Word, Loop (over the digits of the exponent) and Repeat (a
+number of times, counted by `index`). `assemble` turns items into a Program.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ..status import Status
 
 
 class Choice(NamedTuple):
-    """A register by the bit of the exponent at hand."""
+    """A register selected by the current bit of the exponent."""
 
     one: str
     zero: str
@@ -51,20 +52,20 @@ Operand = str | Choice
 
 
 def at_bit(operand: Operand, bit: int) -> str:
-    """The register that is meant where this is the exponent's bit."""
+    """The register that an operand names for this value of the exponent's bit."""
     return operand if isinstance(operand, str) else (operand.one if bit else operand.zero)
 
 
 @dataclass(frozen=True)
 class Product:
-    """dst becomes x * y in the domain of the multiplier; an empty dst drops it."""
+    """dst becomes x * y in the domain of the multiplier; an empty dst discards the product."""
 
     dst: Operand
     x: Operand
     y: Operand
     when: bool = False
     wide: bool = False
-    also: str = ""  # a second register that takes it
+    also: str = ""  # a second destination register
     lifted: bool = False
 
     def __str__(self) -> str:
@@ -78,7 +79,7 @@ class Product:
 
     @property
     def by_bit(self) -> bool:
-        """The exponent's bit decides what it does."""
+        """Whether it depends on the current bit of the exponent."""
         return self.when or any(isinstance(choice, Choice) for choice in self.choices)
 
 
@@ -86,7 +87,7 @@ class Product:
 
 
 class Action:
-    """An action of a word beside its products; `text` is its assembly."""
+    """An action of a microinstruction, in parallel with its products; `text` is its assembly."""
 
     text = ""
 
@@ -105,10 +106,11 @@ class Move(Action):
 
 @dataclass(frozen=True)
 class Setup(Action):
-    """A unit of its own makes dst of src: "double" doubles it, modulo the modulus. On a scaled modulus: see
-    scaled_entry.py.
+    """A conversion unit computes dst from src: "double" doubles it modulo the modulus. Conversions on a
+    scaled modulus: see scaled_entry.py.
 
-    times: fixed + per_block * (blocks of the modulus), which is fixed for a machine without a run-time width.
+    It runs fixed + per_block * (blocks of the modulus) times; that is constant for a machine without a
+    run-time width.
     """
 
     kind: str
@@ -127,7 +129,7 @@ class Setup(Action):
 
 @dataclass(frozen=True)
 class Add(Action):
-    """dst becomes x + y modulo the modulus, or x - y."""
+    """dst becomes x + y or x - y modulo the modulus."""
 
     dst: str
     x: str
@@ -140,7 +142,7 @@ class Add(Action):
 
 @dataclass(frozen=True)
 class Fetch(Action):
-    """A register from a slot."""
+    """Load a register from a slot."""
 
     dst: str
     slot: str
@@ -149,7 +151,9 @@ class Fetch(Action):
 
 @dataclass(frozen=True)
 class Keep(Action):
-    """A slot from a register, a field of the request or "0"; it is written in the word's first cycle."""
+    """Store a register, a field of the request or "0" in a slot; it is written in the first cycle of the
+    microinstruction.
+    """
 
     slot: str
     src: str
@@ -158,7 +162,7 @@ class Keep(Action):
 
 @dataclass(frozen=True)
 class KeepEntry(Action):
-    """The table's entry `index` from a register."""
+    """Store a register in entry `index` of the table."""
 
     src: str
     text = "st table[index], {0.src}"
@@ -166,7 +170,7 @@ class KeepEntry(Action):
 
 @dataclass(frozen=True)
 class Clear(Action):
-    """The memory's word `index` becomes 0."""
+    """Set word `index` of the memory to 0."""
 
     src = "0"
     text = "clr mem[index]"
@@ -174,8 +178,8 @@ class Clear(Action):
 
 @dataclass(frozen=True)
 class Scan(Action):
-    """s becomes the table's entry for the exponent's digit at hand; all entries are read. It goes on beside
-    the next words.
+    """Set s to the table entry for the current digit, reading all entries. It continues during the following
+    microinstructions.
     """
 
     text = "scan s, table[digit]"
@@ -183,9 +187,7 @@ class Scan(Action):
 
 @dataclass(frozen=True)
 class Pick(Action):
-    """s becomes the table's entry for the window at hand, an odd number; no other entry is read, which
-    leaks.
-    """
+    """Set s to the table entry for the current window, an odd number, reading no other entry, which leaks."""
 
     dst = "s"
     text = "pick s, table[window]"
@@ -193,8 +195,8 @@ class Pick(Action):
 
 @dataclass(frozen=True)
 class Skip(Action):
-    """Leading blocks of the exponent go, as many as neither the modulus nor the exponent fills: one whenever
-    the word is repeated.
+    """Drop one leading block of the exponent. It is repeated while the top block is zero and above the length
+    of the modulus.
     """
 
     text = "skip blocks"
@@ -202,23 +204,23 @@ class Skip(Action):
 
 @dataclass(frozen=True)
 class SetModulus(Action):
-    """The modulus from a slot, from a field of the request, "0" or "ones"."""
+    """Set the modulus from a slot, from a field of the request, to "0" or to "ones"."""
 
     src: str
     text = "modulus {0.src}"
 
     @property
     def slot(self) -> str:
-        """The memory's word that it is."""
+        """The name of the slot that it reads, or ""."""
         return "" if self.src in ("0", "ones") or self.src.startswith("in.") else self.src
 
 
 @dataclass(frozen=True)
 class SetExponent(Action):
-    """The exponent from a register, a field of the request or "0", and the digits that are scanned.
+    """Set the exponent from a register, a field of the request or "0", and the number of digits to scan.
 
-    count 0: as many bits as are left of it (to the right). even: its lowest bit becomes 0. top: its digits
-    are put to the top. add: it is added to what is there.
+    count 0: bits are scanned to the right until none is left. even: the lowest bit is cleared. top: the
+    digits are shifted to the top. add: the value is added to the exponent.
     """
 
     src: str
@@ -235,8 +237,8 @@ class SetExponent(Action):
 
 @dataclass(frozen=True)
 class Stretch(Action):
-    """A step of exponent + random * src: it is doubled, and src (its lowest bit 0) is added if the random
-    word's top bit is 1.
+    """One step of exponent + random * src: double the exponent, and add src (with its lowest bit cleared) if
+    the top bit of the random word is 1.
     """
 
     src: str
@@ -246,7 +248,7 @@ class Stretch(Action):
 
 @dataclass(frozen=True)
 class Random(Action):
-    """The random factor of an exponent, from a field of the request."""
+    """Set the random factor of an exponent from a field of the request."""
 
     src: str
     text = "random {0.src}"
@@ -254,34 +256,33 @@ class Random(Action):
 
 @dataclass(frozen=True)
 class Check(Action):
-    """x must be y (a register, "0" or "1"), else the program goes on at its end with this status, without a
-    result.
+    """Compare x with y (a register, "0" or "1"); if they differ, the program goes to its end with this status
+    and without a result.
     """
 
     x: str
     y: str
     status: Status
-    final: bool = False  # without it no result leaves
+    final: bool = False  # no result is released without it
     text = "cmp {0.x}, {0.y}, {0.status.name}"
 
 
-# ---- what comes after a word
+# ---- the next microinstruction
 
 
-WINDOW, SKIPPED = -1, -2  # in the place of the last index of a repetition
+WINDOW, SKIPPED = -1, -2  # replace the last index of a repetition
 
 
 @dataclass(frozen=True)
 class Flow:
-    """The next word.
+    """The next microinstruction, by kind.
 
     next    `to`
-    enter   `to`, the first word of a loop, or `out` if the exponent has no digits left
-    back    the same behind a digit, by which the exponent moves
-    repeat  the same word, until `index` is `last`, or the length of the window at hand (WINDOW), or as long
-            as there is a block
-            to be skipped (SKIPPED); then `to`
-    answer  the result is offered, until it is taken; then word 0
+    enter   `to`, the first one of a loop, or `out` if the exponent has no digits left
+    back    the same after a digit, when the exponent moves on
+    repeat  the same one until `index` is `last`, or the length of the current window (WINDOW), or while a
+            block can be skipped (SKIPPED); then `to`
+    answer  offer the result until it is accepted; then microinstruction 0
     ask     `out` if the request says that its exponent is public, else `to`
     """
 
@@ -292,12 +293,12 @@ class Flow:
 
     @property
     def loops(self) -> bool:
-        """It enters a loop, or goes back in it."""
+        """Whether it enters a loop or goes back in it."""
         return self.kind in ("enter", "back")
 
 
 class Multiplication(NamedTuple):
-    """A product, and the registers that it has at a bit of the exponent."""
+    """A product, and its registers for one value of the bit of the exponent."""
 
     product: Product
     dst: str
@@ -307,26 +308,26 @@ class Multiplication(NamedTuple):
 
 @dataclass(frozen=True)
 class Word:
-    """Products side by side (or one behind the other on one unit), actions, and what comes next, by the
-    exponent's bit.
+    """A microinstruction: products, in parallel or in series on one unit, actions, and the flow, which may
+    depend on the bit of the exponent.
     """
 
     products: tuple[Product, ...] = ()
     actions: tuple[Action, ...] = ()
     note: str = ""
-    takes: bool = False  # it waits for a request; `accepts` ends its stay at the port
+    takes: bool = False  # it waits for a request; one that also `accepts` completes the handshake
     accepts: bool = False
-    aligns: bool = False  # it waits until the exponent's highest 1 is at the top
-    start: int = 0  # `index` when the word is entered
+    aligns: bool = False  # it waits until the highest 1 of the exponent is at the top
+    start: int = 0  # `index` when it is entered
     flow: Flow = Flow()
-    flow_at_zero: Flow | None = None  # where the exponent's bit decides
+    flow_at_zero: Flow | None = None  # the flow for bit 0, if different
 
     def flow_at(self, bit: int) -> Flow:
-        """Return the microinstruction that follows if the exponent's bit is this one."""
+        """The flow for this value of the bit of the exponent."""
         return self.flow if bit or self.flow_at_zero is None else self.flow_at_zero
 
     def made(self, bit: int) -> list[Multiplication]:
-        """The products that are made where this is the exponent's bit."""
+        """The products that are executed for this value of the bit of the exponent."""
         return [
             Multiplication(product, *(at_bit(operand, bit) for operand in product.choices))
             for product in self.products
@@ -347,14 +348,16 @@ class Word:
 
     @property
     def needs_entry(self) -> bool:
-        """It reads s, so it waits for a scan under way."""
+        """Whether it reads s, and so waits for a scan in progress."""
         read = [operand for product in self.products for operand in (product.x, product.y)]
         read += [action.src for action in self.find(Move, Setup, Keep)]
         return any("s" in (at_bit(choice, 0), at_bit(choice, 1)) for choice in read)
 
     @property
     def settles(self) -> bool:
-        """It changes the modulus, or what units know of it, which a product sees in the cycle after."""
+        """Whether it changes the modulus, or a constant of it in the units, which a product sees one cycle
+        later.
+        """
         return bool(self.find(SetModulus)) or (self.setup is not None and self.setup.kind == "scale")
 
     def __str__(self) -> str:
@@ -367,7 +370,7 @@ class Word:
 
 
 def word(*parts: Product | Action, **more: Any) -> Word:
-    """A word of these products and actions; more: its other fields."""
+    """A microinstruction with these products and actions; more: its other fields."""
     products = tuple(part for part in parts if isinstance(part, Product))
     return Word(products, tuple(part for part in parts if isinstance(part, Action)), **more)
 
@@ -377,11 +380,11 @@ def word(*parts: Product | Action, **more: Any) -> Word:
 
 @dataclass(frozen=True)
 class Loop:
-    """The body once for each digit of the exponent; `first` stands in for it for the first digit.
+    """The body, once for each digit of the exponent; `first` replaces it for the first digit.
 
-    right: bits from the lowest on, until no 1 is left. Otherwise from the top: as many digits as SetExponent
-    says; aligns: its leading zeros are dropped first, in the cycles from the request on. once: the body is
-    entered without a look at the exponent.
+    right: bits from the lowest upward, until no 1 is left. Otherwise digits from the top, as many as
+    SetExponent says. aligns: leading zeros are dropped first, one per cycle from the request on. once: the
+    body is entered without testing the exponent.
     """
 
     body: tuple[Word | Repeat, ...]
@@ -393,8 +396,8 @@ class Loop:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A word for each index from `start` to `last`; last = WINDOW: to the length of the window at hand;
-    SKIPPED: while it skips.
+    """A microinstruction for each index from `start` to `last`, or to the length of the current window
+    (WINDOW), or while it skips (SKIPPED).
     """
 
     word: Word
@@ -407,22 +410,24 @@ Item = Word | Loop | Repeat
 
 @dataclass(frozen=True)
 class Program:
-    """Words, and what a machine must have for them."""
+    """Microinstructions, and the resources that a machine needs for them."""
 
     words: tuple[Word, ...]
-    digit_nbits: int = 1  # of a digit from the top
-    block_nbits: int = 0  # of the modulus, where blocks are skipped
-    given: bool = False  # the request has 1 in the domain beside the base
-    sliding: bool = False  # digits are windows of up to so many bits: a 0, or what begins and ends with a 1
-    scanned_nbits: int = 0  # bits of the exponent's register
-    table: int = 0  # entries
-    slots: tuple[str, ...] = ()  # the memory's words behind them
-    failure: int = 0  # the word at which it goes on without a result
-    fields: tuple[tuple[str, int], ...] = ()  # of the request behind base, exp, mod, with their bits
-    random_nbits: int = 0  # of the factor that stretches an exponent
-    verified: bool = False  # a result leaves only behind a final Check, from two registers that agree
-    joins: bool = False  # the result is two words, and when it is verified the modulus is the second's twin
-    right_words: frozenset[int] = frozenset()  # words of loops to the right
+    digit_nbits: int = 1  # of a digit that is scanned from the top
+    block_nbits: int = 0  # of the modulus, if blocks are skipped
+    given: bool = False  # the request contains 1 in the domain
+    sliding: bool = (
+        False  # digits are windows of up to digit_nbits bits: a 0, or bits that begin and end with 1
+    )
+    scanned_nbits: int = 0  # width of the exponent register
+    table: int = 0  # number of entries
+    slots: tuple[str, ...] = ()  # words of the memory after the table
+    failure: int = 0  # the microinstruction at which a program without a result continues
+    fields: tuple[tuple[str, int], ...] = ()  # of the request after base, exp, mod, with widths
+    random_nbits: int = 0  # of the factor that blinds an exponent
+    verified: bool = False  # a result is released only after a final Check, from two equal registers
+    joins: bool = False  # the result is two words; if it is verified, the modulus is compared with the second
+    right_words: frozenset[int] = frozenset()  # microinstructions of loops to the right
 
     @cached_property
     def all_products(self) -> tuple[Product, ...]:
@@ -434,27 +439,29 @@ class Program:
 
     @cached_property
     def width(self) -> int:
-        """The most products of a word."""
+        """The maximum number of products in a microinstruction."""
         return max((len(word.products) for word in self.words), default=0)
 
     @property
     def public(self) -> int:
-        """The word at which a request with a public exponent goes on; 0: requests do not say that."""
+        """The microinstruction at which a request with a public exponent continues; 0 if requests have no
+        such flag.
+        """
         flow = self.words[0].flow
         return flow.out if flow.kind == "ask" else 0
 
     @cached_property
     def depth(self) -> int:
-        """Words of the memory: the slots, behind the table."""
+        """The number of words in the memory: the table, then the slots."""
         return self.table + len(self.slots)
 
     def address(self, slot: str) -> int:
-        """Return the address of a slot in the memory."""
+        """The address of a slot in the memory."""
         return self.table + self.slots.index(slot)
 
     @cached_property
     def registers(self) -> tuple[str, ...]:
-        """The working registers that it names."""
+        """The working registers that it uses."""
         named = set()
         for product in self.all_products:
             named |= {at_bit(choice, bit) for choice in (*product.choices, product.also) for bit in (0, 1)}
@@ -466,16 +473,16 @@ class Program:
 
     @property
     def described(self) -> str:
-        """For the headers of modules."""
+        """Its size, for the headers of Verilog modules."""
         return f"of {len(self.words)} words"
 
     @cached_property
     def assembly(self) -> tuple[tuple[str, str, str], ...]:
-        """The microinstructions as text: what each does, which one is next, and a note."""
+        """The microinstructions as text: the operation, the next one, and a note."""
         return tuple((str(word), _flows_text(pc, word), word.note) for pc, word in enumerate(self.words))
 
     def listing(self) -> list[str]:
-        """Readable assembly, a line a microinstruction."""
+        """Readable assembly, one line per microinstruction."""
         wide = len(str(len(self.words) - 1))
         most = max((len(text) for text, *_ in self.assembly), default=0)
         return [
@@ -506,8 +513,8 @@ def _flow_text(pc: int, word: Word, flow: Flow) -> str:
 def assemble(
     items: Sequence[Item], *, failure: Item | None = None, public: Item | None = None, **more: Any
 ) -> Program:
-    """A program of these items. failure: the item with which it goes on when it ends without a result;
-    public: the one to which the first word sends a request with a public exponent.
+    """The program of these items. failure: the item at which a program without a result continues; public:
+    the item to which the first microinstruction sends a request with a public exponent.
     """
     words: list[Word] = []
     right = set()
@@ -519,7 +526,7 @@ def assemble(
         return replace(item, flow=Flow("next", to)) if item.flow.kind != "answer" else item
 
     def digit(parts: Sequence[Word | Repeat], body: int, out: int) -> list[Word]:
-        """Return the microinstructions of a digit; those that are empty where its bit is 0 are skipped."""
+        """The microinstructions of a digit; if its bit is 0, trailing ones without effect are skipped."""
         made = []
         for at, part in enumerate(parts, 1):
             word = straight(part, len(words) + at)

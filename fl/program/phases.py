@@ -1,7 +1,8 @@
 """Phases of a program: where secrets are unprotected, and where they are masked.
 
-A part begins where a number is fetched or stored that marks it, and ends with the word that stores what it
-has made. What is in none is the exponentiation itself, with its conversions and what puts its parts together.
+A phase begins where the number that marks it is fetched or stored, and ends with the microinstruction that
+stores its result. Everything outside these phases is the exponentiation itself, with its conversions and
+recombination.
 """
 
 from enum import Enum
@@ -11,7 +12,7 @@ from .ir import Check, Fetch, Keep, Program, Random, SetExponent, Word
 
 
 class Part(Enum):
-    """The parts, in the order in which they come."""
+    """The phases, in the order of their execution."""
 
     LOAD = "loading the operands"
     BLIND_MESSAGE = "blinding the message, by the public exponent"
@@ -23,10 +24,10 @@ class Part(Enum):
 
 
 def parts(program: Program) -> list[Part]:
-    """Return the phase of each microinstruction."""
+    """The phase of each microinstruction."""
     words = program.words
     checked = any(check.status is Status.FAULT for word in words for check in word.find(Check))
-    # a message comes in as it is until it is blinded
+    # a message is unprotected until it is blinded
     now = Part.BLIND_MESSAGE if any("x" in _fetched(word) for word in words) else Part.COMPUTE
     found = []
     for word in words:
@@ -53,7 +54,7 @@ def _fetched(word: Word) -> set[str]:
 
 
 def _after(word: Word, now: Part, kept: set[str]) -> Part:
-    """The part of the word behind one of this part."""
+    """The phase of the microinstruction after one in phase `now`."""
     if now is Part.BLIND_EXPONENT and any(set_exponent.add for set_exponent in word.find(SetExponent)):
         return Part.COMPUTE
     if now is Part.BLIND_MESSAGE and "u" in kept:

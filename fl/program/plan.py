@@ -1,6 +1,6 @@
-"""Plan of a machine that executes a schedule: every choice made before its hardware is built.
+"""Plan of a machine that executes a schedule: every choice that is made before its hardware is built.
 
-Plain data, shared by the program (`recipe`) and by the closed formulas for cycles.
+It is plain data, shared by the program (`recipe`) and by the closed formulas for cycles.
 """
 
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from typing import Any
 from .recipe import Recipe
 from .schedules import SCHEDULES
 
-# how operands get into the domain of the multiplier:
-#   identity   they are in it already
-#   given      units in front of the machine do it (paper 001, Figures 11 to 13)
+# how operands are converted into the domain of the multiplier:
+#   identity   no conversion
+#   given      by units in front of the machine (paper 001, Figures 11 to 13)
 #   square     R^2 mod n from doublings and squarings, then products of the machine's own multipliers
 #   double     the base itself is doubled nbits times
 #   shift-sub  R^2 mod n by shift-sub products from R - n (paper 004), then as with square
@@ -28,16 +28,14 @@ class Plan:
     conversion: str = "identity"
     squarings: int = 0  # conversion "square" only
     doublings_per_cycle: int = 4
-    full_scan: bool = False  # all nbits exponent bits, leading zeros too
+    full_scan: bool = False  # scan all nbits bits of the exponent, including leading zeros
     forward: bool = False  # operands bypass the registers: a product starts in the cycle its operands appear
     reduced_only: bool = False  # refuse a base at or above the modulus; Montgomery machines always do
-    screened: bool = (
-        False  # operands come with a status, and results leave with their modulus ("given" always)
-    )
+    screened: bool = False  # operands come with a status, and results with their modulus (always for "given")
     r_nbits: int = 0  # R = 2^r_nbits of a Montgomery unit; 0: nbits
-    # right to left, exponent 0 squares the base once, as in paper 001's RTL, which looks at it after a step
+    # right to left, exponent 0 squares the base once, as paper 001's RTL tests the exponent after a step
     steps_once: bool = False
-    plain_result: bool = True  # right to left, keep the result out of Montgomery form: r * (b R) / R = r * b
+    plain_result: bool = True  # right to left, the result is not in Montgomery form: r * (b R) / R = r * b
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "r_nbits", self.r_nbits or self.nbits)
@@ -50,7 +48,7 @@ class Plan:
 
     @property
     def nunits(self) -> int:
-        """Product units side by side."""
+        """The number of parallel product units."""
         return SCHEDULES[self.schedule].multipliers
 
     @property
@@ -72,14 +70,14 @@ class Plan:
 
     @property
     def doublings(self) -> int:
-        """Doublings of one set-up: to R, or to 2^k * R with r_nbits = k * 2^squarings."""
+        """The number of doublings of one set-up: to R, or to 2^k * R with r_nbits = k * 2^squarings."""
         if self.conversion == "square":
             return self.r_nbits + (self.r_nbits >> self.squarings)
         return self.r_nbits if self.conversion == "double" else 0
 
     @property
     def enters_one(self) -> bool:
-        """Whether the result is kept in Montgomery form; it starts as R mod n and leaves by a product."""
+        """Whether the result is kept in Montgomery form: it starts as R mod n and leaves by a product."""
         return self.montgomery and not (self.right_to_left and self.plain_result)
 
     @property
@@ -88,16 +86,16 @@ class Plan:
 
     @property
     def takes_top(self) -> bool:
-        """Left to right, the exponent's highest bit only makes acc the base."""
+        """Whether the highest bit of the exponent only copies the base to the accumulator (left to right)."""
         return self.schedule == "left-to-right"
 
     @property
     def reduces_top(self) -> bool:
-        """... by the product 1 * base where the base may be above the modulus, else without one."""
+        """Whether that copy is the product 1 * base, because the base may be above the modulus."""
         return self.takes_top and self.conversion == "identity"
 
     def recipe(self, domain: str, **more: Any) -> Recipe:
-        """Return the recipe of the program; `domain` is that of a multiplier that needs no conversion."""
+        """The recipe of the program; `domain` is that of a multiplier that needs no conversion."""
         return Recipe(
             self.nbits,
             "montgomery" if self.montgomery else domain,

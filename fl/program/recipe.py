@@ -1,4 +1,4 @@
-"""Recipe: the description of a machine from which builder.py makes its program."""
+"""Recipe: the description of a machine from which builder.py builds its program."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..multipliers.scaled_entry import ScaledEntry
 from .schedule_loops import LoopShape
 from .schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
 
-RANDOM_NBITS = 64  # of the factor by which an exponent is blinded, in machines that are as wide
+RANDOM_NBITS = 64  # of the factor that blinds an exponent, unless the machine is narrower
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """An exponentiation, and how it is protected."""
+    """An exponentiation, and its countermeasures."""
 
     nbits: int
     domain: str  # "identity", "residue", "montgomery" or "scaled"
@@ -21,7 +21,7 @@ class Recipe:
     conversion: str = "double"  # of the Montgomery domain: "double" or "square"
     squarings: int = 0
     full_scan: bool = False
-    window: int = 0  # bits of a digit of the fixed window; 0: as few products as can be
+    window: int = 0  # bits of a digit of the fixed window; 0: chosen to minimize products
     block_nbits: int = 0  # of the multiplier's blocks; 0: the width
     fits: bool = False  # products follow the length of the modulus
     crt: bool = False
@@ -31,28 +31,29 @@ class Recipe:
     doublings_per_cycle: int = 4
     given: bool = False  # the request has base and 1 in the domain, and the result stays there
     once: bool = (
-        False  # to the right, exponent 0 takes a step, as in paper 001's RTL, which looks at it after a step
+        False  # to the right, exponent 0 takes a step, as paper 001's RTL tests the exponent after a step
     )
-    plain_result: bool = True  # to the right, the result is kept out of Montgomery form, and b alone is in it
+    plain_result: bool = True  # to the right, only b is in Montgomery form, the result is not
     r_nbits: int = 0  # R = 2^r_nbits of a Montgomery domain; 0: nbits
-    public: bool = False  # a request says whether its exponent is public; such a one may decide the cycles
-    apart: bool = False  # to the right, one unit makes the products of a bit in words of their own
-    scaled: ScaledEntry | None = None  # of units on a scaled modulus, which with CRT are half as wide
+    public: bool = False  # requests flag a public exponent, which may affect the cycles
+    apart: bool = False  # to the right, one unit, and one microinstruction per product
+    scaled: ScaledEntry | None = None  # for units on a scaled modulus, which are half as wide with CRT
 
     @property
     def starts_plain(self) -> bool:
-        """r starts as 1, and the result ends outside Montgomery form."""
+        """Whether r starts as 1 and the result ends outside Montgomery form."""
         return self.shape.plain_result and self.plain_result
 
     @property
     def keyed(self) -> bool:
-        """It takes a key beside base, exponent and modulus."""
+        """Whether it takes a key in addition to base, exponent and modulus."""
         return self.crt or self.blind_message or self.blind_exponent or self.verify
 
     @property
     def of_public(self) -> Recipe:
-        """The exponentiation of a request with a public exponent: bit by bit, to its highest 1. The factors
-        of a single unit come without a multiplexer more, which two products of a word would need.
+        """The exponentiation for requests with a public exponent: bit by bit, to its highest 1. On a single
+        unit each product has its own microinstruction, which saves the multiplexer that two products in one
+        would need.
         """
         return replace(
             self,
@@ -69,7 +70,7 @@ class Recipe:
 
     @property
     def asked(self) -> tuple[tuple[str, int], ...]:
-        """The field of the request that says it."""
+        """The field of the request that says whether the exponent is public, if any."""
         return (("public", 1),) if self.public else ()
 
     @property
@@ -78,7 +79,7 @@ class Recipe:
 
     @property
     def odd_only(self) -> bool:
-        """Even moduli are refused."""
+        """Whether even moduli are refused."""
         return self.domain in ("montgomery", "scaled")
 
     @property
@@ -87,60 +88,60 @@ class Recipe:
 
     @property
     def nunits(self) -> int:
-        """Product units side by side."""
+        """The number of parallel product units."""
         return SCHEDULES[self.schedule].multipliers
 
     @property
     def joins(self) -> bool:
-        """Its units are half as wide as the modulus, and a result is put together."""
+        """Whether its units are half as wide as the modulus and the result is joined from two halves."""
         return self.crt and self.scaled is not None
 
     @property
     def half_nbits(self) -> int:
-        """Bits of a prime's field."""
+        """The width of a prime's field."""
         return -(-self.nbits // 2)
 
     @property
     def random_nbits(self) -> int:
-        """Return the bits of the factor that blinds an exponent."""
+        """The width of the factor that blinds an exponent."""
         words = self.half_nbits if self.joins else self.nbits
         return min(RANDOM_NBITS, words) if self.blind_exponent else 0
 
     @property
     def exponent_nbits(self) -> int:
-        """Bits of the private exponent that are scanned, with what blinds it."""
+        """The number of bits of the private exponent that are scanned, blinding included."""
         return (self.half_nbits if self.crt else self.nbits) + self.random_nbits
 
     @property
     def digit_nbits(self) -> int:
-        """Bits of a digit from the top."""
+        """The number of bits in a digit that is scanned from the top."""
         if self.shape.sliding:
             return self.window or best_sliding_window(self.exponent_nbits)
         if not self.shape.digit:
             return 1
         if not self.window and (form := self.scaled) is not None:
-            # products, the clearing of the table, and the scan that nothing hides
+            # products, clearing of the table, and the scan that nothing overlaps
             return min(range(1, MAX_WINDOW + 1), key=lambda k: self._window_cycles(k, form.square_cycles))
         if self.window or not self.fits or self.keyed:
             return self.window or best_fixed_window(self.exponent_nbits)
-        # digits that blocks are made of
+        # digits that divide a block
         return min(
             (k for k in range(1, self.block + 1) if self.block % k == 0 and k <= MAX_WINDOW),
             key=lambda k: (1 << k) - 2 + -(-self.nbits // k) * (k + 1),
         )
 
     def _window_cycles(self, k: int, product: int) -> int:
-        """Return the cycles that depend on the bits of a digit."""
+        """The cycles that depend on the number of bits in a digit."""
         return ((1 << k) - 2 + (-(-self.exponent_nbits // k) - 1) * (k + 1)) * product + (2 << k)
 
     @property
     def word_nbits(self) -> int:
-        """Return the width of registers and memory."""
+        """The width of registers and memory."""
         return self.nbits if self.scaled is None else self.scaled.word_nbits
 
     @property
     def skips(self) -> bool:
-        """Digits above those of modulus and exponent are not scanned."""
+        """Whether digits above both the modulus and the exponent are not scanned."""
         shape = self.shape
         scans_all = shape.digit or self.full_scan
         even = self.block % self.digit_nbits == 0 and self.nbits % self.block == 0
@@ -155,12 +156,12 @@ class Recipe:
 
     @property
     def ndigits(self) -> int:
-        """Return the digits of the exponent, counted from the top; with sliding windows, its bits."""
+        """The number of digits of the exponent, scanned from the top; with sliding windows, of bits."""
         return self.exponent_nbits if self.shape.sliding else -(-self.exponent_nbits // self.digit_nbits)
 
     @property
     def entries(self) -> int:
-        """Return the entries of the table."""
+        """The number of table entries."""
         if self.shape.sliding:
             return 1 << self.digit_nbits - 1
         return 1 << self.digit_nbits if self.shape.digit else 0

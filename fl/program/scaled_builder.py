@@ -1,14 +1,14 @@
 """Builder of programs on a scaled modulus: conversion, the loop of a schedule, and conversion back
 (mathematics: scaled_entry.py).
 
-R^2 is made for each modulus that is set, in less than ten products' time; numbers enter by a product with it,
-and leave by one with the power of 2 that the halvings behind it take away, except from loops that began with
-that power: those end outside the form.
+R^2 is computed whenever a modulus is set, in less than the time of ten products. Numbers enter by a product
+with it. They leave by a product with the power of 2 that the following halvings remove; loops that start with
+that power end outside the form and need no such product.
 
-With CRT the units are half as wide as the modulus. All that is modular is so modulo a prime: blinding, as (m
-x^e)^(dp - 1) * m x^(e - 1) is m^dp modulo p as well, and the check, (s mod p)^e = m mod p and the same for q,
-from the message and the result themselves, which is as good as that modulo n = pq; that this is n is looked
-at. Only s = sq + h q and p q are longer: integers of two words.
+With CRT the units are half as wide as the modulus, and all modular arithmetic is modulo a prime. Blinding
+works there, as (m x^e)^(dp - 1) * m x^(e - 1) is m^dp modulo p as well. So does the check, (s mod p)^e = m
+mod p and the same for q, from the message and the result themselves, which is equivalent to a check modulo n
+= pq; that p q = n is checked too. Only s = sq + h q and p q are longer: integers of two words.
 """
 
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ from .recipe import Recipe
 from .schedule_loops import SQUARE
 
 HALVED = Setup("halve", "r", "r", 0)
-CLEARED = Setup("clear", "r", "r", 0)  # nothing is left in the unit that converts, if r is 0
-REGISTERED = word(note="what a product made is registered")  # before a conversion takes it
+CLEARED = Setup("clear", "r", "r", 0)  # clears the conversion unit if r is 0
+REGISTERED = word(note="what a product made is registered")  # before a conversion reads it
 
 
 def squared_r(form: ScaledEntry) -> list[Item]:
-    """r becomes the residue of R^2, for the modulus that the word before has set."""
+    """Items that set r to the residue of R^2, for the modulus set by the preceding microinstruction."""
     items: list[Item] = [word(Setup("scale", "r", "r", 0), note="M', and a power of 2")]
     for squares, doubled in form.chain.runs():
         items.append(Repeat(word(SQUARE, note="to R^2"), 1, squares))
@@ -49,7 +49,9 @@ def squared_r(form: ScaledEntry) -> list[Item]:
 
 
 def into(recipe: Recipe, form: ScaledEntry) -> list[Item]:
-    """b, the base, into the form, and 1 in r: in it, or the number that leaves as 1."""
+    """Items that convert b, the base, into the form and set r to 1: in the form, or as the number that leaves
+    as 1.
+    """
     base = Product("b", "r", "b")
     if recipe.starts_plain:
         return [*squared_r(form), word(base, Move("r", "unit"), note="the base into the form")]
@@ -59,13 +61,13 @@ def into(recipe: Recipe, form: ScaledEntry) -> list[Item]:
 
 
 def out_of(recipe: Recipe) -> list[Item]:
-    """r, as the loop leaves it, becomes the number below the modulus."""
+    """Items that reduce the result of the loop in r to the number below the modulus."""
     leave = [] if recipe.starts_plain else [word(Product("r", "r", "unit"), note="out of the form")]
     return [*leave, REGISTERED, word(HALVED)]
 
 
 class ScaledKeyed(Pieces):
-    """A machine that takes a key. Behind the making of R^2 it is in slot c."""
+    """The program of a machine that takes a key. R^2, once computed, is in slot c."""
 
     def __init__(self, recipe: Recipe, form: ScaledEntry) -> None:
         super().__init__(recipe)
@@ -74,8 +76,8 @@ class ScaledKeyed(Pieces):
     # ---- parts
 
     def modulus(self, slot: str, note: str) -> None:
-        """R^2 modulo a slot, in b and slot c; joining, what the upper half of a number enters by, in
-        slot ch.
+        """Set the modulus from a slot, and compute R^2 into b and slot c. If the program joins, slot ch
+        receives the constant that converts the upper half of a number.
         """
         self.word(SetModulus(slot), note=note)
         self.items += squared_r(self.form)
@@ -85,35 +87,39 @@ class ScaledKeyed(Pieces):
             self.word(self.keep("ch", "r"), Move("b", "r"))
 
     def number(self, name: str, again: bool = False) -> None:
-        """b becomes a number of the request, or the result, in the form, and s R^2; again: not right behind
-        the making of R^2.
+        """Set b to a number of the request, or the result, in the form, and s to R^2. again: not directly
+        after computing R^2.
         """
         if self.joins:
             if again:
                 self.word(Fetch("b", "ch"))
             self.word(Fetch("s", f"{name}h"))
             self.word(Fetch("s", name), Product("r", "s", "b"))
-            self.word(Add("s", "r", "s"))  # no product goes with it, or right behind it: see Microcode
+            self.word(
+                Add("s", "r", "s")
+            )  # no product in parallel with it or directly after it: see Microcode
             self.word(Fetch("b", "c"))
         else:
             self.word(Fetch("s", name))
         self.word(Fetch("s", "c"), Product("b", "s", "b"))
 
     def one(self) -> None:
-        """r becomes 1 in the form, by s = R^2."""
+        """Set r to 1 in the form, by s = R^2."""
         self.word(Product("r", "1", "s"))
 
     def leave(self) -> None:
-        """r out of the form, below the modulus."""
+        """Convert r out of the form, below the modulus."""
         self.word(Product("r", "r", "unit"))
         self.halve()
 
     def halve(self) -> None:
-        """r, which leaves as its quotient by the unit."""
+        """Divide r by the unit, and reduce it below the modulus."""
         self.items += [REGISTERED, word(HALVED)]
 
     def blind(self) -> None:
-        """b = m in the form becomes m x^e, and u m x^(e-1), for the random x; s is R^2 before and after."""
+        """Multiply b = m in the form by x^e, and set u to m x^(e-1), for the random x; s is R^2 before and
+        after.
+        """
         self.word(self.keep("mr", "b"), Move("b", "s"), Fetch("s", "x"), note="the message is blinded by x^e")
         self.word(Fetch("s", "c"), Product("b", "s", "b"))
         self.word(self.keep("xr", "b"), Product("r", "1", "s"))
@@ -123,8 +129,8 @@ class ScaledKeyed(Pieces):
         self.word(self.keep("u", "r"), Fetch("s", "c"), Product("b", "r", "b"))
 
     def power(self, modulus: str, exponent: str, order: str, random: str, what: str) -> None:
-        """r becomes m^exponent modulo a slot, in the form; `order` is a multiple of the group's, or next to
-        it.
+        """Set r to m^exponent modulo a slot, in the form. `order` is a multiple of the group order, or
+        adjacent to one.
         """
         recipe = self.recipe
         self.modulus(modulus, what)
@@ -138,7 +144,7 @@ class ScaledKeyed(Pieces):
             self.word(Product("r", "r", "s"), note="the blinding is taken away")
 
     def crt(self) -> None:
-        """s, r become m^d modulo p and modulo q, put together by Garner's formula."""
+        """Set s, r to m^d, computed modulo p and modulo q and recombined by Garner's formula."""
         self.power("q", "dq", "q", "kq", "modulo q")
         self.leave()
         self.word(self.keep("sq", "r"))
@@ -150,8 +156,8 @@ class ScaledKeyed(Pieces):
         self.word(Add("s", "r", "b.high"), Move("r", "b.low"))
 
     def garner(self) -> None:
-        """h = (sp - sq) / q modulo p, from sp in the form. Sums are of numbers that came from a product with
-        a short one.
+        """Compute h = (sp - sq) / q modulo p, from sp in the form. The operands of sums come from products
+        with a short number.
         """
         self.word(Product("r", "r", "unit"), note="Garner: h = (sp - sq) qinv mod p")
         self.word(self.keep("sp", "r"), Add("s", "0", "1", subtract=True))
@@ -173,12 +179,12 @@ class ScaledKeyed(Pieces):
         self.word(Check("r", "1", Status.BAD_KEY), *self.nothing())
 
     def nothing(self) -> tuple[Action, ...]:
-        """No result, while a check may end the program."""
+        """Actions that clear the result, while a check may end the program."""
         return (Move("r", "0"), Move("s", "0")) if self.joins else (Move("r", "0"),)
 
     def integer(self, factor: str, then: str, note: str) -> None:
-        """r becomes the upper half of a slot * q and b its lower one, from their sum; s another slot. There
-        is no modulus.
+        """Set r to the upper half of a slot * q, b to the lower half, computed from their sum, and s to
+        another slot. No modulus is set afterwards.
         """
         self.word(SetModulus("0"), Fetch("b", "q"), note=note)
         self.word(Fetch("s", factor))
@@ -190,18 +196,18 @@ class ScaledKeyed(Pieces):
             self.word(Move("b", "b.top"))
 
     def key_check(self) -> None:
-        """Is p q = n?"""
+        """Check that p q = n."""
         self.integer("p", "nh", "is p q = n?")
         self.word(Check("r", "s", Status.BAD_KEY), *self.nothing())
         self.word(Move("r", "b"), Fetch("b", "n"))
         self.word(Check("r", "b", Status.BAD_KEY), *self.nothing())
 
     def verify_halves(self) -> None:
-        """Does the result to the e give the message again, modulo both primes?
+        """Check that the result to the power e is the message, modulo both primes.
 
-        Result and message are kept twice: those that are looked at are not those that leave, or that the
-        powers were made of. The answer wants both results alike, and the check that releases it is the last
-        and leaves them different.
+        Result and message are stored twice: the checked copies are neither the ones that are released nor the
+        ones from which the powers were computed. The answer requires equal results. The check that releases
+        the result is the last and leaves the two copies different.
         """
         for slot, name in (("s1", "r"), ("s1h", "s"), ("s2", "r"), ("s2h", "s")):
             self.word(self.keep(slot, name))
@@ -221,8 +227,8 @@ class ScaledKeyed(Pieces):
             self.word(Check("r", "b", Status.FAULT, final=last), *released)
 
     def verify(self) -> None:
-        """The same modulo n; the modulus is fetched again, as a result under a wrong one might stand a check
-        under the same.
+        """Check the same modulo n. The modulus is fetched again, because a result under a wrong modulus might
+        pass a check under the same one.
         """
         self.word(self.keep("s1", "r"), Fetch("r", "n"), note="does the result to the e give the message?")
         self.word(Fetch("b", "n2"))
@@ -237,7 +243,7 @@ class ScaledKeyed(Pieces):
         self.word(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def program(self, public: Sequence[Item]) -> Program:
-        """All of it, and the items of requests with a public exponent."""
+        """The complete program, including the items for requests with a public exponent."""
         recipe = self.recipe
         self.take()
         if recipe.crt:

@@ -1,8 +1,8 @@
 """Loops of schedules as program items (ir.py): the microinstructions for each digit of the exponent.
 
-r is the result, b the base. A loop finds 1 in r and the base in b, in the multiplier's domain, and leaves the
-result in r. What else it wants of a machine is said by its LoopShape. schedules.py has the list, with the
-products that each loop is to make.
+r is the result, b the base. When a loop starts, r holds 1 and b the base, in the domain of the multiplier; it
+leaves the result in r. A LoopShape describes its other requirements. schedules.py lists the schedules, with
+the products that each loop must compute.
 """
 
 from collections.abc import Callable
@@ -33,10 +33,10 @@ class LoopShape:
     it.
     """
 
-    # of the window's bits, whether it aligns, whether a base is reduced first
+    # arguments: bits of the window, whether it aligns, whether the base is reduced first
     items: Callable[[int, bool, bool], Items]
-    digit: bool = False  # it takes a table, and digits of several bits
-    sliding: bool = False  # it takes a table of odd powers, and windows
+    digit: bool = False  # it uses a table and digits of several bits
+    sliding: bool = False  # it uses a table of odd powers and windows
     plain_result: bool = False
     right: bool = False
 
@@ -50,7 +50,7 @@ def right_to_left(window: int, aligns: bool, reduces: bool) -> Items:
     return (Loop((word(replace(TIMES, when=True), Product("b", "b", "b")),), right=True),)
 
 
-# the same one after the other, on one unit; for a 0 the first word makes nothing
+# the same in series on one unit; for a 0 the first microinstruction has no product
 BIT_BY_BIT = (Loop((word(replace(TIMES, when=True)), word(Product("b", "b", "b"))), right=True),)
 
 
@@ -62,18 +62,18 @@ def left_to_right(window: int, aligns: bool, reduces: bool) -> Items:
 
 
 def always(window: int, aligns: bool, reduces: bool) -> Items:
-    """r * r and r * b for each bit; for a 0 the second is dropped."""
+    """r * r and r * b for each bit; for a 0 the second is discarded."""
     return (Loop((word(SQUARE), word(replace(TIMES, dst=Choice("r", "")))), aligns=aligns),)
 
 
 def ladder(window: int, aligns: bool, reduces: bool) -> Items:
-    """r * b, and the square of b for a 1, of r for a 0: b stays r times the base."""
+    """r * b, and the square of b for a 1 or of r for a 0; b stays r times the base."""
     low, high = Choice("r", "b"), Choice("b", "r")
     return (Loop((word(Product(low, "r", "b"), Product(high, high, high)),), aligns=aligns),)
 
 
 def fixed_window(window: int, aligns: bool, reduces: bool) -> Items:
-    """For each digit as many squares, and the entry of the table that it means, of which all are read."""
+    """For each digit of k bits, k squares and a product with its table entry; all entries are read."""
     most = (1 << window) - 1
     build = [Repeat(word(TIMES, KeepEntry("r")), 1, most - 1)] if most > 1 else []
     return (
@@ -92,7 +92,7 @@ def fixed_window(window: int, aligns: bool, reduces: bool) -> Items:
 
 
 def sliding_window(window: int, aligns: bool, reduces: bool) -> Items:
-    """A square for each bit, and for each window its entry of the table of odd powers."""
+    """A square for each bit, and for each window a product with its entry in the table of odd powers."""
     last = (1 << window - 1) - 1
     more: list[Item] = []
     if last:

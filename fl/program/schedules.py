@@ -1,16 +1,16 @@
 """Schedules: the modular products of an exponentiation, for every domain and machine.
 
-A schedule plans before it multiplies: the plan depends on the exponent only and is a list of steps; a step
-is a tuple of Op(dst, x, y), "register dst becomes x * y", whose products may go in parallel (all operands are
-read before any register is written). Registers at the start: "b" the base, "r" and "one" the domain's one.
-Window tables live in "t2", "t3", ...: "t<i>" is the base to the i. `plan.result` names the result's register.
+A schedule plans before it multiplies. The plan depends only on the exponent and is a list of steps. A step is
+a tuple of Op(dst, x, y), "register dst becomes x * y", whose products may run in parallel (all operands are
+read before any register is written). Initial registers: "b" is the base, "r" and "one" are the domain's one.
+Window tables are in "t2", "t3", ...: "t<i>" is the base to the i. `plan.result` names the result's register.
 
     plan = SCHEDULES["ladder"].plan(exp, nbits=32)         # no arithmetic: 4096 bits in milliseconds
     value = SCHEDULES["ladder"](base, exp, product, one)   # the same plan, computed with product(a, b)
     ...(..., trace=steps)                                  # and recorded: a list of tuples of Product
 
-Each has the loop that machines execute (schedule_loops.py), from which the plan follows; a schedule of one's
-own is an entry with a loop and no more.
+A schedule is defined by the loop that machines execute (schedule_loops.py), from which its plan is derived; a
+custom schedule is one more entry with a loop.
 
 Sources: right-to-left is paper 001, Algorithm 1; left-to-right (here started at the highest bit), fixed and
 sliding window are Menezes, van Oorschot and Vanstone, Handbook of Applied Cryptography, Algorithms 14.79,
@@ -34,7 +34,7 @@ from .schedule_loops import (
 )
 
 MAX_WINDOW = (
-    16  # bits; a table of 2^16 entries is beyond any machine, and wider ones fill this computer's memory
+    16  # bits; a table of 2^16 entries exceeds any machine, and a wider one exhausts the memory of the host
 )
 
 
@@ -47,7 +47,7 @@ class Op(NamedTuple):
 
 
 class Product(NamedTuple):
-    """A product that was made: an Op with the operands a, b that its registers held, and what came out."""
+    """An executed product: an Op with its operand values a, b and its result p."""
 
     dst: str
     x: str
@@ -69,37 +69,37 @@ class Plan:
 
     @property
     def nproducts(self) -> int:
-        """Products in all; the number of steps, where two go in parallel, is len(plan.steps)."""
+        """The number of products; the number of steps, where two may run in parallel, is len(plan.steps)."""
         return sum(map(len, self.steps))
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """One way through the bits of an exponent."""
+    """One way of processing the bits of an exponent."""
 
     name: str
     loop: LoopShape  # what a machine executes
-    multipliers: int  # how many products of a step go in parallel
-    options: frozenset[str]  # of "nbits" and "k"
+    multipliers: int  # the number of products of a step that run in parallel
+    options: frozenset[str]  # a subset of "nbits" and "k"
 
     @property
     def windows(self) -> bool:
-        """It takes digits of several bits, and a table of powers."""
+        """Whether it uses digits of several bits and a table of powers."""
         return "k" in self.options
 
     @property
     def full_scan(self) -> bool:
-        """Leading zeros of the exponent can be scanned."""
+        """Whether it can scan leading zeros of the exponent."""
         return "nbits" in self.options
 
     @property
     def regular(self) -> bool:
-        """A 0 of the exponent takes the same products as a 1."""
+        """Whether a 0 of the exponent takes the same products as a 1."""
         return not self.loop.sliding and not any(made.when for word in self._body for made in word.products)
 
     @property
     def steady(self) -> bool:
-        """A 0 takes as many steps as a 1: products for a 1 alone run in parallel with another."""
+        """Whether a 0 takes as many steps as a 1: a product for a 1 only runs in parallel with another."""
         return not self.loop.sliding and all(
             not any(made.when for made in word.products)
             or (len(word.products) <= self.multipliers and not all(made.when for made in word.products))
@@ -108,12 +108,14 @@ class Schedule:
 
     @property
     def _body(self) -> list[Word]:
-        """The words of the loop for one digit."""
+        """The microinstructions of the loop for one digit."""
         (loop,) = (item for item in self.loop.items(1, False, False) if isinstance(item, Loop))
         return [item.word if isinstance(item, Repeat) else item for item in loop.body]
 
     def plan(self, exp: int, *, nbits: int | None = None, k: int | None = None) -> Plan:
-        """The products for `exp`; nbits: bits of it to scan (default: its length), k: width of the window."""
+        """The products for `exp`; nbits: number of its bits to scan (default: its length), k: width of the
+        window.
+        """
         if exp < 0:
             raise BadInput(f"exponent {shown(exp)}: give 0 or more")
         given = {key: value for key, value in (("nbits", nbits), ("k", k)) if value is not None}
@@ -153,14 +155,16 @@ class Schedule:
         k: int | None = None,
         trace: list[Step] | None = None,
     ) -> int:
-        """base to the exp in the domain of `product` and `one`; every step made is appended to `trace`."""
+        """base to the exp in the domain of `product` and `one`; every executed step is appended to
+        `trace`.
+        """
         return execute(self.plan(exp, nbits=nbits, k=k), base, product, one, trace)
 
 
 def execute(
     plan: Plan, base: int, product: Callable[[int, int], int], one: int, trace: list[Step] | None = None
 ) -> int:
-    """Compute a plan: every step reads its operands, multiplies, then writes its registers."""
+    """The result of a plan. Every step reads its operands, multiplies, then writes its registers."""
     held = {"b": base, "r": one, "one": one}
     for ops in plan.steps:
         step = tuple([Product(dst, x, y, held[x], held[y], product(held[x], held[y])) for dst, x, y in ops])
@@ -172,9 +176,7 @@ def execute(
 
 
 class _Digit(NamedTuple):
-    """A digit of the exponent, as a loop finds it: its lowest bit, the table's entry for it, and its
-    length.
-    """
+    """A digit of the exponent as a loop sees it: its lowest bit, its table entry, and its length."""
 
     bit: int
     entry: int = 0
@@ -202,19 +204,19 @@ def _digits(loop: LoopShape, exp: int, scanned: int, k: int) -> list[_Digit]:
 
 @dataclass
 class _Planner:
-    """A loop, carried out with the names of numbers in place of numbers: "t<i>" is the base to the i."""
+    """Symbolic execution of a loop with names in place of numbers: "t<i>" is the base to the i."""
 
-    tabled: bool  # products before the loop make powers for a table
+    tabled: bool  # before the loop, when products compute the powers of a table
     steps: list[tuple[Op, ...]] = field(default_factory=list)
-    held: dict[str, str] = field(init=False)  # in registers
-    kept: dict[str | int, str] = field(default_factory=dict)  # in slots and entries of the table
+    held: dict[str, str] = field(init=False)  # register contents
+    kept: dict[str | int, str] = field(default_factory=dict)  # contents of slots and table entries
     powers: dict[str, int] = field(default_factory=lambda: {"one": 0, "b": 1})
 
     def __post_init__(self) -> None:
         self.held = {"r": "one" if self.tabled else "r", "b": "b", "s": "s"}
 
     def carry_out(self, items: Iterable[Item], digits: list[_Digit]) -> None:
-        """Items, of which one is the loop over the digits."""
+        """Execute items, one of which is the loop over the digits."""
         for item in items:
             if isinstance(item, Loop):
                 self.tabled = False
@@ -262,17 +264,21 @@ class _Planner:
 
 
 def power(i: int) -> str:
-    """The register that holds the base to the i in a window schedule."""
+    """The name of the register that holds the base to the i in a window schedule."""
     return {0: "one", 1: "b"}.get(i, f"t{i}")
 
 
 def best_fixed_window(nbits: int) -> int:
-    """The k with the fewest products for nbits: table 2^k - 2, then k + 1 for each digit but the highest."""
+    """The k with the fewest products for nbits: 2^k - 2 for the table, then k + 1 for each digit but the
+    highest.
+    """
     return min(range(1, MAX_WINDOW + 1), key=lambda k: (1 << k) - 2 + (-(-nbits // k) - 1) * (k + 1))
 
 
 def best_sliding_window(nbits: int) -> int:
-    """The k with the fewest products on average: table 2^(k-1) (none for 1), a window every k + 1 bits."""
+    """The k with the fewest products on average: 2^(k-1) for the table (none for k = 1), and a window every k
+    + 1 bits.
+    """
     return min(range(1, MAX_WINDOW + 1), key=lambda k: (1 << k - 1 if k > 1 else 0) + nbits / (k + 1))
 
 
@@ -292,5 +298,5 @@ SCHEDULES = {
         _schedule("sliding-window", SLIDING_WINDOW, 1, "k"),
     )
 }
-# a bit a step; closed formulas know their products
+# one bit per step; closed formulas give their numbers of products
 BINARY = ("right-to-left-2", "right-to-left-1", "left-to-right", "always", "ladder")
