@@ -1,18 +1,18 @@
 """Activity: toggle counts and duty cycle of each net of a netlist during an energy workload.
 
 The step gate-sim: `gate_sim` runs all rows of a workload on the netlist (gate_sim.json, like rtl_sim.json).
-It then runs each energy workload by itself and writes the movements of its nets to activity/NAME.json. With
+It then runs each energy workload by itself and writes the activity of its nets to activity/NAME.json. With
 delays (glitches.cpp), activity/NAME.timed.json counts each pulse as two toggles, and
-activity/NAME.inertial.json counts a pulse that its net's slew cuts short in part. Operations on drawn
-operands exist in that form alone, as activity/NAME.drawnNUMBER.inertial.json:
+activity/NAME.inertial.json counts a pulse shorter than its net's slew as a fraction. Operations on randomly
+drawn operands have only the latter file, activity/NAME.drawnNUMBER.inertial.json:
 
 {"workload", "mode": "zero-delay" | "timed" | "inertial", "clock_ns", "window": {"cycles"},
  "nets": {net: [toggles, fraction of the time at 1]}, "clock_nets": [...],
- and of the last two: "late_events" after the end of the clock's period, "latest_ns"}
+ with delays: "late_events" after the end of the clock period, "latest_ns"}
 
-The window is the kernel's: from the clock edge that takes the first request to the one that takes the last
-response, with nothing before it in the machine; of a program, the cycles with stats_en. Nets have the name
-that netlist.py gives them.
+The window is the kernel: from the clock edge that accepts the first request to the edge that accepts the last
+response, starting with an idle machine; for a program, the cycles with stats_en. Nets have their names of
+netlist.py.
 """
 
 import time
@@ -35,9 +35,9 @@ from .gates import GateProcSimulation, GateSimulation
 
 FILE = "gate_sim.json"
 FOLDER = "activity"
-POWER_UP_SEED = 1  # registers, and memories, which have no reset, hold anything before they are written
+POWER_UP_SEED = 1  # registers and memories without reset hold random values until they are written
 SWING_DIGITS = 3
-STATS = "stats_en"  # port of a processor: 1 inside the window
+STATS = "stats_en"  # port of a processor, 1 inside the window
 
 
 class Recorded(NamedTuple):
@@ -60,9 +60,9 @@ def gate_sim(
     adk: Path | None = None,
     corner: str = kit.TYPICAL,
 ) -> Simulated:
-    """Write gate_sim.json and activity/; a wrong answer is a failed test and no error.
+    """Write gate_sim.json and activity/; a wrong answer is a failed test, not an error.
 
-    Delays are those with `wires`, a wires.json of a layout with its clock tree, or with the library's own
+    Delays use `wires`, the wires.json of a layout with its clock tree, or else the library's default
     wire-load model.
     """
     start = time.perf_counter()
@@ -95,7 +95,9 @@ def gate_sim(
 
 
 def _streams(tables: GateTables, work: Workload, delays_ns: float | None) -> tuple[Simulated, list[Recorded]]:
-    """The rows of a workload, and the activity of its operations; with delays, those of a clock's period."""
+    """Run the rows of a workload and record the activity of its operations; with `delays_ns`, the clock
+    period, with delays.
+    """
     assert work.ports is not None
     found = []
     options = Options(power_up_seed=POWER_UP_SEED)
@@ -103,7 +105,7 @@ def _streams(tables: GateTables, work: Workload, delays_ns: float | None) -> tup
         report = workload.run_streams(simulation, work, lambda done, total: say("rows", done / total))
         for name in report.cycles:
             say(f"activity of {name}")
-            # one run with delays counts what moves without them, too
+            # a run with delays also counts the transitions without delays
             found.append(Recorded(name, kernel(simulation, work.energy[name], delays_ns)))
             for number, row in enumerate(work.drawn.get(name, ()) if delays_ns else (), 1):
                 found.append(Recorded(name, kernel(simulation, row, delays_ns, checked=True), number))
@@ -113,10 +115,10 @@ def _streams(tables: GateTables, work: Workload, delays_ns: float | None) -> tup
 def kernel(
     simulation: GateSimulation, row: workload.Row, delays_ns: float | None, *, checked: bool = False
 ) -> Counts:
-    """Count transitions while a machine serves the requests of a row, from its first handshake to its last
-    answer's.
+    """Count the transitions while a machine serves the requests of a row, from the handshake of the first
+    request to that of the last response.
 
-    checked: the answers must be those of the row; else who asks has looked.
+    checked: raise BadInput if the responses are not those of the row; otherwise the caller has checked them.
     """
     unpack = simulation.ports.request.unpack
     requests = [unpack(request) for request in row.requests]
@@ -124,7 +126,7 @@ def kernel(
     def run() -> Run:
         return simulation.run(requests, statics=row.statics, source_delays=0, sink_delays=0)
 
-    before = run()  # every run takes the same cycles: this one says which
+    before = run()  # every run takes the same cycles; this one finds them
     first = simulation.engine.edges + RESET_CYCLES
     begin, end = first + before.accepted[0], first + before.done[-1]
     if row.window_cycles:
@@ -144,7 +146,9 @@ def kernel(
 def _programs(
     tables: GateTables, work: Workload, delays_ns: float | None
 ) -> tuple[Simulated, list[Recorded]]:
-    """The programs of a workload; of the energy workloads and of the dummy, the activity in their windows."""
+    """Run the programs of a workload and record the activity of the energy workloads and of the dummy in
+    their windows.
+    """
     cycles: dict[str, int] = {}
     failures: list[Failure] = []
     found = []
@@ -161,7 +165,7 @@ def _programs(
 
 
 def activity(tables: GateTables, recorded: Recorded, mode: Mode, clock_ns: float) -> Activity:
-    """Return the content of an activity file."""
+    """The content of an activity file."""
     counts, nets = recorded.counts, tables.netlist.nets
     toggles = {ZERO_DELAY: counts.toggles, TIMED: counts.timed, INERTIAL: counts.swings}[mode]
     assert toggles is not None

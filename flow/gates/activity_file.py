@@ -23,13 +23,13 @@ Moved = tuple[int | float, int | float]
 
 
 class Window(msgspec.Struct):
-    """The time that counts."""
+    """The counted cycles."""
 
     cycles: int | float
 
 
 class Activity(Product, omit_defaults=True, kw_only=True):
-    """Toggles, and the fraction of the time at 1, by the name of the net."""
+    """Toggles and fraction of the time at 1 of each net, by name."""
 
     STEP = "gate-sim"
 
@@ -39,12 +39,10 @@ class Activity(Product, omit_defaults=True, kw_only=True):
     window: Window
     nets: dict[str, Moved]
     clock_nets: Sequence[str] = []
-    late_events: int | None = None  # after the end of the clock's period; of "timed" alone
+    late_events: int | None = None  # after the end of the clock period; only with delays
     latest_ns: float | None = None
-    whole_cycles: int = 0  # of the operation of which the window is a part; 0: it is the whole
-    drawn: int = (
-        0  # which operation of the same kind on drawn operands this is; 0: the one that the workload names
-    )
+    whole_cycles: int = 0  # of the operation that the window is part of; 0: the window is the whole operation
+    drawn: int = 0  # number of the operation on random operands; 0: the operands of the workload
 
     @classmethod
     def of(
@@ -60,22 +58,22 @@ class Activity(Product, omit_defaults=True, kw_only=True):
 
     @property
     def cycles(self) -> int | float:
-        """Return the cycles of the window."""
+        """The cycles of the window."""
         return self.window.cycles
 
     @property
     def scale(self) -> float:
-        """The operation's cycles by those of the window."""
+        """Cycles of the whole operation divided by those of the window."""
         return self.whole_cycles / self.cycles if self.whole_cycles else 1.0
 
     @property
     def file(self) -> str:
-        """Its name in the folder `activity`."""
+        """Its file name in the folder `activity`."""
         drawn = f".drawn{self.drawn}" if self.drawn else ""
         return f"{self.workload}{drawn}{SUFFIXES[self.mode]}.json"
 
     def check(self) -> None:
-        """BadInput if these numbers can be of no window."""
+        """BadInput if the numbers are impossible."""
         if not self.cycles > 0:
             raise BadInput(
                 f"the activity of {self.workload} has a window of {self.cycles} cycles: record at least one"
@@ -89,7 +87,7 @@ class Activity(Product, omit_defaults=True, kw_only=True):
 
 
 def load(path: Path | str) -> Activity:
-    """An activity file; BadInput if it is none."""
+    """Read an activity file; BadInput if it is invalid."""
     found = product.read(path, Activity, file="activity.json")
     found.workload = found.workload or Path(path).name.partition(".")[0]
     found.check()

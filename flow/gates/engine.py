@@ -1,12 +1,11 @@
 """Netlist simulator: a netlist as tables, and the engine in gates.cpp and glitches.cpp.
 
 `GateTables` turns instances into truth tables of their Liberty functions, states, and the delays of their
-arcs as a timing analysis (nldm.py) found them. `Engine` is one simulated netlist: inputs by the names of
-ports, a clock, the values of nets, and windows in which the movements of all nets are counted, without delays
-and with them.
+arcs from a timing analysis (nldm.py). `Engine` is one simulated netlist: it has inputs by port name, a clock,
+the values of nets, and windows in which the transitions of all nets are counted, with and without delays.
 
-Under a driver (gates.py) the engine is inside the driver's library. Alone it serves circuits of any ports:
-gates.cpp says what happens at a clock edge, and what counts as a movement.
+A driver (gates.py) contains the engine in its own library. Without a driver, the engine simulates circuits
+with arbitrary ports. gates.cpp defines the order of events at a clock edge and the transitions that count.
 """
 
 import ctypes
@@ -28,7 +27,7 @@ from ..timing.nldm import Timing
 from . import gate_harness
 
 TICK_NS = 0.00025
-INPUT_NS = 0.1  # inputs change when a flip-flop outside, with an average load, has answered
+INPUT_NS = 0.1  # inputs change after the delay of an external flip-flop with an average load
 MAX_INPUTS, MAX_OUTPUTS, MAX_DATA = 6, 2, 4
 NO_ARC = 255
 FLIP_FLOP, LATCH, CLOCK_GATE = range(3)
@@ -44,7 +43,7 @@ STATE = np.dtype(
         ("ticks", "i4", (2, 2)),
     ]
 )
-ARRAYS = ("kinds", "cells", "states", "sources", "ones")  # those of a netlist that the engine always reads
+ARRAYS = ("kinds", "cells", "states", "sources", "ones")  # read with and without delays
 
 
 class _Tables(ctypes.Structure):
@@ -68,16 +67,16 @@ class _Counts(ctypes.Structure):
 
 
 class Counts(NamedTuple):
-    """Transitions in a window; arrays by net."""
+    """Transitions in a window; arrays are indexed by net."""
 
     cycles: int
-    toggles: np.ndarray  # functional: at most one a cycle, but of the clock's nets
-    timed: np.ndarray | None  # with delays: glitches, too; of the clock's nets, which have none, as `toggles`
+    toggles: np.ndarray  # functional: at most one per cycle, except on clock nets
+    timed: np.ndarray | None  # with glitches; on clock nets, which have none, equal to `toggles`
     ones: np.ndarray  # fraction of the time at 1
     clocked: np.ndarray  # nets that the clock reaches
-    late: int  # events after the end of the clock's period, if one was given
-    latest_ns: float  # when the last event was, from the clock's edge on
-    # how far the voltages went, in toggles: a pulse that is cut short counts in part; None if not asked
+    late: int  # events after the end of the clock period, if it is given
+    latest_ns: float  # time of the last event after a clock edge
+    # voltage swing in toggles: a pulse that is cut short counts as a fraction; None: not counted
     swings: np.ndarray | None = None
 
 
@@ -86,7 +85,7 @@ Arcs = Mapping[Edge, int]
 
 
 class GateTables:
-    """A netlist as the arrays that the engine takes."""
+    """A netlist as the arrays that the engine reads."""
 
     def __init__(
         self,
@@ -97,11 +96,11 @@ class GateTables:
         clock_port: str = "clk",
         swings: bool = False,
     ) -> None:
-        """With a timing the engine counts with delays as well, and on request how far voltages swing."""
+        """With a timing the engine can also count with delays; `swings` adds partial voltage swings."""
         self.netlist, self.library = netlist, library
         direction, clocks = netlist.ports.get(clock_port, ("", []))
         self.clock_net = clocks[0] if direction == "input" and len(clocks) == 1 else None
-        # not fillers, taps and antennas, nor what nothing can come of
+        # without fillers, taps, antennas and other cells that have no connected output
         self.cells = {
             name: cell
             for name, instance in netlist.cells.items()
@@ -132,7 +131,7 @@ class GateTables:
         self._ones[[net for net, value in netlist.constants.items() if value == "1"]] = 1
         self.timed = timing is not None
         self._ramps = None
-        if timing and swings:  # by net: of its whole way to 0 and to 1, at its largest slews
+        if timing and swings:  # by net: ticks of a full swing to 0 and to 1, at its largest slews
             ways = timing.slews_ns[:, [FALL, RISE]] / (library.slew_share * TICK_NS)
             self._ramps = np.ascontiguousarray(np.maximum(np.rint(ways), 1), np.int32)
         self.c = _Tables(
@@ -148,7 +147,7 @@ class GateTables:
 
 
 def _nets(pins: Mapping[str, int], names: tuple[str, ...], count: int) -> list[int]:
-    """So many nets, -1 where there is none."""
+    """The nets of these pins, -1 for unconnected pins, padded with -1 to `count`."""
     return [pins.get(name, -1) for name in names] + [-1] * (count - len(names))
 
 
@@ -168,7 +167,7 @@ def _fill_kind(row: np.void, cell: Cell, arcs: Arcs) -> None:
                 f"{cell.name}/{output} has no function in the library, so that it cannot be simulated"
             )
         table = parse(pin.function).table(cell.inputs)
-        if not cell.inputs:  # a tie cell: its one value at any index
+        if not cell.inputs:  # a tie cell: its value at any index
             table = table and (1 << 64) - 1
         row["table"][place] = table
     for (related, source, output, edge, when), number in arcs.items():
@@ -178,7 +177,7 @@ def _fill_kind(row: np.void, cell: Cell, arcs: Arcs) -> None:
         condition = parse(when).table(cell.inputs) if when else -1
         target = row["arc"][cell.outputs.index(output), place, :, int(edge == RISE)]
         for at in range(1 << len(cell.inputs)):
-            # a condition that holds is better than an arc without one, and that than an arc of another state
+            # prefer an arc whose condition holds, then one without a condition, then one of another state
             if (at >> place & 1) == (source == RISE) and (
                 target[at] == NO_ARC or (when and condition >> at & 1)
             ):
@@ -186,7 +185,7 @@ def _fill_kind(row: np.void, cell: Cell, arcs: Arcs) -> None:
 
 
 def _level(text: str, instance: Instance) -> tuple[int, int]:
-    """(net, level at which it acts) of a condition of one pin; (-1, 0) where there is none."""
+    """(net, active level) of a condition on one pin; (-1, 0) if there is none."""
     if not text:
         return -1, 0
     function = parse(text)
@@ -198,7 +197,7 @@ def _level(text: str, instance: Instance) -> tuple[int, int]:
 
 
 def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
-    """A register or clock gate, in the order of STATE."""
+    """A register or clock gate as a row of STATE."""
     register, gate = cell.ff or cell.latch, cell.clock_gate
     if cell.ff:
         kind, data, clocked_on = FLIP_FLOP, cell.ff.next_state, cell.ff.clocked_on
@@ -242,7 +241,7 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
 
 
 def _shown(cell: Cell, pin: str) -> str | None:
-    """The state that an output shows: "q", its inverse "qn", or neither."""
+    """The state of an output: "q", its inverse "qn", or None for neither."""
     register, function = cell.ff or cell.latch, parse(cell.pins[pin].function)
     if cell.pins[pin].three_state:
         return None
@@ -252,8 +251,8 @@ def _shown(cell: Cell, pin: str) -> str | None:
 
 
 def _arcs(timing: Timing) -> tuple[Mapping[str, Arcs], np.ndarray, dict[str, int]]:
-    """By kind the number of each arc; the delays in ticks of the arcs of all instances, those of an instance
-    one after the other; and where they begin.
+    """The number of each arc, by kind; the delays in ticks of all arcs of all instances, grouped by instance;
+    and the index of each instance's first arc.
     """
     kinds: dict[str, dict[Edge, int]] = {}
     numbers = np.zeros((len(timing.kinds), max(1, *(len(kind.rows) for kind in timing.kinds.values()))), int)
@@ -272,7 +271,7 @@ def _arcs(timing: Timing) -> tuple[Mapping[str, Arcs], np.ndarray, dict[str, int
 
 @functools.cache
 def prepared(path: Path) -> ctypes.CDLL:
-    """The library with the types of the engine's functions."""
+    """The engine's library, with the types of its functions declared."""
     lib = ctypes.CDLL(str(path))
     pointer, net, count = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint64
     declare_functions(
@@ -293,8 +292,8 @@ def prepared(path: Path) -> ctypes.CDLL:
 
 
 class Engine:
-    """One simulated netlist. `simulate...` makes it with a driver; made directly it has none, and no edges of
-    the clock but by `cycle`.
+    """One simulated netlist. A simulation creates it with a driver; created directly it has none, and only
+    `cycle` moves its clock.
     """
 
     def __init__(
@@ -312,7 +311,7 @@ class Engine:
             )
 
     def set(self, values: Mapping[str, int]) -> None:
-        """Give input ports their values; `settle` or the next edge of the clock makes the logic follow."""
+        """Set input ports; the logic follows at `settle` or at the next clock edge."""
         inputs = {name: nets for name, (way, nets) in self.tables.netlist.ports.items() if way == "input"}
         for port, value in values.items():
             if port not in inputs:
@@ -321,11 +320,11 @@ class Engine:
                 self._lib.gates_set(self._handle, net, value >> bit & 1)
 
     def settle(self) -> None:
-        """Let the logic follow its inputs."""
+        """Propagate the inputs through the logic."""
         self._lib.gates_settle(self._handle)
 
     def cycle(self) -> None:
-        """A rising edge of the clock and a falling one."""
+        """Apply a rising and a falling edge of the clock."""
         for level in (1, 0):
             self._lib.gates_clock(self._handle, level)
 
@@ -358,10 +357,11 @@ class Engine:
         signal: str | None = None,
         clock_ns: float | None = None,
     ) -> None:
-        """Count the cycles that begin with rising edges `first` up to, and without, `last`, by `edges`.
+        """Count the cycles that begin with the rising edges number `first` to `last` - 1, as `edges` counts
+        them.
 
-        With a `signal`, only of these the ones before whose edge that net is 1. With `clock_ns`, count with
-        delays, too: inputs change INPUT_NS after the edge, and `late` counts what moves after the period.
+        With a `signal`, count only cycles before whose edge that net is 1. With `clock_ns`, also count with
+        delays: inputs change INPUT_NS after the edge, and `late` counts events after the period.
         """
         if clock_ns is not None and not self.tables.timed:
             raise BadInput("no delays are known: make the tables with a timing (nldm.analyze)")
@@ -393,7 +393,7 @@ class Engine:
         )
 
     def close(self) -> None:
-        """Free it; a second call does nothing."""
+        """Free the netlist; a second call does nothing."""
         if self._handle and self._owned:
             self._lib.gates_delete(self._handle)
         self._handle = None

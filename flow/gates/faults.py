@@ -3,10 +3,10 @@
     model = FaultyNetlist(tables, ports)
     model.run(request, max_cycles, NetFault(net, Stuck.AT_1))
 
-A stuck net is one that its cell no longer drives: the engine gets other tables, and nothing in it knows of
-faults. A flip is put on the net between two edges of the clock, and taken off behind the next one; that of a
-flip-flop's net is one of its state, and stays. Nets of the clock are left out. Cycle 0 is the first after
-reset, in which the request is offered; the sink is always ready.
+A stuck net is disconnected from its cell in the engine's tables; the engine itself knows no faults. A flip is
+applied to a net between two clock edges and removed after the next edge; on the output of a flip-flop it
+inverts the state, which is not restored. Nets of the clock are left out. Cycle 0 is the first after reset, in
+which the request is offered; the sink is always ready.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +34,7 @@ class Stuck(Enum):
 
 
 class NetFault(NamedTuple):
-    """A net by its number; a flip has a cycle."""
+    """A net by its number; `cycle` is that of a flip."""
 
     net: int
     kind: Stuck
@@ -42,7 +42,7 @@ class NetFault(NamedTuple):
 
 
 class NetOutcome(NamedTuple):
-    """One operation with a fault; without an answer `response` is None."""
+    """One operation with a fault; `response` is None if there was none."""
 
     fault: NetFault
     effect: Effect
@@ -50,7 +50,7 @@ class NetOutcome(NamedTuple):
 
 
 class StuckTables(GateTables):
-    """The tables of a netlist with one net that nothing drives."""
+    """The tables of a netlist with one net that has a constant value and no driver."""
 
     def __init__(self, whole: GateTables, net: int, value: int) -> None:
         self.__dict__.update(whole.__dict__)
@@ -65,14 +65,14 @@ class StuckTables(GateTables):
 
 
 class _FlippedModel(GateModel):
-    """The engine under its driver, with a flip on the way."""
+    """The engine with its driver, and a flip during the run."""
 
     def __init__(self, tables: GateTables, ports: Ports, fault: NetFault) -> None:
         super().__init__(tables, harness(ports), DRIVER, Options())
         self._fault = fault
 
     def advance(self, report: Callable[[], None] | None) -> int:
-        """To the cycle of the fault, through it, and on."""
+        """Run up to the cycle of the fault, through it with the flip, and on."""
         net, _, cycle = self._fault
         if cycle and (outcome := self.lib.sim_advance(self.handle, cycle)) != RUNNING:
             return outcome
@@ -92,14 +92,14 @@ class _FlippedModel(GateModel):
         self.engine.settle()
 
     def _beside(self, net: int) -> list[int]:
-        """The net, and the other one of a flip-flop that shows its state twice."""
+        """The net, and if it is an output of a flip-flop, also the complementary output."""
         for pair in self._tables._states[["q", "qn"]].tolist():
             if net in pair:
                 return [other for other in pair if other >= 0]
         return [net]
 
     def _driven(self, net: int) -> int | None:
-        """Return the value that the cell drives onto a net; None for a flip-flop."""
+        """The value that a gate drives onto a net; None if the driver is a flip-flop."""
         tables = self._tables
         for cell, output in zip(*(tables._cells["out"] == net).nonzero(), strict=True):
             row = tables._cells[cell]
@@ -109,7 +109,7 @@ class _FlippedModel(GateModel):
 
 
 class _FlippedSimulation(GateSimulation):
-    """A netlist with streams and such a flip."""
+    """A netlist with streams and one flip."""
 
     def __init__(self, tables: GateTables, ports: Ports, fault: NetFault) -> None:
         self.ports = ports
@@ -117,14 +117,14 @@ class _FlippedSimulation(GateSimulation):
 
 
 class FaultyNetlist:
-    """A machine's netlist whose nets can be stuck, or flip."""
+    """A machine's netlist in which nets can be stuck or flipped."""
 
     def __init__(self, tables: GateTables, ports: Ports) -> None:
         self.tables, self.ports = tables, ports
 
     @cached_property
     def nets(self) -> list[int]:
-        """Return the nets that a cell drives and the clock does not reach."""
+        """The nets that a cell drives and the clock does not reach."""
         with GateSimulation(self.tables, self.ports) as simulation:
             clocked = simulation.engine.counts().clocked
         states = self.tables._states
@@ -132,17 +132,17 @@ class FaultyNetlist:
         return sorted(int(net) for net in driven if net >= 0 and not clocked[net])
 
     def name(self, net: int) -> str:
-        """Return the name of a net, as in the netlist."""
+        """The name of a net in the netlist."""
         return self.tables.netlist.nets[net]
 
     def module(self, net: int) -> str:
-        """The module that drives it, by the name of the cell."""
+        """The module of the net's driver, by the cell's name."""
         driver = self.tables.netlist.driver[net]
         return driver[0].rpartition(".")[0] if driver is not None else ""
 
     def run(self, request: Value, max_cycles: int, fault: NetFault | None = None) -> tuple[Value | None, int]:
-        """The answer to one request, and its cycle; None if there is none. UnexpectedResponse: it comes
-        without being asked for.
+        """(response to one request, its cycle), or (None, 0) if there is none; UnexpectedResponse if one
+        comes without a request.
         """
         if fault is not None and fault.kind is Stuck.FLIP:
             simulation: GateSimulation = _FlippedSimulation(self.tables, self.ports, fault)
@@ -165,10 +165,10 @@ class FaultyNetlist:
         judge: Judge = judged,
         progress: Callable[[int], None] | None = None,
     ) -> list[NetOutcome]:
-        """One operation for each fault: fault i meets request i (modulo their number), whose response should
-        be `expected` there.
+        """Run one operation with each fault: fault i with request i (modulo their number), whose correct
+        response is the entry of `expected` at the same index.
 
-        An answer that nobody has asked for, or that is taken back, is a wrong result.
+        An unexpected or retracted response is a wrong result.
         """
         outcomes = []
         for done, fault in enumerate(faults):

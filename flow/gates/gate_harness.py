@@ -1,9 +1,9 @@
 """Adapter between a netlist and a C++ driver: a class with the interface of Verilator's VHarness.
 
-The drivers (rtl/sim/native.cpp, proc/sim/native.cpp) know the harness that surrounds a design, and no more.
-The class here has the same ports, registers and edges around the engine in gates.cpp. Nothing in it depends
-on the netlist: the net of each bit of a port comes as a number at run time, so that one compiled driver
-serves all netlists with these ports.
+The drivers (rtl/sim/native.cpp, proc/sim/native.cpp) use only the harness around a design. This class has the
+same ports, registers and edges, around the engine in gates.cpp. It does not depend on the netlist: the nets
+of the port bits are passed as numbers at run time, so that one compiled driver serves all netlists with these
+ports.
 """
 
 import re
@@ -21,7 +21,9 @@ ENGINE = tuple(Path(__file__).with_name(name) for name in ("glitches.cpp", "gate
 
 
 def nets(harness: Harness, netlist: Netlist, names: Mapping[str, str]) -> list[int]:
-    """The net of each bit of each input, then of each output, or -1; `names` has renamed ports."""
+    """The net of each bit of each input, then of each output; -1 if the netlist lacks it. `names` maps ports
+    to their names in the netlist.
+    """
     found: dict[tuple[str, int], int] = {}
     for port, slices in harness.connections.items():
         bits = [(name, bit) for name, high, low in reversed(slices) for bit in range(low, high + 1)]
@@ -124,7 +126,7 @@ def _type(nbits: int) -> str:
 
 
 def header(harness: Harness) -> str:
-    """The class VHarness."""
+    """The text of the class VHarness."""
     takes, shows, offset = {}, [], 0
     for name, nbits in harness.widths.items():
         takes[name] = f"            take({name}, {offset}, {nbits});"
@@ -147,7 +149,7 @@ def header(harness: Harness) -> str:
 
 
 def library(harness: Harness | None = None, driver: str | None = None) -> Path:
-    """The engine as a library: alone, or with a driver for this harness."""
+    """The engine as a shared library: alone, or with a driver for this harness."""
     engine = "".join(path.read_text() for path in ENGINE)
     compiled = _compiled("o", {"gates.cpp": engine}, "-O3", "-c", "gates.cpp")
     texts = {}
@@ -157,7 +159,7 @@ def library(harness: Harness | None = None, driver: str | None = None) -> Path:
 
 
 def _compiled(suffix: str, texts: Mapping[str, str], *arguments: str) -> Path:
-    """The product of the compiler on files of these names and texts, from the cache if it is there."""
+    """Compile files of these names and texts, or take the product from the cache."""
     command = [*COMPILE, *arguments, "-o", "product"]
     key = cache.key(*texts.values(), *command, toolchain.fingerprint())
 

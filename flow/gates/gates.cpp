@@ -1,16 +1,16 @@
-// A flat netlist of library cells, simulated from tables: the engine of stage `gates`, and of the toggle counts.
+// Simulates a flat netlist of library cells from tables: the engine of stage `gates` and of the toggle counts.
 //
-// Two simulations of one netlist run side by side. `Gates` has no delays: it goes from one settled state to the next, cell by
-// cell in the order of their levels, and only where an input has changed. `Timed` (glitches.cpp, whose text comes before this one)
-// follows it in the cycles of a window and plays what happened between two settled states again, with the delay of every arc.
+// Two simulations of one netlist run side by side. `Gates` has no delays: it computes one settled state from the previous one,
+// evaluating only cells with changed inputs, level by level. `Timed` (glitches.cpp, whose text precedes this one) follows it in the
+// cycles of a window and simulates each transition between two settled states again, with the delay of every arc.
 //
-// Order of events at a clock edge, which is that of Verilog: the clock goes through its buffers and gates, every flip-flop that
-// sees its edge computes its next state from what was there before, then all of them change at once, then the logic
-// settles. A clock gate takes its enable when its clock rises, and not later.
+// Order of events at a clock edge, as in Verilog: the clock passes its buffers and gates; every flip-flop that receives an edge
+// computes its next state from the old values; then all flip-flops change at once; then the logic settles. A clock gate samples its
+// enable when its clock rises.
 //
-// Counting: nets that only the clock moves are counted change by change; any other net is compared at the end of the cycle
-// with the end of the one before. A net that rises and falls in one cycle has not toggled, in whatever order the testbench gives its
-// inputs: that is what "functional" means here.
+// Counting: for nets that the clock reaches, every change counts; any other net is compared between the ends of consecutive
+// cycles. A net that rises and falls in one cycle has not toggled, in whichever order the testbench applies its inputs. This is
+// what "functional" means here.
 
 namespace netlist {
 
@@ -20,13 +20,13 @@ enum Role { DATA, CLOCK, ASYNCHRONOUS };
 // Mirrored by STATE in engine.py.
 struct State {
     int32_t type;
-    int32_t data[4];  // nets of the inputs of `table`, -1 where there is none
+    int32_t data[4];  // nets of the inputs of `table`, -1 if unconnected
     uint32_t table;   // the next state
     int32_t clock;    // net
-    int32_t active;   // level of the clock after the edge, or at which a latch is open
+    int32_t active;   // level of the clock after the active edge, or at which a latch is open
     int32_t clear, clear_level;
     int32_t preset, preset_level;
-    int32_t q, qn;        // nets, -1 where there is none
+    int32_t q, qn;        // nets, -1 if unconnected
     int32_t ticks[2][2];  // from the clock to q and qn, to 0 and to 1
 };
 
@@ -39,8 +39,8 @@ struct Tables {
     const State* states;
     const int32_t* sources;  // nets of the input ports
     const uint8_t* ones;     // by net: tied to 1
-    const int32_t* ticks;    // of the arcs of all cells, or null: no delays are known
-    const int32_t* ramps;    // by net, to 0 and to 1, or null: nobody asks for swings
+    const int32_t* ticks;    // delays of the arcs of all cells; null: without delays
+    const int32_t* ramps;    // by net, to 0 and to 1; null: swings are not counted
 };
 
 // Mirrored by `_Counts` in engine.py.
@@ -79,7 +79,7 @@ class Gates {
             queue(place);
         }
         sweep();
-        captured.clear();  // what comes to its level at the beginning is no edge
+        captured.clear();  // levels that settle at the start are not edges
         for (int64_t i = 0; i < t.state_count; i++) {
             if (t.states[i].type == LATCH) queue_latch(i);
             else asynchronous(i);
@@ -106,7 +106,7 @@ class Gates {
         }
     }
 
-    // To be set together with the flip-flops that the next edge makes change.
+    // Set an input at the same time as the flip-flops change at the next edge.
     void defer(int32_t net, bool to) { deferred.push_back({net, to}); }
 
     void settle() {
@@ -122,7 +122,7 @@ class Gates {
             } else if (!forced.empty()) {
                 std::vector<int32_t> states;
                 states.swap(forced);
-                // clear and preset may both have moved: what counts is where they have settled
+                // clear and preset may both have changed: only their settled values count
                 for (int32_t s : states)
                     if (cleared(t.states[s]) || is_preset(t.states[s])) change(s, false);
             } else if (!captured.empty() || !deferred.empty()) {
@@ -136,7 +136,7 @@ class Gates {
         }
     }
 
-    // The clock goes to this level; a netlist without one has cycles all the same.
+    // Set the clock to this level; a netlist without a clock has cycles too.
     void clock(bool to) {
         if (clock_level == to) return settle();
         clock_level = to;
@@ -146,8 +146,8 @@ class Gates {
         settle();
     }
 
-    // Count in the cycles that begin with rising edges `from` up to, and without, `to`; and, with a signal, in which it is 1 before
-    // that edge. Old counts are gone. `input_ticks` < 0: without delays; else when the inputs change after the edge.
+    // Count the cycles that begin with rising edges `from` to `to` - 1; with a signal, only those with the signal at 1 before the edge.
+    // Clears old counts. `input_ticks`: time of input changes after the edge, or < 0 to count without delays.
     void window(uint64_t from, uint64_t to, int32_t signal, int32_t input_ticks, uint64_t period) {
         window_from = from, window_to = to, window_signal = signal;
         counting = false;
@@ -171,13 +171,13 @@ class Gates {
         }
     }
 
-    // Of each cycle of the window, from its first one on: `ngroups` sums, in `to`, which has room for so many cycles.
+    // Write `ngroups` sums for each cycle of the window, from its first one on, to `to`, which has room for `room` cycles.
     void follow(const uint32_t* weights, const int32_t* groups, int32_t ngroups, uint64_t* to, uint64_t room) {
         followed = {weights, groups, nullptr};
         sums = to, group_count = ngroups, sum_room = room;
     }
 
-    // What was counted; ends the window if the clock has not done so.
+    // Return the counts; ends the window if it is still open.
     void counts(Counts& to) {
         finish();
         stop();
@@ -250,8 +250,8 @@ class Gates {
         return true;
     }
 
-    // Places for the cells in the order of their levels, so that a sweep goes through memory once, and the readers of all nets by place,
-    // those of one cell's outputs beside those of the next one's.
+    // Assign places to the cells in the order of their levels, so that a sweep passes through memory once, and store the readers of all
+    // nets by place, in the order of their drivers.
     void rank_cells() {
         at.resize(t.cell_count);
         std::iota(at.begin(), at.end(), 0);
@@ -284,7 +284,7 @@ class Gates {
         low = std::min(low, place >> 6);
     }
 
-    // Which nets the clock reaches.
+    // Mark the nets that the clock reaches.
     void reach() {
         if (t.clock < 0) return;
         std::vector<int32_t> ready{int32_t(t.clock)};
@@ -303,7 +303,7 @@ class Gates {
         }
     }
 
-    // A cell's readers have higher places than it has.
+    // Evaluate queued cells; the readers of a cell have higher places than the cell.
     void sweep() {
         const int32_t words = dirty.size();
         for (; low < words; low++)
@@ -372,7 +372,7 @@ class Gates {
         }
     }
 
-    // A cycle ends and another one begins.
+    // End a cycle and begin the next one.
     void boundary() {
         finish();
         const bool wanted = edges >= window_from && edges < window_to && (window_signal < 0 || value[window_signal]);
@@ -395,7 +395,7 @@ class Gates {
         followed.sums = sums && counting && cycles <= sum_room ? sums + (cycles - 1) * group_count : nullptr;
     }
 
-    // The nets that the cycle has moved.
+    // Count the nets that changed in this cycle.
     void finish() {
         if (!counting) return;
         if (timed) {
@@ -433,9 +433,9 @@ class Gates {
     };
     struct Span {
         int32_t first, count;
-        bool states;  // some read it, too
+        bool states;  // registers or clock gates read it too
     };
-    std::vector<uint8_t> value, index;  // of nets; of cells by place: the inputs as a number
+    std::vector<uint8_t> value, index;  // of nets; of cells by place: the input values as a number
     std::vector<int32_t> level, at;     // by cell; the cells by place
     std::vector<Gate> gates;            // by place
     std::vector<Span> readers;          // of each net: ranked[first .. first + count]
@@ -446,7 +446,7 @@ class Gates {
     std::vector<uint64_t> high, since;
     std::vector<uint8_t> before, touched;
     std::vector<int32_t> first, sinks, state_first, state_sinks;  // of each net: sinks[first[net] .. first[net + 1]]
-    int32_t low = 0;                                              // of the words of `dirty` none below has any
+    int32_t low = 0;                                              // no lower word of `dirty` has a bit set
     std::vector<int32_t> latches, forced, moved, arrival;
     std::vector<std::pair<int32_t, bool>> captured, deferred;
     std::unique_ptr<Timed> timed;

@@ -1,13 +1,13 @@
-"""Stage `gates`: the mapped netlist under the same drivers, protocol and tables as RTL.
+"""Stage `gates`: simulates the mapped netlist with the same drivers, protocol and test tables as RTL.
 
-`netlist_of` translates and synthesizes a component (once: the netlist is in the cache); `GateSimulation` and,
-for whole systems, `GateProcSimulation` simulate a netlist.
+`netlist_of` translates and synthesizes a component, with its netlist in the cache; `GateSimulation` and, for
+whole systems, `GateProcSimulation` simulate a netlist.
 
-The simulator is that of engine.py: compiled once with each driver, it takes the netlist as tables, so that
-no build grows with the netlist. Measured on paper 001's multiplier, 32 bits, 10,600 cells: Verilator needs
-36 s of CPU time to build Verilog models of the cells and then does 52,000 cycles a second. This one starts
-in one second and does 2,000 with new operands in every cycle, and 10,000 of a machine, where most of the
-logic rests. The tables of the tests have a few thousand cycles.
+The simulator is that of engine.py. It is compiled once with each driver and reads the netlist as tables, so
+that the build time does not depend on the netlist. Measured on paper 001's multiplier, 32 bits, 10,600 cells:
+Verilator needs 36 s of CPU time to build Verilog models of the cells and then simulates 52,000 cycles a
+second. This simulator starts in one second and simulates 2,000 cycles a second with new operands in every
+cycle, and 10,000 of a machine, most of whose logic is idle. The test tables have a few thousand cycles.
 """
 
 import ctypes
@@ -46,7 +46,7 @@ SYNTHESIS = "flow.synth.synthesis"
 
 
 class GateModel(NativeModel):
-    """The engine with a driver in the place of a model of Verilator."""
+    """The engine with a driver, in place of a Verilator model."""
 
     def __init__(
         self,
@@ -75,9 +75,7 @@ class GateModel(NativeModel):
 
 @functools.cache
 def synthesized(verilog: str, top: str, adk: Path | None = None) -> Netlist:
-    """Return the netlist of a design with the default style and the kit's clock, from the cache if it is
-    there.
-    """
+    """The netlist of a design in the default style at the kit's clock, from the cache if it is there."""
     files = kit.find(adk)
 
     def make(directory: Path) -> None:
@@ -95,13 +93,13 @@ def synthesized(verilog: str, top: str, adk: Path | None = None) -> Netlist:
 
 
 def netlist_of(component: Component, adk: Path | None = None) -> tuple[Netlist, Ports]:
-    """Synthesize a machine with streams that has not been elaborated yet; return netlist and ports."""
+    """Synthesize a machine with streams that is not elaborated yet; return its netlist and ports."""
     text, ports = translated(component, Ports.of)
     return synthesized(text, top_name(component), adk), ports
 
 
 class AtGates:
-    """A simulation by the engine, behind a driver."""
+    """A simulation by the engine with a driver."""
 
     _model: GateModel
     stage = STAGE
@@ -110,7 +108,7 @@ class AtGates:
 
     @property
     def engine(self) -> Engine:
-        """For windows and counts."""
+        """The engine, for windows and counts."""
         return self._model.engine
 
 
@@ -127,7 +125,7 @@ class GateSimulation(AtGates, NativeSimulation):
         *,
         names: Mapping[str, str] | None = None,
     ) -> None:
-        """The ports are those of the RTL; `names` has those that are called differently in the netlist."""
+        """`ports` are those of the RTL; `names` maps ports to different names in the netlist."""
         options = options or Options()
         self._check(options)
         self.ports = ports

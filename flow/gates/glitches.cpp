@@ -1,14 +1,15 @@
-// One cycle of a flat netlist with delays: which nets move how often before all is settled.
+// Simulates one cycle of a flat netlist with delays and counts the transitions of each net until all nets are settled.
 //
-// Event-driven, with the delay of each arc (pin, state of the other pins, edge) and inertial delays: an input that changes the
-// function of its gate makes the output change after the delay of its arc, or takes the change back that is still to come. So a
-// pulse shorter than the delay of a gate does not pass it. Times are whole ticks (TICK_NS in engine.py); events wait on a wheel with a slot for each tick.
+// The simulation is event-driven, with one delay for each arc (pin, state of the other pins, edge), and delays are inertial: an input
+// change that changes the function of its gate schedules an output change after the delay of its arc, or cancels the one that is
+// pending. A pulse shorter than the delay of a gate is therefore swallowed. Times are whole ticks (TICK_NS in engine.py); events wait on
+// a timing wheel with one slot per tick.
 //
-// Where the ramps of the nets are known, what their voltages go is counted as well, as a share of the supply (`swings`; a toggle is 1). A net
-// goes along straight lines that cross the middle when its event is due; one that turns round before it has arrived has gone only so
-// far. A change that is taken back goes nowhere.
+// If the ramps of the nets are known, voltage swings are counted as well, as a fraction of the supply (`swings`; a toggle is 1). The
+// voltage of a net moves along straight lines that cross half the supply when its event is due; if it reverses before the end of its
+// ramp, only the part that it has moved counts. A cancelled change does not move the voltage.
 //
-// The sources are input ports and the outputs of flip-flops. Nets that the clock reaches do not move here.
+// The sources are input ports and the outputs of flip-flops. Nets that the clock reaches are not simulated here.
 
 #include <algorithm>
 #include <cmath>
@@ -27,22 +28,22 @@ constexpr uint8_t NO_ARC = 255;
 // Mirrored by KIND in engine.py.
 struct Kind {
     uint64_t table[OUTPUTS];                          // bit i: the output where input k is bit k of i
-    uint8_t arc[OUTPUTS][INPUTS][1 << INPUTS][2];     // which arc: pin that changed, inputs after that, the output's new level
+    uint8_t arc[OUTPUTS][INPUTS][1 << INPUTS][2];     // arc by output, changed pin, inputs after the change, new output level
 };
 
 // Mirrored by CELL in engine.py.
 struct Cell {
     int32_t kind;
-    int32_t in[INPUTS];  // nets, -1 where there is none
+    int32_t in[INPUTS];  // nets, -1 if unconnected
     int32_t out[OUTPUTS];
-    int32_t arcs;  // where its arcs begin
+    int32_t arcs;  // index of its first arc
 };
 
-// What moves in a cycle, weighted, by groups of nets.
+// Weighted transitions of a cycle by group of nets.
 struct Followed {
     const uint32_t* weights;
     const int32_t* groups;
-    uint64_t* sums = nullptr;  // of the cycle; null: nobody asks
+    uint64_t* sums = nullptr;  // of the cycle; null: not wanted
 
     void moved(int32_t net) const {
         if (sums) sums[groups[net]] += weights[net];
@@ -51,23 +52,23 @@ struct Followed {
 
 class Timed {
   public:
-    // `ramps` (or null): ticks of a net's whole way, to 0 and to 1.
+    // `ramps`: ticks of a net's full swing to 0 and to 1, or null.
     Timed(int64_t nets, int64_t count, const Cell* cells, const Kind* kinds, const int32_t* ticks, const int32_t* ramps,
           const int32_t* first, const int32_t* sinks)
         : value(nets), toggles(nets), swings(ramps ? nets : 0), index(count), cells(cells), kinds(kinds), ticks(ticks), ramps(ramps),
           first(first), sinks(sinks), sources(OUTPUTS * count), next(sources + nets), previous(sources + nets),
           due(sources + nets, NEVER), slots(SLOTS, -1), filled(SLOTS / 64), ramp_of(ramps ? nets : 0) {}
 
-    // The settled state from which the next cycle starts.
+    // Set the settled state from which the next cycle starts.
     void start(const uint8_t* values, const uint8_t* indices) {
         std::copy(values, values + value.size(), value.begin());
         std::copy(indices, indices + index.size(), index.begin());
     }
 
-    // A source moves at this time.
+    // Schedule a change of a source.
     void change(int32_t net, int32_t time) { put(sources + net, time); }
 
-    // Goes on until nothing moves any more.
+    // Run until no event is pending.
     void run() {
         int64_t time = 0;
         while (waiting) {
@@ -89,12 +90,12 @@ class Timed {
     std::vector<uint8_t> value;
     std::vector<uint32_t> toggles;
     std::vector<double> swings;
-    uint64_t period = 0;                      // ticks; 0: any
+    uint64_t period = 0;                      // ticks; 0: unlimited
     uint64_t late = 0, latest = 0, events = 0;  // events after the period, time of the last
     Followed followed;
 
   private:
-    static constexpr int64_t SLOTS = 1 << 17;  // more than any delay has ticks
+    static constexpr int64_t SLOTS = 1 << 17;  // more than the ticks of any delay
     static constexpr int64_t NEVER = -1;
 
     void move(int32_t net, int64_t time) {
@@ -111,7 +112,7 @@ class Timed {
                 if (cell.out[out] < 0) continue;
                 const uint64_t table = kind.table[out];
                 const bool level = table >> at & 1;
-                if (level == bool(table >> (at ^ 1 << pin) & 1)) continue;  // in this state the pin decides nothing
+                if (level == bool(table >> (at ^ 1 << pin) & 1)) continue;  // in this state the output does not depend on the pin
                 const int32_t event = OUTPUTS * c + out;
                 if (due[event] != NEVER) {
                     remove(event);
@@ -124,11 +125,11 @@ class Timed {
     }
 
     struct Ramp {
-        double from, begun;  // where it is at that time, on its way to the net's value
+        double from, begun;  // voltage at the time `begun`, when the ramp to the net's value starts
         bool moves;
     };
 
-    // A net that has just got its new value, in the middle of a ramp to it.
+    // Start the ramp of a net that has just changed; the change is in the middle of the ramp.
     void turn(int32_t net, int64_t time) {
         Ramp& ramp = ramp_of[net];
         const int to = value[net];
@@ -147,7 +148,7 @@ class Timed {
     void put(int32_t event, int64_t time) {
         const int64_t slot = time & (SLOTS - 1);
         due[event] = time;
-        int32_t& head = slots[slot];  // of a ring: what was there first is first
+        int32_t& head = slots[slot];  // of a ring, in the order of insertion
         if (head < 0) head = next[event] = previous[event] = event;
         const int32_t tail = previous[head];
         next[tail] = previous[head] = event;
@@ -168,7 +169,7 @@ class Timed {
         waiting--;
     }
 
-    // The next time, from this one on, at which something is due.
+    // The time of the next event, at or after this time.
     int64_t following(int64_t time) const {
         uint64_t word = filled[(time & (SLOTS - 1)) / 64] >> time % 64;
         while (!word) {
@@ -184,7 +185,7 @@ class Timed {
     const int32_t* ticks;
     const int32_t* ramps;
     const int32_t *first, *sinks;
-    const int32_t sources;  // events of the cells' outputs come first, those of the nets follow
+    const int32_t sources;  // number of events of cell outputs, which precede those of source nets
     std::vector<int32_t> next, previous;
     std::vector<int64_t> due;
     std::vector<int32_t> slots;

@@ -1,8 +1,8 @@
 """Cycle-by-cycle activity of a netlist: transitions and glitches per operation and module.
 
-The engine sums up what moves in a cycle (gates_follow in gates.cpp) while a driver runs operations, one after
-the other and with a pause between them, so that none begins before the answer of the one before. Nets of the
-clock count, too: behind a clock gate they rest.
+The engine sums the transitions of each cycle (gates_follow in gates.cpp) while a driver runs operations one
+after the other, with a pause in between, so that no operation begins before the previous response. Nets of
+the clock count too; behind a closed clock gate they are idle.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ PAUSE = 4  # cycles between an answer and the next request
 
 
 class Traced(NamedTuple):
-    """Operations: their answers, and for each its movements by cycle and module; and all movements, those of
-    the pauses among them.
+    """The responses of operations, the transitions of each by cycle and module, and the number of all
+    transitions, including those of the pauses.
     """
 
     responses: list[Value]
@@ -33,7 +33,7 @@ class Traced(NamedTuple):
 
 
 class TracedNetlist:
-    """A machine's netlist whose movements are summed up; delays are those of nldm.py."""
+    """A machine's netlist with its transitions summed by cycle; delays are those of nldm.py."""
 
     def __init__(self, netlist: Netlist, library: Library, ports: Ports, constraints: Constraints) -> None:
         self.ports = ports
@@ -48,8 +48,8 @@ class TracedNetlist:
         self._simulation = GateSimulation(self._tables, ports)
 
     def run(self, requests: Sequence[Value], longest: int, before: int = 0) -> Traced:
-        """Operations of up to so many cycles from handshake to answer; the rows begin `before` cycles
-        earlier.
+        """Run operations of at most `longest` cycles from request to response; their rows begin `before`
+        cycles before the request.
         """
         delay = longest + PAUSE  # from the handshake of a request until the next one is offered
         room = RESET_CYCLES + (len(requests) + 1) * (before + delay + 2)
@@ -69,7 +69,7 @@ class TracedNetlist:
             engine.counts()  # the last cycle ends
         finally:
             engine._lib.gates_follow(engine._handle, None, None, 0, None, 0)
-        # what the edge at the end of a cycle begins belongs to that cycle
+        # transitions caused by the edge at the end of a cycle belong to that cycle
         rows = [
             sums[RESET_CYCLES + accepted - before : RESET_CYCLES + done + 1].astype(np.int64)
             for accepted, done in zip(made.accepted, made.done, strict=True)

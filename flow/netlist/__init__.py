@@ -1,5 +1,3 @@
-"""Netlists of cells as Yosys writes them: netlist.py reads them, logic.py evaluates, ownership.py says which
-module a cell came from.
-
-yosys.py runs Yosys. Imports flow.kit.
+"""Netlists of cells as Yosys writes them: netlist.py reads them, logic.py evaluates them, ownership.py maps
+each cell to its source module, yosys.py runs Yosys. Imports flow.kit.
 """

@@ -1,6 +1,4 @@
-"""Inserts buffers into a netlist: each gets a net of its own, named after its module, and takes over some
-readers.
-"""
+"""Inserts cells and buffers into a netlist; a buffer drives a new net, named after its module."""
 
 import itertools
 from collections import defaultdict
@@ -12,8 +10,8 @@ from .netlist import PORT, Instance, Netlist, Terminal, connected
 
 
 class EditedNetlist:
-    """A netlist that gets other cells and more nets; `owners`, a module for each new cell, goes on with what
-    it is given.
+    """A netlist under construction, with changed cells and additional nets; `owners`, the module of each new
+    cell, is extended.
     """
 
     def __init__(self, netlist: Netlist, library: Library, owners: dict[str, str]) -> None:
@@ -23,7 +21,7 @@ class EditedNetlist:
         self._numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
 
     def fresh(self, module: str, stem: str, suffix: str = "") -> str:
-        """A numbered name in a module that nothing has; with a suffix it is free, too."""
+        """An unused numbered name in a module; with a suffix, the suffixed name is unused too."""
         prefix = joined(module, stem)
         for number in self._numbers[prefix]:
             names = {f"{prefix}{number}", f"{prefix}{number}{suffix}"}
@@ -33,28 +31,28 @@ class EditedNetlist:
         return min(names, key=len)
 
     def add_net(self, name: str) -> int:
-        """Add a net."""
+        """Add a net; return its number."""
         self.nets.append(name)
         return len(self.nets) - 1
 
     def add_cell(self, name: str, kind: str, pins: dict[str, int], module: str) -> None:
-        """Add a cell of a module."""
+        """Add a cell to a module."""
         self.cells[name] = Instance(name, kind, pins)
         self.owners[name] = module
 
     def hang(self, readers: Iterable[Terminal], net: int) -> None:
-        """These readers, cells all of them, on a net."""
+        """Connect input pins of cells to a net."""
         for name, pin in readers:
             old = self.cells[name]
             self.cells[name] = Instance(name, old.kind, {**old.pins, pin: net})
 
     def connected(self) -> Netlist:
-        """The netlist as it has become."""
+        """The edited netlist."""
         return connected(self.netlist, self.cells, self.nets, self.library)
 
 
 class Buffers(EditedNetlist):
-    """A netlist that gets buffers; `modules` has the modules of the cells that were there."""
+    """A netlist into which buffers are inserted; `modules` has the modules of the original cells."""
 
     def __init__(
         self,
@@ -68,13 +66,13 @@ class Buffers(EditedNetlist):
         self.stem, self.modules = stem, modules
 
     def module(self, net: int, readers: Iterable[Terminal]) -> str:
-        """Return the module of a net's driver; for a port's net, that of the first reader that is a cell."""
+        """The module of a net's driver; for a net of a port, that of the first reader that is a cell."""
         terminals = (self.netlist.driver[net] or (PORT, ""), *readers)
         of = next((name for name, _ in terminals if name != PORT), PORT)
         return self.owners.get(of, self.modules.get(of, ""))
 
     def insert(self, kind: str, net: int, module: str) -> tuple[Terminal, int]:
-        """A buffer of this kind on a net: its input, and the net behind it."""
+        """Add a buffer of this kind to a net; return its input and the net that it drives."""
         name = self.fresh(module, f"{self.stem}_", "_z")
         behind = self.add_net(f"{name}_z")
         cell = self.library.cells[kind]

@@ -1,6 +1,7 @@
-"""A netlist in Yosys' JSON, as synthesis rewrites it and proofs read it.
+"""Types and helpers for netlists in Yosys' JSON format (`write_json`), which synthesis rewrites and proofs
+read.
 
-It is Yosys' own format (`write_json`), with more keys than are named here; none is lost on the way.
+The format has more keys than are named here; they are preserved.
 """
 
 import json
@@ -17,7 +18,7 @@ SEPARATOR = "."  # between the names of instances in a path
 
 
 class Bits(TypedDict, total=False):
-    """Some bits, and how Verilog numbers them."""
+    """Bits with their numbering in Verilog."""
 
     bits: list[Bit]
     offset: int
@@ -49,7 +50,7 @@ class NetName(Bits, total=False):
 
 
 class Memory(TypedDict, total=False):
-    """An array that has not become registers."""
+    """An array that is not mapped to registers."""
 
     width: int
     size: int
@@ -74,12 +75,12 @@ class Document(TypedDict, total=False):
 
 
 def joined(path: str, name: str) -> str:
-    """The path of what has this name inside an instance; the top's path is ""."""
+    """The path of a name inside the instance at `path`; the top's path is ""."""
     return f"{path}{SEPARATOR}{name}" if path else name
 
 
 def enclosing(path: str, known: Container[str]) -> Iterator[str]:
-    """The known paths that a path is, or is in, the longest first; the last one is that of the top."""
+    """The known paths among a path and its prefixes, longest first, then that of the top, ""."""
     while path:
         if path in known:
             yield path
@@ -90,7 +91,7 @@ def enclosing(path: str, known: Container[str]) -> Iterator[str]:
 def made_cell(
     kind: str, pins: Mapping[str, Sequence[Bit]], outputs: Container[str], *, hide_name: int = 0
 ) -> Cell:
-    """A cell without parameters; all pins but the `outputs` are inputs."""
+    """A new cell without parameters; all pins other than `outputs` are inputs."""
     return {
         "hide_name": hide_name,
         "type": kind,
@@ -102,7 +103,7 @@ def made_cell(
 
 
 def instances(design: Document, top: str) -> Iterator[tuple[str, str]]:
-    """(path, module) of the top and of all instances of modules in it, the outer before the inner."""
+    """(path, module) of the top and of all module instances below it, outer before inner."""
     todo = [("", top)]
     for path, module in todo:  # grows
         yield path, module
@@ -126,7 +127,7 @@ def port_bits(module: Module, direction: str) -> Iterator[Bit]:
 
 
 def operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
-    """A and B of an operator, as wide as Y; yosys takes a sign only where both have one."""
+    """A and B of an operator, extended to the width of Y; as in yosys, they are signed only if both are."""
     pins, parameters, width = cell["connections"], cell["parameters"], len(cell["connections"]["Y"])
     signed = all(int(parameters.get(f"{pin}_SIGNED", "0"), 2) for pin in "AB")
     a, b = (tuple((pins[pin] + [pins[pin][-1] if signed else "0"] * width)[:width]) for pin in "AB")
@@ -134,7 +135,7 @@ def operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
 
 
 def readers(module: Module) -> dict[Bit, set[str]]:
-    """{net: the cells that read it, and "" for a port}."""
+    """{net: the cells that read it, and "" if a port does}."""
     found = defaultdict(set, {bit: {""} for bit in port_bits(module, "output")})
     for name, cell in module["cells"].items():
         for bit in cell_bits(cell, "input"):
@@ -143,7 +144,7 @@ def readers(module: Module) -> dict[Bit, set[str]]:
 
 
 def fresh_nets(module: Module) -> Iterator[int]:
-    """Numbers that no net of a module has."""
+    """Unused net numbers of a module, ascending."""
     named = (net["bits"] for net in (*module["ports"].values(), *module["netnames"].values()))
     pins = (bits for cell in module["cells"].values() for bits in cell["connections"].values())
     numbers = (bit for bits in chain(named, pins) for bit in bits if isinstance(bit, int))
@@ -151,7 +152,7 @@ def fresh_nets(module: Module) -> Iterator[int]:
 
 
 def load(path: Path | str) -> Document:
-    """The netlist in a file; BadInput for what is none."""
+    """Read a netlist file; BadInput if it is invalid."""
     try:
         read = json.loads(Path(path).read_text())
         if not isinstance(read["modules"], dict):
@@ -164,5 +165,5 @@ def load(path: Path | str) -> Document:
 
 
 def module(path: Path | str, top: str) -> Module:
-    """One of its modules."""
+    """The module `top` of a netlist file."""
     return load(path)["modules"][top]

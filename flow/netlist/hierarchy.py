@@ -1,15 +1,15 @@
-"""Hierarchy of a flat netlist, by cell: hierarchy.json."""
+"""Source module of each cell of a flat netlist: hierarchy.json."""
 
 from pathlib import Path
 
 from .. import product
 from ..product import Product
 
-PLACED = "hierarchy_placed.json"  # with what placement has added
+PLACED = "hierarchy_placed.json"  # with the cells that placement added
 
 
 class Hierarchy(Product):
-    """The module that each cell belongs to, by its path; and the module of each path."""
+    """The path of the module instance that each cell belongs to, and the module of each path."""
 
     FILE = "hierarchy.json"
     STEP = "synthesis"
@@ -19,5 +19,5 @@ class Hierarchy(Product):
 
 
 def load(path: Path | str) -> Hierarchy:
-    """The hierarchy in a file."""
+    """Read the hierarchy from a file."""
     return product.read(path, Hierarchy)

@@ -1,9 +1,9 @@
 """Logic of a flat netlist in Yosys' JSON: Boolean functions in topological order between registers and ports.
 
-Cells are yosys' single-bit gates, before mapping, or cells of a library, whose functions Liberty gives.
-`simulate` computes all nets for words of random bits at the sources at once: a signature of what each net
-means, by which nets of two netlists of the same design are found to be the same (ownership.py).
-equivalence.py writes cones of it for a proof.
+Cells are yosys' single-bit gates, before mapping, or library cells with the functions of their Liberty file.
+`simulate` evaluates all nets at once for words of random bits at the sources. The word of a net is a
+signature of its function; ownership.py uses it to find corresponding nets of two netlists of the same design.
+equivalence.py proves cones of this logic.
 """
 
 import random
@@ -42,7 +42,7 @@ GATES = {
 # ... and its flip-flops without enable: clock edge, level and value of an asynchronous reset
 FLIP_FLOP = re.compile(r"\$_DFF_([PN])(?:([PN])([01]))?_")
 NO_LOGIC = ("$scopeinfo",)
-NEXT = "next state"  # the net of one that is more than a pin
+NEXT = "next state"  # name of the net of a next state that is not a pin
 
 
 class Node(NamedTuple):
@@ -55,7 +55,7 @@ class Node(NamedTuple):
 
 
 class State(NamedTuple):
-    """A flip-flop; `clear` and `preset` are (net, level at which it acts). The `clock` of a latch is its
+    """A flip-flop or latch; `clear` and `preset` are (net, active level). The `clock` of a latch is its
     enable.
     """
 
@@ -80,7 +80,7 @@ class Gate(NamedTuple):
 
 @dataclass
 class Logic:
-    """A flat module."""
+    """The logic of a flat module."""
 
     module: Module
     nodes: list[Node]  # in topological order
@@ -88,15 +88,15 @@ class Logic:
     gates: list[Gate]
 
     def ports(self, direction: str) -> Iterator[tuple[str, Bit]]:
-        """(name[place], net) of the bits of all ports of a direction."""
+        """(name[bit], net) of the bits of all ports of a direction."""
         for name, port in self.module["ports"].items():
             if port["direction"] == direction:
                 for place, bit in enumerate(port["bits"]):
                     yield f"{name}[{place}]", bit
 
     def sources(self) -> Iterator[tuple[str, Bit, bool]]:
-        """(name, net, whether it is the complement) of what the nodes start from: input ports, states, gated
-        clocks.
+        """(name, net, whether it is the complement) of the nets that the nodes start from: input ports,
+        states, gated clocks.
         """
         for name, bit in self.ports("input"):
             yield name, bit, False
@@ -107,7 +107,7 @@ class Logic:
             yield gate.cell, gate.out, False
 
     def simulate(self, width: int = 256) -> dict[Bit, int]:
-        """A word for each net; the same source has the same random word in every netlist."""
+        """A random word for each net; sources of the same name have the same word in every netlist."""
         mask = (1 << width) - 1
         words = {bit: -value & mask for bit, value in CONSTANTS.items()}
         for name, bit, complement in self.sources():
@@ -116,14 +116,16 @@ class Logic:
 
 
 def evaluated(nodes: Iterable[Node], words: dict[Bit, int], mask: int) -> dict[Bit, int]:
-    """Add the words that nodes, in topological order, compute from those of their sources."""
+    """Extend `words`, the words of sources, by those of the nodes, which are in topological order."""
     for node in nodes:
         words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & mask
     return words
 
 
 def read(module: Module, library: Library) -> Logic:
-    """The logic of a module; BadInput for a cell that is neither a gate, nor of the library, or a loop."""
+    """The logic of a module; BadInput for a loop or for a cell that is neither a yosys gate nor in the
+    library.
+    """
     nodes = []
     states = []
     gates = []
@@ -158,7 +160,7 @@ def read(module: Module, library: Library) -> Logic:
     fixed = {node.out: node.function.value() for node in nodes if not node.inputs} | dict(CONSTANTS)
 
     def acting(reset: tuple[Bit, bool] | None) -> tuple[Bit, bool] | None:
-        """A reset that is not tied to where it never acts."""
+        """A reset, or None if it is tied to its inactive level."""
         return None if reset and fixed.get(reset[0], reset[1]) != reset[1] else reset
 
     states = [state._replace(clear=acting(state.clear), preset=acting(state.preset)) for state in states]
@@ -180,7 +182,7 @@ def _net(name: str, pins: Mapping[str, Bit], pin: str) -> Bit:
 def _register(
     name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop | Latch
 ) -> tuple[State, list[Node]]:
-    """A register of a library, with nodes for a next state or an output that is more than one net."""
+    """A library register; a next state or an output that is not a single net becomes a node."""
     latch = isinstance(ff, Latch)
     taken, when = (ff.data_in, ff.enable) if isinstance(ff, Latch) else (ff.next_state, ff.clocked_on)
     nets = dict(pins)
@@ -218,7 +220,7 @@ def _register(
 
 
 def _sorted(nodes: list[Node]) -> list[Node]:
-    """Drivers first; BadInput for a loop."""
+    """Nodes in topological order; BadInput for a loop."""
     by_out = {node.out: index for index, node in enumerate(nodes)}
     order = in_order({index: node.inputs for index, node in enumerate(nodes)}, by_out)
     if len(order) < len(nodes):
@@ -228,9 +230,7 @@ def _sorted(nodes: list[Node]) -> list[Node]:
 
 
 def cone(nodes: Sequence[Node], places: Mapping[Bit, int], roots: Iterable[Bit]) -> list[Node]:
-    """Return the nodes in the cone of the roots, in their order; `places` has the index of each net's
-    driver.
-    """
+    """The nodes in the cone of the roots, in their order; `places` has the index of each net's driver."""
     todo = [places[bit] for bit in roots if bit in places]
     found = set(todo)
     for place in todo:  # grows

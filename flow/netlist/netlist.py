@@ -1,11 +1,12 @@
 """Mapped netlists as plain data: instances of library cells, nets by number, drivers and readers.
 
-`read` takes what yosys' write_json writes: one flat module, bit by bit. A net's name is the one that Verilog
-knows it by, a bit of a bus as "name[3]" by the bus's own numbering; where a net has several names a port's
-goes first, then one from the source, then the shortest. Bits tied to a constant are nets too, one for each
-value (`constants`), with no driver.
+`read` reads the output of yosys' write_json: one flat module, bit by bit. The name of a net is its name in
+Verilog; a bit of a bus is "name[3]", in the numbering of the bus. If a net has several names, a port's name
+is preferred, then a name from the source, then the shortest. Bits tied to a constant are nets without a
+driver, one for each value (`constants`).
 
-Whoever reads or drives is a pair (instance, pin); at a port the instance is "" and the pin is the port's bit.
+A driver or reader is a pair (instance, pin); for a port the instance is "" and the pin is the name of the
+port's bit.
 """
 
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ CONSTANT_NAMES = {"0": "1'b0", "1": "1'b1", "x": "1'bx", "z": "1'bz"}
 
 @dataclass(frozen=True)
 class Instance:
-    """A cell of the netlist; pins that are not connected are not in `pins`."""
+    """A cell of the netlist; `pins` lacks unconnected pins."""
 
     name: str
     kind: str
@@ -34,17 +35,17 @@ class Instance:
 
 @dataclass
 class Netlist:
-    """A flat netlist; nets are numbers, indices of `nets`, `driver` and `sinks`."""
+    """A flat netlist; nets are numbers: indices of `nets`, `driver` and `sinks`."""
 
     name: str
     cells: dict[str, Instance]
     nets: list[str]
-    ports: dict[str, tuple[str, list[int]]]  # (direction, nets from the last bit on)
+    ports: dict[str, tuple[str, list[int]]]  # (direction, nets from bit 0 up)
     driver: list[Terminal | None]
     sinks: list[list[Terminal]]
     aliases: dict[str, int]  # every name of every net
     port_names: dict[str, list[str]] = field(default_factory=dict)  # of the bits of each port
-    bus_bits: set[str] = field(default_factory=set)  # names, of nets and ports, that are bits of a bus
+    bus_bits: set[str] = field(default_factory=set)  # names of nets and ports that are bits of a bus
     constants: dict[int, str] = field(default_factory=dict)  # net: "0", "1", "x" or "z"
 
     def port_bits(self, direction: str) -> Iterator[tuple[str, int]]:
@@ -54,7 +55,7 @@ class Netlist:
                 yield from zip(self.port_names[port], nets, strict=True)
 
     def net(self, name: str) -> int:
-        """The number of the net of this name."""
+        """The number of a net, by name."""
         try:
             return self.aliases[name]
         except KeyError:
@@ -62,9 +63,9 @@ class Netlist:
 
 
 def read(path: str | Path, library: Library, top: str | None = None) -> Netlist:
-    """The netlist in a JSON file of yosys; all its cells and pins must be of the library.
+    """Read a netlist from a JSON file of yosys; all its cells and pins must be in the library.
 
-    The module is `top`, else the one that is marked so, else the only one that has cells.
+    The module is `top`, or else the one with the attribute `top`, or else the only one that has cells.
     """
     modules = document.load(path)["modules"]
     name = _top(modules, top, path)
@@ -72,7 +73,7 @@ def read(path: str | Path, library: Library, top: str | None = None) -> Netlist:
 
 
 def of_module(name: str, module: Module, library: Library, path: Path | str = "the netlist") -> Netlist:
-    """Read a module of yosys' JSON; `path` is the file that it comes from."""
+    """Read a module of yosys' JSON; `path` is its file, for error messages."""
     try:
         return _read(name, module, library, path)
     except (KeyError, TypeError, AttributeError) as error:
@@ -128,7 +129,7 @@ def _read(name: str, module: Module, library: Library, path: Path | str) -> Netl
     best: dict[int, tuple[bool, bool, int, str]] = {}
     for name, named in module.get("netnames", {}).items():
         for text, bit in zip(_bit_names(name, named, made.bus_bits), named["bits"], strict=True):
-            if bit in index:  # else it drives and feeds nothing
+            if bit in index:  # other nets are unconnected
                 place = made.aliases[text] = index[bit]
                 rank = (name not in made.ports, bool(named.get("hide_name")), len(text), text)
                 best[place] = min(best.get(place, rank), rank)
@@ -143,11 +144,9 @@ def _read(name: str, module: Module, library: Library, path: Path | str) -> Netl
 
 
 def _bit_names(name: str, data: Bits, bus_bits: set[str]) -> list[str]:
-    """The names of the bits of a port or a net, as Verilog numbers them; those of a bus are added to
-    `bus_bits`.
-    """
+    """The names of the bits of a port or net in Verilog's numbering; bits of a bus are added to `bus_bits`."""
     width, offset = len(data["bits"]), data.get("offset", 0)
-    if width == 1:  # yosys' Verilog has no range then, whatever the offset (splitnets leaves one behind)
+    if width == 1:  # then yosys writes no range, even with an offset (splitnets leaves one)
         return [name]
     places = range(width)[::-1] if data.get("upto") else range(width)
     names = [f"{name}[{offset + place}]" for place in places]
@@ -162,7 +161,7 @@ def connected(
     library: Library,
     path: Path | str = "the netlist",
 ) -> Netlist:
-    """A netlist of other cells on the same ports and nets, to which more may have been added; BadInput for a
+    """A netlist of other cells on the same ports and nets; `nets` may be longer than before. BadInput for a
     net with two drivers.
     """
     driver: list[Terminal | None] = [None] * len(nets)
@@ -191,9 +190,7 @@ def connected(
 
 
 def write_back(module: Module, before: Netlist, after: Netlist, library: Library) -> None:
-    """Bring a module of yosys' JSON, which `before` was read from, to `after`, which has been made of it by
-    `connected`.
-    """
+    """Update a module of yosys' JSON, from which `before` was read, to `after`, a result of `connected`."""
     cells, names = module["cells"], module["netnames"]
     bits = {
         net: cells[name]["connections"][pin][0]
@@ -214,8 +211,8 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
             old = made_cell(cell.kind, pins, library.cells[cell.kind].outputs)
         module["cells"][name] = {**old, "type": cell.kind, "connections": old["connections"] | pins}
     if before.cells.keys() - after.cells.keys():
-        # names of nets that went with their cells; of a bus, such as a memory of which some words are never
-        # read, only with the last
+        # drop the names of removed nets; a bus, such as a memory with unread words, only if all its bits are
+        # removed
         there = {bits[net] for cell in after.cells.values() for net in cell.pins.values()}
         there |= {bits[net] for _, nets in after.ports.values() for net in nets}
         module["netnames"] = {

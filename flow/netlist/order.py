@@ -9,8 +9,8 @@ Net = TypeVar("Net", bound=Hashable)
 
 
 def in_order(reads: Mapping[T, Iterable[Net]], drivers: Mapping[Net, T]) -> list[T]:
-    """Return the items, each after the drivers of the nets that it reads (Kahn); omit items on a loop or
-    downstream of one.
+    """The items, each after the drivers of the nets that it reads (Kahn), without items on or downstream of a
+    loop.
     """
     readers = defaultdict(list)
     waiting = {}

@@ -1,13 +1,13 @@
 """Maps each cell of a flat, mapped netlist to its source module.
 
-Mapping a flat design keeps the names of registers and ports and forgets all others. What a cell belongs to is
-found by what its output means: before mapping, when nets still have the names of the source, and after it,
-both netlists are simulated with the same random words at registers and ports. A cell whose word (or its
-complement) is that of a net of module M belongs to M. One that computes something new belongs to the module
-that most of its readers belong to, or else of its drivers.
+Mapping a flat design keeps the names of registers and ports and drops all others. A cell's module is found by
+the function of its output. The netlist before mapping, whose nets still have the names of the source, and the
+mapped one are simulated with the same random words at registers and ports. A cell whose word, or its
+complement, is that of a net of module M belongs to M. A cell with a new function belongs to the module of
+most of its readers, or else of its drivers.
 
-Before mapping a net belongs to the deepest module that names it other than as an input port, and one without
-a name again to the module of its readers.
+Before mapping, a net belongs to the deepest module that names it other than as an input port; a net without a
+name belongs to the module of its readers.
 """
 
 from collections import Counter, defaultdict
@@ -19,15 +19,15 @@ from .logic import Logic
 
 
 def module_names(design: Document, top: str) -> dict[str, str]:
-    """{path of an instance: its module} of a design that still has its hierarchy; the top's path is "".
+    """{path of an instance: its module} for a design with its hierarchy; the top's path is "".
 
-    read_slang has a module for each instance, Module$path.
+    read_slang creates a module for each instance, Module$path.
     """
     return {path: module.partition("$")[0] for path, module in instances(design, top)}
 
 
 def input_ports(design: Document, top: str) -> set[str]:
-    """Full names of the input ports of all instances."""
+    """The full names of the input ports of all instances."""
     return {
         f"{path}{SEPARATOR}{port}"
         for path, module in instances(design, top)
@@ -69,12 +69,12 @@ def _outputs(logic: Logic) -> Iterable[tuple[str, Bit, tuple[Bit, ...]]]:
 
 
 def _named(module: Module, modules: Mapping[str, str], inputs: set[str]) -> dict[Bit, str]:
-    """Paths of the nets that the source names."""
+    """The module path of each net with a name from the source."""
     found: dict[Bit, str] = {}
     for name, net in module["netnames"].items():
         if net.get("hide_name") or name in inputs:
             continue
-        path = next(enclosing(name, modules))  # the name of a net may have the separator in it too
+        path = next(enclosing(name, modules))  # names of nets may contain the separator too
         for bit in net["bits"]:
             if isinstance(bit, int) and len(path) >= len(found.get(bit, "")):
                 found[bit] = path
@@ -82,7 +82,9 @@ def _named(module: Module, modules: Mapping[str, str], inputs: set[str]) -> dict
 
 
 def _spread(logic: Logic, known: Mapping[Bit, str]) -> dict[Bit, str]:
-    """`known`, and a path for the output of every other cell: of most of its readers, else of its drivers."""
+    """Extend `known` to the outputs of all cells: the path of most of their readers, or else of their
+    drivers.
+    """
     found = dict(known)
     readers = defaultdict(list)
     for _, out, inputs in _outputs(logic):

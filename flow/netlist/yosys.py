@@ -1,9 +1,9 @@
-"""Runs Yosys scripts in a separate process, with their output, inputs and one-line errors.
+"""Runs Yosys scripts in a separate process and turns their errors into one line.
 
-Yosys comes as the package pyosys, a library that ends the whole process when a pass fails and keeps its
-memory. So a script runs in a process of this module, one command a line, in the directory in which it leaves
-its files. Its output goes to a log next to the script. An error of the design becomes BadInput with the
-tool's message.
+Yosys is the package pyosys, a library that ends the whole process when a pass fails and that keeps its
+memory. A script, one command per line, therefore runs in a process of this module, in the directory of its
+files. Its output goes to a log next to the script. An error in the design becomes BadInput with the tool's
+message.
 """
 
 import importlib.metadata
@@ -25,11 +25,11 @@ from .. import isolated
 
 PACKAGE = "pyosys"
 PIN = "pyosys==0.70"
-# read_slang's messages have a place, a message and the line with a mark below it
+# read_slang prints a place, a message, and the source line with a mark below it
 MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$", re.MULTILINE | re.IGNORECASE)
 EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
 PASS = re.compile(r"^[\d.]+ Executing (\S+)", re.MULTILINE)
-USED = ".used.json"  # what a script has taken, beside it
+USED = ".used.json"  # peak memory of a script, next to it
 NAMES_A_RUN = 10_000_000
 OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
@@ -44,7 +44,7 @@ class Run:
 
 
 def version() -> str:
-    """The release of yosys, as its package has it; BadInput if it is missing."""
+    """The yosys release of the package; BadInput if it is missing."""
     try:
         return importlib.metadata.version(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
@@ -52,7 +52,7 @@ def version() -> str:
 
 
 def abc() -> Path:
-    """The program abc that comes with yosys."""
+    """The abc executable of yosys."""
     version()
     spec = importlib.util.find_spec(PACKAGE)
     assert spec is not None and spec.origin is not None
@@ -60,13 +60,13 @@ def abc() -> Path:
 
 
 def run(name: str, script: str, directory: Path, *, limit: float | None = None) -> Run:
-    """Run a script, keep it as NAME.ys with its NAME.log; BadInput with the first error if it fails.
+    """Run a script, kept as NAME.ys with NAME.log; BadInput with the first error if it fails.
 
-    `limit` is in seconds of a processor, so that it does not matter how busy the machine is.
+    `limit` is CPU seconds, so that the load of the machine does not matter.
     """
     version()
-    # what a run before has named, this one must not name again: a script that reads its JSON would stumble
-    # over two of one name
+    # automatic names must differ from those of earlier runs: a script that reads their JSON would have two
+    # objects of one name
     runs = sum(len(list(path.glob(f"*{USED}"))) for path in (directory, directory.parent))
     begin = directory / f"{name}.begin.il"
     begin.write_text(f"autoidx {1 + runs * NAMES_A_RUN}\n")
@@ -83,7 +83,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
             cwd=directory,
             stdout=log,
             stderr=subprocess.STDOUT,
-            # abc's temporary files go where the script's do; they are removed by yosys
+            # abc's temporary files go into the script's directory; yosys removes them
             env=os.environ | {"TMPDIR": str(directory.absolute()), "PYTHONUNBUFFERED": "1"},
         )
     seconds = time.perf_counter() - start
@@ -96,10 +96,10 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
 
 
 def _reason(log: str, returncode: int, log_path: Path) -> str:
-    """The first error that says something, with its place in the source."""
+    """The first error with a message, with its place in the source."""
     errors = [match for match in MESSAGE.finditer(log) if not EMPTY.search(match["text"])]
     if errors and errors[0]["text"].startswith("Assert "):
-        # inside yosys: a defect of the tool, in the pass that it ran last
+        # a defect of yosys, in its last pass
         passes = PASS.findall(log[: errors[0].start()])
         where = f"its pass {passes[-1]}" if passes else "its own code"
         return (
@@ -120,7 +120,7 @@ def _reason(log: str, returncode: int, log_path: Path) -> str:
 
 
 def main() -> None:
-    """Run the commands of a script, then note what this process took, and abc, which it starts."""
+    """Run the commands of a script; then record the peak memory of this process and of abc, its child."""
     from pyosys import libyosys
 
     script, used = sys.argv[1:]

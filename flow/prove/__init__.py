@@ -1,7 +1,7 @@
-"""Proofs that a netlist is its design: equivalence.py (the step) by parts, word_proof.py for sums by algebra,
-placed.py for what placement changes. And proofs of assertions: assertions.py (of any text, by SAT or
-induction), with registers.py (which registers an output is computed from) and mutants.py (faults that must be
-found).
+"""Formal proofs. equivalence.py (a step of the flow) proves that a netlist implements its design, part by
+part; word_proof.py proves rewritten sums by algebra; placed.py proves the changes that placement makes.
 
-Imports flow up to flow.synth.
+assertions.py decides the assertions of any SystemVerilog text by SAT or induction; registers.py finds the
+registers in an output's cone of influence; mutants.py makes faulty texts that a proof must reject. Imports
+flow up to flow.synth.
 """

@@ -1,19 +1,17 @@
-"""Decides the assertions of a SystemVerilog text: proved, disproved with an input, or undecided in the given
-seconds.
+"""Decides the assertions of a SystemVerilog text with yosys and abc: proved, disproved with a counterexample,
+or undecided within a limit of CPU time.
 
-read_slang elaborates the text, as synthesis does; the circuit begins in any state in which its
-`initial` values hold, its inputs are what `assume` allows. abc decides:
+read_slang elaborates the text, as synthesis does. The circuit starts in any state that agrees with the
+`initial` values, and `assume` constrains its inputs. abc's method depends on the circuit:
 
-    no registers        SAT on all inputs at once
-    so many cycles      SAT on the cycles unrolled, from any state of the registers that have no initial
-                        value: with nothing assumed of
-                        the state, this is a proof for all times; what is equal by its structure alone is
-                        found before
-    else                registers that are equal by induction are merged (scorr); then an inductive invariant
-                        is looked for (PDR),
-                        which abc checks once more
+    no registers     SAT on all inputs
+    given cycles     SAT on that many unrolled cycles, from any state of the registers that have no
+                     initial value; if nothing is assumed of the state, this is a proof for all times.
+                     Structurally equal nets are merged first.
+    otherwise        registers that are equal by induction are merged (scorr); then PDR searches for an
+                     inductive invariant, which abc checks again
 
-`assume` holds in all cycles up to the one that is judged. Seconds are those of a processor.
+An assumption holds in all cycles up to the one that is checked.
 """
 
 import math
@@ -44,7 +42,7 @@ read_slang --ignore-timing --no-implicit-memories --top {top} {top}.sv
 prep -top {top} -flatten
 check -assert
 """
-# an output of TOP.aig is an assertion, or one of the assumptions behind them
+# the outputs of TOP.aig are the assertions, followed by the assumptions
 CIRCUIT = """\
 async2sync
 chformal -lower
@@ -71,26 +69,26 @@ CIRCUIT_FILE, MAP_FILE, CEX_FILE = f"{TOP}.aig", f"{TOP}.aim", f"{TOP}.cex"
 FIRST = f"read_aiger {CIRCUIT_FILE}; fold; strash"
 SEEN = f"write_cex -n {CEX_FILE}"
 MERGED = "scorr; dc2; scorr"
-# where no register is left, all that is left is SAT
+# if merging leaves no register, SAT decides the rest
 NOTHING_LEFT, ALONE, MERGING = "combinational", f"{MERGED}; orpos; iprove", "induction (scorr)"
-SHARE = 5  # of the seconds, one part of so many looks for a short counterexample first
-SHORT = 40  # cycles of that
+SHARE = 5  # the first attempt gets 1/SHARE of the time
+SHORT = 40  # cycles of the search for a short counterexample
 BIT = re.compile(r"^pi(\d+)@(\d+)=([01])$", re.MULTILINE)
 INPUT = re.compile(r"^input (\d+) (\d+) ([A-Za-z]\w*)$", re.MULTILINE)
-# an invariant counts once abc has checked it too
+# an invariant counts only after abc has checked it
 HELD = re.compile(r"Verification of invariant .* was successful.*Property proved|UNSATISFIABLE", re.DOTALL)
 BROKEN = re.compile(r"asserted in frame|(?<!UN)SATISFIABLE")
 LATCHES = re.compile(r"^aig \d+ \d+ (\d+)")
 SHOWN = 300  # characters of a tool's message
 
-Cycle = dict[str, int]  # the inputs of the text, by their names
+Cycle = dict[str, int]  # values of the text's inputs, by name
 
 
 class Attempt(NamedTuple):
-    """A script of abc, its description, and its share of the time.
+    """A script of abc, its description, and its share of the remaining time.
 
-    cycles: where nothing breaks in so many, all is proved; only_proves: what breaks is left to the next,
-    which tells the inputs.
+    cycles: all is proved if no assertion fails in this many cycles. only_proves: a failure is left to the
+    next attempt, which reports its inputs.
     """
 
     command: str
@@ -102,7 +100,7 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Verdict, its method, the inputs that break it, cycle by cycle, and its CPU time; 0: not measured."""
+    """Verdict, method, counterexample (inputs by cycle), and CPU time; 0: not measured."""
 
     verdict: Result
     how: str
@@ -118,24 +116,26 @@ class Outcome:
         return self.verdict == REFUTED
 
     def as_json(self) -> dict[str, Any]:
-        """The verdict in the output of `modexlab prove --json`."""
+        """The verdict as `modexlab prove --json` prints it."""
         told = {"verdict": self.verdict, "seconds": round(self.seconds, 2), "how": self.how}
         return told | ({"counterexample": self.counterexample} if self.counterexample else {})
 
 
 def script(files: Sequence[str], top: str) -> str:
-    """For yosys: files of SystemVerilog to TOP.aig, in which outputs are assertions and then assumptions."""
+    """The yosys script that turns SystemVerilog files into TOP.aig, whose outputs are the assertions, then
+    the assumptions.
+    """
     return (PLAIN + CIRCUIT).format(files=" ".join(files), top=top)
 
 
 def spent() -> float:
-    """CPU seconds so far, of this process and of those that it started and that have ended."""
+    """CPU seconds used so far by this process and by its child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + used.ru_utime + used.ru_stime
 
 
 def countdown(seconds: float) -> Callable[[], float]:
-    """Return a function that says how many of these CPU seconds are left."""
+    """Return a function that returns how many of these CPU seconds are left."""
     end = spent() + seconds
     return lambda: end - spent()
 
@@ -150,14 +150,14 @@ def decide(
     free: Sequence[str] = (),
     large: bool = False,
 ) -> Outcome:
-    """Decide all assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any
-    state. At least a second is spent.
+    """Decide all assertions of `text`, whose top module is `proof`; with `cycles`, in that many cycles from
+    any state. The limit is at least one CPU second.
 
-    how: added to the method. initial: what registers begin with, by their names below the top module. free:
-    nets that have any value in any cycle, by patterns; a counterexample may use values that never occur.
-    large: so many cycles of this circuit are not to be looked at as one.
+    how: added to the method. initial: initial values of registers, by their names below the top module. free:
+    patterns of nets that may have any value in any cycle; a counterexample may use values that never occur.
+    large: do not unroll this circuit into a single SAT problem.
     """
-    # a bracket is one of the name, not of a pattern
+    # escape brackets: they belong to the name and not to a pattern
     exactly = ((name.replace("[", "[[]"), value) for name, value in initial.items())
     begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in exactly)
     begin += "".join(f"cutpoint w:{name}\n" for name in free)
@@ -192,7 +192,7 @@ def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | No
 
 
 def refused(text: str, top: str) -> str:
-    """Why a text makes no circuit; empty if it does."""
+    """The reason why a text cannot be elaborated into a sound circuit; empty if it can."""
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         (Path(directory) / f"{top}.sv").write_text(text)
         try:
@@ -206,7 +206,7 @@ def _attempts(work: Path, cycles: int | None, large: bool) -> Sequence[Attempt]:
     with (work / CIRCUIT_FILE).open("rb") as file:
         header = LATCHES.match(file.readline().decode(errors="replace"))
     if header is not None and header[1] == "0":
-        # &satoko is quicker, iprove tells the inputs
+        # &satoko is faster, iprove reports the inputs
         return [
             Attempt("orpos; &get; &satoko", "SAT, all inputs", 0.9),
             Attempt(f"orpos; iprove; {SEEN}", "SAT, all inputs", 1),
@@ -223,7 +223,9 @@ def _attempts(work: Path, cycles: int | None, large: bool) -> Sequence[Attempt]:
 
 
 def run_abc(commands: str, work: Path, seconds: float, patience: float | None = None) -> tuple[str, bool]:
-    """Return the output of abc, and whether it ended; it runs out of CPU time, or of patience."""
+    """The output of abc, and whether it ended by itself rather than at its limit: `seconds` of CPU time, or
+    `patience` in elapsed seconds.
+    """
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(seconds)))]
     script = [*limited, str(yosys.abc()), "-q", commands]
     try:
@@ -239,13 +241,13 @@ def run_abc(commands: str, work: Path, seconds: float, patience: float | None = 
 
 
 def _abc(commands: str, work: Path, seconds: float) -> str:
-    """The output of commands on the circuit of the assertions, cut short if abc runs out of time."""
+    """The output of abc commands on the circuit of the assertions; it ends early if abc runs out of time."""
     (work / CEX_FILE).unlink(missing_ok=True)
     return run_abc(f"{FIRST}; {commands}", work, seconds)[0]
 
 
 def _inputs(work: Path, seconds: float) -> list[Cycle]:
-    """The inputs of a counterexample; the engine that tells none is followed by one that does."""
+    """The inputs of a counterexample; if the engine wrote none, iprove, which does, runs again."""
     if not (work / CEX_FILE).is_file():
         _abc(f"orpos; iprove; {SEEN}", work, seconds)
     if not (work / CEX_FILE).is_file():

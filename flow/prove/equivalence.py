@@ -1,42 +1,43 @@
 """Formal equivalence of a design and its mapped netlist, part by part.
 
-Registers correspond by the names of their nets. Under that assumption (each register of the design holds what
-its net in the netlist holds) it is proved for each register that both compute the same next value, and for
-each output port that both show the same: an induction over the clock cycles, with combinational proofs alone.
-A register that mapping removed because it equals another, or a constant, corresponds to that; one behind a
-clock gate keeps its value while the gate is shut. One that became a latch (synth/latches.py) is compared as a
+Registers correspond by the names of their nets. Assuming that each register of the design holds the same
+value as its net in the netlist, combinational proofs show that the next value of each register and the value
+of each output port are equal. Together they are an induction over the clock cycles. A register that mapping
+removed because it equals another register or a constant corresponds to that; a register behind a clock gate
+keeps its value while the gate is closed. A register that became a latch (synth/latches.py) is compared as a
 register with an enable, which it is under the conditions stated there.
 
-Mapping also removes registers that nobody reads, often because what reads them has turned out to be constant
-(the conversion into Montgomery form multiplies by 1: its unit's pipeline of the other factor goes nowhere
-after the first stage). Such a register is no constant, and the netlist has a constant in its place. Here it
-is `free`: it may have any value, and all others have to be proved equal whatever it is. Random words find
-most of these, and the proof of the constants the others.
+Mapping also removes unread registers, often because their readers turned out to be constant (the conversion
+into Montgomery form multiplies by 1, so its unit does not use the other factor after the first stage of its
+pipeline). Such a register varies, but the netlist has a constant in its place. Here it is `free`: it may have
+any value, and everything else must be equal for all of its values. Random simulation finds most free
+registers, and failed proofs of constants find the others.
 
-The design is taken as read_slang elaborated it and yosys' `opt` cleaned it, which gives a value to what is
-left open ('x in the source): the start of synthesis. All that comes after is under proof: shared adders,
+The design is the text after elaboration by read_slang and yosys' `opt`, which assigns values to don't-cares
+('x in the source). Synthesis starts from the same point, and everything after it is proved: shared adders,
 arithmetic, mapping, clock gates, buffers.
 
-Where synthesis makes other arithmetic of it (squaring.py, sharing.py, carry_save.py), the netlist shares no
-sums with the design. The same rewritings are made here again, and word_proof.py shows by algebra that each is
-the design before it; the netlist is then proved against what they made. Nothing is taken from synthesis: a
-rewriting that is not shown is left out, and if the netlist was made without it, what is undecided is proved
-against the design itself.
+Where synthesis rewrites arithmetic (squaring.py, sharing.py, carry_save.py), the netlist has no sums in
+common with the design. The same rewritings are repeated here, word_proof.py shows by algebra that each
+preserves the function, and the netlist is proved against the rewritten design. No intermediate result of
+synthesis is trusted. A rewriting that is not shown is left out; in case the netlist was made without
+rewritings, undecided parts are also proved against the original design.
 
-Cells that the design has named (synth/named_cells.py: the adders of a bit heap) have their names in the
-netlist too. There both are cut: what such a cell shows is the same free value on both sides, and each of its
-inputs is proved to be the same function of such values, registers and ports. As no loop passes through them,
-all of them are then what they are in the design, whatever stands on their paths; no part has a multiplier in
-it. Most inputs are the very net of the design, which needs no abc: that is seen by following buffers.
+Cells that the design names (synth/named_cells.py: the adders of a bit heap) have the same names in the
+netlist. Both sides are cut there: an output of such a cell is the same free value on both sides, and each of
+its inputs is proved to be the same function of these values, registers and ports. As no loop passes through
+these cells, all of them then have the values of the design, and no part contains a multiplier. Most inputs
+are the same net behind buffers, which needs no abc.
 
-Where modules repeat (tiles.py), the rest of the design is proved with their ports as its own and one of each
-module for itself; that all the others consist of the same cells on the same nets is seen cell by cell. As no
-path leads through such a module without a register, both are inductions over the same clock cycles.
+Where modules repeat (tiles.py), one instance of each module is proved alone, and the rest of the design is
+proved with the ports of these modules as its own. The other instances are compared with the proved one cell
+by cell and net by net. As every path through such a module passes a register, both proofs are inductions over
+the same clock cycles.
 
 A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast
-here as `cec`) proves the parts in parallel, each within so many seconds of a processor. Wide multipliers are
-beyond it: rewritten by Booth's recoding they share no inner nets with the design. Such parts come back as
-undecided, and the gate-level simulation of the tests' rows has to speak for them.
+here as `cec`) proves the parts in parallel, each within a limit of CPU time. Wide multipliers exceed it:
+after Booth recoding they share no internal nets with the design. Their parts are undecided, and only the
+gate-level simulation of the test rows covers them.
 """
 
 from __future__ import annotations
@@ -78,15 +79,15 @@ from .report import PROVED, REFUTED, UNDECIDED, Equivalence, Part, Result, summa
 
 SECONDS_A_PART = 60
 JOBS = 2
-QUICK = 2  # seconds for the fast engine at what it is good at; 8-bit products take it 9, the other one 4
+QUICK = 2  # seconds for the fast engine at first: 8-bit products take it 9, the other engine 4
 PATIENCE = 20  # elapsed seconds for each second of CPU time, on a busy machine
-GRACE = 2  # seconds that abc gets beyond that
-CONFLICTS = 100_000  # of SAT at a node; with many more abc stays at the hard ones
+GRACE = 2  # additional seconds before abc is killed
+CONFLICTS = 100_000  # of SAT at a node; with many more abc spends all its time on the hard nodes
 MAX_BITS = 48  # of a part; wider registers are cut
 WORD = 512  # random bits of a net
 MASK = (1 << WORD) - 1
 
-# To yosys' plain gates and flip-flops, with nothing optimised away that the netlist might have a name for.
+# To yosys' gates and flip-flops, keeping every net whose name the netlist may have.
 GATES = """\
 design -reset
 {cells}read_json {name}.json
@@ -103,16 +104,16 @@ write_json {name}{of_gates}.json
 """
 CARRY = Path(tiles.__file__).with_name("mapping") / "carry.v"
 DESIGN, WORDS, SAVED = "coarse", "words", "saved"
-# what synthesis does before it saves carries, each with what it makes
+# the rewritings before carry-save, in the order of synthesis, each with a name for its results
 REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
     ("squared", "square", make_squarers),
     ("shared", "shared sum", share_adders),
     ("narrowed", "", narrow),
 )
 OF_GATES = "_gates"
-ZEROS = "modexlab_zeros"  # a port with the nets of words that may be always 0
+ZEROS = "modexlab_zeros"  # a port with the nets that may always be 0
 
-Source = tuple[Bit, bool]  # a source that both have, and whether a net is its complement
+Source = tuple[Bit, bool]  # a source that both sides share, and whether a net is its complement
 Parts = dict[str, list["Pair"]]
 
 
@@ -136,7 +137,7 @@ def check_equivalence(
     seconds: float = SECONDS_A_PART,
     kit_directory: Path | None = None,
 ) -> Equivalence:
-    """Prove a netlist against its design; the report, which is also written to equivalence.json."""
+    """Prove a netlist against its design; return the report, which is also written to equivalence.json."""
     start = time.perf_counter()
     files = kit.find(kit_directory)
     library = files.library
@@ -145,7 +146,7 @@ def check_equivalence(
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(JOBS) as pool:
         work = Path(directory)
         reading = read_design(design_sv, top, work, files=files, tiled=bool(made.tiles))
-        if reading.named.isdisjoint(whole["cells"]):  # made otherwise: with its hierarchy
+        if reading.named.isdisjoint(whole["cells"]):  # made with hierarchy, without named cells
             reading = read_design(design_sv, top, work, tiled=bool(made.tiles))
         found = reading.tiles
         if found != made.tiles:
@@ -153,7 +154,7 @@ def check_equivalence(
                 f"{tiles_json} has other modules that repeat than the design: run the step synthesis again"
             )
         if found:
-            of_module(top, whole, library)  # refuses nets with two drivers, of which neither part knows
+            of_module(top, whole, library)  # rejects nets with two drivers, which no single part would show
         proofs = _Proofs(work, files, pool, seconds, reading.named)
         proofs.part(top, tiles.rest_of(whole, found))
         wrong = []
@@ -183,7 +184,7 @@ def check_equivalence(
 
 
 class _Proofs:
-    """Proofs of parts, several at a time."""
+    """Runs the proofs of parts, several at a time."""
 
     def __init__(
         self, work: Path, files: kit.Kit, pool: ThreadPoolExecutor, seconds: float, named: frozenset[str]
@@ -191,13 +192,13 @@ class _Proofs:
         self.work, self.library, self.pool, self.seconds = work, files.library, pool, seconds
         self.cells = CELLS.format(lib=files.lib) if named else ""
         self.named = named  # cells that the design names
-        self.name = ""  # of the part that is being proved
+        self.name = ""  # of the module that is being proved
         self.results: list[Part] = []
         self.steps: list[str] = []
         self.unread = 0  # registers
 
     def part(self, name: str, netlist: Module, prefix: str = "") -> None:
-        """Prove a module of the design as read and its netlist; `prefix`: of the names of its parts."""
+        """Prove the netlist of one module of the design; `prefix` is put before the names of its parts."""
         self.name = name.partition("$")[0]
         gate = read(netlist, self.library)
         design, steps = self.designs(name)
@@ -205,7 +206,7 @@ class _Proofs:
         results = proof.results
         undecided = {result.part for result in results if result.result == UNDECIDED}
         if undecided and len(design) > 1:
-            # netlists that were made without these rewritings
+            # the netlist may have been made without these rewritings
             direct = self.induction(design[0], gate, undecided)
             if direct.correspondence() == proof.correspondence():
                 better = {result.part: result for result in direct.results if result.result != UNDECIDED}
@@ -217,11 +218,11 @@ class _Proofs:
         self.unread += len(proof.free)
 
     def designs(self, top: str) -> tuple[list[Logic], list[str]]:
-        """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same;
-        what has been shown.
+        """The design, followed by its stages after each rewriting of synthesis that is shown to preserve the
+        function; and a description of each rewriting.
         """
         was = json.loads((self.work / f"{DESIGN}.json").read_text())
-        if len(was["modules"]) > 1:  # one part after the other, each as if it were the whole
+        if len(was["modules"]) > 1:  # prove each module as if it were the whole design
             was["modules"] = {top: was["modules"][top]}
         stages = [DESIGN]
         steps: list[str] = []
@@ -237,7 +238,7 @@ class _Proofs:
             now = _copied(was)
             count = rewrite(now)
             if not show(now):
-                return self._gates(top, *stages), steps  # what comes after starts from this
+                return self._gates(top, *stages), steps  # the following rewritings start from this one
             was = now
             if count:
                 (self.work / f"{name}.json").write_text(json.dumps(was))
@@ -264,15 +265,15 @@ class _Proofs:
         return logics, steps
 
     def _gates(self, top: str, *names: str) -> list[Logic]:
-        """Designs as gates, without anything optimised away."""
-        shutil.copy(CARRY, self.work)  # a path with a blank is none for a script
+        """Designs as gates, not optimized."""
+        shutil.copy(CARRY, self.work)  # scripts accept no path with a blank
         scripts = (GATES.format(cells=self.cells, name=name, top=top, of_gates=OF_GATES) for name in names)
         yosys.run("gates", "".join(scripts), self.work)
         made = (document.module(self.work / f"{name}{OF_GATES}.json", top) for name in names)
         return [read(module, self.library) for module in made]
 
     def prove(self, proof: _Proof, parts: Parts) -> list[Part]:
-        """The reports of parts."""
+        """Prove parts; return their reports."""
         found = []
         for side in (proof.gold, proof.gate):
             side.number()
@@ -284,7 +285,7 @@ class _Proofs:
         return found
 
     def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> _Proof:
-        """The registers of two designs brought together and all parts proved, or some of them."""
+        """Match the registers of two designs and prove all parts, or only those in `only`."""
         proof = _Proof(gold, gate)
         proof.cut(self.named, self.library)
         proof.match()
@@ -309,7 +310,7 @@ class _Proofs:
         return proof
 
     def zeros(self, logic: Logic, bits: Mapping[Bit, Bit]) -> set[Bit]:
-        """Return the keys whose nets are 0 for any state and inputs."""
+        """The keys of the nets that are 0 in all states and for all inputs."""
         proof = _Proof(logic, logic)
         words = logic.simulate()
         maybe = {key: bit for key, bit in bits.items() if not words[bit]}
@@ -320,7 +321,7 @@ class _Proofs:
 
 
 def _copied(design: Document) -> Document:
-    """Another one that is the same, in a fifth of the time that copy.deepcopy takes."""
+    """A deep copy, in a fifth of the time of copy.deepcopy."""
     copied = pickle.loads(pickle.dumps(design, pickle.HIGHEST_PROTOCOL))
     return copied
 
@@ -337,7 +338,7 @@ def _bit_names(module: Module) -> Iterator[tuple[tuple[str, int], Bit]]:
 
 
 def _parts(pairs: Iterable[Pair]) -> Parts:
-    """Pairs of one name, cut where there are many."""
+    """Group pairs by name; cut groups of more than MAX_BITS."""
     parts: Parts = {}
     for pair in pairs:
         part, number = pair.part, 1
@@ -349,12 +350,12 @@ def _parts(pairs: Iterable[Pair]) -> Parts:
 
 
 class _Side:
-    """The design or the netlist, as functions of sources that both have."""
+    """The design or the netlist, as functions of sources that both share."""
 
     def __init__(self, logic: Logic) -> None:
-        self.logic, self.nodes = logic, list(logic.nodes)  # nodes come to them, and go
-        self.same: dict[Bit, Source] = {}  # registers, input ports and what cells at a cut show
-        self.places: dict[Bit, int] = {}  # of the nodes that drive nets
+        self.logic, self.nodes = logic, list(logic.nodes)  # a copy: cuts and clock gates change it
+        self.same: dict[Bit, Source] = {}  # registers, input ports and outputs of cells at a cut
+        self.places: dict[Bit, int] = {}  # index of the node that drives each net
         self.buffers = {
             node.out: node.inputs[0]
             for node in logic.nodes
@@ -368,14 +369,14 @@ class _Side:
         return bit
 
     def number(self) -> None:
-        """Note where the drivers of all nets stand among the nodes."""
+        """Record the index of the node that drives each net."""
         self.places = {node.out: place for place, node in enumerate(self.nodes)}
 
     def cone(self, roots: list[Bit]) -> list[Node]:
         return cone(self.nodes, self.places, roots)
 
     def simulated(self) -> dict[Bit, int]:
-        """A word for each net; what is the same source, in whichever of the two, has the same one."""
+        """A random word for each net; corresponding sources of the two sides have the same word."""
         words = {bit: -value & MASK for bit, value in CONSTANTS.items()}
         for bit, (source, complement) in self.same.items():
             drawn = random.Random(str(source)).getrandbits(WORD)
@@ -385,7 +386,7 @@ class _Side:
 
 
 class _Proof:
-    """The registers of a design and of its netlist, matched by name, and the pairs of nets to be proved."""
+    """The registers of a design and its netlist, matched by name, and the pairs of nets to be proved."""
 
     def __init__(self, gold: Logic, gate: Logic) -> None:
         self.gold, self.gate = _Side(gold), _Side(gate)
@@ -400,15 +401,15 @@ class _Proof:
         self.clock_gates = {item.out: item for item in gate.gates}
         # registers of the design that the netlist lacks because nothing depends on them
         self.free: set[Bit] = set()
-        self.held: set[Bit] = set()  # nets made for what gated registers take
+        self.held: set[Bit] = set()  # nets for the next values of gated registers
         self.words: tuple[dict[Bit, int], ...] = ()  # of the design and of the netlist
         self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
-        self.results: list[Part] = []  # of the parts
+        self.results: list[Part] = []
         self.cuts: list[tuple[str, list[Bit], list[Bit], list[list[int]]]] = []
-        self.shown: list[Bit] = []  # the netlist's nets that cells show at which both are cut
+        self.shown: list[Bit] = []  # the netlist's nets that the cells at cuts drive
 
     def cut(self, named: Collection[str], library: liberty.Library) -> None:
-        """Cut both where they have the same cell of this name."""
+        """Cut both sides at the named cells that they share."""
         cells = [side.logic.module["cells"] for side in (self.gold, self.gate)]
         kinds = library.cells
         alike = functools.cache(lambda one, two: _alike(kinds[one], kinds[two]))
@@ -430,7 +431,9 @@ class _Proof:
             side.nodes = [node for node in side.nodes if node.cell not in same]
 
     def match(self) -> None:
-        """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
+        """Find the counterpart in the netlist of each input and register of the design; BadInput if the
+        inputs differ.
+        """
         gold, gate = self.gold.logic, self.gate.logic
         gate_bits = dict(_bit_names(gate.module))
         for (name, bit), (other, gate_bit) in zip(
@@ -446,7 +449,7 @@ class _Proof:
             self.named.setdefault(bit, []).append(name_and_place)
         for state in gold.states:
             q = state.outputs[0][0]
-            # without a counterpart: a constant, or else unread, or else a proof fails
+            # a register without a counterpart is constant or unread; otherwise a proof fails
             lost = ("1" if state.data == "1" else "0"), False
             self.gold.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
 
@@ -460,9 +463,7 @@ class _Proof:
         return self.gold.same[q][0] in CONSTANTS
 
     def correspondence(self) -> dict[tuple[str, int], Source | None]:
-        """Match each register of the design with its net in the netlist, by name; None for registers that are
-        free.
-        """
+        """The net in the netlist of each register of the design, by name; None for free registers."""
         return {
             name: None if q in self.free else self.gold.same[q]
             for q, _ in self.registers
@@ -470,7 +471,7 @@ class _Proof:
         }
 
     def constants(self) -> Parts:
-        """That the registers which are constant in the netlist stay so, by part."""
+        """The pairs, by part, that show that the registers which the netlist has as constants are constant."""
         return _parts(
             Pair("constant registers", state.data, self.gold.same[q][0])
             for q, state in self.registers
@@ -478,7 +479,7 @@ class _Proof:
         )
 
     def parts(self) -> Parts:
-        """All other pairs by part; BadInput if the clocks, resets or outputs of the two differ."""
+        """All other pairs by part; BadInput if clocks, resets or outputs differ."""
         pairs: list[Pair] = []
         for q, state in self.registers:
             if q not in self.free and not self._constant(q):
@@ -493,7 +494,9 @@ class _Proof:
         return _parts(pairs)
 
     def _cut_pairs(self) -> Iterator[Pair]:
-        """The inputs of the cells at which both are cut; pins that may be exchanged by what they mean."""
+        """The pairs of inputs of the cells at the cuts; exchangeable pins are paired by their simulated
+        words.
+        """
         gold_words, gate_words = self.gold.simulated(), self.gate.simulated()
         for name, golds, gates, classes in self.cuts:
             for places in classes:
@@ -505,8 +508,8 @@ class _Proof:
                     yield Pair(name.rpartition(SEPARATOR)[0] or name, golds[place], found)
 
     def without_the_same(self, parts: Parts) -> tuple[Parts, list[Part]]:
-        """The parts without pairs that are the very same net behind buffers, or are proved in another part;
-        and those with nothing else.
+        """The parts without the pairs that are the same net behind buffers or that another part proves; and
+        the reports of parts that this leaves empty.
         """
         if not self.cuts:
             return parts, []
@@ -533,7 +536,7 @@ class _Proof:
     def _counterpart(
         self, names: Iterable[tuple[str, int]], gate_bits: Mapping[tuple[str, int], Bit]
     ) -> Source | None:
-        """(net of a register, port or constant, whether it is the complement) that has one of these names."""
+        """(register, port or constant of the netlist, whether it is inverted) with one of these names."""
         for name in names:
             if name not in gate_bits:
                 continue
@@ -548,11 +551,11 @@ class _Proof:
         return None
 
     def free_varying(self) -> None:
-        """Free those registers that have a constant in their place, and whose next value is another for
-        random words.
+        """Free the registers that the netlist has as constants although random simulation gives them another
+        next value.
         """
         found = True
-        while found:  # their values in turn may make others vary
+        while found:  # the values of free registers may make others vary
             words = self.gold.simulated()
             varying = []
             for q, state in self.registers:
@@ -563,7 +566,7 @@ class _Proof:
             found = bool(varying)
 
     def free_registers(self, next_values: Collection[Bit]) -> None:
-        """Free the registers, constant in the netlist, that take these nets."""
+        """Free the registers, constant in the netlist, whose next value is one of these nets."""
         self._free([q for q, state in self.registers if state.data in next_values and self._constant(q)])
 
     def _free(self, registers: Iterable[Bit]) -> None:
@@ -572,7 +575,7 @@ class _Proof:
             self.gold.same[q] = f"free {q}", False
 
     def _state_pairs(self, part: str, gold: State, gate_bit: Bit, inverted: bool) -> Iterator[Pair]:
-        """Next value, and asynchronous clear and preset, of a register in both."""
+        """The pairs of a register: next value, and asynchronous clear and preset."""
         state, complement = self.gate_states[gate_bit]
         inverted ^= complement
         clock, enable = (None, state.clock) if state.latch else self._clock(state.clock)
@@ -587,7 +590,7 @@ class _Proof:
                 yield Pair(part, one[0], other[0], one[1] != other[1])
 
     def _clock(self, bit: Bit) -> tuple[Bit, Bit | None]:
-        """(root of a clock, enable of the gate on the way to it)."""
+        """(root of a clock, enable of the clock gate on the path from it)."""
         enable, bit = None, self.gate.unbuffered(bit)
         while gate := self.clock_gates.get(bit):
             if enable is not None:
@@ -596,7 +599,7 @@ class _Proof:
         return bit, enable
 
     def _held(self, state: State, enable: Bit) -> Bit:
-        """A net for what a gated register takes: enable ? data : itself."""
+        """A net for the next value of a gated register: enable ? data : its own value."""
         q, complement = state.outputs[0]
         out = f"held {state.cell}"
         if out in self.held:  # two registers of the design are this one
@@ -608,7 +611,7 @@ class _Proof:
         return out
 
     def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> Part:
-        """One part: the report of it."""
+        """Prove one part; return its report."""
         start = time.perf_counter()
         if self.words:
             gold, gate = self.words
@@ -620,14 +623,14 @@ class _Proof:
             (side, own, side.cone([bit for bit, _ in own]))
             for side, own in zip((self.gold, self.gate), roots, strict=True)
         ]
-        # of each register of the netlist one output; the free registers are the design's
+        # one output of each register of the netlist; the free registers of the design
         sources: list[Bit] = [
             *(bit for _, bit in self.gate.logic.ports("input")),
             *(state.outputs[0][0] for state in self.gate.logic.states if state.outputs),
             *sorted(f"free {q}" for q in self.free),
             *self.shown,
         ]
-        if self.cuts:  # there are too many to name them all
+        if self.cuts:  # too many sources to name all of them
             read = {
                 side.same.get(bit, (bit, False))[0]
                 for side, own, nodes in sides
@@ -642,12 +645,12 @@ class _Proof:
 
 
 def _alike(one: liberty.Cell, two: liberty.Cell) -> bool:
-    """Whether two cells without state compute the same of pins of the same names."""
+    """Whether two combinational cells have the same input names and compute the same function."""
     return not one.sequential and one.inputs == two.inputs and same_function(one, two)
 
 
 def _exchangeable(cell: liberty.Cell) -> list[list[int]]:
-    """The places of a cell's inputs, those together that may be exchanged."""
+    """The indices of a cell's inputs, grouped by exchangeability."""
     pairs = commutative(cell)
     found: list[list[int]] = []
     for place, pin in enumerate(cell.inputs):
@@ -663,7 +666,7 @@ def _exchangeable(cell: liberty.Cell) -> list[list[int]]:
 def _blif(
     nodes: list[Node], roots: list[tuple[Bit, bool]], sources: list[Bit], same: Mapping[Bit, Source]
 ) -> str:
-    """The cones of the roots, some of them inverted, over the sources, which have one name in every text."""
+    """The cones of the roots, some of them inverted, as BLIF with the same source names in every text."""
     names = {node.out: f"n{index}" for index, node in enumerate(nodes)}
     place = {bit: f"i{index}" for index, bit in enumerate(sources)}
     leaves: dict[Bit, str] = {}
@@ -690,8 +693,8 @@ def _blif(
 
 
 def _cec(directory: Path, seconds: float) -> Result:
-    """Return abc's verdict on gold.blif and gate.blif: its fast engine, then the one that finds differences,
-    then the first again.
+    """abc's verdict on gold.blif and gate.blif: first its fast engine briefly, then the engine that finds
+    differences, then the fast engine again.
     """
     read_both = "".join(f"read_blif {side}.blif; strash; &get; &w {side}.aig; " for side in ("gold", "gate"))
     fast = f"{read_both}&cec -x -C {CONFLICTS} -T @ gold.aig gate.aig"
@@ -705,9 +708,7 @@ def _cec(directory: Path, seconds: float) -> Result:
 
 
 def _asked(commands: str, directory: Path, seconds: float) -> Result:
-    """Return abc's answer to commands within a limit of CPU time, which does not depend on the load of the
-    machine.
-    """
+    """abc's verdict within a limit of CPU time, which does not depend on the load of the machine."""
     patience = math.ceil(PATIENCE * seconds)
     text, ended = run_abc(commands.replace("@", str(patience)), directory, seconds, patience + GRACE)
     if not ended:

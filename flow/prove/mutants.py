@@ -7,21 +7,21 @@ from typing import NamedTuple
 CHANGED = {"+": "-", "-": "+", "&": "|", "|": "&", "^": "|", "==": "!=", "!=": "==", "<": ">=", "*": "+"}
 OPERATOR = re.compile(r" (\+|-|&|\||\^|==|!=|<|\*) ")
 COMMENT = re.compile(r"//.*")
-INDEX = re.compile(r"\w\[(\d+)\](?! *\w)")  # of a bit, and of no declaration
-# what an `if` tests, and the name before a `?`
+INDEX = re.compile(r"\w\[(\d+)\](?! *\w)")  # of a bit; not in a declaration
+# the condition of an `if`, and the name before a `?`
 TESTED = re.compile(r"((?<=\bif \().+(?=\) begin)|(?:(?<=: |  )|(?<=[^=!<>]= ))\w+(?= \?))")
 
 
 class Mutant(NamedTuple):
-    """The text with one change, and where that is."""
+    """The mutated text, and a description of the change."""
 
     text: str
     what: str
 
 
 def mutants(verilog: str, module: str) -> Iterator[Mutant]:
-    """One after the other, those of a module of the text, in the order of its lines; of one that only
-    connects others, theirs.
+    """The mutants of a module in the order of its lines; if it only connects other modules, those of all
+    modules.
     """
     first = next(_of_module(verilog, module), None)
     others = re.findall(r"^module (\w+)", verilog, re.MULTILINE) if first is None else [module]

@@ -1,9 +1,9 @@
-"""Proof that a placed netlist computes what the mapped one does.
+"""Proof that a placed netlist computes the same as the mapped one.
 
-Placement may choose other drive strengths, exchange commutative inputs, add buffers, and copy clock gates.
-Every net of the mapped netlist stands for the one of the placed netlist that the same output or port drives;
-then every input must read what it read, behind the buffers. Registers, ports and functions being the same,
-that is a proof by induction over the levels.
+Placement may change drive strengths, exchange commutative inputs, add buffers, and copy clock gates. Each net
+of the mapped netlist corresponds to the net of the placed netlist that the same output or port drives. The
+proof requires that each input reads, behind buffers, the net that corresponds to its old one. As registers,
+ports and functions are unchanged, the netlists are then equivalent, by induction over the logic levels.
 """
 
 import functools
@@ -18,9 +18,7 @@ Gated = tuple[int, int] | None  # the nets of clock and enable
 
 
 def prove_same(before: Netlist, after: Netlist, library: Library) -> list[str]:
-    """How the placed netlist differs from the mapped one in what it computes: nothing, if it was only built
-    otherwise.
-    """
+    """The functional differences between the placed and the mapped netlist; empty if they are equivalent."""
     ways = [{name: way for name, (way, _) in netlist.ports.items()} for netlist in (before, after)]
     if ways[0] != ways[1] or before.port_names != after.port_names:
         return ["the ports are not what they were"]
@@ -28,7 +26,7 @@ def prove_same(before: Netlist, after: Netlist, library: Library) -> list[str]:
 
 
 class _Side:
-    """A netlist without the buffers that were added to it, in which clock gates that are alike are one."""
+    """A netlist in which added buffers are bypassed and copies of a clock gate count as one."""
 
     def __init__(self, netlist: Netlist, known: Mapping[str, Instance], library: Library) -> None:
         """known: the cells of the mapped netlist."""
@@ -44,12 +42,14 @@ class _Side:
         return self.library.cells[self.cells[name].kind]
 
     def gated(self, name: str) -> Gated:
-        """Return the nets that a clock gate connects."""
+        """The clock and enable nets of a clock gate; None for another cell."""
         roles, pins = self.kind(name).clock_gate, self.cells[name].pins
         return (self._unbuffered(pins[roles.clock]), self._unbuffered(pins[roles.enable])) if roles else None
 
     def root(self, net: int) -> int:
-        """The net that stands for a net: before buffers, and one for all gates alike."""
+        """The representative of a net: the net before added buffers; for copies of a clock gate, the same
+        one.
+        """
         net = self._unbuffered(net)
         terminal = self.netlist.driver[net]
         if terminal is None or terminal[0] == PORT:
@@ -57,7 +57,7 @@ class _Side:
         return self.gates.get(self.gated(terminal[0]), net)
 
     def _unbuffered(self, net: int) -> int:
-        """The net before the buffers that were added."""
+        """The net before added buffers."""
         while (terminal := self.netlist.driver[net]) is not None and terminal[0] not in self.known:
             if terminal[0] == PORT or not _is_buffer(cell := self.kind(terminal[0])):
                 break
@@ -66,7 +66,7 @@ class _Side:
 
 
 def _differences(before: Netlist, after: Netlist, library: Library) -> Iterator[str]:
-    """Compare netlists with the same ports."""
+    """The differences between two netlists with the same ports."""
     was, now = (_Side(netlist, before.cells, library) for netlist in (before, after))
     for name in after.cells.keys() - before.cells.keys():
         cell = now.kind(name)
@@ -75,14 +75,14 @@ def _differences(before: Netlist, after: Netlist, library: Library) -> Iterator[
         elif not cell.clock_gate and not _is_buffer(cell):
             yield f"{name} was added and is no buffer"
     alike = functools.cache(lambda *kinds: _alike(library, *kinds))
-    twins = {}  # cells that are still there, by their names in both
+    twins = {}  # the cells of both netlists, by name
     for name, old in before.cells.items():
         new = after.cells.get(name)
         if new and new.pins.keys() == old.pins.keys() and alike(old.kind, new.kind):
             twins[name] = old, new
         else:
             yield f"{name} is not what it was"
-    # by net of `after` the net of `before` that it stands for
+    # for each net of `after`, the corresponding net of `before`
     inputs = dict(after.port_bits("input"))
     origin = {inputs[bit]: was.root(net) for bit, net in before.port_bits("input")}
     values = {value: net for net, value in after.constants.items()}
@@ -113,7 +113,7 @@ def _is_buffer(cell: Cell) -> bool:
 
 
 def _alike(library: Library, kind: str, other: str) -> bool:
-    """Whether two cells are drive strengths of one function."""
+    """Whether two cells are drive strengths of the same function."""
     family = library.roles.family
     if kind == other:
         return True
@@ -125,7 +125,7 @@ def _alike(library: Library, kind: str, other: str) -> bool:
 def _exchanged(
     wanted: dict[str, int], found: dict[str, int | None], pins: list[str], pairs: list[tuple[str, str]]
 ) -> bool:
-    """Whether these inputs read what they should if commutative ones change places."""
+    """Whether exchanging commutative inputs makes these inputs read the right nets."""
     return any(
         all(
             found[pin] == wanted[place] and (pin == place or (pin, place) in pairs or (place, pin) in pairs)

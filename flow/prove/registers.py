@@ -1,7 +1,8 @@
-"""Fan-in of registers in a SystemVerilog text, elaborated and flattened by Yosys.
+"""Registers of a SystemVerilog text, elaborated and flattened by Yosys, and the registers that its outputs
+depend on.
 
-A register that has a name can be spoken of in an assertion (`unit.control.count`): that is how a proof about
-words that are computed from registers becomes one about the registers, which is easy.
+An assertion can refer to a register by its name (`unit.control.count`), so that a proof about values computed
+from registers becomes an easier proof about the registers themselves.
 """
 
 import tempfile
@@ -20,7 +21,7 @@ prep -top {top} -flatten
 memory_map
 opt_clean
 """
-# before multiplexers are merged, so that a reset is the last of them
+# before multiplexers are merged, so that the reset is the last one
 RESETS = """\
 hierarchy -check -top {top}
 proc
@@ -41,13 +42,14 @@ class Registers:
     module: Module
 
     def ports(self, direction: str) -> dict[str, int]:
-        """Inputs or outputs, with their bits."""
+        """The bit lengths of the inputs or outputs, by name."""
         ports = self.module["ports"].items()
         return {name: len(port["bits"]) for name, port in ports if port["direction"] == direction}
 
     def behind(self, ports: Iterable[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
-        """Registers that these outputs are computed from (bits by the shortest name of each), and the inputs;
-        `through`: and what those are computed from. BadInput for a register without a name.
+        """The registers that these outputs are computed from (bit length by shortest name), and the inputs;
+        with `through`, also the registers and inputs that those registers are computed from. BadInput for a
+        register without a name.
         """
         drivers = {bit: cell for cell in self.module["cells"].values() for bit in cell_bits(cell, "output")}
         todo = [bit for name in ports for bit in self.module["ports"][name]["bits"]]
@@ -73,7 +75,7 @@ class Registers:
         computed.update(port_bits(self.module, "input"))
         found = {}
         for name, bits in _nets(self.module):
-            # a word in which anything is computed is no register
+            # a net with a computed bit is no register
             if stored.intersection(bits) and not computed.intersection(bits):
                 found[name] = len(bits)
                 stored -= set(bits)
@@ -85,7 +87,7 @@ class Registers:
 
 
 def _nets(module: Module) -> Iterator[tuple[str, list[Any]]]:
-    """Nets that have a name in the text, with their bits, those of short names first."""
+    """The named nets of a module with their bits, shortest names first."""
     for name, net in sorted(module["netnames"].items(), key=lambda item: (len(item[0]), item[0])):
         if not net["hide_name"]:
             yield name, net["bits"]
@@ -97,7 +99,7 @@ def read(verilog: str, top: str) -> Registers:
 
 
 def resets(verilog: str, top: str) -> dict[str, tuple[int, int]]:
-    """Return the registers that a reset sets, by one of their names: the value, and the bits."""
+    """The registers that reset sets, each by one of its names: (value, bit length)."""
     module = _module(verilog, top, RESETS)
     values: dict[Any, str] = {}
     for cell in module["cells"].values():

@@ -15,7 +15,7 @@ UNDECIDED: Result = "undecided"
 
 
 class Part(msgspec.Struct):
-    """The next value of a register, or an output."""
+    """Verdict on the next value of a register, or on an output."""
 
     part: str
     bits: int
@@ -39,7 +39,7 @@ class Equivalence(Product):
 
 
 def summary(parts: Sequence[Part], steps: Sequence[str], seconds: float) -> str:
-    """Return one line on all parts; `seconds` is the time limit of a part."""
+    """One line on all parts; `seconds` is the time limit of a part."""
     if not parts:
         return "nothing is proved: the design has no register and no output to compare"
     count = Counter(part.result for part in parts)

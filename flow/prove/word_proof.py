@@ -1,22 +1,22 @@
-"""Word-level proof by algebra that rewritten arithmetic is unchanged: shared sums, carry-save chains and
-squarers, at any width.
+"""Word-level proof by algebra that rewritten arithmetic keeps its function: shared sums, carry-save chains
+and squarers, at any width.
 
-Two designs in yosys' JSON with the same numbers of nets, `before` and `after` one of squaring.py, sharing.py,
-carry_save.py. Cells that are the same in both need no proof; of each net that is in both, and is driven by a
-cell that is only in the second, it is shown that it has the same value, if those nets have that it is
-computed from. By induction along `after`, which has no loops, so have all nets that are in both, and no other
-net of `before` may be read. What is shown is an identity of polynomials over the bits, which are 0 or 1: ~a
-is 1 - a, a & b is a b, a ^ b is a + b - 2 a b, and the sum bit of a full adder a + b + c - 2 carry, so that
-sums of words cancel (after Ciesielski et al., "Verification of gate-level arithmetic circuits by function
-extraction", DAC 2015). Identities of words hold modulo the power of two at their end. Sums that are shared
-between conditions (sharing.py) cancel if the last bit of a word is replaced by the operands less the other
-bits.
+`before` and `after` are two designs in yosys' JSON with the same net numbers; squaring.py, sharing.py or
+carry_save.py made `after`. Cells that are the same in both need no proof. For each net of both designs that a
+new cell of `after` drives, the proof shows that its value is unchanged if the nets that it is computed from
+are unchanged. By induction along `after`, which has no loops, all nets of both designs are then unchanged,
+and no other net of `before` may be read. Each step shows an identity of polynomials over the bits, which are
+0 or 1: ~a is 1 - a, a & b is a b, a ^ b is a + b - 2 a b, and the sum bit of a full adder is a + b + c - 2
+carry, so that sums of words cancel (after Ciesielski et al., "Verification of gate-level arithmetic circuits
+by function extraction", DAC 2015). Identities of words hold modulo two to the power of their width. Sums that
+are shared between conditions (sharing.py) cancel if the last bit of a word is replaced by the operands less
+the other bits.
 
-A chain (carry_save.py) goes step by step: if the sum s is total + carry, the next one, half of s plus a word,
-is the sum of the next pair. As a halving lets carries down again, this must hold of the numbers and not only
-modulo a power of two: 2^width times the carry that a row drops is all that may differ, and this is 0 since no
-sum reaches 2^width. Upper bounds of the sums follow from the places of each word that are always 0, which is
-for the caller to prove (`words`, `zeros`).
+A chain (carry_save.py) is proved step by step: if the sum s is total + carry, the next sum, half of s plus a
+word, is the sum of the next pair. As halving moves carries down again, this must hold for the numbers
+themselves and not only modulo a power of two. They can differ only by 2^width times the carry that a row
+drops, which is 0 because no sum reaches 2^width. Upper bounds of the sums follow from the bits of each word
+that are always 0; the caller must prove those (`words`, `zeros`).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Monomial = frozenset[Bit]
 ONE: Monomial = frozenset()
 BITWISE = ("$and", "$xor", "$not", "$or", "$mux")
 ARITHMETIC = ("$add", "$sub")
-MOST_PRODUCTS = 100_000  # in a polynomial; what is equal has some hundreds
-DEPTH = 3  # cells behind one of the design before that are looked at
+MOST_PRODUCTS = 100_000  # in a polynomial; equal ones have some hundreds
+DEPTH = 3  # levels of a cell's fan-in in `before` that are expanded
 VALUES = {"0": 0, "1": 1}
 
 
 class NotShownError(Exception):
-    """Raised with the difference that is not known to be zero."""
+    """Raised when a difference is not shown to be zero; the message names it."""
 
 
 class Polynomial(dict[Monomial, int]):
-    """A sum of products of bits, each with a factor other than 0; a bit, being 0 or 1, is its own square."""
+    """A sum of products of bits with nonzero coefficients; a bit is 0 or 1 and so equal to its square."""
 
     def __add__(self, other: Polynomial) -> Polynomial:
         total = Polynomial(self)
@@ -69,7 +69,7 @@ class Polynomial(dict[Monomial, int]):
         return Polynomial({monomial: factor % modulus for monomial, factor in self.items()})._reduced()
 
     def replaced(self, bit: Bit, value: Polynomial) -> Polynomial:
-        """The same with a polynomial in place of a bit."""
+        """Substitute a polynomial for a bit."""
         kept = Polynomial({monomial: factor for monomial, factor in self.items() if bit not in monomial})
         taken = Polynomial({monomial - {bit}: factor for monomial, factor in self.items() if bit in monomial})
         if len(kept) + len(taken) * len(value) > MOST_PRODUCTS:
@@ -82,7 +82,7 @@ class Polynomial(dict[Monomial, int]):
 
 
 def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
-    """The nets in the words that the chains add: which of them are always 0 is to be proved."""
+    """The nets in the words that the chains add; the caller has to prove which of them are always 0."""
     drivers = _drivers(before)
     steps = (row for chain in chains for row in _steps(before, drivers, chain))
     every = (bit for _, _, added in steps for word in added for bit in word if isinstance(bit, int))
@@ -92,8 +92,8 @@ def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
 def show(
     before: Module, after: Module, chains: Iterable[Sequence[Step]] = (), zeros: Collection[Bit] = ()
 ) -> int:
-    """The number of rewritten sums, products and differences; NotShownError unless all of them are what they
-    were.
+    """The number of rewritten sums, products and differences; NotShownError unless all of them are shown to
+    be unchanged.
     """
     return _Proof(before, after, zeros).show(chains)
 
@@ -160,12 +160,12 @@ class _Proof:
         self._end(step)
 
     def _half(self, step: Step) -> Polynomial:
-        """(total + carry) / 2, a number without fraction."""
+        """(total + carry) / 2, rounded down."""
         both = _number(step.total[1:]) + _number(step.carry[1:])
         return both + _bit(step.total[0]) * _bit(step.carry[0])
 
     def _true_bits(self, step: Step) -> None:
-        """The last bits of a sum, where single gates drive them: those of the sum of the pair."""
+        """Show that the low bits of a sum that gates drive directly are those of total + carry."""
         carry = Polynomial()
         atoms = {*step.total, *step.carry}
         for out, a, b in zip(step.sum, step.total, step.carry, strict=True):
@@ -181,7 +181,7 @@ class _Proof:
             carry = _bit(a) * _bit(b) + a_plus_b * carry
 
     def _end(self, step: Step) -> None:
-        """The sum at the end of a chain: that of its pair, as words."""
+        """Show that the sum at the end of a chain adds its pair."""
         name = self.of_after.get(step.sum[0], "")
         cell = self.new.get(name)
         if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
@@ -192,8 +192,8 @@ class _Proof:
         self.shown.update(step.sum)
 
     def _word(self, name: str, out: tuple[Bit, ...]) -> None:
-        """A sum, difference, product or choice, or the last bits of it, computed in another way, modulo its
-        power of two.
+        """Show that the new cell of a sum, difference, product or choice, or of its low bits, has the same
+        value modulo its power of two.
         """
         cell = self.new[name]
         made_out = tuple(cell["connections"].get("Y", ()))
@@ -208,7 +208,7 @@ class _Proof:
         self.shown.update(made_out)
 
     def _same_bits(self, name: str) -> None:
-        """Some of the bits of a choice, if it is nothing else."""
+        """Show that a multiplexer selects some of the old one's bits in the same way."""
         was, made = (
             {bits[0]: bits for bits in zip(*(cell["connections"][pin] for pin in "YAB"), strict=True)}
             for cell in (self.old[name], self.new[name])
@@ -219,8 +219,8 @@ class _Proof:
         self.shown.update(made)
 
     def _unfolded(self, name: str, difference: Polynomial, modulus: int) -> Polynomial:
-        """The same modulo a power of two, with the sums and choices behind a cell replaced by what they are,
-        until nothing is left.
+        """The difference modulo a power of two, with the sums and choices in the cell's fan-in replaced by
+        their operands until it is zero.
         """
         for cell in (*self._fresh(name), *self._behind(name)):
             if not difference:
@@ -239,9 +239,7 @@ class _Proof:
         return difference
 
     def _fresh(self, name: str) -> list[Cell]:
-        """The new cells of sums and choices behind one, whose nets are not in the design before; readers
-        first.
-        """
+        """The new sums and choices in a cell's fan-in whose nets are not in `before`; readers first."""
         found = set()
         todo = [name]
         while todo:
@@ -254,7 +252,7 @@ class _Proof:
         return [cell for cell in known if cell["type"] in (*BITWISE, "$add")]
 
     def _behind(self, name: str) -> list[Cell]:
-        """Sums and choices of words of the design before, behind one and not far from it; readers first."""
+        """The sums and choices of `before` in a cell's fan-in, up to DEPTH levels; readers first."""
         found: dict[str, None] = {}
         cells, level = self.before["cells"], [name]
         for _ in range(DEPTH):
@@ -265,7 +263,7 @@ class _Proof:
                 for driver in drivers
                 if cells[driver]["type"] in (*BITWISE, "$add")
                 and len(out := cells[driver]["connections"]["Y"]) > 1
-                and out[0] in read  # and no half of it
+                and out[0] in read  # a whole word, not its half
             ]
             for driver in level:
                 found.pop(driver, None)
@@ -284,15 +282,15 @@ class _Proof:
         return a - b if cell["type"] == "$sub" else a + b
 
     def _value(self, word: tuple[Bit, ...]) -> Polynomial:
-        """A word as a number, half of the sum of a chain as that of its pair."""
+        """A word as a polynomial; half of a chain's sum as that of its pair."""
         for half, polynomial in self.halves.items():
             if _starts(word, half):
                 return polynomial
         return _number(word)
 
     def _expanded(self, polynomial: Polynomial, atoms: Collection[Bit]) -> Polynomial:
-        """A polynomial with what new cells alone drive replaced by what they compute, but for atoms; carries
-        stay if not cancelled.
+        """Replace the bits that only new cells drive, other than atoms, by the functions of their cells;
+        carries that do not cancel remain.
         """
         read = polynomial.bits
         for name in self.order:
@@ -307,7 +305,7 @@ class _Proof:
         return polynomial
 
     def _covered(self) -> None:
-        """That each net of both is shown to be the same, and that no other is read."""
+        """Check that each net of both designs is shown, and that every net that is read has a driver."""
         words = [bits for cell in self.before["cells"].values() for bits in cell["connections"].values()]
         nets = set().union(*words, *(port["bits"] for port in self.before["ports"].values()))
         for name, cell in self.new.items():
@@ -323,8 +321,8 @@ class _Proof:
 def _steps(
     before: Module, drivers: Mapping[Bit, str], chain: Sequence[Step]
 ) -> Iterator[tuple[Step | None, Step, list[tuple[Bit, ...]]]]:
-    """(the step before or None, a step, the words whose sum it is without half of the step before);
-    NotShownError if it is another cell.
+    """(previous step or None, step, the words that it adds to half of the previous sum); NotShownError if the
+    cell is no such sum.
     """
     previous = None
     for step in chain:
@@ -342,12 +340,12 @@ def _steps(
 
 
 def _starts(word: tuple[Bit, ...], half: tuple[Bit, ...]) -> bool:
-    """Whether a word is half of a sum, with zeros above it."""
+    """Whether a word is this half of a sum, with zeros above it."""
     return word[: len(half)] == half and set(word[len(half) :]) <= {"0"}
 
 
 def _drivers(module: Module) -> dict[Bit, str]:
-    """{net: cell}; NotShownError for a net that two drive."""
+    """{net: cell}; NotShownError for a net with two drivers."""
     found: dict[Bit, str] = {}
     for name, cell in module["cells"].items():
         for bit in _written(cell):
@@ -368,7 +366,7 @@ def _read(cell: Cell) -> Iterator[int]:
 
 
 def _function(name: str, cell: Cell, place: int) -> Polynomial:
-    """Return the polynomial of a bit of a cell's Y."""
+    """The polynomial of one bit of a cell's output Y."""
     pins = cell["connections"]
     if any(len(bits) != (1 if pin == "S" else len(pins["Y"])) for pin, bits in pins.items()):
         raise NotShownError(f"{name}, whose operands are of other widths than its result")
