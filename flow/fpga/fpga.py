@@ -1,23 +1,24 @@
 """FPGA resources of a design: LUTs, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone V,
 ECP5 and Virtex-E.
 
-The papers count on these: 002 on the Artix-7 XC7A100T, 003 on a Virtex-E XCV2000E, 000 on the Cyclone V
-5CGXFC5C6, 004 on a Cyclone V. `measure` reads a design once (read_slang), then runs yosys' own synthesis for
-each family, flat, and counts the cells of the netlist; every kind of cell has a price in DEVICES, and one
-without is refused rather than left out. With `pnr` the netlists of ECP5, and of Artix-7 where the tool is
-there, are placed and routed (fpga_route.py).
+The papers use these devices: 002 the Artix-7 XC7A100T, 003 a Virtex-E XCV2000E, 000 the Cyclone V
+5CGXFC5C6, 004 a Cyclone V. `measure` reads a design once (read_slang), then runs yosys' own synthesis for
+each family, flat, and counts the cells of the netlist. DEVICES has the resources of every kind of cell; an
+unknown kind is rejected and not ignored. With `pnr` the netlists of ECP5, and of Artix-7 if its tool is
+installed, are placed and routed (fpga_route.py).
 
-ALMs are an estimate, as yosys packs none. An ALM of Cyclone V has eight inputs, two adders, four registers
-and makes one function of 6
-inputs, or one of 5 and one of 3, or two of 4 (Cyclone V Device Handbook, volume 1, chapter 1). So:
+ALMs are an estimate, as yosys does not pack them. An ALM of Cyclone V has eight inputs, two adders and four
+registers, and implements one function of 6 inputs, or one of 5 and one of 3, or two of 4 (Cyclone V Device
+Handbook, volume 1, chapter 1). So:
+
     ALMs = max(n6 + n5 + ceil((n4 + max(0, n3 - n5)) / 2) + ceil(adder bits / 2) + ceil(LUT RAM bits / 2),
                ceil(registers / 4))
-with n6, n5, n4 functions of 6, 5, 4 inputs and n3 of up to 3; functions that share inputs could be packed
-closer, and registers of
-other functions may keep some ALMs from being filled.
 
-Everything is kept in the cache (rtl/sim/cache.py), under the contents of the design, the version of the tool
-and this source.
+with n6, n5, n4 functions of 6, 5, 4 inputs and n3 of up to 3. Functions that share inputs could be packed
+more tightly, and registers of other functions may keep some ALMs from being filled.
+
+Results are kept in the cache (rtl/sim/cache.py) under the contents of the design, the version of the tool and
+this source.
 """
 
 import json
@@ -45,12 +46,12 @@ from . import fpga_route
 from .report import DeviceReport, Number, made
 
 JOBS = 2
-# what a cell takes: LUTs are sites of the fabric, so that a carry chain that occupies them counts as well
+# LUTs are sites of the fabric, so that a carry chain that occupies them counts too
 RESOURCES = ("luts", "ffs", "dsps", "brams", "carries")
 UNDRIVEN = re.compile(r"Warning: Wire (\S+?)(?: \[(\d+)\])? is used but has no driver")
-# of netlists, beyond which a run takes hours and more than the memory of a small computer
+# limit of a netlist; larger ones take hours and more memory than a small computer has
 MAX_LUTS = 500_000
-LUTS_A_PRODUCT_BIT = 0.15  # of a wide multiplier: its DSP blocks have to be added up
+LUTS_A_PRODUCT_BIT = 0.15  # of a wide multiplier, to add up its DSP blocks
 
 Cells = Mapping[str, int]
 Prices = Mapping[str, Mapping[str, float]]
@@ -59,7 +60,7 @@ Estimate = Callable[[Cells, Mapping[str, float]], int]
 
 @dataclass(frozen=True)
 class Device:
-    """A family, the part whose capacity is compared with, and what its cells cost."""
+    """An FPGA family: the part whose capacity is compared, and the resources of each kind of cell."""
 
     name: str
     family: str
@@ -68,13 +69,13 @@ class Device:
     capacity: Mapping[str, int]
     prices: Prices
     counting: str
-    # what the family packs these into, with the estimate for it
+    # blocks into which the family packs LUTs and registers, and their estimate
     packs: tuple[str, Estimate] | None = None
-    usual: bool = True  # counted where no device is named
+    usual: bool = True  # counted by default
 
     def count(self, cells: Cells) -> dict[str, Number]:
-        """The resources of a netlist with so many cells of each kind; BadInput for one that the family does
-        not have.
+        """The resources of a netlist with these numbers of cells by kind; BadInput for a kind that the family
+        lacks.
         """
         sums: dict[str, float] = defaultdict(float)
         for kind, number in cells.items():
@@ -91,7 +92,7 @@ class Device:
                 )
             for resource, price in self.prices[kind].items():
                 sums[resource] += price * number
-        sums["dsps"] = math.ceil(sums["dsps"] - 1e-9)  # shares of a block make a whole one
+        sums["dsps"] = math.ceil(sums["dsps"] - 1e-9)  # a block in partial use counts as one
         counts = {
             name: int(sums[name]) if sums[name] == int(sums[name]) else sums[name] for name in RESOURCES
         }
@@ -102,7 +103,7 @@ class Device:
 
 
 def cyclone_alms(cells: Cells, counts: Mapping[str, float]) -> int:
-    """ALMs by the formula in the head of this file."""
+    """ALMs by the formula in the module's docstring."""
     n6, n5, n4, arithmetic, memory = (
         cells.get(f"MISTRAL_{kind}", 0) for kind in ("ALUT6", "ALUT5", "ALUT4", "ALUT_ARITH", "MLAB")
     )
@@ -112,7 +113,7 @@ def cyclone_alms(cells: Cells, counts: Mapping[str, float]) -> int:
 
 
 def slices(luts: int, ffs: int) -> tuple[str, Estimate]:
-    """As many as LUTs or registers fill, with so many in each."""
+    """An estimate of slices with this many LUTs and registers each: as many as LUTs or registers fill."""
     return "slices", lambda _, counts: math.ceil(max(counts["luts"] / luts, counts["ffs"] / ffs))
 
 
@@ -231,7 +232,7 @@ opt_clean
 write_json design.json
 """
 
-# on its own, as it goes through every pair of bits of a product: sizes are looked at before
+# separate, because it visits every pair of bits of a product: sizes are checked first
 CHECK = """\
 read_json design.json
 check
@@ -246,7 +247,7 @@ write_json netlist.json
 
 
 def find(name: str) -> Device:
-    """The device of this name; BadInput if there is none."""
+    """The device with this name; BadInput if there is none."""
     if name not in DEVICES:
         raise unknown("device", name, DEVICES)
     return DEVICES[name]
@@ -261,8 +262,8 @@ def measure(
     report: Report = lambda _: None,
     limit: float | None = None,
 ) -> dict[str, DeviceReport]:
-    """Count the resources of module `top`, with `pnr` also its routed frequencies; BadInput if a synthesis
-    exceeds its CPU time.
+    """Count the resources of module `top` on each device; with `pnr`, also find its routed frequency.
+    BadInput if a synthesis exceeds `limit` in CPU time.
     """
     chosen = [find(name) for name in devices]
     routers, notes = fpga_route.routers(devices) if pnr else ({}, {})
@@ -277,16 +278,16 @@ def measure(
             result.pnr_note = notes.get(device.name)
         return result
 
-    # the one that is routed takes longest: it goes first
+    # routed devices take longest, so they go first
     order = sorted(chosen, key=lambda device: device.name not in routers)
     with ThreadPoolExecutor(JOBS) as pool:
-        # the first BadInput cancels those that wait
+        # the first BadInput cancels waiting devices
         results = dict(zip([device.name for device in order], pool.map(one, order), strict=True))
     return {device.name: results[device.name] for device in chosen}
 
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:
-    """The flat design before any synthesis, for all families alike; BadInput if it makes no circuit."""
+    """The flat design before synthesis, the same for all families; BadInput if it is no circuit."""
     check_given(design_sv, top)
 
     def build(directory: Path) -> None:
@@ -310,7 +311,7 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
 
 
 def _synthesize(device: Device, design: Path, top: str, report: Report, limit: float | None) -> Path:
-    """netlist.json and counts.json of a family."""
+    """The directory with netlist.json and counts.json of a family."""
 
     def build(directory: Path) -> None:
         with _work() as work:
@@ -318,7 +319,7 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
             script = SYNTHESIZE.format(synthesis=device.synthesis, top=top)
             run = yosys.run("synthesize", script, work, limit=limit)
             module = json.loads((work / "netlist.json").read_text())["modules"][top]
-            # what only says something to yosys is no cell
+            # scope information is no cell
             kinds = Counter(cell["type"] for cell in module["cells"].values() if cell["type"] != "$scopeinfo")
             cells = dict(sorted(kinds.items()))
             counts: dict[str, Any] = device.count(cells)
@@ -337,7 +338,7 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
                 peak_memory_mib=run.peak_memory_mib,
             )
             result.write(directory)
-            # the cell library that yosys writes along is of no use to anyone
+            # without the cell library, which yosys writes too
             replace_json(directory / "netlist.json", {"modules": {top: module}})
 
     parts = [device.name, top, cache.file_digest(design), yosys.version(), device.synthesis]
@@ -346,14 +347,14 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
 
 @contextmanager
 def _work() -> Iterator[Path]:
-    """A directory for yosys' files, where what is made is moved to the cache afterwards at no cost."""
+    """A directory for yosys' files on the file system of the cache, so that products can be moved there."""
     cache.root().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="fpga-", dir=cache.root()) as name:
         yield Path(name)
 
 
 def _check_log(top: str, log: str) -> None:
-    """BadInput for loops, and nets with two drivers or none."""
+    """BadInput for loops, and for nets with two drivers or none."""
     if conflict := CONFLICT.search(log):
         net = conflict[1].rstrip(":").partition(".")[2].replace("\\", "")
         raise BadInput(f"{top}: {net} has more than one driver: give each net one")
@@ -364,7 +365,7 @@ def _check_log(top: str, log: str) -> None:
 
 
 def estimated_luts(module: Module) -> int:
-    """One LUT for each bit of an operator's result, more for products: no better than a factor of two."""
+    """One LUT per bit of an operator's result, more for products; accurate to a factor of two at best."""
     luts = 0.0
     for cell in module["cells"].values():
         widths = {key: int(value, 2) for key, value in cell["parameters"].items() if key.endswith("WIDTH")}

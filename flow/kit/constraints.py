@@ -1,17 +1,17 @@
 """Timing constraints: the clock and the environment of a netlist, for every engine and as an SDC file.
 
-Inputs come from flip-flops of the same clock through a driving cell, outputs go to such flip-flops and drive
-a load: both are the kit's (kit.toml, `Library.constraints`). The delay of those flip-flops is not counted off
-the period (the paper's flow and the lab's scripts do not either), but an input does not change sooner than a
-flip-flop answers, or else hold would fail at every input that goes to a register. A clock that is not
-propagated (there is no clock tree yet) reaches all flip-flops at once with the slew that a tree of buffers
-would give. Once there is a tree, the flip-flops around the design are taken to hang on one like it:
-`latency_ns`, its mean delay, is added to when inputs change and to when outputs are taken, for setup and for
-hold, as by a virtual clock of that latency. Without it every input would seem to overtake the clock by the
-delay of the tree, and every output to come so much too late.
+Inputs come from flip-flops of the same clock through a driving cell; outputs go to such flip-flops and drive
+a load. Driving cell and load are the kit's (kit.toml, `Library.constraints`). As in the paper's flow and the
+lab's scripts, the delay of the external flip-flops is not subtracted from the period. For hold, however, an
+input does not change before an external flip-flop could change it; otherwise hold would fail at every input
+that goes to a register. An ideal clock (before there is a clock tree) reaches all flip-flops at once, with
+the slew of a tree of buffers. With a clock tree, the external flip-flops are assumed to have a similar one:
+its mean delay, `latency_ns`, is added to the times at which inputs change and outputs are sampled, for setup
+and for hold, like the latency of a virtual clock. Without it every input would seem too early, and every
+output too late, by the delay of the tree.
 
-The kit's derate stands for variation on the die: on data paths the delays of cells count (1 + derate) times
-for setup and (1 - derate) times for hold. Clocks and wires are not derated.
+The kit's derate models on-chip variation: on data paths the delays of cells count (1 + derate) times for
+setup and (1 - derate) times for hold. Clocks and wires are not derated.
 """
 
 from dataclasses import dataclass, field
@@ -20,23 +20,23 @@ from ...fl.errors import BadInput
 
 SHORTEST_NS = 1e-3
 CLOCK_NS = 3.0  # the default
-DENSITY = 0.7  # likewise
+DENSITY = 0.7  # the default
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """One clock and what lies around the design."""
+    """One clock and the environment of the design."""
 
     clock_ns: float
-    clock_port: str | None = "clk"  # None: no such port, inputs and outputs are measured by a clock outside
+    clock_port: str | None = "clk"  # None: inputs and outputs are timed by an external clock
     propagated: bool = False  # through the clock tree in the netlist
     clock_slew_ns: float = field(kw_only=True)  # at the flip-flops; at the port if the clock is propagated
-    latency_ns: float = 0.0  # from the clock port to the flip-flops around the design
+    latency_ns: float = 0.0  # from the clock port to the external flip-flops
     input_hold_ns: float = field(kw_only=True)  # after the clock edge, at the earliest
     driving_cell: str = field(kw_only=True)
     output_load_ff: float = field(kw_only=True)
     derate: float = 0.0  # of the delays of cells on data paths
-    # outputs of flip-flops that open latches, and when after the clock edge if the clock is not propagated
+    # outputs of flip-flops that open latches, and their delay after the edge of an ideal clock
     openers: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
@@ -50,12 +50,12 @@ class Constraints:
 
     @property
     def earliest_input_ns(self) -> float:
-        """When an input changes at the earliest; only hold asks."""
+        """The earliest time at which an input changes; only hold uses it."""
         return self.latency_ns + self.input_hold_ns
 
     @property
     def clock_sdc(self) -> str:
-        """The commands that make the clock; they may be given again with another period."""
+        """The commands that create the clock; they may be repeated with another period."""
         port = f" [get_ports {{{self.clock_port}}}]" if self.clock_port else ""
         text = f"create_clock -name clk -period {self.clock_ns!r}{port}\n"
         if not self.clock_port:
@@ -67,8 +67,8 @@ class Constraints:
 
     @property
     def openers_sdc(self) -> str:
-        """The commands that open latches for a cycle after the clock edge. Their inputs do not change then
-        (flow/synth/latches.py).
+        """The commands for latches that are open for a cycle after the clock edge, while their inputs do not
+        change (flow/synth/latches.py).
         """
         source = f"-divide_by 2 -source [get_ports {{{self.clock_port}}}]"
         opened = []
@@ -83,7 +83,7 @@ class Constraints:
 
     @property
     def sdc(self) -> str:
-        """Everything as an SDC file; times in ns and loads in fF, as in the library."""
+        """The constraints as an SDC file; times in ns and loads in fF, as in the library."""
         return f"""{self.clock_sdc}{self.openers_sdc}
 set inputs {{}}
 foreach port [all_inputs] {{

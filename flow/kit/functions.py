@@ -1,8 +1,8 @@
 """The Boolean functions of Liberty: parsed once, then evaluated or tabulated.
 
-Operators by the Liberty user guide, binding tightest first: `!` before or `'` after its operand; `^`; `&`,
-`*` or a blank; `|` or `+`. A function becomes an expression of Python, where `&` binds tighter than `^`: so
-each operator closes and opens as many parentheses as it is loose, and `'` is an exclusive or with all ones.
+The operators of the Liberty user guide, from the tightest: `!` before or `'` after its operand; `^`; `&`, `*`
+or a blank; `|` or `+`. A function becomes a Python expression. As `&` binds tighter than `^` in Python, an
+operator closes and reopens more parentheses the looser it binds; `'` is an exclusive or with all ones.
 """
 
 import functools
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...fl.errors import BadInput
 
-# a name that begins with a digit stands in quotes
+# a name that begins with a digit is quoted
 TOKEN = re.compile(
     r"\s*(?:(?P<name>[A-Za-z_]\w*(?:\[\d+\])?)"
     r'|\\?"(?P<quoted>\w*[A-Za-z_]\w*(?:\[\d+\])?)\\?"'
@@ -30,10 +30,10 @@ class Function:
     """A function of the pins (or states) `inputs`, in the order of their first use."""
 
     inputs: tuple[str, ...]
-    words: Callable[[Sequence[int]], int]  # of all bits of words, one for each input; may be negative
+    words: Callable[[Sequence[int]], int]  # bitwise on words, one per input; may be negative
 
     def value(self, /, **at: int) -> int:
-        """At one point; inputs without a value are 0."""
+        """The value at one point; inputs that are not given are 0."""
         return self.words([at.get(name, 0) for name in self.inputs]) & 1
 
     def table(self, inputs: tuple[str, ...]) -> int:
@@ -49,13 +49,15 @@ class Function:
 
     @functools.cached_property
     def cubes(self) -> tuple[str, ...]:
-        """The rows of the truth table that are 1, with a digit for each input."""
+        """The rows of the truth table that are 1, with one digit per input."""
         rows = itertools.product((0, 1), repeat=len(self.inputs))
         return tuple("".join(map(str, row)) for row in rows if self.words(row) & 1)
 
     @property
     def literal(self) -> tuple[str, bool] | None:
-        """The only input, and whether the function is that input or its complement; None for others."""
+        """(input, whether the function is the input and not its complement) if there is only one; None for
+        other functions.
+        """
         if self.cubes not in (("0",), ("1",)):
             return None
         return self.inputs[0], self.cubes == ("1",)
@@ -63,11 +65,11 @@ class Function:
 
 @functools.cache
 def parse(text: str) -> Function:
-    """The function that this text stands for; BadInput if it is none."""
+    """The function of a Liberty expression; BadInput if it is invalid."""
     code, places, position, ended = "((", dict[str, int](), 0, False
     while match := TOKEN.match(text, position):
         token, position = match[match.lastgroup or 0], match.end()
-        if ended and token not in "^&*|+)'":  # operands of "&" may stand side by side
+        if ended and token not in "^&*|+)'":  # "&" between adjacent operands may be omitted
             code += AND
         code += PYTHON.get(token) or f"words[{places.setdefault(token, len(places))}]"
         ended = token not in "!^&*|+("
@@ -75,7 +77,7 @@ def parse(text: str) -> Function:
     try:
         if text[position:].strip() or "()" in code:
             raise SyntaxError
-        return Function(tuple(places), eval(f"lambda words: {code}"))  # of names, signs and nothing else
+        return Function(tuple(places), eval(f"lambda words: {code}"))  # contains only names and operators
     except (SyntaxError, MemoryError, RecursionError):
         raise BadInput(
             f"{text!r} is no Boolean function in Liberty's way of writing: this Liberty file is damaged"

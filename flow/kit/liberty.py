@@ -1,15 +1,15 @@
-"""Liberty libraries: what the cells are, how fast they are and what energy they take, as plain data.
+"""Liberty libraries as plain data: cells with their functions, timing and energy.
 
-An own reader of the Liberty format (Synopsys Liberty user guide: groups, simple and complex attributes, table
-templates): one regular expression takes a statement at a time, a stack holds the open groups, and then the
-groups that the flow needs become dataclasses. All of NanGate's typical library, 6.7 MB, takes well under a
-second, and the result is kept in the cache of builds by the hash of the text. Whatever the units of the file,
-values here are fF, ns, nW, fJ, V, um and um^2.
+This reader of the Liberty format (Synopsys Liberty user guide: groups, simple and complex attributes, table
+templates) matches one statement at a time with a regular expression, keeps the open groups on a stack, and
+converts the groups that the flow needs to dataclasses. NanGate's typical library, 6.7 MB, takes less than a
+second; the result is kept in the cache of builds under the hash of the text. Values are in fF, ns, nW, fJ, V,
+um and um^2, whatever the units of the file.
 
-Axes of two-dimensional tables are put in one order, whatever the template's: (slew, load) of delays,
-transitions and energies, (slew of the constrained pin, slew of the related one) of constraints.
+The axes of two-dimensional tables have a fixed order, whatever the template's: (slew, load) for delays,
+transitions and energies, (slew of the constrained pin, slew of the related pin) for constraints.
 
-A file that is cut, damaged or contradicts itself raises BadInput with the number of the line.
+A truncated, damaged or inconsistent file raises BadInput with the line number.
 """
 
 from __future__ import annotations
@@ -42,10 +42,9 @@ Numbers = TypeVar("Numbers", float, np.ndarray)
 
 @dataclass(frozen=True)
 class Table:
-    """A function of none, one or two variables at the points of a grid; `values[i][j]` belongs to index_1[i],
-    index_2[j].
+    """A function of up to two variables on a grid; `values[i][j]` belongs to index_1[i], index_2[j].
 
-    A variable that the function does not depend on has the one point 0.
+    A variable that the function does not depend on has the single point 0.
     """
 
     index_1: tuple[float, ...]
@@ -53,7 +52,7 @@ class Table:
     values: tuple[tuple[float, ...], ...]
 
     def at(self, first: float, second: float = 0.0) -> float:
-        """The value at a point: bilinear between the points of the grid, beyond them on the same planes."""
+        """The value at a point: bilinear interpolation, with linear extrapolation beyond the grid."""
         i, x = _interval(self.index_1, first)
         j, y = _interval(self.index_2, second)
         below, above = self.values[i], self.values[min(i + 1, len(self.values) - 1)]
@@ -64,14 +63,14 @@ class Table:
 def between(
     low: Numbers, low_after: Numbers, high: Numbers, high_after: Numbers, x: Numbers, y: Numbers
 ) -> Numbers:
-    """Bilinear between four values of a table, at x of the way from `low` to `high`, y of the way from each
-    to the one after.
+    """Bilinear interpolation between four values of a table; x goes from `low` to `high`, y from each of them
+    to the one after it.
     """
     return (low * (1 - x) + high * x) * (1 - y) + (low_after * (1 - x) + high_after * x) * y
 
 
 def _interval(axis: tuple[float, ...], at: float) -> tuple[int, float]:
-    """Which interval of the axis a value falls into, and where in it; the outer ones reach to infinity."""
+    """The interval of an axis for a value, and the position in it; the outer intervals are unbounded."""
     if len(axis) == 1:
         return 0, 0.0
     place = min(max(bisect.bisect_right(axis, at) - 1, 0), len(axis) - 2)
@@ -80,11 +79,13 @@ def _interval(axis: tuple[float, ...], at: float) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class Arc:
-    """How an output pin follows, or a constrained input pin must wait for, the related pin."""
+    """A timing arc: the delay of an output pin, or the constraint of an input pin, relative to the related
+    pin.
+    """
 
     related: str
     kind: str  # timing_type: "combinational", "rising_edge", "setup_rising", "hold_rising", "clear", ...
-    sense: str  # "positive_unate", "negative_unate", "non_unate" or "" where the file does not say
+    sense: str  # "positive_unate", "negative_unate", "non_unate" or "" if not stated
     when: str  # a condition on the other pins, "" for always
     cell_rise: Table | None = None
     cell_fall: Table | None = None
@@ -96,10 +97,10 @@ class Arc:
 
 @dataclass(frozen=True)
 class PowerArc:
-    """The energy inside the cell of a transition of the pin it stands at; load and leakage are not in it.
+    """The internal energy of a cell per transition of the pin; load and leakage are not included.
 
-    `related` is the input whose change made an output change; "" at inputs: what a change costs that no
-    output follows.
+    `related` is the input that caused the transition of an output; "" for an input: the energy of its
+    transition when no output follows.
     """
 
     related: str
@@ -110,7 +111,7 @@ class PowerArc:
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin of a cell; an internal node of a state table is one too."""
+    """A pin of a cell, or an internal node of a state table."""
 
     name: str
     direction: str  # "input", "output", "inout", "internal"
@@ -119,7 +120,7 @@ class Pin:
     cap_fall_ff: float
     max_cap_ff: float | None
     function: str  # of an output; of a clock gate's output, its state_function
-    three_state: str  # when the output does not drive, "" for never
+    three_state: str  # condition under which the output does not drive; "": never
     clock: bool  # the clock of a flip-flop, latch or clock gate
     timing: tuple[Arc, ...]
     power: tuple[PowerArc, ...]
@@ -127,7 +128,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class FlipFlop:
-    """State (`state`, its complement `inverse`) that takes `next_state` when `clocked_on` becomes true."""
+    """A state (`state`, its complement `inverse`) that becomes `next_state` when `clocked_on` becomes true."""
 
     state: str
     inverse: str
@@ -139,7 +140,7 @@ class FlipFlop:
 
 @dataclass(frozen=True)
 class Latch:
-    """State that follows `data_in` while `enable` is true."""
+    """A state that follows `data_in` while `enable` is true."""
 
     state: str
     inverse: str
@@ -159,7 +160,7 @@ class ClockGate:
     style: str
     clock: str
     enable: str
-    test: str  # "" where there is none
+    test: str  # "" if there is none
     output: str
 
 
@@ -175,7 +176,7 @@ class Cell:
     ff: FlipFlop | None
     latch: Latch | None
     clock_gate: ClockGate | None
-    dont_use: bool = False  # for roles that name it, and nowhere else
+    dont_use: bool = False  # only for roles that name it
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -199,7 +200,7 @@ class Cell:
 
     @property
     def gate_state(self) -> str:
-        """The name that the output's function has for the state of a clock gate."""
+        """The name of a clock gate's state in the function of its output."""
         assert self.clock_gate is not None
         function = functions.parse(self.pins[self.clock_gate.output].function)
         return next(name for name in function.inputs if name not in self.inputs)
@@ -207,7 +208,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class WireLoad:
-    """A guess of a net's wire from its fan-out: length by table, beyond its end by the slope."""
+    """A wire-load model: the length of a net's wire by fan-out, from a table and beyond its end by the slope."""
 
     name: str
     cap_ff_per_um: float
@@ -216,9 +217,7 @@ class WireLoad:
     lengths_um: dict[int, float]
 
     def length_um(self, fanout: int) -> float:
-        """Between the points of the table the length is interpolated, below the first it is extrapolated from
-        two.
-        """
+        """The length for a fan-out: interpolated in the table, extrapolated below its first point."""
         points = sorted(self.lengths_um.items())
         if not fanout or not points:
             return fanout * self.slope_um
@@ -246,7 +245,7 @@ class Library:
     wire_loads: dict[str, WireLoad] = field(default_factory=dict)
     default_wire_load: str = ""
     cap_unit_ff: float = 1.0  # of the file
-    described: KitFile | None = None  # the kit that it is of, see kit.Kit.library
+    described: KitFile | None = None  # the description of its kit, see kit.Kit.library
 
     @property
     def corner(self) -> str:
@@ -255,16 +254,16 @@ class Library:
 
     @property
     def kit(self) -> KitFile:
-        """The description of the kit; BadInput of a library that was read without it."""
+        """The description of the kit; BadInput if the library was read without it."""
         return of_kit(self.described, f"the library {self.name}")
 
     @property
     def roles(self) -> Cells:
-        """Which cell does what."""
+        """The cells by role."""
         return self.kit.cells
 
     def complemented(self, adder: Adder) -> tuple[bool, bool]:
-        """Whether the sum and the carry of this adder are complements."""
+        """Whether the sum and the carry of this adder are inverted."""
         inputs, pins = dict.fromkeys(adder.inputs, 1), self.cells[adder.cell].pins
         total = functions.parse(pins[adder.sum].function).value(**{adder.inputs[0]: 1})
         carry = functions.parse(pins[adder.carry].function).value(**inputs)
@@ -272,11 +271,11 @@ class Library:
 
     @property
     def bit_product_um2(self) -> float | None:
-        """The area of one bit product in a multiplier whose rows take two bits of a factor; None for a
-        library without the cells for it.
+        """The area of one bit product in a multiplier whose rows process two bits of a factor; None for a
+        library without the cells.
 
-        Such a row chooses between 0, X, 2X and 3X by one gate for each of its bits, and adds the choice by
-        one full adder: two bit products.
+        Each bit of such a row has one gate that selects 0, X, 2X or 3X and one full adder that adds the
+        selection: two bit products.
         """
         adder, selector = self.roles.full_adder, self.roles.selector
         if adder is None or not selector:
@@ -284,18 +283,18 @@ class Library:
         return (self.cells[selector].area + self.cells[adder.cell].area) / 2
 
     def constraints(self, clock_ns: float, clock_port: str | None = "clk", **others: Any) -> Constraints:
-        """Constraints of this period, in the environment that the kit gives all designs."""
+        """The constraints for this period, in the kit's environment for all designs."""
         given = {name: getattr(self.kit.constraints, name) for name in OUTSIDE}
         return Constraints(clock_ns, clock_port, **(given | others))
 
 
 UNITS = ("time_unit", "voltage_unit", "leakage_power_unit", "pulling_resistance_unit", "capacitive_load_unit")
-SHARED = ("lu_table_template", "power_lut_template", "cell")  # groups of several files that go into one
+SHARED = ("lu_table_template", "power_lut_template", "cell")  # groups that are joined from several files
 OUTSIDE = ("driving_cell", "output_load_ff", "input_hold_ns", "clock_slew_ns", "derate")
 
 
 def content(path: str | Path) -> str:
-    """The text of a Liberty file, which gzip may have compressed."""
+    """The text of a Liberty file, which may be compressed by gzip."""
     remedy = "give a Liberty file"
     if Path(path).suffix != ".gz":
         return read_text(path, remedy)
@@ -306,7 +305,7 @@ def content(path: str | Path) -> str:
 
 
 def join(paths: Sequence[Path], unused: Callable[[str], bool], roles: Collection[str]) -> str:
-    """One library for tools that read one file: that of the first path, with the cells and templates of the
+    """Join Liberty files into one library: that of the first path, with the cells and templates of the
     others. Cells that are `unused` or have dont_use are left out, or only marked if they have a role.
     """
     pieces: list[str] = []
@@ -314,7 +313,7 @@ def join(paths: Sequence[Path], unused: Callable[[str], bool], roles: Collection
     for path in paths:
         text = content(path)
         root = _library(text, str(path))
-        begin = root.offset if path == paths[0] else root.end  # of what is not yet in the pieces
+        begin = root.offset if path == paths[0] else root.end  # of the text that is not yet in the pieces
         shared = [group for kind in SHARED for group in root.groups.get(kind, ())]
         for group in sorted(shared, key=lambda group: group.offset):
             body, key = text[group.offset : group.end], (group.name, group.argument)
@@ -339,7 +338,7 @@ def join(paths: Sequence[Path], unused: Callable[[str], bool], roles: Collection
 
 
 def load(path: str | Path) -> Library:
-    """The library in this file."""
+    """The library in a file, from the cache if it is there."""
     text = content(path)
 
     def make(directory: Path) -> Path:
@@ -347,7 +346,7 @@ def load(path: str | Path) -> Library:
         product.write_bytes(pickle.dumps(parse(text, str(path)), pickle.HIGHEST_PROTOCOL))
         return product
 
-    # the reader's own text is part of the key: another version of it makes other data
+    # the reader's own text is part of the key, as it determines the data
     entry = cache.cached(f"liberty-{cache.key(text, Path(__file__).read_text())}", make)
     return _unpickled(entry)
 
@@ -358,13 +357,13 @@ def _unpickled(entry: Path) -> Library:
 
 
 def parse(text: str, source: str = "Liberty text") -> Library:
-    """The library in this text; messages name the `source`."""
+    """The library in a text; error messages name the `source`."""
     with _lines(text, source):
         return _Reader(_library(text, source)).library()
 
 
 def _library(text: str, source: str) -> _Group:
-    """The group of the library in this text."""
+    """The library group in a text."""
     with _lines(text, source):
         libraries = _tree(text).groups.get("library", [])
     if len(libraries) != 1:
@@ -374,7 +373,7 @@ def _library(text: str, source: str) -> _Group:
 
 @contextmanager
 def _lines(text: str, source: str) -> Iterator[None]:
-    """Report damage with the number of its line."""
+    """Report damage with its line number."""
     try:
         yield
     except _Damage as damage:
@@ -384,13 +383,12 @@ def _lines(text: str, source: str) -> Iterator[None]:
 
 
 class _Damage(Exception):
-    """An offset in the text, and what is wrong there."""
+    """Damage in the text: its offset and the reason."""
 
 
 # A statement: `name : value ;`, `name (arguments) ;`, `name (arguments) {` or the `}` of a group, after space
 # and comments.
-# The semicolon at the end of a line may be missing. No pattern here tries a text in two ways: all take linear
-# time.
+# The semicolon at the end of a line may be missing. No pattern backtracks, so that all take linear time.
 SPACE = r"(?:[\s;]|/\*.*?\*/|//[^\n]*|\\\n)*"
 STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 PLAIN = r'[^()"{};]*'
@@ -430,12 +428,12 @@ def _numbers(text: str, offset: int, count: int | None = None) -> tuple[float, .
 
 @dataclass
 class _Group:
-    """A group, its inner groups, and its attributes as texts with their offsets."""
+    """A group: its inner groups, and its attributes as texts with their offsets."""
 
     name: str
     argument: str
     offset: int
-    end: int = 0  # behind its brace
+    end: int = 0  # after its closing brace
     attributes: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     groups: dict[str, list[_Group]] = field(default_factory=dict)
 
@@ -450,7 +448,7 @@ class _Group:
         return default
 
     def unit(self, name: str, base: str, default: float) -> float:
-        """The value of a unit such as "1ns" or (1, ns) in the SI's."""
+        """A unit such as "1ns" or (1, ns) in SI units."""
         if name not in self.attributes:
             return default
         text, offset = self.attributes[name][-1]
@@ -490,11 +488,11 @@ def _tree(text: str) -> _Group:
 
 
 class _Reader:
-    """One library on its way from groups to data."""
+    """Converts the groups of one library to data."""
 
     def __init__(self, root: _Group) -> None:
         self.root = root
-        self.axes: dict[tuple[str, float], tuple[float, ...]] = {}  # few of them are different
+        self.axes: dict[tuple[str, float], tuple[float, ...]] = {}  # shared: most tables have the same axes
         self.templates = {name: _Group("", name, 0) for name in ("", "scalar")}
         for kind in ("lu_table_template", "power_lut_template"):
             self.templates |= {group.argument: group for group in root.groups.get(kind, ())}
@@ -503,7 +501,7 @@ class _Reader:
         self.resistance = root.unit("pulling_resistance_unit", "ohm", 1e3) / 1e3
         farad = root.unit("capacitive_load_unit", "f", 1e-12)
         self.cap = farad / 1e-15
-        # of internal power: the format has no unit of its own for it
+        # of internal power, which has no unit in the format
         self.energy = farad * root.unit("voltage_unit", "v", 1.0) ** 2 / 1e-15
 
     def library(self) -> Library:
@@ -515,7 +513,7 @@ class _Reader:
             cells[group.argument] = self.cell(group)
         if not cells:
             raise _Damage(root.offset, "a library without cells")
-        # a slew is the time between two thresholds; Liberty's own are 80 and 20 %
+        # a slew is the time between two thresholds, by default 80 and 20 %
         upper = root.number("slew_upper_threshold_pct_rise", 80.0)
         lower = root.number("slew_lower_threshold_pct_rise", 20.0)
         derate = root.number("slew_derate_from_library", 1.0)
@@ -642,7 +640,7 @@ class _Reader:
 
 
 def _state(cell: _Group, name: str, kind: type[State]) -> State | None:
-    """The state of a cell: the names of the group, and attributes that are called as the fields are."""
+    """The state of a cell; the group's attributes have the names of the fields."""
     for group in cell.groups.get(name, ()):
         names = _words(group.argument)
         if len(names) != 2:

@@ -1,5 +1,5 @@
-"""Units of a library, in which areas and times compare across nodes: the area of its NAND of two inputs, and
-FO4, the delay of its inverter that drives four like it.
+"""Units in which areas and delays are comparable across technologies: the area of a library's two-input NAND,
+and FO4, the delay of its inverter with four equal inverters as load.
 """
 
 from .functions import parse
@@ -7,11 +7,11 @@ from .liberty import Library, Table
 
 NAND2 = 0b0111  # a truth table
 FANOUT = 4
-STAGES = 40  # of a chain of inverters, behind which the slew is that of the chain
+STAGES = 40  # of a chain of inverters that is long enough for the slew to settle
 
 
 def nand2_um2(library: Library) -> float | None:
-    """The area of the smallest NAND of two inputs; None for a library without one."""
+    """The area of the smallest two-input NAND; None for a library without one."""
     areas = [
         cell.area
         for cell in library.cells.values()
@@ -25,7 +25,7 @@ def nand2_um2(library: Library) -> float | None:
 
 
 def fo4_ns(library: Library) -> float:
-    """The mean of both edges, in a chain of the kit's inverters with four on each net, without wires."""
+    """The mean delay of both edges in a chain of the kit's inverters with four on each net, without wires."""
     inverter = library.cells[library.roles.inverter]
     load = FANOUT * inverter.pins[inverter.inputs[0]].cap_ff
     (arc, *_) = inverter.pins[inverter.outputs[0]].timing

@@ -1,5 +1,5 @@
-"""Power of a netlist under recorded activity: power.py (the step, begin here), estimator.py (every cell),
-cell_energy.py (its internal energies), report.py (by operation).
+"""Power of a netlist under recorded activity: power.py (the step; begin here), estimator.py (all cells),
+cell_energy.py (internal energy by kind of cell), report.py (results by operation).
 
 Imports flow up to flow.timing.
 """

@@ -1,19 +1,20 @@
 """Energy of all instances of one kind of cell: the library's internal power and leakage tables, weighted by
 activity.
 
-An output's table belongs to an input that moves it and to a condition on the others. How often each of them
-is paid is not recorded, only how often the output moves: the transitions are shared out in proportion to
-(toggles of that input) x (probability that the condition holds and that the output follows this input),
-inputs being independent of one another. An input's table is paid at each of its transitions with the
+A table of an output applies to transitions that one input causes under a condition on the other inputs. The
+activity has the number of output transitions, but not their causes. They are divided among the tables in
+proportion to (toggles of the input) x (probability that the condition holds and that the output follows this
+input), with inputs assumed independent. A table of an input applies to each of its transitions with the
 probability of its condition.
 
-What registers hold is not independent of what they are given, and known: Q moves at a clock edge exactly if D
-differed from it, so that D != Q before (toggles of Q) / (rising edges) of these. Before the falling edge D
-has mostly taken its next value: `settled` is the share of its changes that come while the clock is high, when
-the library charges what they cost to the clock's falling edge. Where a clock gate lets few edges through D is
-independent of Q in between. A clock gate's output moves exactly if it was enabled.
+The data and the state of a register are not independent, and their relation is known: Q changes at a clock
+edge exactly if D differed from it, so D != Q holds before (toggles of Q) / (rising edges) of the edges.
+Before the falling edge, D mostly has its next value: `settled` is the fraction of its changes that occur
+while the clock is high, whose energy the library attributes to the falling edge of the clock. If a clock gate
+passes few edges, D is independent of Q in between. The output of a clock gate changes exactly if the gate was
+enabled.
 
-Unconnected outputs pay nothing: the library states the energy of a flip-flop at Q and again at QN.
+Unconnected outputs do not count, because the library states the energy of a flip-flop at Q and again at QN.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +26,7 @@ from ..kit.functions import parse
 from ..kit.liberty import Cell, PowerArc, Table
 from ..timing.cells import FALL, RISE
 
-STATE = ""  # the variable that stands for what a cell stores: no pin has this name
+STATE = ""  # the variable of a cell's state; no pin has this name
 
 
 ByPin = Mapping[str, np.ndarray]
@@ -33,30 +34,30 @@ Context = Callable[[str, int], np.ndarray]  # of a pin and its edge
 
 
 class Members(NamedTuple):
-    """The instances of a kind; arrays by instance. Pins that are nowhere connected are in none of the
-    three.
+    """The instances of a kind; arrays are indexed by instance. The mappings lack pins that no instance
+    connects.
     """
 
     size: int
     cycles: float
     toggles: ByPin  # of the pin's net
     ones: ByPin  # fraction of the time
-    settled: ByPin  # fraction of the changes that come before the falling edge of the clock
+    settled: ByPin  # fraction of the changes before the falling edge of the clock
 
 
 class Term(NamedTuple):
-    """One table of one pin, and how many transitions of each instance pay it."""
+    """One table of one pin, and the number of transitions of each instance to which it applies."""
 
     pin: str
     slew_pin: str
     slew_edge: int
-    loaded: bool  # by the pin's net: at outputs
+    loaded: bool  # whether the table depends on the load of the pin's net: at outputs
     table: Table
     counts: np.ndarray
 
 
 class _Row(NamedTuple):
-    """A table of an output for one sense of its input."""
+    """A table of an output for one sense of its input, with its condition."""
 
     arc: PowerArc
     positive: bool
@@ -64,13 +65,13 @@ class _Row(NamedTuple):
 
 
 class KindEnergy:
-    """A kind of cell."""
+    """The energy model of a kind of cell."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell
         self.clock = next((name for name in cell.inputs if cell.pins[name].clock), "")
         self.data = _data(cell)
-        # the data and what is stored go last: they are the pair whose values depend on each other
+        # data and state are last: their values depend on each other
         others = [name for name in cell.inputs if name != self.data]
         self.variables = [*others, *([self.data] if self.data else []), *([STATE] if cell.sequential else [])]
         self._words = self._values()
@@ -81,8 +82,8 @@ class KindEnergy:
     # ---------------------------------------------------------------------------------------------------
 
     def _values(self) -> dict[str, int]:
-        """Words of all names that may occur in a condition: bit i is the value where variable k is bit k of
-        i.
+        """A word for each name that may occur in a condition: bit i is its value at the point i, at which
+        variable k is bit k of i.
         """
         cell, points = self.cell, range(1 << len(self.variables))
         words = {name: sum((i >> k & 1) << i for i in points) for k, name in enumerate(self.variables)}
@@ -99,7 +100,7 @@ class KindEnergy:
         return words
 
     def _at_points(self, text: str, **fixed: int) -> np.ndarray:
-        """The values of a function at all points, some of its inputs fixed to words."""
+        """The values of a function at all points; `fixed` replaces the words of some inputs."""
         function, words = parse(text), self._words | fixed
         values = function.words([words.get(name, 0) for name in function.inputs])
         return np.array([values >> i & 1 for i in range(1 << len(self.variables))], float)
@@ -115,14 +116,14 @@ class KindEnergy:
             if self.cell.sequential or related not in self.cell.inputs or not text:
                 rows.append(_Row(arc, self._follows(related), mask))
                 continue
-            # 1 where the output follows the input, -1 where it does the opposite, 0 where it stays
+            # 1 if the output follows the input, -1 if it is inverted, 0 if it does not change
             steps = self._at_points(text, **{related: -1}) - self._at_points(text, **{related: 0})
             parts = ((positive, mask * (steps == sign)) for positive, sign in ((True, 1), (False, -1)))
             rows += [_Row(arc, positive, part) for positive, part in parts if part.any()]
         return rows
 
     def _follows(self, related: str) -> bool:
-        """Whether a register's output table is paid at the rising edge of the related pin."""
+        """Whether a register's output table applies at the rising edge of the related pin."""
         cell = self.cell
         held = cell.ff or cell.latch
         if held is None or related not in cell.inputs:
@@ -143,10 +144,11 @@ class KindEnergy:
         state: np.ndarray | None = None,
         differ: np.ndarray | None = None,
     ) -> np.ndarray:
-        """The probability of every point; pins that are not connected are 0.
+        """The probability of each point; unconnected pins are 0.
 
-        Variables are independent except a register's data and state: given are the probabilities that they
-        are 1, and that they differ if they are not independent either.
+        Variables are independent, except for a register's data and state: `data` and `state` are their
+        probabilities of being 1, and `differ` is the probability that they differ, or None if they are
+        independent.
         """
         found = np.ones((members.size, 1))
         paired = self.data and self.cell.sequential
@@ -167,7 +169,9 @@ class KindEnergy:
         return np.concatenate([found * (pair / total)[:, None] for pair in pairs], axis=1)
 
     def _register(self, members: Members) -> tuple[np.ndarray, np.ndarray]:
-        """How often what is stored is 1, and how many times it changes, from the output that is connected."""
+        """The fraction of the time that the state is 1, and the number of its changes, from a connected
+        output.
+        """
         held = self.cell.ff or self.cell.latch
         assert held is not None
         for pin in self.cell.outputs:
@@ -179,7 +183,9 @@ class KindEnergy:
         return np.zeros(members.size), np.zeros(members.size)
 
     def _contexts(self, members: Members) -> Context:
-        """The probabilities of all points before an edge of a pin; of the pin "" at any time."""
+        """A function that returns the probabilities of all points before an edge of a pin; for the pin "", at
+        any time.
+        """
         cell, none = self.cell, np.zeros(members.size)
         data = members.ones.get(self.data, none)
         settled = members.settled.get(self.data, none + 1.0)
@@ -192,7 +198,7 @@ class KindEnergy:
 
             def of_gate(pin: str, edge: int) -> np.ndarray:
                 if pin == self.clock and edge == RISE:
-                    # the latch has let the enable through
+                    # the latch has passed the enable
                     return self._states(members, {self.clock: 0.0}, enabled, enabled, none)
                 if pin == gate.output and edge == RISE:
                     return self._states(members, {self.clock: 1.0}, none + 1, none + 1, none)
@@ -224,11 +230,11 @@ class KindEnergy:
 
         return of_flip_flop
 
-    # -- what one asks for
-    # ---------------------------------------------------------------------------------------------
+    # -- results
+    # -------------------------------------------------------------------------------------------------------
 
     def terms(self, members: Members) -> Iterator[Term]:
-        """All tables that some transition pays."""
+        """All tables that apply to some transition."""
         context = self._contexts(members)
         for name, pin in self.cell.pins.items():
             if name not in members.toggles or not pin.power:
@@ -256,7 +262,7 @@ class KindEnergy:
             [members.toggles.get(row.arc.related, none) * (states @ row.mask) for row, _ in rows]
         )
         total = weights.sum(axis=0)
-        # nothing known moves it: all tables alike
+        # no known cause: all tables equally
         shares = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1 / len(rows))
         for (row, table), share in zip(rows, shares, strict=True):
             related = row.arc.related if row.arc.related in self.cell.inputs else name
@@ -269,7 +275,7 @@ class KindEnergy:
             yield Term(name, related, slew_edge, True, table, half * share)
 
     def leakage_nw(self, members: Members) -> np.ndarray:
-        """By the states' own leakage where the library has it."""
+        """Leakage of each instance, by state if the library states it."""
         if not self._leakage:
             return np.full(members.size, self.cell.leakage_nw)
         states = self._contexts(members)("", RISE)
@@ -287,7 +293,7 @@ def _apart(data: np.ndarray, state: np.ndarray) -> np.ndarray:
 
 
 def _data(cell: Cell) -> str:
-    """The pin that a register takes its state from, if it is one pin alone."""
+    """The data pin of a register or clock gate; "" if its next state is not a single pin."""
     if cell.clock_gate:
         return cell.clock_gate.enable
     text = cell.ff.next_state if cell.ff else cell.latch.data_in if cell.latch else ""

@@ -1,4 +1,4 @@
-"""Power of every cell of a mapped netlist under an activity, by the rules that power.py states."""
+"""Power of every cell of a mapped netlist under an activity, by the rules in power.py."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NW_TO_MW = 1e-6
 
 
 class Parts(msgspec.Struct, kw_only=True):
-    """Power by what takes it."""
+    """Power by cause."""
 
     internal_mw: float = 0.0
     switching_mw: float = 0.0
@@ -46,7 +46,7 @@ class Parts(msgspec.Struct, kw_only=True):
 
     @staticmethod
     def weighted(parts: Sequence[tuple[P, float]]) -> P:
-        """The sum of parts times their weights; what is no power is that of the first."""
+        """The weighted sum of parts; fields other than powers are those of the first."""
         first = parts[0][0]
         powers = [name for name in first.__struct_fields__ if name.endswith("_mw")]
         sums = {name: sum(getattr(part, name) * weight for part, weight in parts) for name in powers}
@@ -54,7 +54,7 @@ class Parts(msgspec.Struct, kw_only=True):
 
 
 class ModulePower(Parts, kw_only=True):
-    """Power of a module with its submodules, and `own_mw` without them."""
+    """Power of a module with its submodules; `own_mw` is without them."""
 
     path: str
     module: str
@@ -79,19 +79,19 @@ class Estimate:
 
     @property
     def total_mw(self) -> float:
-        """All groups."""
+        """The power of all groups."""
         parts = self.internal_mw.sum() + self.switching_mw.sum() + self.leakage_mw.sum()
         return float(parts) + self.clock_port_mw
 
     @property
     def energy_nj(self) -> float:
-        """Return the energy of the window."""
+        """The energy of the window."""
         return self.total_mw * self.cycles * self.clock_ns * 1e-3  # 1 mW x 1 ns = 1 pJ
 
     def by_group(self) -> dict[str, Parts]:
-        """Parts by group."""
+        """Power by group."""
         pins = float(self.clock_pins_mw[self.group == REGISTERS].sum())
-        moved = [(pins, self.clock_port_mw), (-pins, 0.0), (0.0, 0.0)]  # between the groups, in their order
+        moved = [(pins, self.clock_port_mw), (-pins, 0.0), (0.0, 0.0)]  # moved between the groups
         powers = self.internal_mw, self.switching_mw, self.leakage_mw
         found = {}
         for number, name in enumerate(GROUPS):
@@ -100,7 +100,7 @@ class Estimate:
         return found
 
     def by_module(self, hierarchy: Hierarchy | None) -> list[ModulePower]:
-        """Every module with all that is below it, and `own_mw` without: the sum of these is the total."""
+        """Power of every module with its submodules; the sum of `own_mw` is the total."""
         modules = (hierarchy.modules if hierarchy is not None else {}) or {"": ""}
         cells = hierarchy.cells if hierarchy is not None else {}
         own: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3))
@@ -122,7 +122,7 @@ class Estimate:
 
 
 class Paid(NamedTuple):
-    """Instances of a kind that have the same pins connected, and the energy of their transitions."""
+    """The energies of the instances of a kind that have the same pins connected."""
 
     kind: str
     places: np.ndarray  # among the instances of the kind
@@ -132,7 +132,7 @@ class Paid(NamedTuple):
 
 
 class Estimator:
-    """A netlist with its slews and loads, for any number of activities."""
+    """A netlist with its slews and loads; estimates the power of any number of activities."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Estimator:
         self.clock_nets = timing.clock_nets
         self._settled = _settled(timing, clock_ns, propagated)
         self.models = {kind: KindEnergy(library.cells[kind]) for kind in self.members}
-        # at each pin of all instances of a kind, -1 for none
+        # the net at each pin of all instances of a kind, -1 if unconnected
         self.nets = {
             kind: {
                 pin: np.array([netlist.cells[name].pins.get(pin, -1) for name in names], int)
@@ -163,14 +163,14 @@ class Estimator:
         }
         self.loads = self._loads(timing)
         self._tables = Tables()
-        # all at once, so that they are stacked once
+        # add all tables first, so that they are stacked once
         for kind in self.members:
             for arc in (arc for pin in library.cells[kind].pins.values() for arc in pin.power):
                 for table in filter(None, (arc.rise, arc.fall)):
                     self._tables.add(table)
 
     def _loads(self, timing: nldm.Timing) -> np.ndarray:
-        """Wires and pins, with the one capacitance of a pin in place of that of its rising edge."""
+        """The load of each net: wires and pins, with `capacitance` of a pin and not its rise capacitance."""
         loads = timing.loads_ff[:, RISE].copy()
         for kind, pins in self.nets.items():
             for name, nets in pins.items():
@@ -183,7 +183,7 @@ class Estimator:
     # ------------------------------------------------------------------------------------------------
 
     def activity(self, activity: Activity) -> tuple[np.ndarray, np.ndarray]:
-        """Toggles and time at 1 of every net."""
+        """Toggles and fraction of the time at 1 of every net."""
         activity.check()
         netlist = self.netlist
         moved = {netlist.aliases[name]: row for name, row in activity.nets.items() if name in netlist.aliases}
@@ -193,7 +193,7 @@ class Estimator:
                 "netlist"
             )
         moved |= {net: (0.0, float(bit == "1")) for net, bit in netlist.constants.items()}
-        rest: Moved = (0.0, 0.0)  # of what nothing drives
+        rest: Moved = (0.0, 0.0)  # of nets without a driver
         direction, clocks = netlist.ports.get(self.clock_port or "", ("", []))
         for net in clocks if direction == "input" else ():
             if not moved.get(net, rest)[0] > 0:
@@ -210,7 +210,7 @@ class Estimator:
         return toggles, ones
 
     def _derive(self, moved: dict[int, Moved]) -> None:
-        """Fill in, through buffers, inverters and constants, the nets that were not recorded."""
+        """Derive the activity of nets that were not recorded through buffers, inverters and constants."""
         steps = defaultdict(list)
         for instance in self.netlist.cells.values():
             cell, pins = self.library.cells[instance.kind], instance.pins
@@ -238,7 +238,7 @@ class Estimator:
     def _in_use(
         self, kind: str, toggles: np.ndarray, ones: np.ndarray, cycles: float
     ) -> Iterator[tuple[np.ndarray, Members]]:
-        """The instances of a kind by which pins they have connected."""
+        """Group the instances of a kind by their connected pins."""
         nets = self.nets[kind]
         if not nets:
             return
@@ -254,14 +254,14 @@ class Estimator:
             yield places, Members(len(places), cycles, moved, high, settled)
 
     def _energies(self, kind: str, term: Term, places: np.ndarray) -> np.ndarray:
-        """Return the energy of one transition in fJ, by instance."""
+        """The energy of one transition in fJ, by instance."""
         nets, none = self.nets[kind], np.zeros(len(places))
         slews = self.slews[nets[term.slew_pin][places], term.slew_edge] if term.slew_pin in nets else none
         loads = self.loads[nets[term.pin][places]] if term.loaded else none
         return self._tables.look_up(np.full(len(places), self._tables.add(term.table)), slews, loads)
 
     def paid(self, toggles: np.ndarray, ones: np.ndarray, cycles: float) -> Iterator[Paid]:
-        """The energy of all instances in a window of so many cycles."""
+        """The energies of all instances in a window of this many cycles."""
         half_v2 = 0.5 * self.library.voltage**2
         for kind, model in self.models.items():
             for places, members in self._in_use(kind, toggles, ones, cycles):
@@ -275,7 +275,7 @@ class Estimator:
                 yield Paid(kind, places, internal, switching, model.leakage_nw(members))
 
     def estimate(self, activity: Activity) -> Estimate:
-        """Power in the window of an activity, at this clock."""
+        """The power in the window of an activity, at this clock."""
         toggles, ones = self.activity(activity)
         names = [name for member in self.members.values() for name in member]
         sizes = itertools.accumulate(map(len, self.members.values()), initial=0)
@@ -312,7 +312,7 @@ class Estimator:
         )
 
     def _groups(self, kind: str) -> np.ndarray:
-        """The group of each instance of a kind: what drives a net of the clock is of the clock."""
+        """The group of each instance of a kind; a gate that drives a net of the clock is in `clock`."""
         cell, count = self.library.cells[kind], len(self.members[kind])
         if cell.ff or cell.latch:
             return np.full(count, REGISTERS)
@@ -323,8 +323,8 @@ class Estimator:
 
 
 def _settled(timing: nldm.Timing, clock_ns: float, propagated: bool) -> np.ndarray:
-    """By net, the share of changes before the middle of the cycle, if they are spread evenly from the
-    earliest to the latest.
+    """The fraction of each net's changes before the middle of the cycle, if they are spread evenly between
+    the earliest and the latest arrival.
     """
     latency = timing.clock_latency_ns if propagated else 0.0
     late = timing.arrivals_ns.max(axis=1) - latency

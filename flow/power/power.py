@@ -1,38 +1,37 @@
 """Power and energy of a mapped netlist under a workload, from the library's tables at each instance's slews
 and loads.
 
-    internal   energy inside the cell at each transition of a pin, by cell_energy.py: tables, conditions,
+    internal   energy inside the cell per transition of a pin, by cell_energy.py: tables, conditions,
                probabilities
-    switching  1/2 C V^2 for each transition of an output; C is its wire and the `capacitance` of the pins (7
-               fF at a port)
-    leakage    by the states' own leakage, weighed by how long the pins are at 1
+    switching  1/2 C V^2 per transition of an output; C is the wire and the `capacitance` of the pins (7 fF at
+               a port)
+    leakage    the leakage of the states, weighted by the fraction of the time that the pins are at 1
 
 Slews are those of nldm.py, with wires by a model of the library, from placement or from routing. Every
-instance is in one group and one module; so is each part of its energy, but of a register, where what its
-clock pin costs goes to the group `clock`:
+instance belongs to one group and one module, and so do all parts of its energy, except that the energy of a
+register's clock pin belongs to the group `clock`:
 
-    clock          buffers and gates of the clock's network, clock pins of registers, and the net of the
-                   clock's port, without
-                   which a clock before its tree would weigh nothing (OpenSTA counts no net that a port
-                   drives)
+    clock          buffers and gates of the clock network, clock pins of registers, and the net of the clock
+                   port, without which a clock before its tree would need almost no power (OpenSTA counts no
+                   net that a port drives)
     registers      flip-flops and latches without their clock pins
     combinational  everything else
 
-What the other input ports' nets take is paid by whoever drives them: `inputs_mw`, in no sum. Nets that are
-not in the activity, as of clock buffers made after it was recorded, have that of the net at the other side of
-the buffer; the clock has 2 toggles a cycle. Cells with several outputs are stated by the library with their
-whole energy at each (a full adder at S and at CO), and all are counted, as signoff tools do: `twice_mw` is
-what that may be too much.
+The nets of the other input ports are charged by external drivers and are not counted. Nets that are not in
+the activity, such as those of clock buffers inserted after it was recorded, have the activity of the net at
+the other side of the buffer; the clock has 2 toggles per cycle. The library states the whole energy of a cell
+with several outputs at each of them (a full adder at S and at CO). All of it is counted, as in signoff tools;
+`twice_mw` is the possible overestimate.
 
 power.json: {clock_ns, mode, wires, corner, total_mw, by_group, by_module, energy_nj: {workload: ...},
-with_glitches, workloads: [...], caveats}. Energy is that of the window of the activity, so of the kernel; of
-a program, less that of the row "dummy" where there is one.
+with_glitches, workloads: [...], caveats}. The energy is that of the activity's window, which is the kernel;
+for a program, the energy of the row "dummy" is subtracted if there is one.
 
-`energy_nj`, and all that stands at the top, is by the activity without delays; what glitches add stands
-beside it in `with_glitches`. So one measure holds for all designs: simulation with delays is for those where
-it ends in time, what it counts depends on delays before or after wires, and each pulse counts with its full
-swing, which is too much for short ones. Paper 001 does not say where its activity comes from; its Table 3 for
-the Montgomery system (2.86 and 4.46 nJ) lies between the two figures of the twin.
+`energy_nj` and the other figures at the top level use the activity without delays; `with_glitches` adds the
+glitches. Thus one measure holds for all designs: simulation with delays does not finish in time for all of
+them, its counts depend on whether the delays include wires, and it counts each pulse with its full swing,
+which overestimates short pulses. Paper 001 does not state the source of its activity; its Table 3 for the
+Montgomery system (2.86 and 4.46 nJ) lies between the two figures of the twin.
 """
 
 from pathlib import Path
@@ -60,10 +59,10 @@ def analyze(
     adk: Path | None = None,
     corner: str = kit.TYPICAL,
 ) -> PowerReport:
-    """Write power.json; returns what it says. `activity` is a directory of activity files, or one of them.
+    """Write power.json and return its content; `activity` is an activity file or a directory of them.
 
-    Without `wires` (a wires.json of a layout with its clock tree) and `wire_load` the library's own default
-    model stands for the wires.
+    Without `wires` (the wires.json of a layout with its clock tree) and `wire_load`, wires follow the
+    library's default wire-load model.
     """
     chosen = kit.find(adk, corner)
     library = chosen.library

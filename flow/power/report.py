@@ -21,7 +21,7 @@ Found = Sequence[tuple[Activity, Estimate]]
 
 
 class WorkloadPower(msgspec.Struct):
-    """In the window of one activity."""
+    """Power and energy in the window of one activity."""
 
     workload: str
     mode: Mode
@@ -43,7 +43,7 @@ class WorkloadPower(msgspec.Struct):
 
 
 class Beside(msgspec.Struct):
-    """An energy beside the published one of the same operation; `ratio`: ours / the paper's."""
+    """An energy and the published energy of the same operation; `ratio`: ours / the paper's."""
 
     operation: str
     energy_nj: float
@@ -54,8 +54,8 @@ class Beside(msgspec.Struct):
 
 
 class WithGlitches(msgspec.Struct):
-    """The same by the activity with delays: an upper bound of what passes gates; what they swallow is in no
-    figure.
+    """Energies and power with full-swing glitches: an upper bound for the pulses that pass gates. Pulses that
+    gates swallow are not counted.
     """
 
     energy_nj: dict[str, float]
@@ -63,7 +63,7 @@ class WithGlitches(msgspec.Struct):
 
 
 class Spread(msgspec.Struct):
-    """Spread of the energy of one operation over drawn operands."""
+    """Spread of the energy of one operation over random operands."""
 
     operations: int
     mean_nj: float
@@ -78,15 +78,15 @@ class Spread(msgspec.Struct):
 
 
 class Inertial(WithGlitches):
-    """The same with pulses that gates swallow left out, and those that are cut short counted in part; and
-    over other operands.
+    """Energies and power with partial-swing glitches: a pulse that is cut short counts as a fraction.
+    `spread_nj` is over random operands.
     """
 
     spread_nj: dict[str, Spread]
 
 
 class PowerReport(Product):
-    """The whole file. What stands at the top is by the activity without delays, if all workloads have one."""
+    """The whole file. Figures at the top level use the activity without delays if all workloads have one."""
 
     FILE = "power.json"
     STEP = "power"
@@ -121,7 +121,7 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     mode = ZERO_DELAY if ZERO_DELAY in by_mode else TIMED
 
     def operations(mode: Mode) -> list[tuple[Estimate, float]]:
-        """The estimates of the operations in a mode, each with its share of the cycles."""
+        """The estimates of the operations in a mode, with their shares of the cycles."""
         of_mode = [(activity.workload, estimate) for activity, estimate in found if activity.mode == mode]
         chosen = [estimate for name, estimate in of_mode if name in by_mode[mode]]
         chosen = chosen or [estimate for _, estimate in of_mode]
@@ -129,7 +129,7 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         return [(estimate, estimate.cycles / cycles) for estimate in chosen]
 
     def whole(other: Mode) -> tuple[dict[str, float], float] | None:
-        """Energies and mean power of another mode, if all workloads have been recorded in it."""
+        """Energies and mean power in another mode; None unless all workloads are recorded in it."""
         if mode != ZERO_DELAY or by_mode.get(other, {}).keys() != by_mode[ZERO_DELAY].keys():
             return None
         return by_mode[other], sum(estimate.total_mw * share for estimate, share in operations(other))
@@ -163,13 +163,13 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
 
 
 def of_operations(windows: Mapping[str, float]) -> dict[str, float]:
-    """Energy of each operation from that of the windows: without the dummy's, where one was run."""
+    """The energy of each operation: that of its window, less that of the dummy if it was run."""
     overhead = windows.get(DUMMY, 0.0)
     return {name: value - overhead for name, value in windows.items() if name != DUMMY}
 
 
 def beside_published(energies_nj: Mapping[str, float], published: Published | None) -> list[Beside]:
-    """Energies by operation beside published ones."""
+    """Energies by operation next to published ones."""
     if published is None:
         return []
     name = published.name or published.citation
@@ -181,7 +181,7 @@ def beside_published(energies_nj: Mapping[str, float], published: Published | No
 
 
 def _spread(found: Found) -> dict[str, Spread]:
-    """By operation, of those on drawn operands."""
+    """The spread of each operation's energy over random operands."""
     energies = defaultdict(list)
     for activity, estimate in found:
         if activity.drawn:
