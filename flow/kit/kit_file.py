@@ -84,9 +84,7 @@ class Cells(_Part, frozen=True):
     full_adder: Adder | None = None
     half_adder: Adder | None = None
     dont_use: tuple[str, ...] = ()  # patterns of cells that mapping and sizing do not use: "*_16"
-    selector: str = (
-        ""  # a sum of three products, complemented or not, for the row selections that a design names
-    )
+    selector: str = ""  # a sum of three products, complemented or not, for named row selections
 
     def family(self, kind: str) -> str | None:
         """The name that all drive strengths of a cell share; None for a cell with one strength."""
@@ -178,9 +176,7 @@ class Track(_Part, frozen=True):
     """A layer on the grid of the detailed router."""
 
     name: str
-    every: Annotated[float, msgspec.Meta(ge=1)] = (
-        1  # its pitch over that of the lowest layer of its direction
-    )
+    every: Annotated[float, msgspec.Meta(ge=1)] = 1  # its pitch over that of its direction's lowest layer
     via: str = ""  # to the next layer
     width_um: NotNegative = 0  # of wires, if the LEF's width is less than that of their vias
 

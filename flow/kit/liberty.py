@@ -128,7 +128,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class FlipFlop:
-    """A state (`state`, its complement `inverse`) that becomes `next_state` when `clocked_on` becomes true."""
+    """A state (`state`, complement `inverse`) that becomes `next_state` when `clocked_on` becomes true."""
 
     state: str
     inverse: str
@@ -208,7 +208,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class WireLoad:
-    """A wire-load model: the length of a net's wire by fan-out, from a table and beyond its end by the slope."""
+    """A wire-load model: the length of a net's wire by fan-out, from a table and a slope beyond its end."""
 
     name: str
     cap_ff_per_um: float

@@ -144,7 +144,9 @@ def _read(name: str, module: Module, library: Library, path: Path | str) -> Netl
 
 
 def _bit_names(name: str, data: Bits, bus_bits: set[str]) -> list[str]:
-    """The names of the bits of a port or net in Verilog's numbering; bits of a bus are added to `bus_bits`."""
+    """The names of the bits of a port or net in Verilog's numbering; bits of a bus are added to
+    `bus_bits`.
+    """
     width, offset = len(data["bits"]), data.get("offset", 0)
     if width == 1:  # then yosys writes no range, even with an offset (splitnets leaves one)
         return [name]

@@ -471,7 +471,9 @@ class _Proof:
         }
 
     def constants(self) -> Parts:
-        """The pairs, by part, that show that the registers which the netlist has as constants are constant."""
+        """The pairs, by part, that show that the registers which the netlist has as constants are
+        constant.
+        """
         return _parts(
             Pair("constant registers", state.data, self.gold.same[q][0])
             for q, state in self.registers

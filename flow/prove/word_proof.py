@@ -9,7 +9,7 @@ and no other net of `before` may be read. Each step shows an identity of polynom
 0 or 1: ~a is 1 - a, a & b is a b, a ^ b is a + b - 2 a b, and the sum bit of a full adder is a + b + c - 2
 carry, so that sums of words cancel (after Ciesielski et al., "Verification of gate-level arithmetic circuits
 by function extraction", DAC 2015). Identities of words hold modulo two to the power of their width. Sums that
-are shared between conditions (sharing.py) cancel if the last bit of a word is replaced by the operands less
+are shared between conditions (sharing.py) cancel if the lowest bit of a word is replaced by the operands less
 the other bits.
 
 A chain (carry_save.py) is proved step by step: if the sum s is total + carry, the next sum, half of s plus a
@@ -118,7 +118,7 @@ class _Proof:
         if len(self.order) < len(self.new):
             raise NotShownError("a loop")
         self.shown: set[Bit] = set()
-        self.halves: dict[tuple[Bit, ...], Polynomial] = {}  # sums of chains, without the last bit
+        self.halves: dict[tuple[Bit, ...], Polynomial] = {}  # sums of chains, without the lowest bit
 
     def show(self, chains: Iterable[Sequence[Step]]) -> int:
         count = 0
@@ -232,7 +232,7 @@ class _Proof:
                     if bit in read:
                         difference = difference.replaced(bit, _function(name, cell, place))
             elif out[0] in read and 1 << len(out) >= modulus:
-                # the last bit, by the others and the operands
+                # the lowest bit, by the others and the operands
                 value = self._result(cell) - _number(["0", *out[1:]])
                 difference = difference.replaced(out[0], value)
             difference = difference.modulo(modulus)

@@ -9,11 +9,11 @@ from ..kit.liberty import Library
 from ..netlist.document import Module, enclosing
 from ..product import Product
 
-PLACED = "area_placed.json"  # with what placement has added
+PLACED = "area_placed.json"  # with the cells that placement added
 
 
 class ModuleArea(msgspec.Struct):
-    """An instance with all that is in it."""
+    """Area and cells of an instance with its sub-instances."""
 
     path: str
     module: str
@@ -24,7 +24,7 @@ class ModuleArea(msgspec.Struct):
 
 
 class Area(Product):
-    """All cells, and those inside each instance, its sub-instances included."""
+    """Area of all cells, and of each instance with its sub-instances."""
 
     FILE = "area.json"
     STEP = "synthesis"
@@ -38,7 +38,7 @@ class Area(Product):
 
 
 def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], library: Library) -> Area:
-    """Return the area of a mapped netlist whose cells belong to the modules of these paths."""
+    """The area of a mapped netlist; `owners` has the path of each cell's module."""
     inside = defaultdict(list)
     for name, cell in module["cells"].items():
         for path in enclosing(owners[name], modules):

@@ -1,24 +1,23 @@
 """Rewrites chains of additions and halvings: carry-save inside, one carry-propagating addition at the end.
 
-In s' = (s + word) / 2, s'' = (s' + word') / 2, ... each word is chosen by the last bits of the sum before it,
-and nothing else of a sum is needed but to be added to. So the steps of Montgomery's product are, in paper
-001's MontMulRem 8 of them between registers. Each ripple of carries may start a step after the one before,
-but the last one ends a whole word later. Here a sum stays a pair (sum, carry), of which a row of full adders
-makes the next pair; of its true value only the two last bits are made. The bit that the halving drops leaves
-a carry, for which the new pair has room at its end. At the end of the chain stands one addition by a prefix
-network, and a subtraction from that sum (the reduction at the end of the product) takes the pair too, beside
-it.
+In s' = (s + word) / 2, s'' = (s' + word') / 2, ... the low bits of a sum choose the next word, and the sum is
+otherwise only added to. The steps of a Montgomery product have this form; paper 001's MontMulRem has 8 of
+them between registers. With ripple carries each addition can start one step after the previous one, but the
+last one ends a whole word later. Here a sum stays a pair (sum, carry), from which a row of full adders makes
+the next pair; only the two lowest bits of its true value are computed. The bit that the halving drops leaves
+a carry, which takes the free lowest place of the new pair. The chain ends with one addition by a prefix
+network; a subtraction from that sum (the reduction at the end of the product) uses the pair as well, in
+parallel.
 
-It holds if no sum of the chain passes its width, so that none of the pair's words does either: an upper bound
-of each word is computed from the widths. Koc, "RSA Hardware Implementation", RSA Laboratories TR-801 (1995)
-has the hardware designed so by hand.
+This is correct if no sum of the chain exceeds its width, because then neither word of a pair does; upper
+bounds are computed from the widths of the words. Koc, "RSA Hardware Implementation", RSA Laboratories TR-801
+(1995), designs such hardware by hand.
 
-Inside such a chain netlist and design share no sums, so that abc alone leaves chains of 4 steps and more
-undecided. Therefore a chain says for each of its sums which pair stands for it, from which word_proof.py
-shows step by step that nothing has changed; there the additions at the end are left as words
-(`prefix=False`).
+Inside such a chain, netlist and design share no sums, so that abc alone leaves chains of 4 or more steps
+undecided. A chain therefore records the pair of each of its sums, from which word_proof.py shows step by step
+that the function is unchanged. For the proof the additions at the end stay words (`prefix=False`).
 
-Works on yosys' JSON of a design after sharing.py, in place.
+Works in place on yosys' JSON of a design after sharing.py.
 """
 
 from collections import Counter
@@ -29,12 +28,12 @@ from ..netlist.document import Bit, Document, Module, readers
 from .sharing import Words, drivers, extended, operand_orders
 
 LEAST_STEPS = 3
-TRUE_BITS = 2  # of a sum in the chain, the last ones
+TRUE_BITS = 2  # low bits of each sum that are computed
 
 
 class Step(NamedTuple):
-    """A sum of a chain and the pair of words whose sum it is; the last bits of it have drivers, or all of it
-    at the end.
+    """A sum of a chain and the pair of words that it equals. Its low bits have drivers; at the end of the
+    chain all bits have.
     """
 
     sum: tuple[Bit, ...]
@@ -43,13 +42,13 @@ class Step(NamedTuple):
 
 
 def save_carries(design: Document, *, prefix: bool = True) -> list[list[Step]]:
-    """Rewrite all modules of a design; the chains of additions that became rows of full adders."""
+    """Rewrite all modules of a design; return the chains of additions that became rows of full adders."""
     return [chain for module in design["modules"].values() for chain in _Chains(module, prefix).rewrite()]
 
 
 def narrow(design: Document) -> None:
-    """Take out of all modules the additions and multiplexers, and their bits, that nothing reads: chains show
-    where these are gone.
+    """Remove unread additions and multiplexers, and unread bits of them, from all modules, so that chains
+    become visible.
     """
     for module in design["modules"].values():
         words = Words(module)
@@ -74,7 +73,7 @@ class _Chains(Words):
     def rewrite(self) -> Iterator[list[Step]]:
         self.bounds: dict[str, int] = {}
         every = {name: after for name in self.cells if (after := self._following(name))}
-        # halves of two sums may meet; then both stay
+        # if one addition reads the halves of two sums, both stay
         meeting = Counter(after for after, _ in every.values())
         following = {name: found for name, found in every.items() if meeting[found[0]] == 1}
         for start in sorted(following.keys() - {after for after, _ in following.values()}):
@@ -91,8 +90,8 @@ class _Chains(Words):
         return len(self.cells[name]["connections"]["Y"])
 
     def _following(self, name: str) -> tuple[str, list[Bit]] | None:
-        """(the addition that takes half of this one's sum, its other operand), if nothing else takes more
-        than the last bits.
+        """(the addition that reads half of this sum, its other operand), if nothing else reads more than the
+        low bits of the sum.
         """
         cell = self.cells[name]
         if cell["type"] != "$add":
@@ -108,15 +107,15 @@ class _Chains(Words):
         return None
 
     def _bound(self, name: str) -> int:
-        """The largest value of an addition, not cut to its width."""
+        """The largest value of an addition before truncation to its width."""
         if name not in self.bounds:
             a, b = next(operand_orders(self.cells[name]))
             self.bounds[name] = self._most(list(a)) + self._most(list(b))
         return self.bounds[name]
 
     def _most(self, word: list[Bit], depth: int = 4) -> int:
-        """The largest value of a word: that of the addition that it is (half) the sum of, else by its
-        width.
+        """The largest value of a word: from the addition that it is the sum or half the sum of, otherwise
+        from its width.
         """
         most = sum(1 << place for place, bit in enumerate(word) if bit != "0")
         first = next((bit for bit in word if isinstance(bit, int)), "")
@@ -136,8 +135,8 @@ class _Chains(Words):
         parts = [self._most(cell["connections"][pin], depth - 1) for pin in "AB"]
         if cell["type"] == "$and":
             return min(most, *parts)
-        # words of an or are products of words by conditions that exclude each other, or it is bounded by
-        # their widths
+        # the words of an or are products by mutually exclusive conditions; in any case their widths are a
+        # bound
         highest = max(parts)
         return min(most, highest if cell["type"] == "$mux" else (1 << highest.bit_length()) - 1)
 
@@ -167,7 +166,7 @@ class _Chains(Words):
         return _Pair(total, [carry_in, *carry[:-1]])
 
     def _true_bits(self, name: str, pair: _Pair, out: list[Bit]) -> Bit:
-        """Drive the two last bits of a sum; the carry out of the last one."""
+        """Drive the two lowest bits of a sum; return the carry out of the lowest."""
         (a0, a1, *_), (b0, b1, *_) = pair
         self.put(f"{name}$bit0", "$xor", [out[0]], A=[a0], B=[b0])
         carry = self.made(f"{name}$carry0", "$and", A=[a0], B=[b0])
@@ -176,7 +175,9 @@ class _Chains(Words):
         return carry[0]
 
     def _differences(self, pair: _Pair, out: list[Bit]) -> None:
-        """Subtractions from (half of) the sum at the end of a chain: of the pair, not of the sum."""
+        """Make subtractions from the sum at the end of a chain, or from half of it, subtract from its
+        pair.
+        """
         for name, cell in list(self.cells.items()):
             if cell["type"] != "$sub":
                 continue
@@ -191,8 +192,8 @@ class _Chains(Words):
             self._add(name, row, "1", cell["connections"]["Y"])
 
     def _add(self, name: str, pair: _Pair, carry_in: Bit, out: list[Bit]) -> None:
-        """Drive `out` with the sum of a pair, by Sklansky's prefix network or as a word, in the place of a
-        cell.
+        """Replace a cell by the sum of a pair, which drives `out`: Sklansky's prefix network, or a word-level
+        addition.
         """
         width = len(out)
         a, b = pair.total[:width], pair.carry[:width]
@@ -224,13 +225,13 @@ class _Chains(Words):
 
 
 def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
-    """Whether a word is that of `out` without its last bit, with zeros above it."""
+    """Whether a word is `out` without its lowest bit, with zeros above."""
     half = out[1:]
     return list(word[: len(half)]) == half and set(word[len(half) :]) <= {"0"}
 
 
 def _narrow(words: Words, read: Mapping[Bit, set[str]]) -> bool:
-    """Take out what no cell reads now; whether there was any."""
+    """Remove additions, multiplexers and bits that no cell reads; return whether there were any."""
     changed = False
     for name, cell in list(words.cells.items()):
         pins, adds = cell["connections"], cell["type"] == "$add"
@@ -238,7 +239,7 @@ def _narrow(words: Words, read: Mapping[Bit, set[str]]) -> bool:
             continue
         places = [place for place, bit in enumerate(pins["Y"]) if read.get(bit)]
         if adds and places:
-            places = list(range(places[-1] + 1))  # all below take part
+            places = list(range(places[-1] + 1))  # all lower bits contribute
         if len(places) == len(pins["Y"]):
             continue
         changed = True

@@ -1,7 +1,8 @@
-"""Reads the complement of a register at its own pin, where the library has one, in place of an inverter.
+"""Replaces inverters at register outputs by the register's inverted output, if the library has one.
 
-abc sees one output of each register, and inverts it. With the smallest drive an inverter of the NanGate
-library takes 0.53 um^2, a pin of its flip-flop none. For styles that map for area: a register drives more.
+abc uses one output of each register and inverts it. The smallest inverter of the NanGate library takes 0.53
+um^2; the inverted output of a flip-flop takes no area. For styles that map for area, as a register then
+drives more.
 """
 
 from ..kit.functions import parse
@@ -10,7 +11,7 @@ from ..netlist.document import Bit, Module, fresh_nets
 
 
 def use_complements(module: Module, library: Library) -> None:
-    """Remove the inverters of register outputs from a mapped module."""
+    """Remove inverters of register outputs from a mapped module."""
     cells, fresh = module["cells"], fresh_nets(module)
     complements: dict[Bit, Bit] = {}
     for cell in cells.values():
@@ -42,7 +43,7 @@ def use_complements(module: Module, library: Library) -> None:
             bit = same[bit]
         return bit
 
-    # an inverter of an inverter's output is left: that was none of a register
+    # an inverter after an inverter stays: its input is not a register's output
     for cell in cells.values():
         for pin, bits in cell["connections"].items():
             cell["connections"][pin] = [root(bit) for bit in bits]

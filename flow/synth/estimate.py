@@ -1,8 +1,8 @@
 """Estimates the number of cells of a design from its words and operators, before synthesis.
 
-Cells of the library for a bit of each operator, fitted to what synthesis makes of the machines of the
-catalogue; within a factor of 2 of it (the table is in tests/flow/test_synthesis.py). What is multiplied takes
-the product of both widths.
+PER_BIT has library cells per bit of each operator, fitted to synthesis results of the catalogue's machines;
+estimates are within a factor of 2 (table in tests/flow/test_synthesis.py). A multiplication counts the
+product of both widths.
 """
 
 from ..netlist.document import Bit, Document, Module, cell_bits
@@ -23,7 +23,7 @@ PER_PRODUCT = {"$mul": 3.0, "$div": 7.0, "$mod": 7.0, "$divfloor": 7.0, "$modflo
 
 
 def cells(design: Document) -> int:
-    """Count the cells of all modules in yosys' JSON, which has a module for each instance."""
+    """The estimated cells of all modules in yosys' JSON, which has a module for each instance."""
     total = 0.0
     for module in design["modules"].values():
         for cell in module["cells"].values():
@@ -34,13 +34,13 @@ def cells(design: Document) -> int:
                 total += PER_BIT[kind] * len(pins["B"])
             elif kind in PER_BIT:
                 total += PER_BIT[kind] * max(map(_width, pins.values()))
-            elif "$" not in kind:  # of the library: read_slang's modules have it in their names
+            elif "$" not in kind:  # a library cell; names of read_slang's modules contain $
                 total += 1
     return round(total)
 
 
 def _width(bits: list[Bit]) -> int:
-    """Return the width of a word, without its constant bits."""
+    """The width of a word, without its constant bits."""
     return sum(isinstance(bit, int) for bit in bits)
 
 
@@ -51,11 +51,11 @@ WITH_LAST_CARRY = ("$sub", "$neg", "$lt", "$le", "$gt", "$ge", "$mul")
 
 
 def carries(module: Module) -> int:
-    """The bits through which carries ripple in the subtractions, comparisons and products on one path of a
-    flat module.
+    """The number of bits through which carries ripple in the subtractions, comparisons and products on the
+    longest path of a flat module.
 
-    Each waits for the last carry of the one before, as what is subtracted, or chosen, depends on it;
-    additions are left out, as their ripples overlap.
+    Each of these waits for the last carry of the previous one, because its operand depends on that; additions
+    are left out, as their ripples overlap.
     """
     operators = {name: cell for name, cell in module["cells"].items() if cell["type"] not in REGISTERS}
     driver = {bit: name for name, cell in operators.items() for bit in cell_bits(cell, "output")}

@@ -1,11 +1,11 @@
 """Maps registers that the source marks, `(* latch *) output logic [7:0] word`, to latches of the library.
 
-A latch has the function of its register only where nobody can see when it follows its input. So a marked
-register takes a value under one enable, which is the output of a flip-flop and has no glitches. The
-source of the value holds it from the cycle before the enable until the cycle after it, as a stream does whose
-request is accepted later, and nothing depends on the word in the cycle of the enable. A value that is neither
-an input port's nor a flip-flop's may have glitches: its register stays a flip-flop. So do all registers in
-simulation, on FPGAs and in proofs of properties.
+A latch behaves like its register only if the cycle in which it follows its input is not observable. A marked
+register therefore loads a value under a single enable, which is the output of a flip-flop and has no
+glitches. The source of the value holds it from the cycle before the enable until the cycle after it, like a
+stream whose request is accepted later, and nothing depends on the word in the cycle of the enable. A value
+that comes neither from an input port nor from a flip-flop may have glitches; its register stays a flip-flop.
+In simulation, on FPGAs and in proofs of properties, all of them are flip-flops.
 """
 
 from ...fl.errors import BadInput
@@ -47,7 +47,7 @@ def map_latches(design: Document, top: str, library: Library) -> None:
 
 
 def _marked(module: Module) -> dict[Bit, str]:
-    """The bits of marked nets, with the name of the net."""
+    """The name of the marked net of each marked bit."""
     return {
         bit: name
         for name, net in module["netnames"].items()
@@ -57,7 +57,7 @@ def _marked(module: Module) -> dict[Bit, str]:
 
 
 def latch_of(library: Library) -> LibraryCell:
-    """The smallest latch of a library that is open while its enable is 1, without clear or preset."""
+    """The smallest latch of a library that is open while its enable is 1 and has no clear or preset."""
     found = [cell for cell in library.cells.values() if _plain(cell)]
     if not found:
         raise BadInput(f"{library.name} has no latch that is open while its enable is 1; take another kit")
@@ -73,7 +73,7 @@ def _plain(cell: LibraryCell) -> bool:
 
 
 def _shows(cell: LibraryCell, pin: str) -> bool:
-    """Whether an output is the state itself."""
+    """Whether an output is the non-inverted state."""
     latch = cell.latch
     return latch is not None and parse(cell.pins[pin].function).literal == (latch.state, True)
 

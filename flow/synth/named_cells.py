@@ -1,17 +1,16 @@
 """Maps adders and row selections that a design names to library cells before synthesis.
 
-A bit heap of thousands of full adders is the best tree there is when it is written down, and a mapper that is
-shown its gates takes it apart, for hours. So modules whose name begins with a word of NAMES are looked into
-(a module of another name is not): where the function of two of its outputs, or of one, is that of the kit's
-cells in this role (role_cells.py), by all rows of the truth table and whatever the ports are called, these
-bits become those cells, which no pass of yosys looks into, and abc sees what is between such cells alone. All
-else of such a module stays as it is written, as do bits with a constant or two like signals among their
-inputs, or with an output that nobody reads: logic makes less of them. This is done where a design has at
-least LEAST such cells: smaller designs abc does in a minute, and sizing finds their adders afterwards
-(sizing/full_adders.py).
+A bit heap of thousands of full adders is already the best tree as it is written, and a mapper that gets its
+gates takes it apart, which takes hours. Therefore modules whose name begins with a key of NAMES are analysed,
+and no others. Where one or two outputs of such a module compute the functions of the kit's cells in this role
+(role_cells.py), by the complete truth table and whatever the ports are called, these bits become those cells.
+Yosys' passes do not look into the cells, and abc only gets the logic between them. The rest of the module
+stays as it is written, and so do bits with a constant or two equal signals among their inputs, or with an
+unread output, because logic optimization makes them smaller. This applies to designs with at least LEAST such
+cells: abc maps smaller designs in a minute, and sizing finds their adders afterwards (sizing/full_adders.py).
 
-The cells have names that mapping keeps (INSTANCE.adder7, or adder7_0 and on where there are several), by
-which the proof finds them on both sides (prove/equivalence.py).
+Mapping keeps the names of these cells (INSTANCE.adder7, or adder7_0 and on if there are several), by which
+the equivalence proof finds them on both sides (prove/equivalence.py).
 """
 
 import functools
@@ -40,8 +39,8 @@ from .role_cells import Network
 from .sharing import extended
 from .tiles import forms
 
-# A convention for designs from anywhere (flow/README.md). How the name of a module begins: the role that its
-# bits may have in the kit, and the name of such a cell.
+# A naming convention for any design (flow/README.md): for the beginning of a module's name, the role of its
+# bits in the kit, and the base name of the cells.
 NAMES = {
     "FullAdders": ("full_adder", "adder"),
     "HalfAdders": ("half_adder", "half"),
@@ -52,15 +51,15 @@ MOST_INPUTS = 6  # of a cell
 
 Leaves = tuple[Bit, ...]
 
-# words that are gates bit by bit
+# bitwise word operators, and their gates
 WORDS = {f"${name}": f"$_{name.upper()}_" for name in ("and", "or", "xor", "xnor", "not", "mux")}
 
-Gate = tuple[str, Leaves]  # its type, and its inputs in the order of its function's
+Gate = tuple[str, Leaves]  # its type, and its inputs in the order of its function's inputs
 
 
 class Bits(NamedTuple):
-    """Outputs of a module that are those of a role's cells: the nets of its leaves and of its outputs, by
-    their numbers in the network.
+    """Outputs of a module that become the cells of a role: the nets of the leaves and outputs, by their
+    numbers in the network.
     """
 
     network: Network
@@ -75,15 +74,15 @@ class Bits(NamedTuple):
 
 @dataclass
 class Form:
-    """A module that is looked into: its gates, and which of its outputs are cells."""
+    """A module that is analysed: its gates, and the outputs that become cells."""
 
     module: Module
-    what: str  # its cells are called so
+    what: str  # base name of its cells
     bits: list[Bits]
     driver: dict[Bit, Gate]
 
     def count(self, instance: Cell) -> int:
-        """How many cells an instance has: bits without a constant among their inputs."""
+        """The number of an instance's bits that become cells: those without a constant input."""
         nets = {
             inner: outer
             for port, outside in instance["connections"].items()
@@ -93,8 +92,8 @@ class Form:
 
 
 def likely(design: Document) -> dict[str, str]:
-    """The modules whose name says what they are, and what that is; none if all of them have few bits."""
-    # modules of a design that is exported begin with the name of its top; yosys names one with parameters
+    """The modules with a key of NAMES in their name, and the key; empty if they have few bits altogether."""
+    # names in an exported design begin with the name of its top; yosys names a module with parameters
     # $paramod\\NAME\\..., or $paramod$HASH\\NAME
     found = {
         name: start
@@ -107,21 +106,21 @@ def likely(design: Document) -> dict[str, str]:
 
 
 def instances(design: Document, modules: Container[str]) -> Iterator[Cell]:
-    """The instances of these modules, or cells of these types."""
+    """All cells of these modules or types."""
     for module in design["modules"].values():
         yield from (cell for cell in module["cells"].values() if cell["type"] in modules)
 
 
 def width(module: Module) -> int:
-    """How many cells it may be."""
+    """The largest number of cells that a module may become."""
     outputs = (port for port in module["ports"].values() if port["direction"] == "output")
     return max((len(port["bits"]) for port in outputs), default=0)
 
 
 def find(design: Document, library: Library) -> dict[str, Form]:
-    """The modules of a design that has its hierarchy whose bits are cells; none where these are few."""
+    """The modules of a hierarchical design that have bits which become cells; empty if these are few."""
     digest = forms(design)
-    known = {}  # one for all modules that are alike
+    known = {}  # shared by modules of equal form
     found = {}
     for name, start in likely(design).items():
         if digest(name) not in known:
@@ -132,11 +131,11 @@ def find(design: Document, library: Library) -> dict[str, Form]:
     return found if cells >= LEAST else {}
 
 
-# ---- which bits are cells
+# ---- search
 
 
 def _form(module: Module, role: str, what: str, library: Library) -> Form | None:
-    """A module that is looked into; None if it is more than words of gates, or no bit of it is a cell."""
+    """Analyse a module; None if it has more than bitwise gates, or no bit that becomes a cell."""
     driver = {}
     for cell in module["cells"].values():
         kind, pins, parameters = cell["type"], cell["connections"], cell.get("parameters", {})
@@ -154,7 +153,7 @@ def _form(module: Module, role: str, what: str, library: Library) -> Form | None
 
 
 def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Library) -> Iterator[Bits]:
-    """The bits of a module that are the cell of the kit in this role."""
+    """The bits of a module that have the functions of the kit's cells for this role."""
     _, network, tables = role_cells.find(library, role)
     if network is None:
         return
@@ -162,7 +161,7 @@ def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Libra
 
     @functools.cache
     def leaves(net: Bit) -> Leaves | None:
-        """The inputs that a net depends on; None if these are too many, or it is no gates'."""
+        """The module inputs that a net depends on; None if there are too many, or if no gate drives it."""
         if net in logic.CONSTANTS or net in inputs:
             return (net,) if net in inputs else ()
         below = [leaves(bit) for bit in driver[net][1]] if net in driver else [None]
@@ -197,15 +196,15 @@ def _table(net: Bit, leaves: Leaves, driver: Mapping[Bit, Gate]) -> int:
     return value(net) & (1 << size) - 1
 
 
-# ---- in their places
+# ---- replacement
 
-# by the names of module and cell: what it is of, and the name of the whole
+# by module and cell: its form and bits, and the base name of the bits' cells
 Placed = dict[tuple[str, str], tuple[Form, Bits, str]]
 
 
 def expand(design: Document, forms: Mapping[str, Form], library: Library) -> Placed:
-    """Put cells, and gates for what is none, in the place of the modules that are looked into, in a design
-    that is flat but for these; return the cells.
+    """Replace the instances of analysed modules, in a design that is otherwise flat, by cells and by gates
+    for the other bits; return the cells.
     """
     placed = {}
     for own, module in design["modules"].items():
@@ -219,11 +218,11 @@ def expand(design: Document, forms: Mapping[str, Form], library: Library) -> Pla
             for port, data in sorted(form.module["ports"].items(), key=lambda item: item[1]["direction"]):
                 inputs = data["direction"] == "input"
                 there = cell["connections"].get(port)
-                if there is None:  # nothing is connected to it
+                if there is None:  # unconnected
                     there = ["x" if inputs else next(fresh) for _ in data["bits"]]
                 for net, outside in zip(data["bits"], there, strict=True):
                     if not inputs and (net in nets or net in logic.CONSTANTS):
-                        # an input, or another output too
+                        # the output is also an input, another output or a constant
                         wire = made_cell("$_BUF_", {"A": [nets.get(net, net)], "Y": [outside]}, "Y")
                         module["cells"][f"{path}{SEPARATOR}$wire{next(fresh)}"] = wire
                     else:
@@ -245,8 +244,8 @@ def expand(design: Document, forms: Mapping[str, Form], library: Library) -> Pla
 
 
 def simplify(design: Document, placed: Placed) -> int:
-    """Gates for cells with a constant or two like signals among their inputs or with an output that
-    nobody reads; how many.
+    """Replace cells that have a constant or repeated input or an unread output by gates; return their
+    number.
     """
     count = 0
     for own, module in design["modules"].items():
@@ -272,7 +271,7 @@ def simplify(design: Document, placed: Placed) -> int:
 
 
 def _nets(module: Module, bits: Bits, base: str) -> dict[int, Bit]:
-    """The nets of a network by their numbers, of those of its cells that are still there."""
+    """The nets of a network, by number, as far as its remaining cells connect them."""
     found: dict[int, Bit] = {}
     for name, (_, pins) in zip(bits.names(base), bits.network.cells, strict=True):
         if name in module["cells"]:
@@ -289,7 +288,9 @@ def _add_gates(
     nets: dict[Bit, Bit],
     fresh: Iterator[int],
 ) -> None:
-    """Add the gates of these nets of a form to a module; `nets` has those that are there already."""
+    """Add the gates that drive these nets of a form to a module; `nets` has the existing nets and is
+    extended.
+    """
     todo = [net for net in wanted if net in form.driver]
     made = set()
     for net in todo:  # grows

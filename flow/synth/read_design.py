@@ -1,9 +1,9 @@
-"""Reads SystemVerilog as words and operators by read_slang, flat except for its tiles; refuses what is not a
-circuit.
+"""Reads SystemVerilog as words and operators with read_slang, flat except for its tiles; rejects designs that
+are no circuit.
 
-`read_design` leaves in `work` hierarchy.json (the design as it is), coarse.json (flat; the rest and one of
-each tile, if it has tiles: tiles.py) and kept.json (with its hierarchy). Refused are latches, loops, nets
-without a driver, and what is too large (estimate.py).
+`read_design` leaves these files in `work`: hierarchy.json (the design with its hierarchy), coarse.json (flat;
+if the design has tiles, the rest and one instance of each tile: tiles.py) and kept.json (optimized, with its
+hierarchy). It rejects latches, loops, nets without a driver, and designs that are too large (estimate.py).
 """
 
 import itertools
@@ -24,12 +24,11 @@ from . import estimate, named_cells, tiles
 from .named_cells import Form, Placed
 from .tiles import Tile
 
-# Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2
-# and more.
+# More than any sensible memory of registers: each bit takes a register and a multiplexer, 6 um^2 or more.
 MAX_MEMORY_BITS = 65536
 
-# of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells
-# and takes 613 MiB and, without sizing, a minute; the machine heap with 1,024 bits is estimated at 396,000
+# estimated cells, which exceed the actual ones: mont-001 at 32 bits, estimated at 66,000, has 43,000 cells
+# and takes 613 MiB and, without sizing, a minute; the machine heap at 1,024 bits is estimated at 396,000
 MAX_CELLS = 600_000
 UNREAD = 1.5  # ratio of cells before constants and unused bits are removed
 SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
@@ -41,19 +40,19 @@ UNDRIVEN = re.compile(
     r"^%Warning-UNDRIVEN: (?P<file>[^:\n]+):(?P<line>\d+):\d+: Signal is not driven: '(?P<net>[^']+)'",
     re.MULTILINE,
 )
-SRC = re.compile(r"^.*/|\.\d+(-[\d.]+)?$")  # in an attribute src, all but file and line
+SRC = re.compile(r"^.*/|\.\d+(-[\d.]+)?$")  # removes all but file and line from an attribute src
 # attributes in front of a case statement
 CASE = re.compile(r"(?:\(\*(?!\s*\))(?:(?!\*\)).)*\*\)\s*)+(?=case[xz]?\b)", re.DOTALL)
 CASE_KEYWORDS = {("full",): "priority", ("parallel",): "unique0", ("full", "parallel"): "unique"}
 CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
 
-LOOPED = re.compile(rf"(\w+)\[(\d+)\]\.{UNIT}")  # an instance in a loop of instance_loops.py
+LOOPED = re.compile(rf"(\w+)\[(\d+)\]\.{UNIT}")  # an instance in a generate loop of instance_loops.py
 
 HIERARCHY, FLAT, CUT, COARSE, KEPT = (
     f"{name}.json" for name in ("hierarchy", "elaborated", "cut", "coarse", "kept")
 )
-# Only here are arrays read as memories: small ones are registers, which keep their names if they are read as
-# such.
+# Only the probe reads arrays as memories. Small ones become registers, which keep their names if they are
+# read as registers.
 PROBE = """\
 read_slang --ignore-timing --keep-hierarchy --top {top} {source}
 write_json probe.json
@@ -87,12 +86,12 @@ BOTH = (
 )
 
 
-# where cells of the library are among the words
+# for designs that contain library cells
 CELLS = "read_liberty -lib {lib}\n"
 
 
 class Reading(NamedTuple):
-    """A design as read, the cells that it names (named_cells.py), and the tool's run."""
+    """A design as read, the cells that it names (named_cells.py), and the tool's peak memory."""
 
     tiles: tuple[Tile, ...]
     named: frozenset[str]
@@ -102,9 +101,9 @@ class Reading(NamedTuple):
 def read_design(
     design_sv: str | Path, top: str, work: Path, *, files: Kit | None = None, tiled: bool = True
 ) -> Reading:
-    """Elaborate a design, without its tiles as such if not `tiled`; BadInput if it makes no circuit.
+    """Elaborate a design; if not `tiled`, without separating its tiles. BadInput if it is no circuit.
 
-    With a kit the adders that it names are cells of that.
+    With a kit, adders that the design names become cells of the kit.
     """
     source = Path(design_sv).absolute()
     check_given(source, top)
@@ -135,8 +134,7 @@ def read_design(
     if conflict := CONFLICT.search(log):
         net = conflict[1].replace("\\", "").replace(" ", "")
         raise BadInput(f"{net} has more than one driver: give each net one")
-    # what nothing drives has become x, as have registers that are never used and values that the source
-    # leaves open
+    # undriven nets have become x, and so have unused registers and don't-cares of the source
     hierarchy = document.load(work / HIERARCHY)
     nets = (net for module in hierarchy["modules"].values() for net in module["netnames"].values())
     if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for net in nets):
@@ -148,8 +146,8 @@ def read_design(
 
 
 def _renamed(design: Document) -> str:
-    """Commands that call the instances of generate loops as PyMTL3 does: a path has no brackets, and its dots
-    are levels.
+    """Commands that rename the instances in generate loops as PyMTL3 does: a path has no brackets, and its
+    dots separate levels.
     """
     lines = []
     for name, module in design["modules"].items():
@@ -161,7 +159,7 @@ def _renamed(design: Document) -> str:
 
 
 def check_given(design_sv: Path, top: str) -> None:
-    """BadInput for a file that is missing, and for a name that no module can have."""
+    """BadInput for a missing file or an invalid module name."""
     if not design_sv.is_file():
         raise BadInput(f"there is no file {design_sv}")
     if not re.fullmatch(r"[A-Za-z_]\w*", top):
@@ -169,14 +167,16 @@ def check_given(design_sv: Path, top: str) -> None:
 
 
 def check_loops(log: str) -> None:
-    """BadInput for a combinational loop that Yosys warns of."""
+    """BadInput for a combinational loop that Yosys reports."""
     if loop := LOOP.search(log):
         where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
         raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
 
 
 def slang_source(design_sv: Path, work: Path) -> Path:
-    """The file for read_slang, which ignores full_case and parallel_case: keywords say the same."""
+    """The file for read_slang, which ignores full_case and parallel_case: equivalent keywords replace
+    them.
+    """
     text = design_sv.read_text()
     keyed = CASE.sub(_with_keyword, text) if "_case" in text else text
     if keyed == text:
@@ -199,8 +199,8 @@ def _taken_apart(
     placed: Placed,
     files: Kit | None,
 ) -> Iterator[yosys.Run]:
-    """Flat but for the tiles, these taken out, with the cells that the design names, and each part cleaned up
-    for itself.
+    """Flatten the design except for its tiles, separate these, insert the cells that the design names, and
+    clean up each part.
     """
     if not found and not forms:
         yield yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)
@@ -231,7 +231,7 @@ def _taken_apart(
 
 
 def _check_drivers(design: Document, top: str) -> None:
-    """BadInput for a net with two drivers, while it still has the name that they have it by."""
+    """BadInput for a net with two drivers, while it still has its name."""
     for module_name, module in design["modules"].items():
         driven = Counter[Bit](
             bit
@@ -247,20 +247,20 @@ def _check_drivers(design: Document, top: str) -> None:
 
 
 def _check_undriven(source: Path, top: str, work: Path) -> None:
-    """BadInput for a net that is read and never driven, by Verilator's account, which knows those that nobody
-    reads.
+    """BadInput for a net that is read but never driven, according to Verilator, which tells it from unread
+    nets.
     """
     try:
         said = toolchain.verilator([*LINT, "--top-module", top, str(source)], work)
     except toolchain.ToolError:
-        return  # read_slang has taken what Verilator does not
+        return  # read_slang has accepted the source, Verilator does not
     if undriven := UNDRIVEN.search(said):
         place = f"{Path(undriven['file']).name}:{undriven['line']}"
         raise BadInput(f"{top}: {undriven['net']} ({place}) is read, but nothing drives it: connect it")
 
 
 def _check_memories(design: Document, top: str) -> None:
-    """BadInput for a memory that is too large for registers: reading it as such would take hours."""
+    """BadInput for a memory that is too large for registers: reading it as registers would take hours."""
     for module in design["modules"].values():
         for name, memory in module.get("memories", {}).items():
             bits = memory["width"] * memory["size"]
@@ -273,7 +273,9 @@ def _check_memories(design: Document, top: str) -> None:
 
 
 def _check_size(design: Document, top: str, over: float = 1.0, more: int = 0) -> None:
-    """BadInput, with the estimate, for a design that would take hours; `more` cells are known beside it."""
+    """BadInput, with the estimate, for a design that would take hours; `more` is a number of additional
+    cells.
+    """
     cells = round(estimate.cells(design) / over) + more
     if cells > MAX_CELLS:
         raise BadInput(
@@ -284,7 +286,7 @@ def _check_size(design: Document, top: str, over: float = 1.0, more: int = 0) ->
 
 
 def check_latches(design: Document, hierarchy: Document, top: str) -> None:
-    """BadInput for a latch of the flat design, with its place in the source, which `hierarchy` has."""
+    """BadInput for a latch of the flat design, with its place in the source from `hierarchy`."""
     places = {
         cell.get("attributes", {}).get("src")
         for module in hierarchy["modules"].values()

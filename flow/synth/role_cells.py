@@ -1,13 +1,13 @@
-"""The cells of a kit that do the work of a role: a full adder, a half adder, a row selection.
+"""The cells of a kit for a role: a full adder, a half adder, a row selection.
 
-A kit names a cell for a role if it has one. If that computes the functions of the role, it is taken. Else
-there is a search: the named cell with inverters behind complemented outputs competes with networks of gates,
-by area x delay from Liberty. Of each family of gates the smallest competes, as sizing makes cells faster
-where it pays. The inputs of a last gate are leaves, functions of two leaves, products and pairs of products
-in a selection, and for the sum or the carry of an adder the other's signals. That covers the adder of two
-XOR, the one of complex gates that makes its sum from the carry, and the one of NAND alone.
+A kit may name a cell for a role. If this cell computes the functions of the role, it is used. Otherwise the
+named cell with inverters at its complemented outputs competes with networks of gates, by area x delay from
+Liberty. Only the smallest gate of each family competes, as sizing speeds cells up where it pays. The inputs
+of the last gate of a network are leaves and functions of two leaves; in a selection also products and pairs
+of products; and for the sum or the carry of an adder the signals of the other output. The search thus covers
+the adder of two XORs, the adder of complex gates whose sum depends on the carry, and the adder of NANDs only.
 
-Whatever is found is evaluated cell by cell and compared with the truth tables of the role.
+The result is evaluated cell by cell and compared with the truth tables of the role.
 """
 
 import itertools
@@ -22,12 +22,12 @@ from ..kit.kit_file import Adder
 from ..kit.liberty import Cell, Library
 
 MOST_PINS = 4  # of a gate
-WIDE_POOL = 26  # signals; gates of MOST_PINS are tried with so many at most
-KEPT = 8  # networks for a carry or a sum, each of which the other may use
+WIDE_POOL = 26  # largest number of signals with which gates of MOST_PINS are tried
+KEPT = 8  # networks for a carry or a sum that the other output may use
 EXACT = 50  # networks of a gate whose area and delay are computed, the smallest first
 FANOUT = 2  # inverters, as the load of every output
 
-Node = int | tuple[str, tuple[tuple[str, "Node"], ...]]  # a leaf, or a gate and what drives its inputs
+Node = int | tuple[str, tuple[tuple[str, "Node"], ...]]  # a leaf, or a gate and the nodes at its inputs
 Pool = dict[int, Node]  # signals by their truth tables
 
 
@@ -36,7 +36,7 @@ class Role(NamedTuple):
 
     leaves: int
     tables: tuple[int, ...]
-    names: tuple[str, ...]  # of the outputs, as the kit's adders call them
+    names: tuple[str, ...]  # of the outputs, as fields of the kit's adders
 
 
 def columns(leaves: int) -> list[int]:
@@ -62,14 +62,14 @@ ROLES = {
 
 @dataclass(frozen=True)
 class Network:
-    """Cells, each with nets at its pins by number: the leaves first, then what cells drive."""
+    """Cells with the numbers of the nets at their pins: first the leaves, then the cells' outputs."""
 
     leaves: int
     cells: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     outputs: tuple[int, ...]
 
     def tables(self, library: Library, order: Sequence[int]) -> tuple[int, ...]:
-        """Truth tables of the outputs, cell by cell; leaf order[k] is input k."""
+        """Truth tables of the outputs, evaluated cell by cell; leaf order[k] is input k."""
         values = dict(zip(order, columns(self.leaves), strict=True))
         for kind, pins in self.cells:
             cell, nets = library.cells[kind], dict(pins)
@@ -80,9 +80,11 @@ class Network:
 
 
 class Found(NamedTuple):
-    """The cells for a role, and the orders of leaves in which their outputs have different tables."""
+    """The cells for a role, and an order of the leaves for each tuple of output tables that some order
+    gives.
+    """
 
-    library: Library  # whose id is the key: it must not go
+    library: Library  # keeps alive the library, whose id is the key
     network: Network | None
     orders: dict[tuple[int, ...], tuple[int, ...]]
 
@@ -91,7 +93,7 @@ _FOUND: dict[tuple[int, str], Found] = {}
 
 
 def find(library: Library, role: str) -> Found:
-    """The cells for a role; no network if the kit has too few gates for it."""
+    """The cells for a role; without a network if the kit's gates do not suffice."""
     key = id(library), role
     if key not in _FOUND:
         network = _find(library, role)
@@ -116,7 +118,7 @@ def _find(library: Library, name: str) -> Network | None:
 
 
 def _of_cell(library: Library, role: Role, named: Adder | str | None) -> Network | None:
-    """The cell that the kit names, with inverters behind complements; None if its functions are others."""
+    """The cell that the kit names, with inverters at complemented outputs; None if it has other functions."""
     if not named:
         return None
     cell = library.cells[named.cell if isinstance(named, Adder) else named]
@@ -147,7 +149,7 @@ def _of_cell(library: Library, role: Role, named: Adder | str | None) -> Network
 
 
 class _Last(NamedTuple):
-    """The end of a network: one gate, or several that make an exclusive or."""
+    """The end of a network: one gate, or several gates that form an XOR."""
 
     node: Node  # over leaves
     leaves: int
@@ -172,7 +174,7 @@ class _Gates:
         self.delays: dict[tuple[str, str, str], float] = {}
         cells = sorted(smallest.values(), key=lambda cell: (len(cell.inputs), cell.name))
         self.last = [_last(cell) for cell in (inverter, *cells)]
-        # without a gate for it, an exclusive or of several counts as one
+        # without an XOR gate, an XOR of several gates counts as one
         for table, words in ((0x6, lambda at: at[0] ^ at[1]), (0x9, lambda at: ~(at[0] ^ at[1]))):
             node = self._of_two().get(table, 0)
             if isinstance(node, tuple) and not all(isinstance(below, int) for _, below in node[1]):
@@ -181,7 +183,7 @@ class _Gates:
     # ---- area and delay
 
     def worth(self, network: Network) -> tuple[float, float]:
-        """Area x delay to the latest output, and the area; less is better."""
+        """(area x delay to the latest output, area); less is better."""
         arrival = dict.fromkeys(range(network.leaves), 0.0)
         for kind, pins in network.cells:
             cell, nets = self.library.cells[kind], dict(pins)
@@ -192,7 +194,7 @@ class _Gates:
         return area * max(arrival[net] for net in network.outputs), area
 
     def _delay_ns(self, cell: Cell, pin: str, output: str) -> float:
-        """The later edge, from an input to an output."""
+        """The larger delay of both edges, from an input to an output."""
         key = cell.name, pin, output
         if key not in self.delays:
             arcs = [arc for arc in cell.pins[output].timing if arc.related == pin]
@@ -201,7 +203,7 @@ class _Gates:
         return self.delays[key]
 
     def built(self, leaves: int, nodes: Iterable[Node]) -> Network:
-        """The network of some nodes, in which equal gates are one."""
+        """The network of some nodes; equal gates are shared."""
         nets: dict[Node, int] = {leaf: leaf for leaf in range(leaves)}
         cells = []
 
@@ -226,7 +228,7 @@ class _Gates:
             found = self._best(self._products(), role.tables[0], leaves, 1)
             return self.built(leaves, found) if found else None
         pool, made = self._of_pairs(leaves), []
-        for first, second in (role.tables, role.tables[::-1]):  # either may use the other
+        for first, second in (role.tables, role.tables[::-1]):  # either output may use the other's signals
             for node in self._best(pool, first, leaves, KEPT):
                 known = pool | self._inside(node, leaves) | {first ^ _mask(leaves): self._inverted(node)}
                 for other in self._best(known, second, leaves, 1, beside=(node,)):
@@ -241,7 +243,7 @@ class _Gates:
         return self.inverter.name, ((self.inverter.inputs[0], node),)
 
     def _inside(self, node: Node, leaves: int) -> Pool:
-        """All signals of a network, which cost nothing more."""
+        """All signals of a network, which can be reused at no cost."""
         if isinstance(node, int):
             return {}
         found: Pool = {}
@@ -261,7 +263,7 @@ class _Gates:
         return pool
 
     def _of_pairs(self, leaves: int) -> Pool:
-        """The leaves, and all functions of two of them."""
+        """The leaves and all functions of two of them."""
         two, pool = self._of_two(), dict[int, Node]()
         for pair in itertools.combinations(range(leaves), 2):
             for node in two.values():
@@ -271,7 +273,7 @@ class _Gates:
         return pool
 
     def _products(self) -> Pool:
-        """The leaves of a selection, its three products, pairs of them, and the complements of both."""
+        """The leaves of a selection, its three products, pairs of products, and the complements of both."""
         two, four = self._of_two(), dict[int, Node]()
         products = [two[table] for table in (0x8, 0x7) if table in two]
         pool: Pool = {}
@@ -297,8 +299,8 @@ class _Gates:
         most_pins: int = MOST_PINS,
         beside: tuple[Node, ...] = (),
     ) -> list[Node]:
-        """The best nodes with this table, next to others whose gates they share: a signal of the pool, or a
-        gate that reads such, perhaps behind an inverter.
+        """The best nodes with this truth table, given `beside`, whose gates they share: a signal of the pool,
+        or a gate that reads signals of the pool, with or without an inverter.
         """
         tables = np.array([_signed(table, leaves) for table in pool])
         signals = [*pool.values()]
@@ -323,7 +325,7 @@ class _Gates:
 
 
 def _last(cell: Cell) -> _Last:
-    """A gate over leaves in the order of its pins."""
+    """A gate over leaves, in the order of its pins."""
     function = parse(cell.pins[cell.outputs[0]].function)
     order = [cell.inputs.index(pin) for pin in function.inputs]
     node = cell.name, tuple((pin, leaf) for leaf, pin in enumerate(cell.inputs))
@@ -331,7 +333,7 @@ def _last(cell: Cell) -> _Last:
 
 
 def _is_gate(cell: Cell) -> bool:
-    """Whether it is a function of two inputs or more, all of which matter."""
+    """Whether a cell is a function of two or more inputs that depends on all of them."""
     if cell.sequential or cell.dont_use or len(cell.outputs) != 1 or not 2 <= len(cell.inputs) <= MOST_PINS:
         return False
     output = cell.pins[cell.outputs[0]]
@@ -339,12 +341,12 @@ def _is_gate(cell: Cell) -> bool:
 
 
 def _moved(node: Node, places: Sequence[Node]) -> Node:
-    """The same over other signals."""
+    """The node with other signals in place of its leaves."""
     if isinstance(node, int):
         return places[node]
     return node[0], tuple((pin, _moved(below, places)) for pin, below in node[1])
 
 
 def _signed(table: int, leaves: int) -> int:
-    """A truth table as a number of numpy."""
+    """A truth table as a signed number for numpy."""
     return table - (1 << 64) if leaves == 6 and table >> 63 else table

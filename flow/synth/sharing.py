@@ -1,24 +1,25 @@
 """Shares adders: sums that differ only in their conditions become one adder and multiplexers.
 
-Three rewritings, of which the first two pay when several adders meet the same words y and n under other
+There are three rewritings. The first two pay if several adders have the same words y and n under different
 conditions:
 
-- (x ? y : 0) + n becomes x ? (y + n) : n. k adders become one and k multiplexers, and y + n is ready before x
-  is. Paper 001's AddRed in Koc's form (Figure 8b) is of this kind: each step adds x_i * Y + N, with the same
-  Y and N.
-- (s + (x ? y : 0)) + (q ? n : 0) becomes s + one of 0, y, n, y + n. So the textbook's form (Figure 8a)
-  becomes Koc's, and of two carry chains in a row one is left. Of the first sum only the bits that q needs
-  remain.
-- q ? (x ? a : b) : (x ? c : 0), as it comes of both, becomes a sum of three products, for which the library
-  has one cell a bit (AOI222, 2.1 um^2, where multiplexers take 4.8): MontMulRem from 13,521 to 12,577 um^2,
-  sized for 3 ns.
+- (x ? y : 0) + n becomes x ? (y + n) : n. k adders become one adder and k multiplexers, and y + n does not
+wait for x. Paper 001's AddRed in Koc's form (Figure 8b) is of this kind: each step adds x_i * Y + N, with the
+same Y and N.
 
-Measured on 32 bits: MontMulRem (koc) went from 22,147 to 17,101 um^2, the abc script changed in between.
-Yosys' own `opt_share` goes the other way (it merges two adders in front of a multiplexer), so this comes
-after it.
+- (s + (x ? y : 0)) + (q ? n : 0) becomes s + one of 0, y, n, y + n. This turns the textbook's form (Figure
+8a) into Koc's, and two carry chains in series into one. Only the bits that q depends on remain of the first
+sum.
 
-Works on yosys' JSON of a design after `proc` and `opt`, in place: nothing but cells of type $add, $mux and
-$and is looked at.
+- q ? (x ? a : b) : (x ? c : 0), the result of both, becomes a sum of three products, for which the library
+has one cell per bit (AOI222, 2.1 um^2, compared with 4.8 for multiplexers): MontMulRem from 13,521 to 12,577
+um^2, sized for 3 ns.
+
+Yosys' own `opt_share` does the opposite (it merges two adders in front of a multiplexer), so this runs after
+it.
+
+Works in place on yosys' JSON of a design after `proc` and `opt`; only cells of type $add, $mux and $and are
+considered.
 """
 
 from collections import defaultdict
@@ -29,13 +30,13 @@ from ..netlist.document import Bit, Cell, Document, Module, fresh_nets, made_cel
 
 Cells = dict[str, Cell]
 Word = tuple[Bit, ...]
-Drivers = dict[Bit, tuple[str, int]]  # by net: a cell, and the place in its output
-MOST_PRODUCTS = 3  # AOI222 takes so many
+Drivers = dict[Bit, tuple[str, int]]  # by net: a cell, and the index in its output
+MOST_PRODUCTS = 3  # inputs of AOI222
 LEAST_USERS = 2  # an adder is worth more than two multiplexers of its width
 
 
 def share_adders(design: Document) -> int:
-    """Rewrite all modules of a design; the number of adders that became multiplexers."""
+    """Rewrite all modules of a design; return the number of adders that became multiplexers."""
     shared = 0
     for words in map(Words, design["modules"].values()):
         shared += _share_chains(words) + _share_sums(words)
@@ -44,7 +45,7 @@ def share_adders(design: Document) -> int:
 
 
 class Words:
-    """The cells of a module, and new ones of unsigned words."""
+    """The cells of a module, with methods that add cells on unsigned words."""
 
     def __init__(self, module: Module) -> None:
         self.cells = module["cells"]
@@ -55,7 +56,7 @@ class Words:
         return next(self._fresh)
 
     def put(self, name: str, kind: str, out: Sequence[Bit], **pins: Sequence[Bit]) -> None:
-        """Make the cell that drives `out`, at the source position of the one it replaces."""
+        """Add a cell that drives `out`; a cell that it replaces passes on its source position."""
         width = f"{len(out):032b}"
         pins["Y"] = out
         parameters = {"WIDTH": width}
@@ -67,7 +68,7 @@ class Words:
         self.cells[name] = {**cell, "parameters": parameters, "attributes": attributes}
 
     def made(self, name: str, kind: str, **pins: Sequence[Bit]) -> list[Bit]:
-        """Return the output of a new cell, whose name others may have had before."""
+        """Add a cell; return its output. The name gets a suffix if it is in use."""
         while name in self.cells:
             self._repeated += 1
             name = f"{name}_{self._repeated}"
@@ -76,7 +77,7 @@ class Words:
         return out
 
     def total(self, name: str, a: Word, b: Word) -> list[Bit]:
-        """Return a + b from a new cell, or one operand if the other is 0."""
+        """The output of a new cell for a + b, or one operand if the other is 0."""
         for operand, other in ((a, b), (b, a)):
             if set(operand) == {"0"}:
                 return list(other)
@@ -84,7 +85,7 @@ class Words:
 
 
 def drivers(cells: Cells) -> Drivers:
-    """{net: (cell, place in its output)}."""
+    """{net: (cell, index in its output)}."""
     return {
         bit: (name, place)
         for name, cell in cells.items()
@@ -95,13 +96,13 @@ def drivers(cells: Cells) -> Drivers:
 
 
 def _share_chains(words: Words) -> int:
-    """(s + (x ? y : 0)) + (q ? n : 0): the number of such pairs of sums that became one."""
+    """Rewrite (s + (x ? y : 0)) + (q ? n : 0); return the number of pairs of sums that became one."""
     cells, choices = words.cells, _Choices(words.cells)
     sums = {name: found for name in cells if (found := choices.conditional_sum(name))}
     by_out = {tuple(cells[name]["connections"]["Y"]): name for name in sums}
     groups = defaultdict(list)
     for name, (base, n, q) in sums.items():
-        # the inner sum must be taken whole: then both are modulo the same power of two
+        # the inner sum must be read whole, so that both are modulo the same power of two
         if base in by_out:
             state, y, x = sums[by_out[base]]
             groups[y, n].append((name, state, x, q))
@@ -117,7 +118,7 @@ def _share_chains(words: Words) -> int:
 
 
 def _share_sums(words: Words) -> int:
-    """(x ? y : c) + n: the number of adders that became multiplexers."""
+    """Rewrite (x ? y : c) + n; return the number of adders that became multiplexers."""
     cells, choices = words.cells, _Choices(words.cells)
     groups = defaultdict(list)
     for name, cell in cells.items():
@@ -138,8 +139,8 @@ def _share_sums(words: Words) -> int:
 
 
 def _choose_by_gates(words: Words) -> None:
-    """One of four words by two conditions, q ? (x ? a : b) : (x ? c : d), one of them 0: a sum of three
-    products.
+    """Turn a choice of four words by two conditions, q ? (x ? a : b) : (x ? c : d) with one word 0, into a
+    sum of three products.
     """
     choices = _Choices(words.cells)
     for name, cell in list(words.cells.items()):
@@ -173,19 +174,19 @@ def _choose_by_gates(words: Words) -> None:
 
 
 def extended(bits: list[Bit], width: int, sign: Bit = "0") -> list[Bit]:
-    """Return a word with a width of its own."""
+    """A word extended or cut to a width."""
     return (bits + [sign] * width)[:width]
 
 
 def operand_orders(cell: Cell) -> Iterator[tuple[Word, Word]]:
-    """Yield both operands as wide as the output, in both orders."""
+    """Both operands, as wide as the output, in both orders."""
     a, b = operands(cell)
     yield a, b
     yield b, a
 
 
 class _Choice(NamedTuple):
-    """A word that one condition chooses: its bits if the condition holds, and if not."""
+    """A word that depends on one condition: its bits if the condition holds, and if it does not."""
 
     condition: Bit
     one: Word
@@ -193,13 +194,15 @@ class _Choice(NamedTuple):
 
 
 class _Choices:
-    """Choices among the words of a module, as its cells are now."""
+    """The choices among the words of a module, as its cells are now."""
 
     def __init__(self, cells: Cells) -> None:
         self.cells, self.driver = cells, drivers(cells)
 
     def of(self, operand: Word) -> _Choice | None:
-        """The choice that all bits of an operand depend on; constant ones depend on none."""
+        """The choice of an operand if all its bits depend on the same condition; constant bits depend on
+        none.
+        """
         found = list(map(self._bit, operand))
         conditions = {bit[0] for bit in found if bit} - {None}
         if None in found or len(conditions) != 1:
@@ -211,7 +214,9 @@ class _Choices:
         return _Choice(condition, one, zero)
 
     def _bit(self, bit: Bit) -> tuple[Bit | None, Bit, Bit] | None:
-        """The same for a bit, if it is that of a multiplexer, or of an AND with one bit repeated."""
+        """(condition, bit if it holds, bit if not) for an output of a multiplexer, or of an AND with a
+        repeated bit.
+        """
         if isinstance(bit, str):
             return None, bit, bit
         if bit not in self.driver:
@@ -228,7 +233,7 @@ class _Choices:
         return None
 
     def conditional_sum(self, name: str) -> tuple[Word, Word, Bit] | None:
-        """(s, y, x) if a cell computes s + (x ? y : 0), written so or as x ? s + y : s."""
+        """(s, y, x) if a cell computes s + (x ? y : 0), in this form or as x ? s + y : s."""
         cell = self.cells[name]
         pins = cell["connections"]
         if cell["type"] == "$add":
@@ -240,8 +245,8 @@ class _Choices:
             adder = self.cells.get(self.driver.get(pins["B"][0], ("", 0))[0])
             if adder and adder["type"] == "$add" and adder["connections"]["Y"] == pins["B"]:
                 for base, word in operand_orders(adder):
-                    # where the condition itself is a bit of s, yosys knows that bit to be 0 if the condition
-                    # does not hold
+                    # if the condition itself is a bit of s, yosys has replaced that bit by 0 in the other
+                    # branch
                     kept = zip(pins["A"], base, strict=True)
                     if all(bit == own or (bit == "0" and own == pins["S"][0]) for bit, own in kept):
                         return base, word, pins["S"][0]

@@ -1,16 +1,16 @@
-"""Squares: a * a needs half of the partial products of a * b, because a_i a_j and a_j a_i add up to one bit
-of the next place.
+"""Rewrites squares: a * a needs half of the partial products of a * b, because a_i a_j and a_j a_i add up to
+one bit of the next place.
 
 A multiplier whose two operands are the same word becomes n (n - 1) / 2 AND gates (a_i a_j for i < j, at place
 i + j + 1), the bits of the word themselves (a_i a_i = a_i, at place 2 i), a tree of full adders and one
-addition. The tree takes, place by place, the three bits that are there earliest, after Oklobdzija, Villeger
-and Liu, "A method for speed optimized partial product reduction", IEEE Trans. Computers 45(3), 1996.
+addition. The tree adds, place by place, the three earliest bits, after Oklobdzija, Villeger and Liu, "A
+method for speed optimized partial product reduction", IEEE Trans. Computers 45(3), 1996.
 
-The naive machine of paper 001 squares its base in every step. In it, 32 bits and full adders as cells
-(full_adders.py): 4,864 um^2 for the multiplier by Booth's recoding, 2,950 for the squarer, each with its
+The naive machine of paper 001 squares its base in every step. At 32 bits, with full adders as cells
+(full_adders.py), its multiplier takes 4,864 um^2 with Booth recoding and 2,950 as a squarer, each with its
 register.
 
-Works on yosys' JSON of a design after `proc` and `opt`, in place: $mul with equal, unsigned operands.
+Works in place on yosys' JSON of a design after `proc` and `opt`: $mul with equal, unsigned operands.
 """
 
 import heapq
@@ -24,7 +24,7 @@ SUM_DELAY, CARRY_DELAY = 2, 1  # of a full adder, in XORs
 
 
 def make_squarers(design: Document) -> int:
-    """Rewrite all modules of a design; the number of multipliers that became squarers."""
+    """Rewrite all modules of a design; return the number of multipliers that became squarers."""
     count = 0
     for words in map(Words, design["modules"].values()):
         multipliers = [name for name, cell in words.cells.items() if cell["type"] == "$mul"]
@@ -36,7 +36,7 @@ def make_squarers(design: Document) -> int:
 
 
 def _squared(cell: Cell) -> list[Bit]:
-    """The word that a multiplier squares, without the zeros above it, or nothing."""
+    """The word that a multiplier squares, without the zeros above it; empty if it does not square."""
     a, b = words = [list(cell["connections"][pin]) for pin in "AB"]
     for word in words:
         while word and word[-1] == "0":
@@ -47,7 +47,7 @@ def _squared(cell: Cell) -> list[Bit]:
 
 
 def _squarer(words: Words, name: str, word: list[Bit]) -> None:
-    """Put the gates of a square in the place of a multiplier."""
+    """Replace a multiplier by the gates of a square."""
     out = words.cells[name]["connections"]["Y"]
     places: list[list[tuple[int, int, Bit]]] = [[] for _ in range(len(out) + 1)]  # heaps: (time, number, bit)
 

@@ -1,17 +1,17 @@
 """Logic synthesis: from SystemVerilog to a flat netlist of library cells, each with its source module.
 
 `synthesize` reads the design (read_design.py), rewrites its arithmetic (squaring.py, sharing.py,
-carry_save.py), runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the
-cells (ownership.py). Modules that a design has many of are mapped once, each as a design of its own
-(tiles.py). Registers are named after the nets of the source; all other cells by their module and a number.
-sizing.py goes over the netlist afterwards.
+carry_save.py), runs the script of a style (styles/NAME.ys, with its reasons) and finds the module of each
+cell (ownership.py). A module with many instances is mapped once, as a design of its own (tiles.py). Registers
+are named after the nets of the source, all other cells after their module, with a number. sizing.py changes
+the netlist afterwards.
 
-abc sizes cells and builds buffer trees against MARGINS of the clock, with the kit's wire per fan-out on each
-net, so that sizes allow for placement. Clock gating makes one gate for each group of at least MIN_GATED
-registers that share an enable.
+abc sizes cells and builds buffer trees for MARGINS of the clock, with the kit's wire per fan-out on each net,
+so that sizes allow for placement. Clock gating makes one gate for each group of at least MIN_GATED registers
+that share an enable.
 
-Products, in `out_dir`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json;
-scripts and logs in work/.
+Outputs in `out_dir`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json; scripts
+and logs in work/.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ STYLES = tuple(
 )
 PARTS = ("coarse", "registers", "finish")
 BEFORE_ABC = "before_abc.il"
-REPEATED = ("mapped.json", "map.log")  # what the end of a style's script writes, from abc on
+REPEATED = ("mapped.json", "map.log")  # files that a style's script writes from abc on
 
 FULL_ADDERS, SPARSE = "full-adders", "sparse-adders"
-ADDERS = {  # how carries are made: arguments of techmap
+ADDERS = {  # kinds of carries: arguments of techmap
     "mixed": "-D MIXED -map carry.v",
     "ripple": "-map carry.v",
     FULL_ADDERS: "-map full_adders.v -map carry.v",
@@ -75,7 +75,7 @@ ADDERS = {  # how carries are made: arguments of techmap
     "kogge-stone": "-map +/choices/kogge-stone.v",
     "han-carlson": "-map +/choices/han-carlson.v",
 }
-# for whoever compares designs that differ in how they write a sum
+# a caveat for comparisons of designs that differ in the form of a sum
 FORM = (
     "synthesis rewrites conditional sums (one adder where several differ in a condition, carries saved), so "
     "that designs that differ "
@@ -84,11 +84,11 @@ FORM = (
     "hold_form=True leaves sums as they are written"
 )
 MAPPING = re.compile(r"-map (\w+\.v)")
-AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
-BEFORE_NAMED = "sklansky"  # in its place, where cells that the design names wait for sums: a digit's quotient
+AUTO = "auto"  # ripple if the clock leaves time for the carries of subtractions, otherwise mixed
+BEFORE_NAMED = "sklansky"  # for AUTO, if named cells wait for sums: the quotient of a digit
 CARRIES_SHARE = 0.75  # of the clock
 SMALLEST = "area"  # the style
-MARGINS = dict.fromkeys(STYLES, 0.9) | {SMALLEST: 1.5}  # of the clock, for which abc sizes
+MARGINS = dict.fromkeys(STYLES, 0.9) | {SMALLEST: 1.5}  # of the clock, for abc's sizing
 RESETS_OF_A_TIE = 16
 MIN_GATED = 4  # registers that share a clock gate
 PS_PER_NS = 1000
@@ -96,18 +96,18 @@ PS_PER_NS = 1000
 
 @dataclass(frozen=True)
 class Options:
-    """Parameters of a style."""
+    """Options of a style."""
 
     adders: str = AUTO
     booth: bool = True
     keep_hierarchy: bool = False
     clock_gating: bool = True
     carry_save: bool = True
-    hold_form: bool = False  # sums stay as the source writes them: neither shared nor saved carries
+    hold_form: bool = False  # sums stay as in the source: no sharing, no carry-save
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Options:
-        """From values by name; BadInput for a name or a value that makes no sense."""
+        """The options with these values; BadInput for an unknown name or an invalid value."""
         for name, value in values.items():
             if name not in cls.__dataclass_fields__:
                 raise unknown("option of synthesis", name, cls.__dataclass_fields__)
@@ -135,25 +135,26 @@ class SynthesisReport(Product, kw_only=True):
     carry_save_rows: int
     caveats: list[str]
     structure: str  # of STRUCTURES, or WITHOUT_CHOICES
-    tiles: Mapping[str, int] = {}  # how many of each
-    # by kind, of those that the design names
+    tiles: Mapping[str, int] = {}  # number of instances of each
+    # numbers by kind of the cells that the design names
     named_cells: Mapping[str, int] = {}
     seconds: float
     peak_memory_mib: float
 
 
-# The structures from which abc chooses gates, in the place of @structure@ in a style's NAME.abc: the area
-# network, and one balanced for depth, with which a mapping that is LATE is repeated. Where sizing meets the
-# clock from the first, that is the smaller one: mont at 3 ns 10,451 um^2 and 11,118 (1.14 times the clock at
-# first), mont-001's unit at 2.9 ns 11,528 and 12,047 (1.16). At 1.175 times the clock it misses: mont at
-# 2.9 ns, -0.07 ns and +0.02, and mont-ct at 3 ns, -0.04 ns and +0.02.
-LATE = 1.15  # times the clock; the sizing makes good what is less
+# The structures from which abc chooses gates, in place of @structure@ in a style's NAME.abc: the area
+# network, and one balanced for depth, with which a mapping that is LATE is repeated. If sizing meets the
+# clock from the first one, it is smaller: mont at 3 ns takes 10,451 um^2 and with the second one 11,118
+# (delay before sizing: 1.14 times the clock), mont-001's unit at 2.9 ns 11,528 and 12,047 (1.16). At 1.175
+# times the clock sizing misses it from the first: mont at 2.9 ns, -0.07 ns and +0.02, and mont-ct at 3 ns,
+# -0.04 ns and +0.02.
+LATE = 1.15  # times the clock; sizing makes up for less
 STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
-# Choices between structures (&dch) are proved by SAT, which in one part of more cells than MOST_CHOSEN takes
-# abc longer than all else: of the machine heap with 1,024 bits, 308,000 ANDs, more than nine minutes without
-# an end, and 20 s for everything that follows.
+# abc proves choices between structures (&dch) by SAT, which takes most of the time for a part of more than
+# MOST_CHOSEN cells: for the machine heap at 1,024 bits, 308,000 ANDs, it did not end in nine minutes, and all
+# following commands take 20 s.
 WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
-MOST_CHOSEN = 150_000  # of the estimate, without cells that the design names
+MOST_CHOSEN = 150_000  # estimated cells, without those that the design names
 ABC_DELAY = re.compile(r"\bDelay = *([\d.]+) ps")
 
 STYLE_OPTIONS: dict[str, dict[str, Any]] = {
@@ -174,7 +175,7 @@ def synthesize(
     corner: str = kit.SLOW,
     **options: Any,
 ) -> None:
-    """Write the netlist of module `top` and what is known of it; BadInput if the design makes none."""
+    """Write the netlist of module `top` and its reports; BadInput if the design is invalid."""
     start = time.perf_counter()
     if style not in STYLES:
         raise unknown("style of synthesis", style, STYLES)
@@ -229,7 +230,7 @@ def synthesize(
 
 
 class _Part(NamedTuple):
-    """A mapped part, the path in it of the module that each cell belongs to, and how it was made."""
+    """A mapped part, the path of each cell's module inside the part, and how it was made."""
 
     module: Module
     owners: dict[str, str]
@@ -241,7 +242,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class _Mapper:
-    """Maps parts of a design, each as a design of its own; `named` are cells that the design has named."""
+    """Maps parts of a design, each as a design of its own; `named` are the cells that the design names."""
 
     style: str
     clock_ns: float
@@ -252,12 +253,12 @@ class _Mapper:
     named: frozenset[str]
 
     def mapped(self, design: Document, module_name: str, work: Path) -> _Part:
-        """A part, mapped in `work`; `module_name` is what the hierarchy calls it."""
+        """Map a part in `work`; `module_name` is its name in the hierarchy."""
         say(f"mapping {module_name.partition('$')[0]}")
         work.mkdir(exist_ok=True)
         library = self.files.library
         top = next(iter(design["modules"])) if len(design["modules"]) == 1 else module_name
-        # marked for coarse.ys; choices from constants stay multiplexers, which fold
+        # marks for coarse.ys; choices from constants stay multiplexers, which can be folded
         for choice in instances(design, ("$bmux",)):
             if {*choice["connections"]["A"]} - logic.CONSTANTS.keys():
                 choice.setdefault("attributes", {})["modexlab_data"] = "1"
@@ -312,7 +313,7 @@ class _Mapper:
         )
 
     def _adders(self, design: Document, named: bool) -> list[str]:
-        """The kind of adders: the one that was asked for, or the one that suits the clock; several where the
+        """The kinds of adders to map with: the requested one, or the one that suits the clock; several if the
         smallest netlist is wanted.
         """
         if self.options.adders != AUTO:
@@ -326,7 +327,7 @@ class _Mapper:
         return ["mixed" if late else "ripple"]
 
     def _write_inputs(self, work: Path, adders: Sequence[str]) -> None:
-        """The files that scripts read."""
+        """Write the files that the scripts read."""
         library = self.files.library
         outside = library.kit.constraints
         for name in {name for kind in adders for name in MAPPING.findall(ADDERS[kind])}:
@@ -341,12 +342,12 @@ class _Mapper:
         (work / "early.abc").write_text(self._abc(STRUCTURES["depth"]))
 
     def _abc(self, structure: str) -> str:
-        """The commands of abc."""
+        """The abc commands of the style."""
         return _style_text(f"{self.style}.abc").replace("@structure@", structure)
 
     def _script(self, top: str, options: Options, named: list[str]) -> str:
-        """The script of a style, its parts and parameters filled in; inputs of the `named` kinds of cells are
-        mapped by themselves.
+        """The script of a style with its parts and parameters filled in; the fan-in of the `named` kinds of
+        cells is mapped separately.
         """
         library = self.files.library
         script = _style_text(f"{self.style}.ys")
@@ -374,8 +375,8 @@ class _Mapper:
         )
 
     def _map(self, script: str, work: Path, structures: Mapping[str, str]) -> tuple[str, yosys.Run]:
-        """Run a script; if the result is late, repeat abc's part with another structure. Return the structure
-        that was kept, and the run.
+        """Run a script; if the result is late, repeat abc's part with the other structure. Return the
+        structure of the better result, and the run.
         """
         match = BY_ABC.search(script)
         assert match, self.style
@@ -405,19 +406,19 @@ def _style_text(name: str) -> str:
     return (ROOM / "styles" / name).read_text()
 
 
-# The inputs of named cells, such as the adder of a quotient's digit, are mapped first and for depth: abc sees
-# no path through such cells, and would make it as slow as the slowest of the others, such as the adder of a
+# The fan-in of named cells, such as the adder of a quotient's digit, is mapped first and for depth: abc sees
+# no path through these cells, and would make it as slow as the slowest other path, such as the adder of a
 # result.
 EARLY = """\
 select -set early {named} %ci*:-{registers}
 {abc} -script early.abc @early
 """
 ABC = re.compile(r"^(abc .*) -script \S+$", re.MULTILINE)
-BY_ABC = re.compile(r"^(select -set early|abc) ", re.MULTILINE)  # where it begins in a script
+BY_ABC = re.compile(r"^(select -set early|abc) ", re.MULTILINE)  # beginning of abc's part of a script
 
 
 def _clock_gate(library: liberty.Library) -> str:
-    """The clock gate and its pins as yosys' `clockgate` wants them."""
+    """The clock gate and its pins in the form of yosys' `clockgate`."""
     kind = library.roles.clock_gate
     pins = library.cells[kind].clock_gate
     if pins is None:
@@ -429,7 +430,7 @@ def _clock_gate(library: liberty.Library) -> str:
 
 
 def _with_adders(text: str, library: liberty.Library) -> str:
-    """A mapping file, the adders of the library filled in: @full_adder(a, b, carry in, carry, sum)@, or
+    """A mapping file with the library's adders in place of @full_adder(a, b, carry in, carry, sum)@ and
     @half_adder(...)@.
     """
 
@@ -449,9 +450,11 @@ def _with_adders(text: str, library: liberty.Library) -> str:
 
 
 def with_wire_load(lib_text: str, cap: float) -> str:
-    """The library with a wire of this capacitance, in its unit, for each reader of a net, as its default."""
+    """The library with a default wire-load model of this capacitance, in the library's unit, per reader of a
+    net.
+    """
     default = re.search(r"^\s*default_wire_load : .*$", lib_text, re.MULTILINE)
-    default = default or re.search(r"(?<=\{)(?=\s)", lib_text)  # else where the library begins
+    default = default or re.search(r"(?<=\{)(?=\s)", lib_text)  # otherwise at the beginning of the library
     if default is None:
         raise BadInput("the Liberty file has no library in it")
     lengths = "".join(f"    fanout_length( {fanout}, {fanout} );\n" for fanout in range(1, 9))
@@ -464,8 +467,8 @@ def with_wire_load(lib_text: str, cap: float) -> str:
 
 
 def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]) -> None:
-    """Tie cells for constants, and a buffer for an output port whose net another port has, where it is its
-    own and no tile's.
+    """Insert tie cells for constants, and a buffer for an output port that shares its net with another port
+    and is the module's own, not a tile's.
     """
     roles = library.roles
     buffer = roles.buffers[0], library.cells[roles.buffers[0]].outputs[0]
@@ -485,7 +488,7 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
         functions = {parse(tie.pins[pin].function).table(()): pin for pin in tie.outputs}
         return add(tie.name, functions[logic.CONSTANTS[bit]])
 
-    shared: list[Bit] = []  # one tie for several registers whose reset is not used
+    shared: list[Bit] = []  # outputs of a tie cell shared by registers with an unused reset
     for cell in list(cells.values()):
         resets = library.cells[cell["type"]].resets if cell["type"] in library.cells else ()
         for pin, bits in cell["connections"].items():
@@ -506,10 +509,10 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
 
 
 def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
-    """{name in the mapped netlist: path.what}: registers after the net that they drive, all others numbered
-    in their module.
+    """{name in the mapped netlist: PATH.NAME}: registers are named after the nets that they drive, other
+    cells are numbered in their module.
 
-    Cells that the design has named have their names.
+    Cells that the design names keep their names.
     """
     nets = defaultdict(list)
     for own, net in after.module["netnames"].items():
@@ -518,7 +521,7 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[
                 nets[bit].append(f"{own}_reg_{place}" if len(net["bits"]) > 1 else f"{own}_reg")
 
     def of_register(state: logic.State) -> str | None:
-        """The shortest name that its module gives it, else the shortest of all."""
+        """The shortest name in the register's module, or else the shortest of all."""
         path = owners[state.cell]
         known = nets[state.outputs[0][0]] if state.outputs else []
         ranks = ((name.rpartition(SEPARATOR)[0] != path, len(name), name) for name in known)
@@ -529,8 +532,8 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[
 
     registers = {state.cell: of_register(state) for state in after.states}
     counted: Counter[str] = Counter()
-    # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects
-    # of one name
+    # a register of a net x is called x_reg; if there is a net of that name, the register is numbered, as
+    # yosys accepts no two objects of one name
     taken = {*after.module["netnames"], *named}
     names = {}
     for cell in after.module["cells"]:

@@ -1,14 +1,14 @@
 """Tiles: modules with many instances, which are synthesised, sized and proved once.
 
-A tile has at least LEAST_INSTANCES that are alike, which together save LEAST_SAVED cells of work, and no path
-from an input to an output without a register: what comes out of it depends on its state alone. Registers then
-stand at its boundary as they do inside, and gates that are chosen for it alone lose nothing. A processing
-element of a systolic array is one; AddRed of paper 001, of which four stand one behind the other in a stage,
-is none.
+A tile has at least LEAST_INSTANCES equal instances, which together save LEAST_SAVED cells of work, and every
+path from an input to an output passes a register, so that its outputs depend on its state alone. Paths across
+its boundary therefore end at registers as those inside do, and mapping the tile by itself loses nothing. A
+processing element of a systolic array is a tile; AddRed of paper 001, of which four are in series in a stage,
+is not.
 
-`cut` takes the tiles out of a flat design: what is left, the rest, has a port PATH.PORT for each port of each
-tile, the other way round, and each tile is a design of its own. `join` puts the mapped parts together, as a
-flat netlist in which the cells and nets of a tile have its path before their names. `rest_of` and
+`cut` removes the tiles from a flat design: the remainder, called the rest, has a port PATH.PORT of opposite
+direction for each port of each tile, and each tile is a design of its own. `join` combines the mapped parts
+to a flat netlist in which the cells and nets of a tile are prefixed with its path. `rest_of` and
 `differences` take such a netlist apart again.
 """
 
@@ -41,12 +41,12 @@ from . import estimate
 LEAST_INSTANCES = 4
 LEAST_SAVED = 10_000  # cells of the estimate
 OPPOSITE = {"input": "output", "output": "input"}
-# whose output waits for the clock, whatever their inputs do
+# cells whose output changes only at a clock edge
 CLOCKED = ("$dff", "$dffe", "$sdff", "$sdffe", "$sdffce")
 
 
 class Tile(msgspec.Struct, frozen=True):
-    """A module and where it stands; read_slang has one for each instance."""
+    """Equal modules and the paths of their instances; read_slang has one module per instance."""
 
     modules: tuple[str, ...]
     paths: tuple[str, ...]
@@ -54,17 +54,17 @@ class Tile(msgspec.Struct, frozen=True):
 
     @property
     def module(self) -> str:
-        """Return the module of the first instance, which stands for all."""
+        """The module of the first instance, which represents all."""
         return self.modules[0]
 
     @property
     def name(self) -> str:
-        """As the source has it."""
+        """The name of the module in the source."""
         return self.module.partition("$")[0]
 
 
 class Tiles(Product):
-    """Tiles of a netlist, each mapped: tiles.json."""
+    """The tiles of a netlist with their mapped modules: tiles.json."""
 
     FILE = "tiles.json"
     STEP = "synthesis"
@@ -73,17 +73,17 @@ class Tiles(Product):
     netlists: Mapping[str, Module] = {}
 
 
-# ---- which there are
+# ---- search
 
 
 def likely(design: Document, top: str) -> bool:
-    """Whether a design as it was read has modules of one name that are many and large enough."""
+    """Whether a design as read may have tiles: enough large modules with one name."""
     alike = _alike(design, top, lambda module: module.partition("$")[0])
     return any(_saved(design, paths, modules) for paths, modules in alike)
 
 
 def find(design: Document, top: str) -> tuple[Tile, ...]:
-    """The tiles of a design that has its hierarchy and no processes; of one inside another the outer."""
+    """The tiles of a hierarchical design without processes; of nested tiles, the outer one."""
     found: list[Tile] = []
     for paths, modules in _alike(design, top, forms(design)):
         module = design["modules"][modules[0]]
@@ -95,7 +95,7 @@ def find(design: Document, top: str) -> tuple[Tile, ...]:
 
 
 def _alike(design: Document, top: str, form: Callable[[str], str]) -> Iterable[tuple[list[str], list[str]]]:
-    """Paths and modules of the instances of each form, the outer before the inner."""
+    """Paths and modules of the instances of each form, outer before inner."""
     found: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for path, module in instances(design, top):
         if path:
@@ -106,7 +106,7 @@ def _alike(design: Document, top: str, form: Callable[[str], str]) -> Iterable[t
 
 
 def _saved(design: Document, paths: Sequence[str], modules: Sequence[str]) -> bool:
-    """Whether it is worth while, by the estimate for a module with all that is in it."""
+    """Whether a tile saves enough, by the estimate of its module with everything inside."""
     if len(paths) < LEAST_INSTANCES:
         return False
     inside = [name for _, name in instances(design, modules[0])]
@@ -115,13 +115,15 @@ def _saved(design: Document, paths: Sequence[str], modules: Sequence[str]) -> bo
 
 
 def inside(path: str, tiles: Sequence[Tile]) -> bool:
-    """Whether an instance is a tile or in one."""
+    """Whether an instance is a tile or inside one."""
     every = (name for tile in tiles for name in tile.paths)
     return any(path == name or path.startswith(name + SEPARATOR) for name in every)
 
 
 def forms(design: Document) -> Callable[[str], str]:
-    """The canonical form of a module by its name: independent of net numbers and instance names."""
+    """A function from a module's name to its canonical form, which does not depend on net numbers and
+    instance names.
+    """
     modules = design["modules"]
 
     @functools.cache
@@ -147,12 +149,12 @@ def forms(design: Document) -> Callable[[str], str]:
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
-    """The order in which yosys named what has no name, which it numbers through all modules."""
+    """A sort key for yosys' automatic names, which are numbered across all modules."""
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def _registered(module: Module) -> bool:
-    """Whether no input reaches an output but through registers."""
+    """Whether every path from an input to an output passes a register."""
     reads = readers(module)
     todo = list(port_bits(module, "input"))
     reached = set(todo)
@@ -168,11 +170,11 @@ def _registered(module: Module) -> bool:
     return True
 
 
-# ---- apart and together
+# ---- cut and join
 
 
 def cut(flat: Document, top: str, tiles: Sequence[Tile]) -> Document:
-    """A design that is flat but for its tiles, as one of the rest and of one of each tile."""
+    """Split a design that is flat except for its tiles into the rest and one module of each tile."""
     module = flat["modules"][top]
     cells, ports, names = dict(module["cells"]), dict(module["ports"]), dict(module["netnames"])
     for full, path, port, direction in _ports(tiles):
@@ -185,7 +187,7 @@ def cut(flat: Document, top: str, tiles: Sequence[Tile]) -> Document:
 
 
 def _ports(tiles: Sequence[Tile]) -> Iterator[tuple[str, str, str, str]]:
-    """(name in the whole, path of the instance, port, direction) of all ports of all instances."""
+    """(name in the rest, path of the instance, port, direction) of all ports of all instances."""
     for tile in tiles:
         for path in tile.paths:
             for port, direction in tile.ports.items():
@@ -193,12 +195,12 @@ def _ports(tiles: Sequence[Tile]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def own_ports(module: Module, tiles: Sequence[Tile]) -> set[str]:
-    """The ports of the rest that the whole has, too."""
+    """The ports of the rest that are ports of the whole design."""
     return module["ports"].keys() - {full for full, *_ in _ports(tiles)}
 
 
 def join(rest: Module, tiles: Sequence[Tile], netlists: Mapping[str, Module]) -> Module:
-    """The whole, flat."""
+    """The whole design, flat."""
     own = own_ports(rest, tiles)
     cells, names = dict(rest["cells"]), dict(rest["netnames"])
     fresh = fresh_nets(rest)
@@ -220,7 +222,7 @@ def join(rest: Module, tiles: Sequence[Tile], netlists: Mapping[str, Module]) ->
 
 
 def placed(tile: Tile, owners: Mapping[str, str]) -> dict[str, str]:
-    """The cells of all its instances and the modules that they belong to, of those of one."""
+    """The module of each cell of all instances, from the owners in one instance."""
     return {
         f"{path}{SEPARATOR}{cell}": f"{path}{SEPARATOR}{owner}" if owner else path
         for path in tile.paths
@@ -229,7 +231,7 @@ def placed(tile: Tile, owners: Mapping[str, str]) -> dict[str, str]:
 
 
 def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
-    """Return a joined netlist without its tiles, but with their ports."""
+    """A joined netlist without its tiles, but with their ports."""
     paths = {path for tile in tiles for path in tile.paths}
     names = {name: net for name, net in whole["netnames"].items() if not next(enclosing(name, paths))}
     cells = {name: cell for name, cell in whole["cells"].items() if not next(enclosing(name, paths))}
@@ -241,7 +243,9 @@ def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
 
 
 def differences(whole: Module, tile: Tile, netlist: Module) -> list[str]:
-    """The paths at which a joined netlist has other cells than those of the tile, or others on its nets."""
+    """The paths of the instances in a joined netlist that differ from the tile's netlist in cells or
+    connections.
+    """
     cells: dict[str, dict[str, Cell]] = {path: {} for path in tile.paths}
     for name, cell in whole["cells"].items():
         if path := next(enclosing(name, cells)):
@@ -250,7 +254,7 @@ def differences(whole: Module, tile: Tile, netlist: Module) -> list[str]:
 
 
 def _same(whole: Module, path: str, cells: Mapping[str, Cell], netlist: Module) -> bool:
-    """Whether the cells at a path are those of a netlist, on the same nets."""
+    """Whether the cells at a path are those of a netlist, with the same connections."""
     kinds, there = (
         {name: (cell["type"], cell["connections"].keys()) for name, cell in side.items()}
         for side in (netlist["cells"], cells)
