@@ -1,11 +1,11 @@
 """The flow as an mflowgen graph: `mkdir build; cd build; mflowgen run --design ../flow; make list; make
 status; make 4`.
 
-Parameters are given as in `mflowgen run --design ../flow --graph-kwargs "{'design': 'mont', 'nbits': 8}"`;
-README.md has them all. Steps whose tools are missing here are left out, with all that need them, and named
-with the command that installs the tool.
+Parameters are passed like `mflowgen run --design ../flow --graph-kwargs "{'design': 'mont', 'nbits': 8}"`;
+docs/reference/flow.md lists them. Steps whose tools are missing are left out, with all steps that need them,
+and printed with the command that installs the tool.
 
-mflowgen executes this file by its path, outside of the package: hence the absolute imports.
+mflowgen executes this file by its path, outside the package, hence the absolute imports.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Description of a design that goes through the flow: design.json."""
+"""Description of a design in the flow: design.json."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from .product import Product
 
 
 class Published(msgspec.Struct, frozen=True):
-    """Figures of a work that the summary shows beside those of a run."""
+    """Published figures that the summary compares with those of a run."""
 
     citation: str
     name: str = ""
@@ -20,7 +20,7 @@ class Published(msgspec.Struct, frozen=True):
 
 
 class Description(Product):
-    """The names by which the flow finds its way in the Verilog, and what its summary says of the design."""
+    """The names of the design and its ports in the Verilog, and its description for the summary."""
 
     FILE = "design.json"
     STEP = "rtl"
@@ -30,18 +30,18 @@ class Description(Product):
     clock_port: str | None = "clk"
     reset_port: str | None = None
     interface: str = "verilog"
-    place: str = ", Verilog"  # words for the summary: behind what it stands
+    place: str = ", Verilog"  # interface in words, for the summary
     nbits: int | None = None
     parameters: Mapping[str, Any] = {}
-    paper: str = ""  # the work whose machine it is
+    paper: str = ""  # the paper that the machine is from
     published: Published | None = None
-    files: tuple[str, ...] = ()  # names of the files of Verilog from elsewhere
-    core: str = ""  # the instance in the top module whose figures count, where the rest only drives it
-    core_top: str = ""  # a module that is this instance alone
+    files: tuple[str, ...] = ()  # names of the user's Verilog files
+    core: str = ""  # the measured instance, if the rest of the top module only drives it
+    core_top: str = ""  # the module of this instance, as a top module
 
 
 def load(path: Path | str) -> Description:
-    """The description in a file; BadInput for what is none."""
+    """Read a description; BadInput if it is invalid."""
     try:
         return product.read(path, Description)
     except BadInput as error:

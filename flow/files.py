@@ -11,8 +11,8 @@ from typing import Any
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write in the same directory, with the same suffix; it becomes `path` if the block ends
-    well.
+    """Yield a temporary file in the same directory, with the same suffix; it replaces `path` if the block
+    succeeds.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".", dir=path.parent)
@@ -27,11 +27,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a text file at once."""
+    """Write a text file atomically."""
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def replace_json(path: Path, value: Any) -> None:
-    """Write a JSON file at once, indented."""
+    """Write a JSON file atomically, indented."""
     replace_text(path, json.dumps(value, indent=1) + "\n")

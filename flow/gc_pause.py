@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """The collector is off while the body runs, if it was on."""
+    """Disable the collector, if it is enabled, while the body runs."""
     was = gc.isenabled()
     gc.disable()
     try:

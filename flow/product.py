@@ -1,6 +1,6 @@
-"""Typed files passed between steps of the flow: a struct with one writer and one reader, as JSON.
+"""Typed files passed between steps of the flow: structs with one writer and one reader, as JSON.
 
-Each kind stands in the room that makes it; what does not fit is refused with the place in the file.
+The room that writes a file defines its struct. Invalid content is rejected with its place in the file.
 """
 
 from __future__ import annotations
@@ -19,23 +19,25 @@ T = TypeVar("T")
 
 
 class Product(msgspec.Struct):
-    """One file. A subclass says its usual name, and which step makes it."""
+    """One file. A subclass defines its usual name and the step that writes it."""
 
     FILE: ClassVar[str] = ""
     STEP: ClassVar[str] = ""
 
     def write(self, directory: Path | str, file: str = "") -> None:
-        """Leave it in a directory, at once and indented."""
+        """Write the file to a directory, atomically and indented."""
         write(Path(directory) / (file or self.FILE), self)
 
 
 def write(path: Path, value: object) -> None:
-    """The only writer."""
+    """Write a struct; the only writer."""
     replace_text(path, msgspec.json.format(msgspec.json.encode(value), indent=1).decode() + "\n")
 
 
 def read(path: Path | str, kind: type[T], step: str = "", file: str = "") -> T:
-    """The only reader; BadInput, which names what is wrong and the step to run, for anything else."""
+    """Read a struct; the only reader. BadInput, with the reason and the step to run, for a missing or invalid
+    file.
+    """
     name, step = file or getattr(kind, "FILE", ""), step or getattr(kind, "STEP", "")
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=kind)
@@ -46,7 +48,7 @@ def read(path: Path | str, kind: type[T], step: str = "", file: str = "") -> T:
 
 
 class StepRun(Product):
-    """How a step ran: run-NAME.json."""
+    """Tool, time and memory of one run of a step: run-NAME.json."""
 
     name: str
     tool: str
@@ -64,5 +66,5 @@ class StepRun(Product):
 
     @property
     def file(self) -> str:
-        """Its name."""
+        """Its file name."""
         return f"run-{self.name}.json"

@@ -1,7 +1,7 @@
-"""Progress of a step, reported by the code that works to whoever runs the step.
+"""Progress of a step, sent from the code that works to the process that runs the step.
 
-A step is a process of its own (graph/step.py); what it says goes to stderr as lines that begin with MARK.
-Where nobody listens (a test, a notebook) nothing is said.
+A step is a process of its own (graph/step.py); it writes its progress to stderr, as lines that begin with
+MARK. Nothing is written before `listen` is called, as in tests and notebooks.
 """
 
 import json
@@ -11,16 +11,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 MARK = "modexlab-going "
-PAUSE_S = 1.0  # after which the rest is estimated
+PAUSE_S = 1.0  # seconds until the remaining time is estimated
 _listening = False
 
 
 class Event(NamedTuple):
-    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it
-    was there.
+    """A step begins, is in progress (with a `message`), or is done after `seconds`; `cached`: taken from the
+    cache.
 
-    A search of the highest clock (graph/fmax.py) tells its trials alike; `message` has what became of one
-    that is done. The parts of an FPGA run are such steps, too; seconds are 0 for one from the cache.
+    The trials of a search for the highest clock (graph/fmax.py) are reported in the same way, with the result
+    of a finished trial as its message, and so are the parts of an FPGA run.
     """
 
     step: str
@@ -33,19 +33,19 @@ Report = Callable[[Event], None]
 
 
 def listen() -> None:
-    """From now on say how far the work is."""
+    """Report progress from now on."""
     global _listening
     _listening = True
 
 
 def say(what: str, fraction: float | None = None) -> None:
-    """Print the current activity and, if known, the fraction done."""
+    """Report the current activity and, if known, the fraction done."""
     if _listening:
         print(MARK + json.dumps([what, fraction]), file=sys.stderr, flush=True)
 
 
 def heard(line: str) -> tuple[str, float | None] | None:
-    """Parse such a line; None for any other."""
+    """(activity, fraction done) from a line of progress; None for any other line."""
     if not line.startswith(MARK):
         return None
     what, fraction = json.loads(line.removeprefix(MARK))
@@ -53,13 +53,13 @@ def heard(line: str) -> tuple[str, float | None] | None:
 
 
 class Running:
-    """Steps in progress, by the events of a run."""
+    """The steps in progress, from the events of a run."""
 
     def __init__(self) -> None:
         self._far: dict[str, str] = {}
 
     def take(self, name: str, state: str, message: str = "") -> bool:
-        """An event; whether it is the end of what was running."""
+        """Process an event; return whether it ends a step in progress."""
         if state == "begins":
             self._far[name] = ""
         elif state == "going":
@@ -73,13 +73,13 @@ class Running:
 
 
 class Remaining:
-    """Seconds that are left, from how far the work was and when."""
+    """Estimates the remaining time from the times and fractions so far."""
 
     def __init__(self) -> None:
         self._what, self._first = "", (0.0, 0.0)
 
     def told(self, what: str, fraction: float | None) -> str:
-        """Format the progress as text."""
+        """The progress as text, with the remaining time if it is known."""
         now = time.monotonic()
         if what != self._what:
             self._what, self._first = what, (now, fraction or 0.0)

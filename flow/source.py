@@ -1,8 +1,8 @@
-"""Source: writes the design of a flow run as design.sv, design.json (description.py) and workload.json
-(workload.py), with a cache key. The flow knows no designs; whoever has some makes a Source.
+"""Sources of designs for the flow. A Source writes design.sv, design.json (description.py) and workload.json
+(workload.py), and has a cache key; the flow itself knows no designs.
 
-VerilogFiles is the source for Verilog from elsewhere: its files, preprocessed for synthesis, as one text
-(`one_text`), with the vectors that the user has.
+VerilogFiles is the source for the user's Verilog files, preprocessed for synthesis and joined into one text
+(`one_text`), with optional vectors.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from .files import replace_json, replace_text
 from .product import StepRun
 
 PACKAGE = "modexlab"
-STEP = "rtl"  # the name of the step that a source stands for
+STEP = "rtl"  # the step that a source performs
 DEFINE = re.compile(r"[A-Za-z_]\w*(=[^\n]*)?")
 # messages and output of Verilator's preprocessor
 ERROR = re.compile(
@@ -48,28 +48,28 @@ CASE_KEYWORD = re.compile(r"\b(?:(?:unique0?|priority)\s+)?case[xz]?\s*$")
 
 
 class Source(ABC):
-    """A design for the flow."""
+    """A design as input of the flow."""
 
     @property
     @abstractmethod
     def tool(self) -> tuple[str, str]:
-        """Name and version of what writes the Verilog."""
+        """Name and version of the tool that writes the Verilog."""
 
     @property
     @abstractmethod
     def has_vectors(self) -> bool:
-        """There are requests and the answers to them."""
+        """Whether there are requests with expected responses."""
 
     @abstractmethod
     def key(self) -> str:
-        """A digest of all that decides on what is written; BadInput for what cannot be written."""
+        """A digest of everything that determines the files; BadInput for an invalid design."""
 
     @abstractmethod
     def write(self, directory: Path) -> None:
         """Write the three files."""
 
     def export(self, directory: Path) -> None:
-        """The outputs of the step rtl: the three files, and how long they took."""
+        """Write the outputs of the step rtl: the three files, and the report of the run."""
         start = time.perf_counter()
         self.write(directory)
         run = StepRun.of(STEP, self.tool, start)
@@ -77,23 +77,23 @@ class Source(ABC):
 
     @property
     def entry_name(self) -> str:
-        """The name of its entry in the cache."""
+        """The name of its cache entry."""
         return cache.tree_name(STEP, cache.key(self.key(), sources.digest("flow.source")))
 
     def entry(self) -> Path:
-        """A directory of the cache with the outputs."""
+        """The directory in the cache with the outputs."""
         return cache.cached_tree(self.entry_name, self.export)
 
 
 @dataclass(frozen=True)
 class VerilogFiles(Source):
-    """Verilog from elsewhere: its files, its top module and clock, and a workload.json where there is one."""
+    """Verilog files from elsewhere, with their top module, clock, and optional workload.json."""
 
     files: tuple[Path, ...]
     top: str
     clock_port: str | None = "clk"
     vectors: Path | None = None
-    include: tuple[Path, ...] = ()  # directories where `include looks beside those of the files
+    include: tuple[Path, ...] = ()  # directories for `include, besides those of the files
     define: tuple[str, ...] = ()  # macros, NAME or NAME=VALUE
 
     @property
@@ -166,7 +166,7 @@ def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequen
 def _preprocessed(files: Sequence[Path], include: Sequence[Path], define: Sequence[str], *more: str) -> str:
     """The output of Verilator's preprocessor for synthesis; its `line directives have absolute paths.
 
-    With comments it is no Verilog any more: a comment in a macro hides what follows where the macro is used.
+    With comments the output is not valid Verilog: a comment in a macro hides the text after the macro's use.
     """
     arguments = ["-E", "-Wno-fatal", "--relative-includes", "-UVERILATOR", "-DSYNTHESIS=1", *more]
     arguments += [f"-D{macro}" for macro in define]
@@ -178,7 +178,7 @@ def _preprocessed(files: Sequence[Path], include: Sequence[Path], define: Sequen
 
 
 def _refusal(message: str) -> str:
-    """The first error of the preprocessor in one line."""
+    """The preprocessor's first error as one line."""
     error = ERROR.search(message)
     if error is None:
         return f"the Verilog cannot be preprocessed: {message}"
@@ -207,25 +207,25 @@ class _PragmaLine:
 
     path: str
     number: int
-    cases: str = ""  # comments on cases, in Verilator's form
-    # code without comments, and what switches translation between its pieces: "on" or "off"
+    cases: str = ""  # case pragmas, in Verilator's form
+    # code without comments, split where translation is switched "on" or "off"
     pieces: list[str] = dataclasses.field(default_factory=lambda: [""])
     switches: list[str] = dataclasses.field(default_factory=list)
-    whole: bool = True  # no comment goes on in the next line
+    whole: bool = True  # no comment continues on the next line
 
 
 def _with_pragmas(text: str, commented: Callable[[], str]) -> str:
     """Apply the pragmas in active comments; `commented` returns the same text with its comments.
 
-    Code between `// synopsys translate_off` and `translate_on` of the same file becomes blank. The
-    preprocessor keeps the full_case of some tools as a comment; that of others gets the same form.
+    Code between `// synopsys translate_off` and `translate_on` in the same file becomes blank. The
+    preprocessor keeps full_case comments of some tools; those of other tools are converted to the same form.
     """
     paths = {Path(marker["path"]) for marker in MARKER.finditer(text)}
     if not any(PRAGMA.search(path.read_text(errors="replace")) for path in paths if path.is_file()):
         return text
     pragmas = _pragma_lines(commented())
     pragma = next(pragmas, None)
-    off: dict[str, int] = {}  # the lines of the files' open translate_off
+    off: dict[str, int] = {}  # the line of an open translate_off, by file
     lines, path, number = text.split("\n"), "", 0
     for index, line in enumerate(lines):
         if marker := MARKER.fullmatch(line):
@@ -251,7 +251,7 @@ def _with_pragmas(text: str, commented: Callable[[], str]) -> str:
 
 
 def _switched(line: str, pragma: _PragmaLine, off: dict[str, int]) -> str:
-    """Return what synthesis reads of a line, and bring `off` up to date."""
+    """The part of a line that synthesis reads; updates `off`."""
     kept = [] if off else [pragma.pieces[0]]
     skipped = bool(off)
     for switch, piece in zip(pragma.switches, pragma.pieces[1:], strict=True):
@@ -299,7 +299,7 @@ def _pragma_lines(text: str) -> Iterator[_PragmaLine]:
 
 
 def _hides_pragma(comment: str, path: str, number: int) -> bool:
-    """Return whether a comment is that of a macro, and a pragma behind the macro's use seems to be in it."""
+    """Whether a comment comes from a macro and seems to contain a pragma that follows the macro's use."""
     if not comment.startswith("//") or not PRAGMA.search(comment, 2) or not Path(path).is_file():
         return False
     lines = Path(path).read_text(errors="replace").split("\n")
@@ -317,12 +317,14 @@ def _place(path: str, number: int) -> str:
 
 
 def _short_marker(marker: re.Match[str]) -> str:
-    """A `line directive with the name of the file alone: the text is the same wherever the files are."""
+    """A `line directive with the file name only, so that the text does not depend on the files' folder."""
     return f'`line {marker["line"]} "{Path(marker["path"]).name}" {marker["level"]}'
 
 
 def _case_attributes(text: str) -> str:
-    """Turn comments on full and parallel cases, in Verilator's form, into attributes of the case."""
+    """Turn full_case and parallel_case comments, in Verilator's form, into attributes of the case
+    statement.
+    """
     pieces, end = [], 0
     for comments in CASE_COMMENTS.finditer(text):
         head = text[end : comments.start()]

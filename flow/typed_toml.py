@@ -23,19 +23,19 @@ KINDS = {
 
 
 def parse(text: str, kind: type[T]) -> T:
-    """A whole file; BadInput with the key that does not fit."""
+    """Parse a whole file; BadInput with the invalid key."""
     try:
         return msgspec.toml.decode(text, type=kind)
     except msgspec.ValidationError as error:
         raise BadInput(explained(str(error), kind)) from None
     except msgspec.DecodeError as error:
         raise BadInput(f"this is no TOML: {error}") from None
-    except (ValueError, RecursionError):  # of Python's own: thousands of digits, or of brackets
+    except (ValueError, RecursionError):  # from Python: thousands of digits or of nested brackets
         raise BadInput("a number with thousands of digits, or lists in lists") from None
 
 
 def explained(message: str, kind: type) -> str:
-    """A message of msgspec in the words of the file."""
+    """A message of msgspec in the terms of the file."""
     text, _, path = message.partition(" - at `$")
     place = path.rstrip("`").lstrip(".")
     at = f"{place}: " if place else ""
@@ -53,7 +53,7 @@ def explained(message: str, kind: type) -> str:
 
 
 def _struct_at(kind: Any, place: str) -> Any:
-    """The struct that the table at a path like `part[0].nbits` is read as."""
+    """The struct for the table at a path like `part[0].nbits`."""
     for name in filter(None, re.sub(r"\[[^]]*\]", "", place).split(".")):
         if not _struct_in(kind):
             return None

@@ -1,29 +1,28 @@
-"""Workloads: requests for a design in simulation (workload.json), and their run on Verilog at any stage of
-the flow.
+"""Workloads: requests for a design (workload.json), and their simulation on Verilog at any stage of the flow.
 
 {
- "protocol": "stream", "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ...,
- "statics": [["modulus", 8]]},
- "names": {"istream__val": "in_valid", ...},      ports of the design that are called differently; may be left
-                                                  out
- "max_cycles": 100000,                            of a run, which all rows are together; may be left out
- "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {}, "source_delay":
- 0, "sink_delay": 0}],
- "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}, "whole_cycles": 397763},
- "decrypt": ...},
- "drawn": {"encrypt": [{"requests": ["0x..."], "expected": ["0x..."]}, ...], ...}    may be left out
+ "protocol": "stream",
+ "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ...,
+           "statics": [["modulus", 8]]},
+ "names": {"istream__val": "in_valid", ...},   design ports with other names; optional
+ "max_cycles": 100000,                         of the run of all rows; optional
+ "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {},
+           "source_delay": 0, "sink_delay": 0}],
+ "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {},
+                        "whole_cycles": 397763}, "decrypt": ...},
+ "drawn": {"encrypt": [{"requests": ["0x..."], "expected": ["0x..."]}, ...], ...}   optional
 }
-An operation that is too long to be simulated as gates is given by a window, an operation of the same kind
-with fewer products, and
-`whole_cycles`, the exact count of the whole, by which its energy is scaled; may be left out. With
-`window_cycles` beside it the operation
-is the whole, and what moves is counted in so many of its first cycles: one that no operand makes shorter.
-`drawn` has operations of the same kind on operands drawn at random, for the spread of the energy.
-A message travels packed, its first field in the most significant bits. Protocol "system" has in place of
-requests
-a "program" for the processor, {"name", "entry", "segments": [[address, hex bytes]], "symbols"}: its exit code
-is the verdict, and
-what counts of it is the stats window, less that of the row "dummy".
+
+Messages are packed, with the first field in the most significant bits. An operation that is too long for
+gate-level simulation is represented by a window, an operation of the same kind with fewer products; its
+energy is scaled to `whole_cycles`, the exact cycles of the whole operation. With `window_cycles` the requests
+are the whole operation, and transitions are counted only in that many of its first cycles; its length must
+not depend on the operands. Both are optional. `drawn` has operations of the same kind on random operands, for
+the spread of the energy.
+
+With the protocol "system", a row has a "program" for the processor in place of requests: {"name", "entry",
+"segments": [[address, hex bytes]], "symbols"}. Its exit code is the verdict, and its cycles are those of the
+stats window, less those of the row "dummy".
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
 STREAM, SYSTEM = "stream", "system"
 RTL_SIM = "rtl_sim.json"
 BROKEN = (BrokenPromise, SimulationTimeout, UnexpectedResponse)
-MOST_CYCLES = 20_000_000  # by default: a minute
+MOST_CYCLES = 20_000_000  # default: about a minute
 STREAM_PORTS = (
     *("clk", "reset", "istream__val", "istream__rdy", "istream__msg"),
     *("ostream__val", "ostream__rdy", "ostream__msg"),
@@ -67,7 +66,7 @@ DUMMY = "dummy"  # the row with the overhead of a call
 
 
 class Failure(msgspec.Struct, omit_defaults=True):
-    """A row whose answers are wrong, or a program that says so."""
+    """A row with wrong responses, or a program that reports failure."""
 
     name: str
     expected: list[str] | None = None
@@ -77,7 +76,7 @@ class Failure(msgspec.Struct, omit_defaults=True):
 
 
 class Simulated(Product):
-    """How the rows of a workload did somewhere, and the cycles of its energy workloads."""
+    """Results of a workload's rows in one simulation, and the cycles of its energy workloads."""
 
     STEP = "rtl-sim"
 
@@ -89,7 +88,9 @@ class Simulated(Product):
 
     @classmethod
     def of(cls, workload: Workload, failures: list[Failure], cycles: Mapping[str, int]) -> Simulated:
-        """Return the result of programs, less the cycles of a dummy that does all but the computation."""
+        """The result of a simulation; the cycles of programs are less those of the dummy, which does
+        everything but the computation.
+        """
         dummy = cycles.get(DUMMY, 0)
         rows = len(workload.rows) + len(workload.energy)
         counted = {
@@ -103,18 +104,18 @@ class Simulated(Product):
 
     @classmethod
     def hopeless(cls, workload: Workload, reason: str) -> Simulated:
-        """Return the result of a design that hangs or breaks the protocol: no row has passed."""
+        """The result of a design that hangs or breaks the protocol: every row failed."""
         rows = len(workload.rows) + len(workload.energy)
         failures = [Failure("all rows", reason=reason)]
         return cls(tests_passed=0, tests_failed=rows, failures=failures, cycles={})
 
 
 class Number(int):
-    """A number of the file, which has it as 5, "5" or "0x5"."""
+    """A number in the file: 5, "5" or "0x5"."""
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Requests that belong together, and what is right; or a program."""
+    """Successive requests with their expected responses; or a program."""
 
     name: str = ""
     requests: tuple[Number, ...] = ()
@@ -123,20 +124,20 @@ class Row(msgspec.Struct, frozen=True):
     source_delay: int = 0
     sink_delay: int = 0
     program: dict[str, Any] | None = None
-    # of an operation too long to be simulated as gates, of which this is a window; 0: it is the whole
+    # cycles of the operation, too long for gate-level simulation, that this window stands for; 0: no window
     whole_cycles: int = 0
-    window_cycles: int = 0  # the cycles, from the first request on, in which is counted what moves; 0: all
+    window_cycles: int = 0  # cycles after the first request in which transitions are counted; 0: all
 
 
 class PortsText(msgspec.Struct):
-    """Ports as the file has them."""
+    """Ports in the form of the file."""
 
     request: Message
     response: Message
     statics: tuple[tuple[str, int], ...] = ()
 
     def ports(self) -> Ports:
-        """ValueError for widths that no port has."""
+        """The ports; ValueError for impossible widths."""
         kinds = {"request": self.request, "response": self.response}
         widths = [(port, kind.nbits) for port, kind in kinds.items()]
         widths += [(f"{port}, {name}", nbits) for port, kind in kinds.items() for name, nbits in kind.fields]
@@ -152,19 +153,19 @@ class PortsText(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Workload:
-    """A whole workload.json."""
+    """The content of a workload.json."""
 
     protocol: Literal["stream", "system"] = "stream"
-    ports: Ports | None = None  # of a stream
+    ports: Ports | None = None  # only of a stream
     names: dict[str, str] = field(default_factory=dict)
     max_cycles: int = MOST_CYCLES
     rows: tuple[Row, ...] = ()
     energy: dict[str, Row] = field(default_factory=dict)
-    drawn: dict[str, tuple[Row, ...]] = field(default_factory=dict)  # of the same names
+    drawn: dict[str, tuple[Row, ...]] = field(default_factory=dict)  # by the same names
 
     @property
     def programs(self) -> list[tuple[str, Row]]:
-        """All rows by name, those with an energy last."""
+        """All rows by name, energy workloads last."""
         return [*((row.name, row) for row in self.rows), *self.energy.items()]
 
 
@@ -173,12 +174,12 @@ class _File(msgspec.Struct):
 
 
 def text(path: Path) -> str:
-    """The text of a workload.json; BadInput for a file that is no text."""
+    """The text of a workload.json; BadInput if it cannot be read as text."""
     return read_text(path, "give a workload.json, as flow/README.md shows it")
 
 
 def load(path: Path) -> Workload:
-    """The workload in a file; BadInput if it is none."""
+    """Read a workload; BadInput if it is invalid."""
     content = text(path)
     try:
         data = json.loads(content)
@@ -205,8 +206,8 @@ def _number(kind: type[Number], value: Any) -> Number:
 
 
 def _checked(work: Workload, ports: Ports | None) -> Workload:
-    """Rows with their names; ValueError or BadInput for messages wider than their ports, for static ports
-    that are not announced, and for too few answers.
+    """The workload with names for all rows; ValueError or BadInput for messages wider than their ports,
+    unknown static ports, and a wrong number of responses.
     """
 
     def checked(row: Row, name: str) -> Row:
@@ -236,7 +237,7 @@ def _checked(work: Workload, ports: Ports | None) -> Workload:
 
 
 def check_names(work: Workload, top: str, verilog: str) -> None:
-    """BadInput for a port of the vectors that no word of the Verilog is."""
+    """BadInput for a port of the vectors whose name does not occur in the Verilog."""
     if work.ports is None:
         return
     usual = [*STREAM_PORTS, *(name for name, _ in work.ports.statics)]
@@ -253,7 +254,7 @@ def check_names(work: Workload, top: str, verilog: str) -> None:
 
 
 def ports_json(ports: Ports) -> dict[str, Any]:
-    """The inverse, for those who write a workload.json."""
+    """Ports in the form of workload.json."""
     return {
         "request": {"nbits": ports.request.nbits, "fields": ports.request.fields},
         "response": {"nbits": ports.response.nbits, "fields": ports.response.fields},
@@ -273,7 +274,7 @@ def program(row: Row) -> Program:
 
 
 def program_json(program: Program) -> dict[str, Any]:
-    """The inverse, for those who write a workload.json."""
+    """A program in the form of workload.json."""
     return {
         "name": program.name,
         "entry": program.entry,
@@ -283,7 +284,7 @@ def program_json(program: Program) -> dict[str, Any]:
 
 
 class TextSimulation(NativeSimulation):
-    """Streams into and out of a design that is Verilog already."""
+    """Simulates a design with streams from its Verilog text."""
 
     def __init__(
         self, verilog: str, top: str, ports: Ports, names: Mapping[str, str], options: Options
@@ -294,7 +295,7 @@ class TextSimulation(NativeSimulation):
 
 
 def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_dir: Path) -> Simulated:
-    """Simulate the design before synthesis and write rtl_sim.json; a wrong answer is a failed test and no
+    """Simulate the design before synthesis and write rtl_sim.json; a wrong answer is a failed test, not an
     error.
     """
     start = time.perf_counter()
@@ -305,7 +306,7 @@ def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_
 
 
 def run_text(verilog: str, top: str, work: Workload) -> Simulated:
-    """A workload on the module `top` of a Verilog text, by Verilator."""
+    """Simulate a workload with Verilator on the module `top` of a Verilog text."""
     if work.protocol == SYSTEM:
         from ..proc.sim.native import NativeProcSimulation, VerilogText
 
@@ -319,8 +320,8 @@ def run_text(verilog: str, top: str, work: Workload) -> Simulated:
 def run_streams(
     simulation: NativeSimulation, workload: Workload, progress: Progress | None = None
 ) -> Simulated:
-    """All rows in one run, and each energy workload in one of its own: what rtl_sim.json and gate_sim.json
-    say of them.
+    """Simulate all rows in one run and each energy workload in a run of its own; the result for rtl_sim.json
+    or gate_sim.json.
     """
     failures: list[Failure] = []
     cycles = {}
@@ -343,7 +344,7 @@ def _run_rows(
     failures: list[Failure],
     progress: Progress | None = None,
 ) -> Run:
-    """One run; what is answered wrongly goes to `failures`."""
+    """Simulate rows in one run; wrong responses are added to `failures`."""
     unpack = simulation.ports.request.unpack
     run = simulation.run(
         [unpack(request) for row in rows for request in row.requests],
@@ -367,7 +368,7 @@ def _run_rows(
 
 
 def run_programs(simulation: NativeProcSimulation, workload: Workload) -> Simulated:
-    """All programs, one after the other."""
+    """Run all programs, one after the other."""
     failures: list[Failure] = []
     cycles: dict[str, int] = {}
     for name, row in workload.programs:
@@ -377,7 +378,7 @@ def run_programs(simulation: NativeProcSimulation, workload: Workload) -> Simula
 
 
 def note_outcome(name: str, outcome: Outcome, failures: list[Failure], cycles: dict[str, int]) -> None:
-    """Record whether a program failed, and the length of its window."""
+    """Record a program's failure, if it failed, and the cycles of its window."""
     if outcome.exit_code:
         failures.append(Failure(name, exit_code=outcome.exit_code, reason=outcome.reason))
     if outcome.window.cycles is not None:

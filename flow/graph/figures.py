@@ -1,4 +1,4 @@
-"""Figures of a run as summary.json holds them; summary.py gathers them, summary_text.py prints them."""
+"""Figures of a run as in summary.json; summary.py collects them, summary_text.py prints them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from . import graph
 
 
 class Core(msgspec.Struct):
-    """Figures of the measured instance, where the rest of the top module only drives it."""
+    """Figures of the measured instance, if the rest of the top module only drives it."""
 
     instance: str
     area_um2: float
@@ -33,11 +33,11 @@ class Core(msgspec.Struct):
 
 
 class Headline(msgspec.Struct, kw_only=True):
-    """Figures of a netlist that a run is judged by; None: not measured."""
+    """The main figures of a netlist; None: not measured."""
 
     area_um2: float | None = None
     met: bool | None = None
-    met_ns: float | None = None  # a period that the netlist meets; None: none is known
+    met_ns: float | None = None  # a period that the netlist meets; None: unknown
     wns_ns: float | None = None
     hold_wns_ns: float | None = None
     fmax_mhz: float | None = None
@@ -45,23 +45,23 @@ class Headline(msgspec.Struct, kw_only=True):
     power_mw: float | None = None
     energy_nj: dict[str, float] | None = None
     energy_with_glitches_nj: dict[str, float] | None = None
-    # pulses that gates swallow are left out, and those cut short count in part: what "energy" means where
-    # no other attributes
+    # with partial-swing glitches: pulses that gates swallow do not count, and those that are cut short count
+    # as a fraction; this is "energy" without further qualification
     energy_inertial_nj: dict[str, float] | None = None
-    energy_spread_nj: dict[str, Spread] | None = None  # over drawn operands
-    period_ns: float | None = None  # of the clock that trials found
+    energy_spread_nj: dict[str, Spread] | None = None  # over random operands
+    period_ns: float | None = None  # of the clock that a search found
 
 
 class Figures(Headline, omit_defaults=True):
-    """Figures of one netlist, before or after layout; figures that were not measured are left out."""
+    """Figures of one netlist, before or after layout, without those that were not measured."""
 
     tns_ns: float | None = None
-    # before layout: of "none", without wires, and of the library's model
+    # before layout: without wires ("none"), and with the library's wire-load model
     wns_by_model_ns: dict[str, float] | None = None
     wires: Source | None = None
     verdict: str | None = None
-    # "trials": of synthesis at many clocks (fmax.py); of this netlist "search", or "slack", which goes with
-    # the period
+    # "trials": from synthesis at many clocks (fmax.py); from this netlist alone: "search", or "slack" at the
+    # given period
     fmax_by: str | None = None
     trials: list[Trial] | None = None
     timing_engine: str | None = None
@@ -76,12 +76,12 @@ class Figures(Headline, omit_defaults=True):
 
     @property
     def any(self) -> bool:
-        """Something was measured."""
+        """Whether any figure was measured."""
         return self != Figures()
 
 
 class Ran(msgspec.Struct):
-    """Rows that ran somewhere."""
+    """Numbers of rows that passed and failed in one simulation."""
 
     passed: int
     failed: int
@@ -94,7 +94,7 @@ class Step(StepRun):
 
 
 class Verdict(msgspec.Struct):
-    """Result of the proof."""
+    """Result of the equivalence proof."""
 
     equivalent: bool
     refuted: bool
@@ -102,7 +102,7 @@ class Verdict(msgspec.Struct):
 
 
 class Summary(Headline, Product):
-    """The whole of summary.json; figures at the top level are those after layout where there is one."""
+    """The content of summary.json; top-level figures are those after layout if there is one."""
 
     FILE = "summary.json"
     STEP = graph.LENIENT
@@ -113,7 +113,7 @@ class Summary(Headline, Product):
     interface: str
     place: str
     parameters: Mapping[str, Any]
-    clock_ns: float  # asked for; marks begin with the verdict if the netlist of the figures misses it
+    clock_ns: float  # the requested period; if the netlist misses it, the first mark says so
     style: str | None
     area_by_module: list[ModuleArea]
     cells: int | None
@@ -135,10 +135,10 @@ class Summary(Headline, Product):
     comparable: bool
     caveats: list[str]
     core: Core | None = None
-    rules: Rules | None = None  # markers of the kit's design rules, if it has a deck
-    corners: dict[str, str] = msgspec.field(default_factory=dict)  # of setup, hold and power
+    rules: Rules | None = None  # design-rule markers, if the kit has a deck
+    corners: dict[str, str] = msgspec.field(default_factory=dict)  # for setup, hold and power
     derate: float = 0.0  # of the delays of cells on data paths
     corner_ns: dict[str, float] = msgspec.field(default_factory=dict)  # the shortest period at each corner
-    # the clock was searched: what was tried for it, after layout where there is one
+    # the trials of a clock search, after layout if there is one
     trials: list[Trial] = msgspec.field(default_factory=list)
-    products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are
+    products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # directories with the outputs of the steps

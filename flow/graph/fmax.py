@@ -1,11 +1,11 @@
 """Search for the highest clock of a design, by synthesis or by layout (timing/clock_search.py chooses the
-next trial).
+trials).
 
-Before layout a clock is met if it is met without wires, by the engine of the step timing, and with those that
-sizing supposes. The search with a layout begins where that before it ended, and is judged by the wires and
-the clock tree of each layout; it may end at a shorter period, as the wires that sizing supposes may be longer
-than those of the layout. A trial is a run of the graph up to its timing, so that each is in the cache: the
-flow at the clock that is found, and the same search again, take them from there.
+Before layout a clock is met if the engine of the step timing meets it without wires and sizing meets it with
+its assumed wires. The search with layout begins where the search before layout ended, and uses the wires and
+the clock tree of each layout. It may end at a shorter period, as the wires that sizing assumes may be longer
+than those of the layout. A trial is a run of the graph up to timing, so that all trials are cached; the flow
+at the found clock, and the same search again, take them from the cache.
 """
 
 import time
@@ -23,8 +23,8 @@ from ..timing.clock_search import ClockSearch, HighestClocks, Searched, Trial
 from ..timing.report import TimingReport
 from .runner import JOBS, FlowError, Outcome, run_flow
 
-FMAX = "fmax"  # the parameter
-BEFORE, AFTER = "timing", "timing-post"  # the steps that judge
+FMAX = "fmax"  # name of the parameter
+BEFORE, AFTER = "timing", "timing-post"  # the steps that decide
 
 
 def highest_clocks(
@@ -36,8 +36,8 @@ def highest_clocks(
     adk: Path | None = None,
     jobs: int = JOBS,
 ) -> HighestClocks:
-    """Search, beginning at the clock of these parameters; one that is not the usual one is taken to be near
-    the answer.
+    """Search, starting at the clock of these parameters; if that is not the default, the answer is expected
+    near it.
     """
 
     def outcome(step: str) -> Callable[[float], Outcome]:
@@ -60,7 +60,7 @@ def searched(
     report: Report = lambda _: None,
     what: str = "",
 ) -> Searched:
-    """Run the flow at the clocks that the search asks for."""
+    """Run the flow at the clocks that the search requests."""
     began = time.monotonic()
     while (clock_ns := search.ask()) is not None:
         name, start = f"{what}trial {len(search.trials) + 1}", time.monotonic()
@@ -74,7 +74,7 @@ def searched(
 
 
 def _expected(search: ClockSearch, clock_ns: float, seconds: float) -> str:
-    """The clock, between which others it is, and what is left."""
+    """The clock, its current bounds, and the remaining trials and time."""
     left, done = search.left, len(search.trials)
     words = (
         f"{clock_ns:g} ns",
@@ -87,7 +87,9 @@ def _expected(search: ClockSearch, clock_ns: float, seconds: float) -> str:
 
 
 def judged(outcome: Outcome, clock_ns: float) -> Trial:
-    """Return whether the run met its clock; FlowError if its timing could not be analysed."""
+    """The trial of a run: its slack, area, and whether it met the clock; FlowError if its timing could not be
+    analysed.
+    """
     files = outcome.files()
     after = "timing_post.json" in files
     timing = "timing_post.json" if after else TimingReport.FILE

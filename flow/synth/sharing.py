@@ -4,16 +4,16 @@ There are three rewritings. The first two pay if several adders have the same wo
 conditions:
 
 - (x ? y : 0) + n becomes x ? (y + n) : n. k adders become one adder and k multiplexers, and y + n does not
-wait for x. Paper 001's AddRed in Koc's form (Figure 8b) is of this kind: each step adds x_i * Y + N, with the
-same Y and N.
+  wait for x. Paper 001's AddRed in Koc's form (Figure 8b) is of this kind: each step adds x_i * Y + N, with
+  the same Y and N.
 
 - (s + (x ? y : 0)) + (q ? n : 0) becomes s + one of 0, y, n, y + n. This turns the textbook's form (Figure
-8a) into Koc's, and two carry chains in series into one. Only the bits that q depends on remain of the first
-sum.
+  8a) into Koc's, and two carry chains in series into one. Only the bits that q depends on remain of the first
+  sum.
 
 - q ? (x ? a : b) : (x ? c : 0), the result of both, becomes a sum of three products, for which the library
-has one cell per bit (AOI222, 2.1 um^2, compared with 4.8 for multiplexers): MontMulRem from 13,521 to 12,577
-um^2, sized for 3 ns.
+  has one cell per bit (AOI222, 2.1 um^2, compared with 4.8 for multiplexers): MontMulRem from 13,521 to
+  12,577 um^2, sized for 3 ns.
 
 Yosys' own `opt_share` does the opposite (it merges two adders in front of a multiplexer), so this runs after
 it.
@@ -31,7 +31,7 @@ from ..netlist.document import Bit, Cell, Document, Module, fresh_nets, made_cel
 Cells = dict[str, Cell]
 Word = tuple[Bit, ...]
 Drivers = dict[Bit, tuple[str, int]]  # by net: a cell, and the index in its output
-MOST_PRODUCTS = 3  # inputs of AOI222
+MOST_PRODUCTS = 3  # of AOI222
 LEAST_USERS = 2  # an adder is worth more than two multiplexers of its width
 
 

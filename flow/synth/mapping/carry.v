@@ -1,14 +1,12 @@
-// $lcu, the carries of an adder. Yosys' own rule makes a Brent-Kung network of every adder; here they ripple, and from a ripple abc
-// builds what the slack asks for. Chains of adders (the steps of MontMulRem) gain most: each bit of a step needs only the next bit of
-// the step before, so that the ripples overlap.
-//   MIXED  Sklansky's prefix network where words are subtracted or compared (then the carry in is 1), since what is wanted there is the
-//          last carry, and soon
-//   PROOF  wide carries alone, and those as a ripple: what the network is proved against, and so written in another way
-// techmap takes the rules for a cell in the order of their names: _70_ before _80_, and those of yosys, which begin with _90_, last.
+// $lcu, the carries of an adder. Yosys' own rule makes a Brent-Kung network of every adder; here carries ripple, and abc restructures
+// the ripple as the slack requires. Chains of adders (the steps of MontMulRem) gain most: each bit of a step needs only the next bit of
+// the previous step, so that the ripples overlap.
+//   MIXED  Sklansky's prefix network for subtractions and comparisons (with a carry in of 1), as these need the last carry early
+//   PROOF  only wide carries, as a ripple: the network is proved against this description, which therefore differs from it
+// techmap applies the rules for a cell in the order of their names: _70_ before _80_, and yosys' own rules, _90_, last.
 
-// More than 128 bits: a prefix network, whatever else the adders of a design are, as no clock waits for a ripple of that length.
-// Halves are made of halves until they are short: a loop over all bits in one module takes yosys six minutes at 1,024 bits, this less
-// than a second.
+// More than 128 bits: a prefix network with all kinds of adders, as no clock allows for a ripple of that length. It is built
+// recursively from halves: a loop over all bits in one module takes yosys six minutes at 1,024 bits, this less than a second.
 (* techmap_celltype = "$lcu" *)
 module _70_wide_carry (P, G, CI, CO);
   parameter WIDTH = 2;
@@ -55,7 +53,7 @@ module modexlab_ripple (P, G, CI, CO);
   endgenerate
 endmodule
 `else
-// Of words of generate and propagate those of all bits from the last one on; the upper half waits for the last bit of the lower.
+// The generate and propagate words of all prefixes from bit 0 on; the upper half waits for the highest bit of the lower half.
 module modexlab_prefix (P, G, PO, GO);
   parameter WIDTH = 2;
   localparam LOW = WIDTH < 2 ? 1 : 1 << ($clog2(WIDTH) - 1);

@@ -1,6 +1,6 @@
-// Names begin with _80_: techmap takes the rules for a cell in the order of their names, and those of yosys begin with _90_.
+// Names begin with _80_: techmap applies the rules for a cell in the order of their names, and those of yosys begin with _90_.
 // Adders of library cells: $fa (rows of carry-save adders, in multipliers and sums of many words) and $alu (+, - and comparisons,
-// a ripple of cells).
+// as a ripple of cells).
 (* techmap_celltype = "$fa" *)
 module _80_full_adder_row (A, B, C, X, Y);
   parameter WIDTH = 1;

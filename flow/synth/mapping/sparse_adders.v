@@ -1,4 +1,4 @@
-// As full_adders.v, with a cell where no operand has a constant in a place: a counter is no row of adders.
+// Like full_adders.v, but with a cell only at bits that are constant in no operand: a counter does not become a row of adders.
 (* techmap_celltype = "$fa" *)
 module _80_sparse_row (A, B, C, X, Y);
   parameter WIDTH = 1;

@@ -7,7 +7,7 @@ version = yosys.version
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....prove.equivalence import check_equivalence
 
     check_equivalence(

@@ -8,7 +8,7 @@ version = tools.verilator
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....gates.activity import gate_sim
 
     gate_sim(

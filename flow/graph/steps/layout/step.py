@@ -13,7 +13,7 @@ def version() -> str:
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....layout import layout, pictures
     from ....layout.placed import Placed
     from ....layout.placement import Placement

@@ -8,7 +8,7 @@ version = tools.compiled
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....layout.place import place
     from ....netlist import document, hierarchy
     from ....synth.area import PLACED, area
@@ -23,7 +23,7 @@ def run(job: Job) -> None:
         adk=job.adk,
         corner=job.corner,
     )
-    # with what placement has added
+    # with the cells that placement added
     library = kit.find(job.adk).library
     known = hierarchy.load(job.out / hierarchy.PLACED)
     netlist = document.module(job.out / "netlist_placed.json", job.design.top)

@@ -8,7 +8,7 @@ version = tools.ours
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....power.power import analyze
 
     analyze(

@@ -9,7 +9,7 @@ version = tools.compiled
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....layout.placed import Placed
     from ....layout.placement import Placement
     from ....layout.route import route

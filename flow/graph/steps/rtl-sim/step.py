@@ -7,7 +7,7 @@ version = tools.verilator
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....workload import simulate_rtl
 
     simulate_rtl(job["design.sv"], job.design, job["workload.json"], job.out)

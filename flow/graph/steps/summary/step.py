@@ -7,7 +7,7 @@ version = tools.ours
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ... import graph
     from ...summary import summarize
 

@@ -8,7 +8,7 @@ version = yosys.version
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....synth.sizing import sizing
     from ....synth.synthesis import synthesize
 

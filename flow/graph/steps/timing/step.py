@@ -5,14 +5,14 @@ from ...job import Job
 
 def version() -> str:
     """The version of the tool."""
-    # not at the top: it brings numpy, and a sweep's start asks for versions only
+    # imported here because it loads numpy, and a sweep's start only needs versions
     from ....timing import timing
 
     return timing.version("opensta")
 
 
 def run(job: Job) -> None:
-    """Make the outputs of the step."""
+    """Write the outputs of the step."""
     from ....timing.timing import analyze
 
     analyze(
