@@ -1,3 +1,3 @@
-"""Cycle-level twins with the ports of the RTL, and closed formulas for cycles (timing.py). Imports fl and
-rtl.
+"""Cycle-level twins with the ports of the RTL, and closed formulas for cycles (timing.py). The package
+imports fl and rtl.
 """

@@ -1,13 +1,16 @@
-"""SerialModExpCL and SerialExpCL: cycle-level twins of paper 003's digit-serial processor and of ours, with
-their formulas.
+"""SerialModExpCL and SerialExpCL: cycle-level twins of the digit-serial processors, of paper 003 and of our
+own, with their formulas.
 
-With M = ceil((K + 3) / S) digits:
+SerialModExp, with M = ceil((K + 3) / S) digits and an exponent of len bits:
+
     a product:          (2M + 2) + (K + 3) M
-    an exponentiation:  (len + 2) products, with one processor 3 + len + ones of them, then M + (M + 1)
-A request is taken M cycles after it has been seen: until then its numbers go into the memories.
+    an exponentiation:  (len + 2) products, or 3 + len + ones with one processor, then M + (M + 1)
 
-Our own (fl/multipliers/scaled_serial.py), with M words, G of which hold the digits of a factor, and s
+A request is accepted M cycles after it is offered, while its operands are loaded into the memories.
+
+SerialExp (fl/multipliers/scaled_serial.py), with M words, of which G hold the digits of a factor, and s
 squarings:
+
     a product:          P = G + (L + 1) M
     an exponentiation:  k + M + doublings (M + 2) + (s + 3 + 2 len) P + 1 + (M + 2) + 2 (M + 2) + M + 1
 """
@@ -23,25 +26,27 @@ from .timing import montgomery_status
 
 
 def serial_products(processors: int, exp: int) -> int:
-    """Products that follow one another."""
+    """The number of products in series."""
     length = exp.bit_length()
     return length + 2 if processors == 2 else length + exp.bit_count() + 3
 
 
 def serial_mod_exp_cycles(shape: SerialShape, processors: int, base: int, exp: int, mod: int) -> int:
-    """SerialModExp."""
+    """Cycles of SerialModExp."""
     if montgomery_status(base, mod):
         return 1
     return serial_products(processors, exp) * shape.product_cycles + 2 * shape.ndigits + 1
 
 
 def serial_exp_products(shape: ScaledSerialShape, exp: int) -> int:
-    """Squarings to R^2, two into the domain, two for each bit, and one out of it."""
+    """The number of products: squarings to R^2, two into the domain, two per bit of the exponent, and one out
+    of the domain.
+    """
     return shape.squarings + 3 + 2 * exp.bit_length()
 
 
 def serial_exp_cycles(shape: ScaledSerialShape, base: int, exp: int, mod: int) -> int:
-    """SerialExp."""
+    """Cycles of SerialExp."""
     if montgomery_status(base, mod):
         return 1
     words = shape.nwords
@@ -51,7 +56,7 @@ def serial_exp_cycles(shape: ScaledSerialShape, base: int, exp: int, mod: int) -
 
 
 def SerialModExpCL(shape, processors, given):
-    """The twin of SerialModExp; what is given it makes itself."""
+    """The twin of SerialModExp. It ignores the given numbers, because it computes them itself."""
     return exponentiation_cl(
         shape.nbits,
         montgomery_status,

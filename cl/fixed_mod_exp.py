@@ -13,21 +13,21 @@ from .timing import FixedTiming, SerialMontTiming, given_cycles
 
 
 def DirectMulCL(nbits, modulus):
-    """The twin of DirectMul: a result a cycle."""
+    """The twin of DirectMul, which gives one result per cycle."""
     return product_cl(nbits, FixedTiming(1), lambda a, b, _: mul_rem(a, b, modulus))
 
 
 def UnsubtractedCL(nbits):
-    """The twin of MMMul(nbits, subtracts=False): the sum as it is after nbits + 1 steps, below twice the
-    modulus.
+    """The twin of MMMul(nbits, subtracts=False): the sum after nbits + 1 steps, below twice the modulus,
+    without a final subtraction.
     """
     timing = SerialMontTiming(nbits)
     return product_cl(nbits, timing, lambda a, b, mod: Montgomery(mod, nbits + 1).unreduced(a, b))
 
 
 class FixedModExpCL(Component):
-    """`inspect(base, mod)` gives the status of operands; with `corrects`, a second operation starts behind
-    the first.
+    """The twin of FixedModExp. `inspect(base, mod)` gives the status of operands. With `corrects`, a second
+    operation starts while the correction of the first runs.
     """
 
     def construct(s, nbits, plan, unit, inspect, corrects):

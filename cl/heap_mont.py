@@ -1,9 +1,10 @@
 """HeapMontCL: the cycle-level twin of HeapMont, and its formula.
 
-A product:            loads + adds + L + d          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
-Product to product:   the same, or with two streams max(loads, adds) + L + d
-of a unit that fits the modulus L = d + 1 + ceil((len + 2) / w) for the len bits of N, or as many as it is
-given.
+    latency of a product:  loads + adds + L + d          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
+    interval:              the same, or with two streams max(loads, adds) + L + d
+
+For a unit that fits the modulus, L = d + 1 + ceil((len + 2) / w) with the len bits of N, or the number of
+digits at its port.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from .timing import NONE, Factors, UnitTiming
 
 @dataclass(frozen=True)
 class HeapMontTiming(UnitTiming):
-    """HeapMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its
+    """HeapMont: one digit per cycle, whatever the operands. A block is a digit, and `mod` is N, not its
     multiple.
     """
 
@@ -39,36 +40,36 @@ class HeapMontTiming(UnitTiming):
         return ScaledShape(nbits, self.digit_nbits, self.quotient_delay)
 
     def blocks_of(self, mod: int) -> int:
-        """The digits of R; they are more than those of the modulus."""
+        """The number of digits of R, which exceeds that of the modulus."""
         return self.shape(max(1, mod.bit_length())).ndigits if self.fits else 1
 
     def steps(self, nblocks: int) -> int:
-        """Return the steps of one product."""
+        """The number of steps of a product."""
         return (nblocks if self.fits else self.shape(self.nbits).ndigits) + 1 + self.quotient_delay
 
     def product_cycles(self, nblocks: int) -> int:
         return self.loads - 1 + self.steps(nblocks) + self.adds
 
     def interval(self, nblocks: int = 1) -> int:
-        """From product to product, if they do not wait for one another."""
+        """Cycles from one product to the next independent one."""
         if self.streams == 1:
             return self.product_cycles(nblocks)
         return self.steps(nblocks) + max(self.loads, self.adds) - 1
 
     def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
-        """The second product starts as the first one leaves, or beside the addition of its pair."""
+        """The second product starts as the first one leaves, or during the final addition of the first."""
         return self.latency(mod=mod) + self.interval(self.blocks_of(mod))
 
 
 def HeapMontCL(
     nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1, fits=None
 ):
-    """The twin of HeapMont; all kinds of rows take the same cycles."""
+    """The twin of HeapMont; the cycles do not depend on the kind of rows."""
     timing = HeapMontTiming(nbits, digit_nbits, quotient_delay, streams, loads, adds, bool(fits))
     shape = timing.shape(nbits)
 
     def product(a, b, m_prime, ndigits=shape.ndigits):
-        # M = M' * 2^(ones of M) - 1 is all that a product needs to know of N
+        # a product depends on N only through M = M' * 2^(ones of M) - 1
         return Montgomery((m_prime << shape.scale_nbits) - 1, ndigits * digit_nbits).unreduced(a, b)
 
     most_blocks = shape.ndigits if fits else 0
@@ -78,8 +79,8 @@ def HeapMontCL(
 
 
 class TwoStreamsCL(Component):
-    """The next product is taken in the last step of one, and makes its first step when the pair of that has
-    been read.
+    """A unit with two streams: it accepts the next product in the last step of the current one, and starts
+    its first step when the pair of the current one has been read.
     """
 
     def construct(s, wide, product, timing, most_blocks=0):
@@ -88,9 +89,9 @@ class TwoStreamsCL(Component):
 
         s.running = Wire()
         s.loads = Wire(32)  # cycles before the first step
-        s.steps = Wire(32)  # that are left
+        s.steps = Wire(32)  # remaining
         s.first = Wire()
-        s.answer = Wire(wide)  # of the product under way
+        s.answer = Wire(wide)  # of the product in progress
         s.adding = Wire()
         s.left = Wire(32)  # cycles until the sum is there
         s.sum = Wire(wide)

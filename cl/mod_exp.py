@@ -1,4 +1,4 @@
-"""ModExpCL and MontModExpCL: cycle-level twins of machines, which deliver the FL result after the cycles of
+"""ModExpCL and MontModExpCL: cycle-level twins of machines; they return the FL result after the cycles of
 timing.py.
 """
 
@@ -27,8 +27,8 @@ def ModExpCL(plan, unit):
 class ConvertedModExpCL(Component):
     """Three units in series: conversion into a domain, exponentiation, and conversion back.
 
-    cycles_in(base, mod), cycles_between(exp, status) and cycles_out are theirs; numbers inside are not
-    converted, as no port shows them.
+    cycles_in(base, mod), cycles_between(exp, status) and cycles_out are their cycles. The model does not
+    convert numbers, as no port shows the converted values.
     """
 
     def construct(s, nbits, cycles_in, cycles_between, cycles_out):

@@ -1,8 +1,8 @@
 """MontMulRemCL: the cycle-level twin of MontMulRem, a ring of stages whose products move together.
 
-Pipelined, each stage may hold a product; otherwise there is one in the whole ring. All of them stand still
-while one that is finished waits at the output. With `fits` they go around for as many cycles as the port
-`nblocks` says.
+If pipelined, each stage may hold a product; otherwise the ring holds one. The whole ring stalls while a
+finished product waits at the output. With `fits`, a product circulates for the number of cycles that follows
+from the port `nblocks`.
 """
 
 from pymtl3 import *
@@ -22,7 +22,7 @@ class MontMulRemCL(Component):
         LAST = nstages - 1
         capacity = nstages if pipelined else 1
 
-        # for each stage: is there a product, how many cycles until it is done, what will it be
+        # for each stage: whether it holds a product, its remaining cycles, and its value
         s.valid = [Wire() for _ in range(nstages)]
         s.left = [Wire(32) for _ in range(nstages)]
         s.product = [Wire(Product) for _ in range(nstages)]

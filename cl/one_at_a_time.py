@@ -1,13 +1,13 @@
 """OneAtATimeCL: the cycle-level twin of any unit that works on one request at a time.
 
-`serve(msg, modulus)` gives the answer and the cycles it takes, from the request's handshake to the first
-cycle in which the answer is offered; both come from fl and timing.py. With `overlap`, the next request is
-taken in the cycle in which the answer leaves, otherwise in the cycle after. `waits(msg)` is for how many
-cycles a unit that is free looks at a request before it takes it.
+`serve(msg, modulus)` returns the response and its cycles, from the handshake of the request to the first
+cycle in which the response is offered; both come from fl and timing.py. With `overlap`, the next request is
+accepted in the cycle in which the response leaves, otherwise one cycle later. `waits(msg)` is the number of
+cycles for which an idle unit examines a request before it accepts it.
 
-Ports: those of the RTL unit: istream, ostream, and `modulus` where that has one (modulus_nbits > 0). The twin
-of a unit that fits the modulus (most_blocks > 0) has `nblocks` too, and calls serve(msg, modulus, nblocks).
-`restart()` is called in reset, for a unit with state between requests.
+Ports are those of the RTL unit: istream, ostream, and `modulus` if the unit has one (modulus_nbits > 0). The
+twin of a unit that fits the modulus (most_blocks > 0) also has `nblocks`, and calls serve(msg, modulus,
+nblocks). `restart()` is called in reset, for a unit with state between requests.
 """
 
 from pymtl3 import *
@@ -17,7 +17,7 @@ from ..rtl.messages import declare_streams, mk_modexp_req, mk_modexp_resp, mk_pr
 
 
 def declare_blocks(s, most_blocks):
-    """The port `nblocks` of a unit that fits the modulus."""
+    """Declare the port `nblocks` of a unit that fits the modulus, or a constant 0."""
     if most_blocks:
         s.nblocks = InPort(clog2(most_blocks + 1))
     else:
@@ -36,7 +36,7 @@ class OneAtATimeCL(Component):
         declare_blocks(s, most_blocks)
 
         s.full = Wire()
-        s.left = Wire(32)  # cycles until the answer is there
+        s.left = Wire(32)  # remaining cycles until the response
         s.answer = Wire(Resp)
         s.ostream.msg //= s.answer
 
@@ -85,9 +85,9 @@ class OneAtATimeCL(Component):
 
 
 def product_cl(nbits, timing, product, most_blocks=0):
-    """The twin of a product unit that answers `product(a, b, modulus)`, in the cycles of its timing.
+    """The twin of a product unit that returns `product(a, b, modulus)` after the cycles of its timing.
 
-    One that fits the modulus (most_blocks > 0) answers `product(a, b, modulus, nblocks)`.
+    A unit that fits the modulus (most_blocks > 0) returns `product(a, b, modulus, nblocks)`.
     """
     Product = mk_bits(nbits)
 
@@ -100,9 +100,9 @@ def product_cl(nbits, timing, product, most_blocks=0):
 
 
 def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0, loads_all=False):
-    """The twin of a machine: the status by `inspect(base, mod)`, the result of good operands by
-    `power(base, exp, mod)`, and `cycles` of the same. It looks at good operands for `loads` cycles before it
-    takes them, with `loads_all` at bad ones too.
+    """The twin of a machine: the status is `inspect(base, mod)`, the result of valid operands `power(base,
+    exp, mod)`, and the cycles are `cycles(base, exp, mod)`. It examines valid operands for `loads` cycles
+    before it accepts them, and with `loads_all` also invalid ones.
     """
     Response = mk_modexp_resp(nbits)
 

@@ -6,7 +6,7 @@ from .one_at_a_time import OneAtATimeCL
 
 
 def unpad_cycles(nbytes: int) -> int:
-    """Return the cycles of Pkcs1Unpad."""
+    """Cycles of Pkcs1Unpad."""
     return nbytes + 2
 
 

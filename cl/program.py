@@ -1,20 +1,20 @@
 """ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program/ir.py), and the cycles
 of each microinstruction.
 
-    a word with products    from its first product's request to its last answer. With `forward` the request
-                            leaves in the cycle in
-                            which the word before ends, otherwise, or where that word changes the modulus, in
-                            the cycle after
-    a conversion unit       its cycles: times / per_cycle; on a scaled modulus those of scaled_entry.py
-    any other word          1; what reads s waits until a scan is over, 2^k + 2 cycles after the word that
-                            began it was entered
-    an aligning word        until the exponent's leading zeros have left, one in each cycle from the request
-                            on
-    the answer              1
+    with products           from the request of its first product to its last response. With `forward` the
+                            request is sent in the cycle in which the previous microinstruction ends;
+                            otherwise, or if that one changes the modulus, one cycle later
+    with a conversion       cycles of the conversion unit: times / per_cycle; on a scaled modulus those of
+                            scaled_entry.py
+    any other               1; one that reads s waits until a scan is complete, 2^k + 2 cycles after the
+                            microinstruction that started it was entered
+    aligning                until the leading zeros of the exponent have been shifted out, one per cycle from
+                            the request on
+    answer                  1
 
-Counted from the handshake of the request, for which the words that look at it make it wait
-(`loading_cycles`). Which words are executed hangs on exponents alone, so that nothing is multiplied unless
-the multiplier's cycles depend on its operands.
+Cycles are counted from the handshake of the request, which is delayed by the microinstructions that examine
+it (`loading_cycles`). Control flow depends only on exponents, so no products are computed unless the cycles
+of the multiplier depend on its operands.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,11 +43,13 @@ class ProgramTiming:
 
     @property
     def loading_cycles(self) -> int:
-        """For how long a request is looked at before it is taken; one with a public exponent: a cycle."""
+        """The cycles for which a request is examined before it is accepted; for one with a public exponent it
+        is one cycle.
+        """
         return sum(word.takes and not word.accepts for word in self.program.words)
 
     def product_cycles(self, made: Sequence[Made], modulus: int) -> int:
-        """The products of a word, from the first request to the last answer."""
+        """Cycles of the products of a microinstruction, from the first request to the last response."""
         costs = [self._one(product, modulus) for product in made]
         if len(made) <= self.nunits:
             return max(costs)
@@ -55,7 +57,9 @@ class ProgramTiming:
         return self.unit.pair(first, second, self._blocks_by(made[0], modulus))
 
     def _blocks_by(self, product: Made, modulus: int) -> int:
-        """A modulus of as many blocks as the product takes; words have products of one kind."""
+        """A modulus with as many blocks as the product uses; the products of a microinstruction are of one
+        kind.
+        """
         return (1 << self.nbits) - 1 if product.wide else modulus or 1
 
     def _one(self, product: Made, modulus: int) -> int:
@@ -67,7 +71,7 @@ class ProgramTiming:
         return self.unit.latency(product.a, product.b, modulus)
 
     def setup_cycles(self, setup: Setup, modulus: int) -> int:
-        """Return the cycles of a conversion."""
+        """Cycles of a conversion."""
         if self.scaled is None:
             return setup.times(self.unit.blocks_of(modulus)) // self.doublings_per_cycle
         known = {"scale": self.scaled.scale_cycles(modulus), "halve": self.scaled.leaving_cycles}
@@ -76,21 +80,21 @@ class ProgramTiming:
     def cycles(
         self, fields: Mapping[str, int], arithmetic: Arithmetic | None, status: Status = Status.OK
     ) -> int:
-        """From the request's handshake to the answer, for an operation with these fields."""
+        """Cycles from the handshake of the request to the answer, for an operation with these fields."""
         trace: list[Executed] = []
         operands_count = self.unit.product_cycles(1) is None
         run(self.program, fields, arithmetic if operands_count else None, status, trace)
         return self.replayed(trace, fields.get("exp", 0))
 
     def replayed(self, trace: Sequence[Executed], exp: int) -> int:
-        """The cycles of words that were executed; `exp` is what an aligning word waits for."""
+        """Total cycles of executed microinstructions; an aligning one waits for the length of `exp`."""
         return max(self.ends(trace, exp), default=0)
 
     def ends(self, trace: Sequence[Executed], exp: int) -> Iterator[int]:
-        """For each of these words, how many cycles have gone by when it ends."""
+        """For each of these microinstructions, the cycle in which it ends."""
         now = ready = 0
-        entered = None  # the last word's place, to tell a repetition
-        settled = False  # the last word changed the modulus
+        entered = None  # address of the last microinstruction if it repeats
+        settled = False  # the last microinstruction changed the modulus
         taken = False
         for executed in trace:
             word = executed.word
@@ -126,7 +130,7 @@ class ProgramTiming:
 
 
 def ProgramExpCL(timing, arithmetic, inspect):
-    """The twin of a ProgramExp; `inspect(fields)` is the status that a request is refused with."""
+    """The twin of a ProgramExp; `inspect(fields)` is the status of a request."""
     program, nbits = timing.program, timing.nbits
     names = ("base", "exp", "mod", *(name for name, _ in program.fields))
     Request = mk_keyed_req(nbits, program.fields) if program.fields else mk_modexp_req(nbits)

@@ -1,16 +1,16 @@
 """Closed formulas for the cycles of programs with a window or a key (fl/program/builder.py); program.py
-counts the same by microinstruction.
+counts the same cycles by microinstruction.
 
-T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P = ov + T; k bits of a digit,
-d digits, S = 2^k + 2 the cycles of a scan:
+T is the cycles of a product under the current modulus, ov is 1 without forwarding, P = ov + T; a digit has k
+bits, d is the number of digits, and S = 2^k + 2 the cycles of a scan:
 
     fixed window        1 + (2^k - 2) P + 1 + S + (d - 1) (max(k P + ov, S) + T)    always 2 d P    ladder d P
-    public exponent e   as many P as bits, and for each 1 what a second product of one unit takes (right to
+    public exponent e   P per bit, and for each 1 the extra cycles of a second product on one unit (right to
                         left)
-    into the domain     doublings / doublings a cycle for the constant, P a number
+    into the domain     doublings / doublings per cycle for the constant, and P per number
 
 All other microinstructions take one cycle: stores, loads, moves, sums, comparisons. `modexlab show --costs`
-has the sums by width.
+prints the sums by width.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class Formula:
         return 0 if self.forward else 1
 
     def product(self, modulus: int) -> int:
-        """A product under a modulus; under 0 a wide one."""
+        """Cycles of a product under a modulus; with modulus 0, of a wide product."""
         recipe = self.recipe
         most = (1 << recipe.nbits) - 1
         cycles = self.unit.product_cycles(self.unit.blocks_of(modulus or most if recipe.fits else most))
@@ -42,24 +42,24 @@ class Formula:
         return cycles
 
     def p(self, modulus: int) -> int:
-        """A product that follows another word."""
+        """Cycles of a product that follows another microinstruction."""
         return self.ov + self.product(modulus)
 
     def pair(self, modulus: int) -> int:
-        """Two products of a word."""
+        """Cycles of a microinstruction with two products."""
         if self.recipe.nunits == 2:
             return self.p(modulus)
         return self.ov + self.unit.pair(mod=modulus or (1 << self.recipe.nbits) - 1)
 
     @property
     def montgomery(self) -> int:
-        """A word more where there is an entering constant."""
+        """1 if the entering constant takes a microinstruction, otherwise 0."""
         return int(self.recipe.montgomery)
 
     # ---- parts
 
     def constant(self, modulus: int) -> int:
-        """The doublings, and squarings, that make the number by which others enter."""
+        """Cycles of the doublings and squarings that compute the entering constant."""
         recipe = self.recipe
         if not recipe.montgomery:
             return 0
@@ -70,12 +70,12 @@ class Formula:
         return doublings // recipe.doublings_per_cycle + recipe.squarings * self.p(modulus)
 
     def public(self, exp: int, modulus: int) -> int:
-        """A loop to the right."""
+        """Cycles of a right-to-left loop."""
         ones = exp.bit_count()
         return (exp.bit_length() - ones) * self.p(modulus) + ones * self.pair(modulus)
 
     def digits(self, exp: int, modulus: int) -> int:
-        """That are scanned, where those above modulus and exponent are skipped."""
+        """The number of digits that are scanned; those above modulus and exponent may be skipped."""
         recipe = self.recipe
         if not recipe.skips:
             return recipe.ndigits
@@ -83,8 +83,8 @@ class Formula:
         return blocks * recipe.block // recipe.digit_nbits
 
     def loop(self, exp: int, modulus: int) -> int:
-        """The loop of the schedule; of the exponent it wants to know the length where digits are skipped, and
-        its ones to the right.
+        """Cycles of the loop of the schedule. Only the length of `exp` matters, if digits are skipped, and
+        from right to left also its number of ones.
         """
         recipe = self.recipe
         k, d = recipe.digit_nbits, self.digits(exp, modulus)
@@ -97,7 +97,9 @@ class Formula:
         return d * (self.p(modulus) if recipe.schedule == "ladder" else 2 * self.p(modulus))
 
     def power(self, exp: int, modulus: int, made: bool = False) -> int:
-        """From the modulus to the end of the loop; `made`: the entering constant is there."""
+        """Cycles from setting the modulus to the end of the loop; `made`: the entering constant is already
+        stored.
+        """
         recipe = self.recipe
         into = 1 + (self.montgomery if made else self.constant(modulus)) + 1
         one = self.p(0) if recipe.montgomery and not recipe.shape.plain_result else 0
@@ -107,7 +109,7 @@ class Formula:
     # ---- programs
 
     def plain(self, modulus: int, exp: int = 0) -> int:
-        """A program with a window and without a key: {base, exp, mod}."""
+        """Cycles of a program with a window and without a key: {base, exp, mod}."""
         recipe = self.recipe
         skipped = 0
         if recipe.skips:
@@ -119,22 +121,22 @@ class Formula:
             else:
                 into = self.constant(modulus) + self.pair(0)
         else:
-            # the first product follows the request, of which it does not see the modulus yet
+            # the first product follows the request and does not see its modulus yet
             late = 0 if recipe.skips else 1 - self.ov
             into = late + self.p(0) if recipe.domain == "identity" else 0
         leave = self.p(modulus) if recipe.montgomery else 0
         return skipped + into + self.loop(exp, modulus) + leave + self.wiping(modulus) + 1
 
     def wiping(self, modulus: int) -> int:
-        """The registers, the units and the table; of a request with a public exponent, what comes behind its
-        result as well.
+        """Cycles to clear the registers, the units and the table; for a request with a public exponent,
+        including all that follows its result.
         """
         recipe = self.recipe
         entries = 1 << recipe.digit_nbits if recipe.shape.digit else 0
         return 1 + self.p(modulus) + entries + (recipe.scaled is not None)
 
     def public_request(self, plan: Plan, base: int, exp: int, modulus: int) -> int:
-        """A request with a public exponent, by the plan of the machine."""
+        """Cycles of a request with a public exponent, by the plan of the machine."""
         recipe = self.recipe
         other = replace(self, recipe=recipe.of_public)
         bitwise = replace(plan, schedule=other.recipe.schedule, full_scan=False)
@@ -144,20 +146,20 @@ class Formula:
         return other.bitwise(bitwise, base, exp, modulus) + wiping
 
     def bitwise(self, plan: Plan, base: int, exp: int, modulus: int) -> int:
-        """A binary schedule without a key, before anything is wiped."""
+        """Cycles of a binary schedule without a key, before wiping."""
         if not self.recipe.apart:
             return mod_exp_cycles(plan, self.unit, base, exp, modulus)
-        # a product that follows the request does not see the modulus yet
+        # a product directly after the request does not see the modulus yet
         late = exp & 1 & self.forward & (not plan.montgomery)
         return mod_exp_cycles(plan, self.unit, base, 0, modulus) + late + self.apart(exp, modulus)
 
     def apart(self, exp: int, modulus: int) -> int:
-        """A loop to the right whose products have words of their own."""
+        """Cycles of a right-to-left loop with one product per microinstruction."""
         ones, bits = exp.bit_count(), exp.bit_length()
         return (bits + ones) * self.p(modulus) + bits - ones
 
     def keyed(self, n: int, d: int, e: int, p: int = 0, q: int = 0) -> int:
-        """A program with a key, whose numbers belong together."""
+        """Cycles of a program with a consistent key."""
         recipe = self.recipe
         m = self.montgomery
         cycles = 0
@@ -181,11 +183,9 @@ class Formula:
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """Return the cycles of a refused request: the wiping and the answer, which end every keyed
-        program.
-        """
+        """Cycles of a refused request: the wiping and the answer, which end every keyed program."""
         recipe = self.recipe
         result = (
             0 if recipe.verify else 2
-        )  # is kept, and fetched; a checked one is fetched as two others are not cleared
+        )  # stored and fetched; for a checked result, two slots that are not cleared compensate the fetches
         return result + 1 + (1 + self.product(0)) + self.montgomery + program_of(recipe).depth + 1

@@ -1,7 +1,7 @@
 """PseudoMulCL: the cycle-level twin of the compression-tree multiplier, and its timing.
 
-One result a cycle: the unit takes operands when its register is empty or is being emptied. Ports as in
-rtl/units/pseudo_mul.py; the port `modulus` is not read, as the modulus is a parameter.
+It gives one result per cycle: the unit accepts operands when its register is empty or is being emptied. Ports
+are as in rtl/units/pseudo_mul.py; the port `modulus` is not read, as the modulus is a parameter.
 """
 
 from ..fl.compression.compression import BEST

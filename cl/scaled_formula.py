@@ -1,13 +1,13 @@
 """Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_builder.py); program.py
-counts the same by microinstruction.
+counts the same cycles by microinstruction.
 
-As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to
-R^2 (ScaledEntry: doublings, squares of P), behind which a product sees M' a cycle later, as any that follows
-a change of the modulus; H those of h halvings and of the subtraction behind them.
+As in program_formula.py, T is the cycles of a product, ov is 1 without forwarding, P = ov + T. C is the
+cycles to R^2 (ScaledEntry: doublings, squares of P), after which a product sees M' one cycle later, as after
+any change of the modulus. H is the cycles of h halvings and the subtraction after them.
 
-    into the form   C, and P a number, 3 P + 3 one of two words           out of it   P + 1 + H
-    private         words of one cycle aside, plain C + 2 P + loop + P + H, by CRT 2 C + 2 loop + 28 P + 3 H,
-                    and
+    into the form   C, and P per number, or 3 P + 3 for one of two words      out of it   P + 1 + H
+    private         apart from microinstructions of one cycle: C + 2 P + loop + P + H without CRT,
+                    2 C + 2 loop + 28 P + 3 H with CRT
     check           modulo n C + 2 P + H + the public power; by CRT 2 (C + 7 P + 2 H + the public power)
 """
 
@@ -32,12 +32,12 @@ class ScaledFormula(Formula):
 
     @cached_property
     def each(self) -> int:
-        """P, whatever the modulus."""
+        """P, which does not depend on the modulus."""
         return self.p(0)
 
     @property
     def late(self) -> int:
-        """Return the cycles by which a product waits after a microinstruction that changes the modulus."""
+        """The cycles by which a product waits after a microinstruction that changes the modulus."""
         return 1 - self.ov
 
     @property
@@ -52,7 +52,7 @@ class ScaledFormula(Formula):
         return self.form.constant_cycles(modulus) + self.late
 
     def plain(self, modulus: int, exp: int = 0, plan: Plan | None = None) -> int:
-        """A program without a key; by `plan` where the schedule is binary."""
+        """Cycles of a program without a key; by `plan` if the schedule is binary."""
         recipe, product = self.recipe, self.each
         enters = product if recipe.starts_plain or recipe.nunits == 2 else 2 * product
         into = self.constant(modulus) + enters
@@ -82,8 +82,8 @@ class ScaledFormula(Formula):
         return 2 + self.public(exp, 0)
 
     def power(self, exp: int, modulus: int, made: bool = False, e: int = 0) -> int:
-        """From the modulus to the end of the loop, and of the blinding of the message by the public exponent
-        e.
+        """Cycles from setting the modulus to the end of the loop, including the blinding of the message by
+        the public exponent e.
         """
         recipe, product = self.recipe, self.each
         blinded = (
@@ -111,7 +111,7 @@ class ScaledFormula(Formula):
         return 4 + self.late + 2 * self.each + int(self.form.folds > 1)
 
     def _check(self, e: int, modulus: int) -> int:
-        """The result's power, below the modulus."""
+        """Cycles to raise the result to e and reduce it below the modulus."""
         return self._modulus(modulus) + self._number + 1 + self._public(e) + self.halve
 
     def keyed(self, n: int, d: int, e: int, p: int = 0, q: int = 0) -> int:
@@ -129,9 +129,7 @@ class ScaledFormula(Formula):
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """Return the cycles of a refused request: the wiping and the answer, which end every keyed
-        program.
-        """
+        """Cycles of a refused request: the wiping and the answer, which end every keyed program."""
         recipe = self.recipe
         joins = int(recipe.joins)
         kept = 0 if recipe.verify else 1 + joins

@@ -1,7 +1,8 @@
 """ScaledModExpCL: the cycle-level twin of ScaledModExp, and its formula.
 
-Cycles: max(wide / doublings, w / halvings) + those of SystolicExp + wide / halvings, with doublings and
-halvings a cycle and wide = w * L. A bad operand costs 1 cycle in each of the first two.
+The cycles are max(wide / doublings, w / halvings) + those of SystolicExp + wide / halvings, with the numbers
+of doublings and halvings per cycle and wide = w * L. An invalid operand takes 1 cycle in each of the first
+two units.
 """
 
 from functools import partial
@@ -15,14 +16,14 @@ from .timing import montgomery_status
 def scaled_in_cycles(
     shape: ScaledShape, doublings_per_cycle: int, halvings_per_cycle: int, base: int, mod: int
 ) -> int:
-    """ScaledConvertIn: doublings to R, and halvings to M' beside them."""
+    """Cycles of ScaledConvertIn: doublings to R, and halvings to M' in parallel."""
     if montgomery_status(base, mod):
         return 1
     return max(shape.wide // doublings_per_cycle, shape.scale_nbits // halvings_per_cycle)
 
 
 def scaled_out_cycles(shape: ScaledShape, halvings_per_cycle: int) -> int:
-    """ScaledConvertOut: halvings by R."""
+    """Cycles of ScaledConvertOut: halvings that divide by R."""
     return shape.wide // halvings_per_cycle
 
 
@@ -35,7 +36,7 @@ def scaled_mod_exp_cycles(
     doublings_per_cycle: int,
     halvings_per_cycle: int,
 ) -> int:
-    """Return the cycles of ScaledModExp: three units in series."""
+    """Cycles of ScaledModExp: three units in series."""
     return (
         scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
         + systolic_exp_cycles(shape, exp, montgomery_status(base, mod))

@@ -1,5 +1,5 @@
-"""Cycle-level twins of the units that work through a factor bit by bit: ShiftSub, ShiftSubCarrySave, MMMul,
-MMRed.
+"""Cycle-level twins of the units that process a factor bit by bit: ShiftSub, ShiftSubCarrySave,
+MMMul, MMRed.
 """
 
 from ..fl.multipliers.montgomery import Montgomery

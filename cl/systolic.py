@@ -1,16 +1,18 @@
 """SystolicMontCL and SystolicModExpCL: the cycle-level twins of paper 002's multiplier and exponentiator, and
 their formulas.
 
-With s words of k bits, P = 3s + 2 cycles from product to product (the words of one leave as the next one
-wants them):
+With s words of k bits, a product starts P = 3s + 2 cycles after the previous one (its words are consumed as
+those of the previous product leave):
+
     a product, all words at once:   4s + 1
     an exponentiation:              max(P, a + 1) + (2 len + 1) P + s - 1
-where len is the length of the exponent, of whose z leading zeros of nbits a = floor(z / k) + z mod k shifts
-get rid (z, where the
-machine has a word or less). So the 2 len + 2 products of the paper, and s - 1 until the last word is there.
 
-Our own, on a scaled modulus of L digits, P = 2 (L + 1): 2 + a + 2 len P + L; of exponent 0 2 + a (between the
-converters of scaled_mod_exp.py).
+len is the length of the exponent. Its z leading zeros of nbits take a = floor(z / k) + z mod k shifts (z, if
+the machine has at most one word). The formula has the 2 len + 2 products of the paper, and s - 1 cycles until
+the last word arrives.
+
+Our own machine, on a scaled modulus of L digits, has P = 2 (L + 1) and takes 2 + a + 2 len P + L cycles, or 2
++ a for exponent 0 (between the converters of scaled_mod_exp.py).
 """
 
 from functools import partial
@@ -26,24 +28,24 @@ from .timing import FixedTiming, montgomery_status
 
 
 def systolic_interval(shape: SystolicShape) -> int:
-    """From product to product."""
+    """Cycles from one product to the next."""
     return 3 * shape.nwords + 2
 
 
 def systolic_timing(shape: SystolicShape) -> FixedTiming:
-    """SystolicMont, whose product is there when all of its words are."""
+    """Timing of SystolicMont, whose product is complete when its last word is."""
     return FixedTiming(4 * shape.nwords + 1)
 
 
 def systolic_status(shape: SystolicShape, base: int, mod: int) -> Status:
-    """Return the status with which the machine answers these operands."""
+    """The status of these operands."""
     if mod.bit_length() > shape.modulus_nbits:
         return Status.TOO_WIDE
     return montgomery_status(base, mod)
 
 
 def systolic_mod_exp_cycles(shape: SystolicShape, base: int, exp: int, mod: int) -> int:
-    """SystolicModExp."""
+    """Cycles of SystolicModExp."""
     if systolic_status(shape, base, mod):
         return 1
     interval = systolic_interval(shape)
@@ -57,18 +59,18 @@ def systolic_mod_exp_cycles(shape: SystolicShape, base: int, exp: int, mod: int)
 
 
 def aligns(nbits: int, k: int, length: int) -> int:
-    """Shifts until the highest one of the exponent is in place: of k bits, and of one."""
+    """The number of shifts, by k bits and by one bit, that bring the highest 1 of the exponent into place."""
     zeros = nbits - length
     return zeros // k + zeros % k if nbits > k else zeros
 
 
 def scaled_array_timing(shape: ScaledShape) -> FixedTiming:
-    """ScaledArray: products without a pause."""
+    """Timing of ScaledArray: products without a pause."""
     return FixedTiming(2 * shape.nsteps)
 
 
 def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
-    """SystolicExp, between its converters."""
+    """Cycles of SystolicExp, between its converters."""
     if status:
         return 1
     length = exp.bit_length()
@@ -82,7 +84,7 @@ def SystolicMontCL(shape):
 
 
 def SystolicModExpCL(shape, given):
-    """The twin of SystolicModExp; what is given it makes itself."""
+    """The twin of SystolicModExp. It ignores the given numbers, because it computes them itself."""
 
     def power(base, exp, mod):
         return mod_exp(base, exp, mod, domain=Redundant(mod, shape.nbits, shape.wide), schedule="always")

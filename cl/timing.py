@@ -1,26 +1,27 @@
 """Closed formulas for the cycles of every unit and machine, from the handshake of the request to that of the
 response.
 
-They hold with ports that are always ready, and are exact: tests compare them with the CL twins and with RTL,
-row by row.
+They are exact for ports that are always ready; tests compare them with the CL twins and with RTL, row by row.
 
-A unit is told by `latency(a, b, mod)`, the cycles of one product, and `pair(...)`, from the first request to
-the second answer of two products that are offered one after the other. `fixed` is the latency where it is the
-same for all operands. A unit that `fits` has its width at run time, in blocks of `block_nbits` bits:
-`blocks_of(mod)` are those that a modulus needs, and `product_cycles(nblocks)` the latency then, whatever the
-operands. `latency` and `pair` are those of a unit that has been given blocks_of(mod), and `fixed` is None, as
-the modulus decides. Every other unit is one block, of its whole width.
+A unit is described by `latency(a, b, mod)`, the cycles of one product, and `pair(...)`, the cycles from the
+first request to the second response of two products that are offered one after the other. `fixed` is the
+latency if it is the same for all operands. A unit that `fits` has its width at run time, in blocks of
+`block_nbits` bits: `blocks_of(mod)` is the number of blocks that a modulus needs, and
+`product_cycles(nblocks)` the latency with that many, whatever the operands. `latency` and `pair` are those of
+a unit set to blocks_of(mod), and `fixed` is None, as the modulus matters. Every other unit is one block of
+its whole width.
 
-A machine (program_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without
-forwarding:
-    right-to-left-2   len * (ov + L)        len: length of the exponent, ones: how many of its bits are 1
+A machine (program_exp.py) executes a sequence of steps. Each takes ov cycles plus its products, where ov is 1
+without forwarding. With the length len of the exponent, the number ones of its 1 bits, and the latency L:
+
+    right-to-left-2   len * (ov + L)
     right-to-left-1   ones * (ov + pair) + (len - ones) * (ov + L)
     left-to-right     1 + (len + ones - 2) * (ov + L)       (ov + L instead of 1 in the identity domain)
     always            2 * len * (ov + L)
     ladder            len * (ov + L)
-for len > 0; for len = 0 nothing, or with steps_once a step without a 1. With full_scan, len is nbits. Where L
-depends on the
-operands, the sum runs over the products instead.
+
+for len > 0. For len = 0 there is no step, or with steps_once one without a 1. With full_scan, len is nbits.
+If L depends on the operands, the sum is over the products instead.
 """
 
 from dataclasses import dataclass
@@ -34,32 +35,32 @@ from ..rtl.units.div_rem import div_rem_block_nbits
 from ..rtl.units.shift_sub import shift_sub_block_nbits
 
 Factors = tuple[int, int]
-NONE = (0, 0)  # factors, where they do not matter
+NONE = (0, 0)  # factors that do not matter
 
 montgomery_status = partial(operand_status, odd_only=True, reduced_only=True)
 
 
 def aligned_div_rem_cycles(dividend: int, divisor: int) -> int:
-    """AlignedDivRem: up and down again by the length of the quotient."""
+    """Cycles of AlignedDivRem, which shifts up and down again by the length of the quotient."""
     if divisor == 0:
         return 1
-    shift = dividend.bit_length() - divisor.bit_length()  # the quotient has as many bits, or one more
+    shift = dividend.bit_length() - divisor.bit_length()  # the quotient has this many bits, or one more
     if shift >= 0 and dividend >> shift >= divisor:
         shift += 1
     return 2 * max(shift, 0) + 2
 
 
 class Dependence(IntEnum):
-    """How cycles depend on a number."""
+    """How the cycles of a unit depend on an operand."""
 
     NONE = 0
-    LENGTH = 1  # on its bits from the highest 1 on
+    LENGTH = 1  # on its bit length
     VALUE = 2
 
 
 class UnitTiming:
-    """The cycles of a product unit of one width. A class says what `product_cycles` are, and `_block`, if its
-    units can be made to fit; units whose operands decide also say what `latency` is.
+    """The cycles of a product unit of one width. A subclass defines `product_cycles`, `_block` if its units
+    can fit, and `latency` if the cycles depend on the operands.
     """
 
     fits: bool = False
@@ -67,11 +68,11 @@ class UnitTiming:
 
     @property
     def _block(self) -> int:
-        """Bits of a block of the unit that fits."""
+        """The width of a block of a unit that fits."""
         raise NotImplementedError
 
     def product_cycles(self, nblocks: int) -> int | None:
-        """Cycles of a product with so many blocks, whatever the operands; None if they decide."""
+        """Cycles of a product with this many blocks; None if they depend on the operands."""
         raise NotImplementedError
 
     @property
@@ -81,7 +82,7 @@ class UnitTiming:
 
     @property
     def depends(self) -> Dependence:
-        """How the cycles of a product depend on its operands: LENGTH is that of the modulus."""
+        """How the cycles of a product depend on its operands; LENGTH refers to the modulus."""
         if self.fixed is not None:
             return Dependence.NONE
         return Dependence.VALUE if self.product_cycles(1) is None else Dependence.LENGTH
@@ -92,11 +93,11 @@ class UnitTiming:
         return self._block if self.fits else 0
 
     def blocks_of(self, mod: int) -> int:
-        """The blocks that the modulus needs; all there are, if the unit does not fit."""
+        """The number of blocks that the modulus needs; 1 if the unit does not fit."""
         return max(1, -(-mod.bit_length() // self._block)) if self.fits else 1
 
     def _width(self, nblocks: int) -> int:
-        """Bits of a factor that are taken."""
+        """The number of bits of a factor that are used."""
         return nblocks * self._block if self.fits else self.nbits
 
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
@@ -111,7 +112,7 @@ class UnitTiming:
 
 @dataclass(frozen=True)
 class FixedTiming(UnitTiming):
-    """A unit that makes one product at a time, in the same cycles whatever the operands."""
+    """A unit that computes one product at a time, in a fixed number of cycles."""
 
     cycles: int
 
@@ -121,7 +122,7 @@ class FixedTiming(UnitTiming):
 
 @dataclass(frozen=True)
 class MontMulRemTiming(UnitTiming):
-    """MontMulRem: a pass through all steps, whatever the operands; a block is what a stage takes."""
+    """MontMulRem: one pass through all steps, whatever the operands; a block is the steps of a stage."""
 
     nbits: int
     steps_per_stage: int
@@ -137,7 +138,7 @@ class MontMulRemTiming(UnitTiming):
         return self._width(nblocks) // self.steps_per_stage
 
     def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
-        """Pipelined, the second product follows a stage behind; otherwise it starts as the first one
+        """If pipelined, the second product follows one stage behind; otherwise it starts as the first one
         leaves.
         """
         product = self.latency(mod=mod)
@@ -146,8 +147,8 @@ class MontMulRemTiming(UnitTiming):
 
 @dataclass(frozen=True)
 class MulRemTiming(UnitTiming):
-    """MulRem: the multiplier, then the divider; the next product may be made while the divider works. The
-    divider alone can fit.
+    """MulRem: the multiplier, then the divider, which can work while the multiplier computes the next
+    product. Only the divider can fit.
     """
 
     nbits: int
@@ -169,7 +170,7 @@ class MulRemTiming(UnitTiming):
 
     @property
     def multiply_cycles(self) -> int:
-        """Cycles of the multiplier: 0 bits a cycle stand for a combinational one."""
+        """Cycles of the multiplier; 0 bits per cycle denotes a combinational one."""
         per_cycle = self.multiplier_bits_per_cycle
         return self.nbits // per_cycle + 1 if per_cycle else 1
 
@@ -182,8 +183,8 @@ class MulRemTiming(UnitTiming):
         return self.multiply_cycles + self.divide_cycles(a * b, mod)
 
     def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
-        """The divider takes the second product as the first one leaves (the aligning one a cycle later), or
-        when it is made.
+        """The divider accepts the second product when it is ready, but not before the first one leaves (with
+        the aligning divider, one cycle later).
         """
         divider_free = self.latency(*first, mod) + int(self.divider == "aligned")
         return max(2 * self.multiply_cycles, divider_free) + self.divide_cycles(second[0] * second[1], mod)
@@ -191,8 +192,8 @@ class MulRemTiming(UnitTiming):
 
 @dataclass(frozen=True)
 class SerialMontTiming(UnitTiming):
-    """MMMul and MMRed: a step a bit, and a cycle for the last subtraction or for the step that stands in for
-    it.
+    """MMMul and MMRed: one step per bit, and a cycle for the final subtraction or the step that
+    replaces it.
     """
 
     nbits: int
@@ -204,8 +205,8 @@ class SerialMontTiming(UnitTiming):
 
 @dataclass(frozen=True)
 class ShiftSubTiming(UnitTiming):
-    """ShiftSub and ShiftSubCarrySave: a step a bit, all of them or up to the highest 1 of b. ShiftSub that
-    takes all can fit.
+    """ShiftSub and ShiftSubCarrySave: one step per bit of b, for all bits or up to its highest 1. A ShiftSub
+    that scans all bits can fit.
     """
 
     nbits: int
@@ -220,7 +221,9 @@ class ShiftSubTiming(UnitTiming):
 
     @property
     def depends(self) -> Dependence:
-        """The carry-save unit takes all bits too, and aligns the modulus first."""
+        """As in the base class; the carry-save unit depends on the length of the modulus, which it aligns
+        first.
+        """
         aligns = self.until == "count" and self.carry_save
         return Dependence.LENGTH if aligns else super().depends
 
@@ -241,7 +244,7 @@ class ShiftSubTiming(UnitTiming):
 
 
 def square_of_r_cycles(nbits: int, mod: int) -> int:
-    """SquareOfR: one product of R - n, or two where the modulus is short."""
+    """Cycles of SquareOfR: one product of R - n, or two if the modulus is short."""
     unit = ShiftSubTiming(nbits, 1, "noticed")
     r = (1 << nbits) - mod
     if mod >> (nbits - 1):
@@ -251,13 +254,13 @@ def square_of_r_cycles(nbits: int, mod: int) -> int:
 
 
 def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
-    """The schedule's own part, from the loop's entry to the last answer."""
+    """Cycles of the schedule itself, from the entry of the loop to the last response."""
     ov = int(not plan.forward)
     length = plan.nbits if plan.full_scan else exp.bit_length()
     ones = exp.bit_count()
     if length == 0:
         return ov + unit.latency(base, base, mod) if plan.steps_once else 0
-    top = int(plan.takes_top)  # a cycle of its own, or the product 1 * base
+    top = int(plan.takes_top)  # a separate cycle, or the product 1 * base
     if plan.reduces_top:
         top = ov + unit.latency(1 % mod, base, mod)
         base %= mod
@@ -266,7 +269,7 @@ def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> 
             both = unit.pair(mod=mod or 1)
             return ones * (ov + both) + (length - ones) * (ov + product)
         return top + _products(plan, length, ones) * (ov + product)
-    # the operands decide: one unit that makes both products of a step is given them as a step of two
+    # cycles depend on operands: for one unit that computes both products of a step, use steps of two
     name = "right-to-left-2" if plan.right_to_left else plan.schedule
     options = {"nbits": plan.nbits} if plan.full_scan else {}
     steps: list[Step] = []
@@ -275,7 +278,7 @@ def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> 
 
 
 def _products(plan: Plan, length: int, ones: int) -> int:
-    """Products of the loop that follow one another, but for the one that reduces the top."""
+    """The number of products of the loop in series, without the one that reduces the top."""
     return {
         "right-to-left-2": length,
         "right-to-left-1": length + ones,
@@ -293,7 +296,7 @@ def _step_cycles(plan: Plan, unit: UnitTiming, step: Step, mod: int) -> int:
 
 
 def setup_cycles(plan: Plan, unit: UnitTiming, mod: int) -> int:
-    """From the request to the end of the conversion into the multiplier's domain."""
+    """Cycles from the request to the end of the conversion into the multiplier's domain."""
     if not plan.montgomery:
         return 0
     ov = int(not plan.forward)
@@ -306,14 +309,14 @@ def setup_cycles(plan: Plan, unit: UnitTiming, mod: int) -> int:
     product = unit.latency(mod=1)
     enter = ov + product
     if plan.enters_one and plan.nunits == 1:
-        # paper 004's machines make one behind the other what others offer together
+        # paper 004's machines compute these products in series, others offer them together
         apart = plan.dependent and plan.conversion == "shift-sub"
         enter = 2 * (ov + product) if apart else ov + unit.pair(mod=mod)
     return start + plan.squarings * (ov + product) + enter
 
 
 def mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
-    """ModExp: conversion, leading zeros, schedule, conversion back, answer."""
+    """Cycles of ModExp: conversion, leading zeros, schedule, conversion back, answer."""
     reason = operand_status(base, mod, odd_only=plan.odd_only, reduced_only=plan.reduced_only)
     return 1 if reason else _mod_exp_cycles(plan, unit, base, exp, mod)
 
@@ -330,7 +333,7 @@ def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int)
 
 
 def product_count(plan: Plan, exp: int) -> int:
-    """Products of a ProgramExp that follow one another; two side by side count once."""
+    """The number of products of a ProgramExp in series; two in parallel count once."""
     length = plan.nbits if plan.full_scan else exp.bit_length()
     ones = exp.bit_count()
     loop = max(_products(plan, length, ones) + int(plan.reduces_top and length > 0), int(plan.steps_once))
@@ -341,31 +344,31 @@ def product_count(plan: Plan, exp: int) -> int:
 
 
 def convert_in_cycles(unit: UnitTiming, nbits: int, base: int, mod: int) -> int:
-    """MontConvertIn: the division for R^2 mod n, and a product."""
+    """Cycles of MontConvertIn: the division for R^2 mod n, and a product."""
     if montgomery_status(base, mod):
         return 1
     return aligned_div_rem_cycles(1 << (2 * nbits), mod) + unit.latency(mod=1)
 
 
 def convert_out_cycles(unit: UnitTiming) -> int:
-    """MontConvertOut: a product."""
+    """Cycles of MontConvertOut: a product."""
     return unit.latency(mod=1)
 
 
 def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
-    """The ModExp between two converters, whose operands come with a status; its units take the same cycles
-    for all.
+    """Cycles of the ModExp between two converters, whose operands come with a status; its units take a fixed
+    number of cycles.
     """
     return 1 if status else _mod_exp_cycles(plan, unit, 0, exp, 1)
 
 
 def fixed_mod_exp_cycles(plan: Plan, unit: UnitTiming, corrects: bool, exp: int, status: int) -> int:
-    """FixedModExp: its ModExp, and a cycle for the correction of a pseudo-modulus."""
+    """Cycles of FixedModExp: its ModExp, and one cycle for the correction of a pseudo-modulus."""
     return given_cycles(plan, unit, exp, status) + int(corrects)
 
 
 def mont_mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
-    """Return the cycles of MontModExp: three units in series."""
+    """Cycles of MontModExp: three units in series."""
     status = montgomery_status(base, mod)
     return (
         convert_in_cycles(unit, plan.nbits, base, mod)
