@@ -6,6 +6,7 @@ memory. So one that was replaced, as tests do, makes another recipe. What is not
 none: a class of a test, a function in the place of one of ours, an argument that is no plain value.
 """
 
+import dis
 import functools
 import importlib.metadata
 import sys
@@ -228,12 +229,13 @@ class _Writer:
 
 @functools.cache
 def _code(code: CodeType) -> tuple[str, tuple[str, ...]]:
-    """A digest of compiled code, and the names in it."""
+    """A digest of compiled code without its docstring, and the names in it."""
     inner = [_code(co_const) for co_const in code.co_consts if isinstance(co_const, CodeType)]
+    loaded = {item.arg for item in dis.get_instructions(code) if item.opcode in dis.hasconst}
     plain = [
         sorted(map(repr, co_const)) if isinstance(co_const, frozenset) else repr(co_const)
-        for co_const in code.co_consts
-        if not isinstance(co_const, CodeType)
+        for place, co_const in enumerate(code.co_consts)
+        if place in loaded and not isinstance(co_const, CodeType)
     ]
     text = [code.co_code.hex(), plain, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
     names = dict.fromkeys((*code.co_names, *(name for _, found in inner for name in found)))

@@ -152,6 +152,15 @@ def test_private_attributes_and_ranges_count(values, monkeypatch):
     assert len(digests) == len(values)
 
 
+def test_recipe_ignores_docstrings():
+    def digest(*body):
+        here = {"__name__": timing.__name__}
+        exec("\n    ".join(("def total(x):", *body)), here)
+        return recipe_of(here["total"]).digest
+
+    assert digest('"""A sum."""', "return x + 1") == digest("return x + 1") != digest("return x + 2")
+
+
 def test_messages_without_fields_are_refused_in_lists_too():
     with pytest.raises(BadInput):
         Message(8).pack_all([()])
