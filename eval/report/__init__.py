@@ -1,5 +1,5 @@
-"""The report: everything that the ledger holds, as one HTML file, as text, or as Markdown with pictures.
+"""Reports on the ledger: one HTML file, plain text, or Markdown with pictures.
 
-`content` gathers it, from the ledger alone. `tables` and `charts` are the views, each made once; `html`,
-`text` and `markdown` write them down, `static` draws a chart without a browser.
+`sections` collects the data. `tables` and `charts` build the views, each once; `html`, `text` and `markdown`
+write them, and `render_png` draws charts without a browser.
 """

@@ -1,11 +1,11 @@
 """Vega-Lite specifications of the charts, shared by the page, PNG, SVG and PDF.
 
-vl-convert draws the pictures and bundles the scripts for the page, so the page loads nothing. Altair would
-write the same dictionaries in more words.
+vl-convert renders the pictures and bundles the scripts for the page, so the page loads nothing. Altair would
+write the same dictionaries with more code.
 
-A specification names its data set and does not contain it: the page inserts the filtered records,
-render_png all of them. `filled` replaces "@x" and "@y" by the metrics of the axes, and "@families" by the
-families in the data.
+A specification names its data set and does not contain it: the page inserts the filtered records, render_png
+all of them. `filled` replaces "@x" and "@y" by the metrics of the axes, and "@families" by the families in
+the data.
 """
 
 import json
@@ -16,16 +16,16 @@ from .captions import CHARTS
 from .metrics import METRICS
 from .palette import Colours, module_colours, scales, series
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody loads
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing loads it
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
-FEW = 24  # points, of which each has its name
+FEW = 24  # a chart with at most this many points labels all of them
 MOST_LABELS = 14  # on a front
 ON_FRONT = "(datum.before === null || datum['@y'] < datum.before)"
 TIMED = "(('@x' !== 'cycles' && '@y' !== 'cycles') || !isValid(datum.clock_ns))"
 POINT_SIZE = 64
 
 PRESENT = "@families"
-# a number on a logarithmic axis: thousands by their letter, and no "m", which is metres to most
+# numbers on a logarithmic axis: SI suffixes from 1 upwards; below, "m" would read as metres
 BRIEF = "format(datum.value, datum.value < 1 ? '~r' : '~s')"
 LABELS = {
     "type": "label",
@@ -33,7 +33,7 @@ LABELS = {
     "anchor": ["top-right", "bottom-right", "top-left", "bottom-left", "right", "left"],
     "offset": [8],
 }
-ENDS = "ends_marks"  # Vega's name for the labels at the ends of lines, which have places of their own
+ENDS = "ends_marks"  # Vega's name for the labels at the ends of lines, which _line_ends places
 LABEL_ROOM = 130  # pixels to the right of the lines
 LABEL_PITCH = 13.5  # pixels from one label to the next
 
@@ -46,7 +46,7 @@ class Chart(NamedTuple):
     name: str
     spec: Spec
     filters: tuple[str, ...]
-    axes: tuple[str, str] | tuple[()] = ()  # metrics, where the reader may choose them
+    axes: tuple[str, str] | tuple[()] = ()  # metrics, if the reader can choose them
 
     @property
     def data(self) -> str:
@@ -59,12 +59,12 @@ class Chart(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """The finding that the chart shows."""
+        """How to read the chart."""
         return CHARTS[self.name][1]
 
 
 def config(colours: Colours) -> Spec:
-    """Quiet axes, no frame, the system's own fonts."""
+    """Vega-Lite configuration: light axes, no frame, system fonts."""
     return {
         "background": "transparent",
         "font": FONT,
@@ -97,8 +97,8 @@ def config(colours: Colours) -> Spec:
 
 
 def filled(chart: Chart, records: Sequence[Mapping[str, Any]], families: Iterable[str]) -> Spec:
-    """The specification of a chart with the metrics of its axes, and of the families those that are there in
-    its legend.
+    """The specification with the metrics of its axes, and with those families in the legend that the records
+    have.
     """
     text = json.dumps(chart.spec)
     for token, name in zip(("@x", "@y"), chart.axes, strict=False):
@@ -115,7 +115,7 @@ def apart(vega: Spec) -> Spec:
     """Return the same chart, as Vega, with point labels that do not overlap; a label without room is hidden.
 
     Vega-Lite cannot express this; app.js does the same. Keeping labels off the points as well would need a
-    canvas, which vl-convert lacks, and a point of every kind, which a choice of filters may not leave.
+    canvas, which vl-convert lacks, and at least one point in every layer, which filters may remove.
     """
     for mark in vega["marks"]:
         if mark["type"] == "text" and mark.get("name") != ENDS:
@@ -124,7 +124,7 @@ def apart(vega: Spec) -> Spec:
 
 
 def _tips(*texts: str) -> list[Spec]:
-    """Fields for a tooltip, as FIELD TITLE; those of numbers as FIELD# TITLE."""
+    """Fields of a tooltip from strings "FIELD TITLE", or "FIELD# TITLE" for numbers."""
     tips = []
     for text in texts:
         field, _, title = text.partition(" ")
@@ -134,7 +134,7 @@ def _tips(*texts: str) -> list[Spec]:
 
 
 def _tooltip(*more: str) -> list[Spec]:
-    """The summary of a point; a click shows the rest."""
+    """The tooltip of a point, a summary; a click shows the rest."""
     return _tips("label design", "nbits bits", "operation operation", "setup stage", *more, "row row")
 
 
@@ -145,7 +145,7 @@ class Style:
         self.families, self._colours, self._scales = families, colours, scales(families, colours)
 
     def __call__(self, name: str) -> str:
-        """The colour of this name."""
+        """The colour with this name."""
         return self._colours(name)
 
     def __getitem__(self, channel: str) -> Spec:
@@ -155,7 +155,7 @@ class Style:
 
     @property
     def signs(self) -> Spec:
-        """The encoding of points."""
+        """The encoding of points: colour and shape."""
         return {"color": self["color"], "shape": self["shape"]}
 
 
@@ -166,25 +166,25 @@ RANK: Spec = {"field": "rank", "type": "quantitative"}  # the order of parts of 
 
 
 def _opacity(otherwise: float = 0.95) -> Spec:
-    """Paler if out of date."""
+    """Opacity, lower for stale records."""
     return {"condition": PALE, "value": otherwise}
 
 
 def _layer(mark: Spec, encoding: Spec, where: str | Sequence[Spec] = (), name: str = "") -> Spec:
-    """A layer of the records that pass a test, or come out of transforms."""
+    """A layer of the records that pass a test or result from transforms."""
     transform = [{"filter": where}] if isinstance(where, str) else where
     layer = {"name": name, "transform": transform, "mark": mark, "encoding": encoding}
     return {key: value for key, value in layer.items() if value}
 
 
 def _names(field: str, here: Spec, style: Style, where: str | Sequence[Spec]) -> Spec:
-    """A layer of names at points."""
+    """A layer of text labels at points."""
     mark = {"type": "text", "fontSize": 10.5, "color": style("ink-2")}
     return _layer(mark, {**here, "text": {"field": field}}, where, "names")
 
 
 def _reference(value: int, style: Style) -> Spec:
-    """A vertical line to compare with."""
+    """A vertical reference line."""
     mark = {"type": "rule", "color": style("ink-2"), "strokeWidth": 1}
     return _layer(mark, {"x": {"datum": value, "type": "quantitative"}})
 
@@ -201,13 +201,13 @@ def _chart(data: str, height: int | Spec, *layers: Spec, **more: Any) -> Spec:
 
 
 def _nominal(field: str, domain: Sequence[str], looks: Sequence[str]) -> Spec:
-    """A channel with a look for each value of a field."""
+    """An encoding that maps each value of a field to a colour or shape."""
     scale = {"domain": [*domain], "range": [*looks]}
     return {"field": field, "type": "nominal", "title": None, "scale": scale}
 
 
 def _op(op: str, field: str, name: str) -> Spec:
-    """An operation of a transform on a field, and the name of its result."""
+    """A Vega-Lite operation on a field, and the name of its result."""
     return {"op": op, "field": field, "as": name}
 
 
@@ -220,16 +220,16 @@ def _numbered(name: str, along: Spec) -> Spec:
 
 
 def scatter(style: Style) -> Spec:
-    """Two metrics against each other, with the front of each group of points that may be compared."""
+    """Two metrics against each other, with the Pareto front of each group of comparable points."""
     here = {"x": _log("@x", "@xhead", padding=24), "y": _log("@y", "@yhead", padding=24)}
     shown = {
         **here,
         **style.signs,
         "tooltip": _tooltip("@x# @xhead", "@y# @yhead"),
     }
-    # from left to right in each group: those that are lower than all before (less is better on every axis:
-    # metrics.AXES); cycles make a front only where there is no clock, as those of different clocks are no
-    # cost
+    # from left to right in each group, the points that are lower than all before (less is better on every
+    # axis, see metrics.AXES); cycles form a front only among points without a clock, because at different
+    # clocks they are not a cost
     sort = [{"field": "@x"}, {"field": "@y"}]
     along = {"sort": sort, "groupby": ["group"]}
     lowest: list[Spec] = [
@@ -241,8 +241,8 @@ def scatter(style: Style) -> Spec:
         *lowest,
         {"filter": ON_FRONT},
     ]
-    # names: of all published points, and of all of ours where they are few, else of those on a front; of a
-    # design at several clocks only the first, as they may lie close
+    # labels: all published points, and all of ours if they are few, else those on a front; of a design at
+    # several clocks only the first point, because they may be close together
     published = "datum.kind === 'published'"
     twin = {"test": "datum.kind === 'twin'"}
     named = [
@@ -333,7 +333,7 @@ def _lines(
 
 
 def widths(style: Style) -> Spec:
-    """Cycles against the width: lines by formula, points as measured."""
+    """Cycles against the width: lines by formula, points by measurement and from papers."""
     height, title = 460, METRICS["cycles"].title
     formula, measured, published = (
         f"datum.source === '{source}'" for source in ("formula", "measured", "published")
@@ -352,7 +352,7 @@ def widths(style: Style) -> Spec:
 
 
 def grown(metric: str, style: Style) -> Spec:
-    """A metric of silicon against the width, a line for each design, interface and operation."""
+    """A metric of silicon against the width, a line for each design, interface, stage and operation."""
     height, title = 320, METRICS[metric].head
     positive = f"datum['{metric}'] > 0"
     fields = ("label", "interface", "stage", "operation")
@@ -362,7 +362,7 @@ def grown(metric: str, style: Style) -> Spec:
 
 
 def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 16) -> Spec:
-    """A logarithmic axis with some room around, and as many more pixels for labels on the right."""
+    """A logarithmic axis with padding, and with `right` pixels reserved for labels."""
     scale = {"type": "log", "nice": False, "padding": padding}
     if right:
         scale["range"] = [0, {"expr": f"width - {right}"}]
@@ -376,7 +376,7 @@ def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 1
 
 
 def _bars(field: str, title: str, step: int = 22, **x: Any) -> tuple[Spec, Spec]:
-    """Horizontal bars, one a line: the encoding, and their height."""
+    """The encoding of horizontal bars, one per line, and their height."""
     y = {
         "field": "name",
         "type": "nominal",
@@ -393,12 +393,12 @@ def _bar(band: float, **more: Any) -> Spec:
 
 
 def areas(classes: Sequence[str], style: Style) -> Spec:
-    """Area by classes of modules: multipliers in the colour of their family, all else in greys."""
+    """Area by class of module: multipliers in the colour of their family, everything else grey."""
     head = METRICS["area_um2"].head
     encoding, height = _bars("area_um2", head, stack="zero")
     looks = map(style, [*module_colours(classes[:-1], style.families), "rule"])
     *tips, share, row = _tips(
-        "name design", "part module", "units of these", f"area_um2# {head}", "share# share", "row row"
+        "name design", "part module", "units modules", f"area_um2# {head}", "share# share", "row row"
     )
     tooltip = [*tips, {**share, "format": ".1%"}, row]
     more = {"color": _nominal("part", classes, [*looks]), "order": RANK, "tooltip": tooltip}
@@ -407,7 +407,7 @@ def areas(classes: Sequence[str], style: Style) -> Spec:
 
 
 def interfaces(style: Style) -> Spec:
-    """Area of a machine behind each interface."""
+    """Area of a machine with each interface."""
     head = METRICS["area_um2"].head
     encoding, height = _bars("area_um2", head)
     tooltip = _tips("name machine", f"area_um2# {head}", "setup stage", "row row")
@@ -416,7 +416,7 @@ def interfaces(style: Style) -> Spec:
 
 
 def paths(style: Style) -> Spec:
-    """How long the longest path is, and how long the clock lets it be."""
+    """The longest path of each design, and its clock period."""
     encoding, height = _bars("path_ns", "Longest path (ns)")
     encoding["tooltip"] = _tips(
         *("name design", "path_ns# longest path (ns)", "clock_ns# clock period (ns)"),
@@ -465,7 +465,7 @@ def private(style: Style) -> Spec:
     named = {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}}
     looks = {"color": style["color"], "shape": _nominal("kind", [*KINDS], [*KINDS.values()])}
     tooltip = _tips(
-        *("label machine", "kind of", "nbits bits", "operation_us# time (µs)", f"area_um2# {head}"),
+        *("label machine", "kind kind", "nbits bits", "operation_us# time (µs)", f"area_um2# {head}"),
         *("area_time# area × time (mm² µs)", "constant_time constant time", "setup stage", "row row"),
     )
     text = {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5}
@@ -491,9 +491,9 @@ SHARES = ("without glitches", "glitches")
 
 
 def energies(style: Style) -> Spec:
-    """Energy of an operation without glitches, and what these add: a bar for each operation."""
+    """Energy of an operation without glitches, and the energy that glitches add: a bar for each operation."""
     unit = METRICS["energy_nj"].shown_unit
-    encoding, height = _bars("energy_nj", f"Energy without glitches, and what these add ({unit})")
+    encoding, height = _bars("energy_nj", f"Energy without glitches, and added by glitches ({unit})")
     encoding["tooltip"] = _tips(
         "name design", "operation operation", "part share", f"energy_nj# {unit}", "row row"
     )
@@ -515,7 +515,7 @@ def leakage(style: Style) -> Spec:
     """The cycles of many exponents of one length: a constant-time design has one tick."""
     encoding, height = _bars(
         "relative",
-        "Cycles, of the design's mean",
+        "Cycles relative to the design's mean",
         scale={"zero": False, "nice": True},
         axis={"format": ".0%"},
     )
@@ -533,7 +533,7 @@ def protections(shares: Sequence[str], style: Style) -> Spec:
     """Costs of protected programs, in percent of the unprotected one."""
     encoding, height = _bars(
         "percent",
-        "Of the fixed window alone (%)",
+        "Relative to the fixed window alone (%)",
         26,
         scale={"zero": True, "nice": True},
         axis={"tickCount": 8, "format": "d"},
@@ -545,22 +545,22 @@ def protections(shares: Sequence[str], style: Style) -> Spec:
         "shape": {**_nominal("part", shares, ("circle", "square", "diamond")), "sort": shares},
         "opacity": _opacity(),
         "tooltip": _tips(
-            *("name program", "part of", "value# figure", "unit unit"),
-            *("percent# of the fixed window alone (%)", "row row"),
+            *("name program", "part metric", "value# figure", "unit unit"),
+            *("percent# relative to the fixed window alone (%)", "row row"),
         ),
     }
     points = _layer({**POINT, "size": 80}, shown, name="points")
     return _chart("protections", height, _reference(100, style), points)
 
 
-GREEN = 2  # of the series: here it would look like a verdict
+GREEN = 2  # index of the series colour that would look like a verdict here
 
 
 def ratios(style: Style) -> Spec:
-    """Ours to what was published, around 1: a point, or a bar where only bounds are known."""
+    """Our figures divided by published ones: a point, or a bar if only bounds are known."""
     encoding, height = _bars(
         "ratio",
-        "Ours / published (left of 1: ours is less)",
+        "Ours / published (left of 1: ours is lower)",
         17,
         scale={"type": "log", "nice": False, "padding": 16},
         axis={"format": "~r", "tickCount": 7},

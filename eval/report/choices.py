@@ -1,4 +1,4 @@
-"""The machine to build at each width: for private operations the fastest, the smallest, the one with the best
+"""The best machines for private operations at each width: the fastest, the smallest, the one with the best
 area x time, the one with the least energy, the best within a given area or time, and the fastest published
 machine.
 
@@ -20,7 +20,7 @@ from .ledger_view import Record
 from .metrics import shown
 from .tables import MISSING, SIGN, Cell, Column, Table, line
 
-ROOM = 1.6  # of the lines of equal area x time beyond the points, on both sides
+ROOM = 1.6  # factor by which lines of equal area x time extend beyond the points, on both sides
 
 
 class Criterion(NamedTuple):
@@ -40,7 +40,7 @@ CRITERIA = (
 
 
 FASTEST, SMALLEST = CRITERIA[:2]
-LIMITS = {  # unit -> what is limited, in how many of its units, and what is best within
+LIMITS = {  # unit -> limited criterion, factor to its unit, criterion to optimise
     "um2": (SMALLEST, 1.0, FASTEST),
     "mm2": (SMALLEST, 1e6, FASTEST),
     "ns": (FASTEST, 1e-3, SMALLEST),
@@ -51,7 +51,9 @@ LIMITS = {  # unit -> what is limited, in how many of its units, and what is bes
 
 
 class Limit(NamedTuple):
-    """The largest area, or the longest private operation, that a machine may have."""
+    """The largest area, or the longest private operation, that a machine may have, and the criterion that
+    decides among the machines within it.
+    """
 
     limited: Criterion
     most: float
@@ -59,7 +61,7 @@ class Limit(NamedTuple):
 
     @staticmethod
     def parse(text: str) -> "Limit":
-        """An area or a time with its unit."""
+        """Parse an area or a time with its unit."""
         parts = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?(\w+)", text)
         if parts is None or parts[2] not in LIMITS or not float(parts[1]):
             raise BadInput(
@@ -78,9 +80,9 @@ class Width(NamedTuple):
     """The machines of one width that do the same work, and the published ones."""
 
     nbits: int
-    work: str  # the same of all of its machines
+    work: str  # done by all of its machines
     machines: Sequence[Core]
-    published: Sequence[Core]  # with the same limits of the modulus
+    published: Sequence[Core]  # with the same limits on the modulus
 
     def best(self, criterion: Criterion, limit: Limit | None = None) -> Core | None:
         known = [
@@ -92,13 +94,13 @@ class Width(NamedTuple):
 
     @property
     def rival(self) -> Core | None:
-        """The fastest that was published."""
+        """The fastest published machine."""
         known = [core for core in self.published if core.operation_us is not None]
         return min(known, key=attrgetter("operation_us"), default=None)
 
 
 def widths(found: Sequence[Core]) -> list[Width]:
-    """The widths at which a machine was measured."""
+    """The measured machines, grouped by width, work and stage."""
     made = []
     for nbits, cores in groupby(found, attrgetter("nbits")):
         whole = [core for core in cores if core.operation_us is not None]
@@ -111,7 +113,7 @@ def widths(found: Sequence[Core]) -> list[Width]:
 
 
 def table(found: Sequence[Core]) -> Table:
-    """A line for each width, with a machine for each criterion."""
+    """The table of the best machines: a line for each width, with a machine for each criterion."""
     columns = (
         Column("Bits", lambda width: Cell(f"{width.nbits:,}", width.nbits), number=True),
         *(Column(item.head, _winner(item), item.unit) for item in CRITERIA),
@@ -123,9 +125,9 @@ def table(found: Sequence[Core]) -> Table:
     return Table(
         "choices",
         "The machine to build",
-        "A private operation. All of our machines in a line do the same work, at the same stage and in one "
-        "library. A published machine has its own technology, and its exponent may have another length. The "
-        "table below lists clocks and protections.",
+        "Machines for a private operation. All of our machines on one line do the same work at the same "
+        "stage in the same library. A published machine has its own technology, and its exponent may differ "
+        "in length. The table below lists clocks and protections.",
         columns,
         lines,
     )
@@ -144,13 +146,13 @@ TERMS = (
     *(Column(head, name) for head, name in STATED.items()),
     figures_of("Clock asked", "period_ns", "ns"),
     figures_of("Clock met", "met_ns", "ns"),
-    Column("Energy, drawn operands", lambda core: spread(core.operation_drawn_nj) or "-", "nJ", True),
+    Column("Energy, random operands", lambda core: spread(core.operation_drawn_nj) or "-", "nJ", True),
     Column("Stage", lambda core: title(core.stage)),
 )
 
 
 def terms(found: Sequence[Core]) -> Table:
-    """The work, clock and protections of each machine in the table of choices."""
+    """The table of the work, clock and protections of each machine in the table of choices."""
     lines = []
     for width in widths(found):
         best = [*map(width.best, CRITERIA), width.rival]
@@ -161,9 +163,9 @@ def terms(found: Sequence[Core]) -> Table:
         ]
     return Table(
         "terms",
-        "The terms of these figures",
-        "Constant time: for all exponents (yes), for those of one length, or no. Protections: CRT, blinding "
-        f"and the check of the result. {UNKNOWN} or an empty cell: the source does not say.",
+        "Conditions of these figures",
+        "Constant time: for all exponents (yes), for exponents of one length, or no. Protections: CRT, "
+        f"blinding and the check of the result. {UNKNOWN} or an empty cell: the source does not say.",
         TERMS,
         lines,
     )
@@ -189,7 +191,7 @@ def _rival(width: Width) -> Cell:
 
 
 def finding(found: Sequence[Core], shown_at: Sequence[int] = (32, 256, 1024, 2048)) -> str:
-    """Name the fastest machine of each width, at any stage and length of the exponent."""
+    """Sentences that name the fastest machine of each width, over all stages and lengths of the exponent."""
     fastest: dict[int, tuple[float, str]] = {}
     for width in widths(found):
         core = width.best(CRITERIA[0])
@@ -231,7 +233,7 @@ def records(found: Sequence[Core]) -> list[Record]:
 
 
 def _floors(cores: Sequence[Core], drawn: Sequence[Record]) -> Iterator[Record]:
-    """A horizontal line for each width of a measured machine, as long as all points reach."""
+    """Horizontal lines at the area floor of each width with a measured machine, across all times."""
     times = [record["operation_us"] for record in drawn]
     for nbits, least in sorted({(core.nbits, core.floor_um2) for core in cores if core.floor_um2}):
         for time, end in ((min(times) / ROOM, False), (max(times) * ROOM, True)):
@@ -245,7 +247,7 @@ def _floors(cores: Sequence[Core], drawn: Sequence[Record]) -> Iterator[Record]:
 
 
 def _equal(drawn: Sequence[Record]) -> Iterator[Record]:
-    """Lines on which area x time is a power of ten, as long as the points reach."""
+    """Lines on which area x time is a power of ten, clipped to the range of the points."""
     if not drawn:
         return
     times = [record["operation_us"] for record in drawn]

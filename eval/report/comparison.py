@@ -34,7 +34,7 @@ from .tables import MISSING, OPERATIONS, Cell, Column, Line, Table, judged, line
 
 @dataclass
 class Compared:
-    """Published figures with comparable figures of the ledger."""
+    """Published figures paired with comparable figures of the ledger."""
 
     tables: list[Table] = field(default_factory=list)  # one for each paper
     records: list[Record] = field(default_factory=list)  # of the chart
@@ -43,7 +43,7 @@ class Compared:
 
 
 def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
-    """All papers; of these designs if there are any."""
+    """Compare the figures of all papers, or only those of the designs in `asked`."""
     result = Compared()
     tables = {(paper.number, table.number): table for paper in papers() for table in paper.tables}
     figures = (figure for table in tables.values() for figure in table.figures())
@@ -79,7 +79,9 @@ def _best(comparison: Comparison) -> Side | None:
 
 
 def _line(comparison: Comparison, table: PaperTable, result: Compared) -> Line:
-    """A line of the table, with its citation, and a record of the chart if there is something to draw."""
+    """A line of the table. Appends its citation to the result, and a record of the chart if there is a ratio
+    to draw.
+    """
     figure, base = comparison.figure, comparison.base
     known = of_paper(figure.metric, figure.unit)
     what = f"{known.title} / {base}" if base else known.head
@@ -97,7 +99,7 @@ def _line(comparison: Comparison, table: PaperTable, result: Compared) -> Line:
 
 
 class _Shown(NamedTuple):
-    """A comparison, with the words for its machine and its figure, and the number of its citation."""
+    """A comparison with names for its machine and its figure, and the number of its citation."""
 
     of: Comparison
     machine: str
@@ -106,7 +108,7 @@ class _Shown(NamedTuple):
 
     @property
     def published(self) -> Cell:
-        """The published figure, with as many digits as our own."""
+        """The published figure, rounded like our own."""
         value = self.of.value
         star = "*" if self.of.figure.corrected is not None else ""
         text = shown(int(value) if float(value).is_integer() else value)

@@ -1,4 +1,4 @@
-"""The sections on products: cores at their highest clocks, as in `modexlab compare cores`, and by kit."""
+"""Report sections on products: cores at their highest clocks, as in `modexlab compare cores`, and by kit."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -18,11 +18,11 @@ from .ledger_view import Record
 from .metrics import shown
 from .tables import MISSING, SIGN, Cell, Column, Table, line, own
 
-ROOM = 1.5  # beyond the points of its width on both sides
+ROOM = 1.5  # factor by which a floor line extends beyond the points of its width, on both sides
 
 
 def found(ledger: Ledger, asked: Sequence[str] = (), kit: str = "") -> list[Core]:
-    """All cores at the widths of those that were measured with this kit, and published ones."""
+    """The cores at every width that was measured with this kit, and published ones."""
     widths = {
         row.nbits
         for row in ledger.rows(stage=list(NETLIST), metric="area_um2", interface=[UNIT, DEFAULT.name])
@@ -68,7 +68,7 @@ COLUMNS = (
 
 
 def table(found: Sequence[Core]) -> Table:
-    """Each on a line, those of a width together."""
+    """The table of cores, grouped by width and limits on the modulus."""
     lines = [
         line(
             COLUMNS,
@@ -81,11 +81,11 @@ def table(found: Sequence[Core]) -> Table:
     return Table(
         "cores",
         "What a product costs",
-        "Multipliers alone, and machines that have none apart from their memories, each at the clock shown. "
-        "Cores under one heading have the same width and the same limits on the modulus. Latency: from "
-        "request to answer; interval: from one product to the next. The floor is 2n² "
-        "bit products, each taking half a selecting gate and half a full adder of the library for one clock; "
-        "`modexlab compare cores` adds private operations and published figures.",
+        "Multipliers alone, and machines without a separate multiplier, each at the clock shown. Cores "
+        "under one heading have the same width and the same limits on the modulus. Latency: from request "
+        "to answer; interval: from one product to the next. The floor is 2n² bit products, each of which "
+        "occupies half a selecting gate and half a full adder of the library for one clock. `modexlab "
+        "compare cores` adds private operations and published figures.",
         COLUMNS,
         lines,
     )
@@ -118,7 +118,7 @@ def records(found: Sequence[Core]) -> list[Record]:
 
 
 def _floors(made: Sequence[Core]) -> Iterator[Record]:
-    """Area x time is the same all along a line, which is as long as the points of its width reach."""
+    """Lines of constant area x time, one for each width, across the times of its points."""
     for nbits, found in groupby(made, lambda core: core.nbits):
         points = [core for core in found if core.cell_um2 and core.period_ns]
         if not points:
@@ -138,7 +138,7 @@ def _floors(made: Sequence[Core]) -> Iterator[Record]:
             }
 
 
-# ---- the same with every kit
+# ---- the same cores with every kit
 
 
 def _number(head: str, value: Callable[[Any], float | int | None], unit: str = "") -> Column:
@@ -176,37 +176,37 @@ RANKINGS = (
     _number("τ, area", attrgetter("tau_area")),
     _number("τ, time", attrgetter("tau_time")),
     Column(
-        "Area × time in kGE FO4, to the base",
+        "Area × time in kGE FO4, relative to the base",
         lambda item: " to ".join(f"{end:.2f}" for end in item.spread or ()),
     ),
 )
 
 
 def nodes(entries: Sequence[Entry]) -> Table:
-    """Each core with each kit at each corner."""
+    """The table of each core with each kit at each corner."""
     lines = [
         line(NODES, entry, {"nbits": entry.core.nbits}, f"{entry.core.nbits:,} bits") for entry in entries
     ]
     return Table(
         "nodes",
-        "The same cores with every library of cells",
-        "The same Verilog, operands and tests, after synthesis with supposed wires. The clock is the "
-        "shortest that the slow corner meets; at another corner it changes as the longest path does. kGE: "
-        "thousands of NAND2 of the library. FO4: the delay of its inverter into four like it, at that "
-        "corner.",
+        "The same cores with every cell library",
+        "The same Verilog, operands and tests, after synthesis with estimated wires. The clock period is the "
+        "shortest that the slow corner meets; at another corner it scales with the longest path. kGE: "
+        "thousands of NAND2 gates of the library. FO4: the delay of the library's inverter driving four "
+        "copies of itself, at that corner.",
         NODES,
         lines,
     )
 
 
 def rankings(held: Sequence[Agreement]) -> Table:
-    """How the ranking with the default kit predicts those with the others."""
+    """The table of how well the ranking with the default kit predicts those with other kits."""
     return Table(
         "rankings",
-        f"Rankings held to that with {league.base()}",
-        "Kendall's τ is 1 where two rankings have the same order, and -1 where one is the reverse of the "
-        "other. The last column has the least and the most of area × time in units of the library, by that "
-        f"of the same core with {league.base()}.",
+        f"Rankings compared with that of {league.base()}",
+        "Kendall's τ is 1 if two rankings agree, and -1 if one is the reverse of the other. The last column "
+        "is the range over the cores of area × time in units of the library, divided by that of the same "
+        f"core with {league.base()}.",
         RANKINGS,
         [line(RANKINGS, item, {"nbits": item.nbits}) for item in held],
     )

@@ -29,12 +29,12 @@ from .published import Machine, sources
 Details = Mapping[int, Record]  # of measurements
 Pieces = dict[str, list[float]]  # the areas of modules by their class
 
-GROWING = ("area_um2", "time_ns", "energy_nj")  # of what is shown by width
-PIECE = 0.10  # of the whole area: a smaller module is not taken apart
+GROWING = ("area_um2", "time_ns", "energy_nj")  # metrics shown by width
+PIECE = 0.10  # of the whole area: a smaller module is not split
 MOST_CHIPS = 40
 OTHER, TOP = "other modules", "top level"
 OF_ALL = ("label", "family", "nbits", "operation", "interface")
-INDEX = re.compile(r"__\d+$")  # of one of several components in a list
+INDEX = re.compile(r"__\d+$")  # index of a component in a list
 
 
 def basics(entry: Entry) -> Record:
@@ -52,10 +52,10 @@ def _of_machine(machine: Machine) -> Record:
 
 
 def points(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
-    """All measurements, and the published machines with two of the metrics of the axes.
+    """All measurements, and the published machines with at least two of the metrics of the axes.
 
-    Runs of many random exponents are left out: their totals are no cost of an operation. `off`: stale, and
-    on no front because fresher points exist.
+    Runs of many random exponents are excluded because their totals are not the cost of an operation. `off`
+    marks a stale point that is on no front because its group has fresh points.
     """
     own = [entry for entry in entries if entry.operation != LEAKAGE]
     fresh = {entry.group for entry in own if not entry.stale}
@@ -96,7 +96,7 @@ def widths(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
     for machine in machines:
         cycles = machine.value("cycles")
         if cycles is not None and machine.interface != SYSTEM and machine.nbits:
-            # of exponents of full length, as those of a decryption
+            # exponents of full length, like those of a decryption
             operation = DECRYPT if machine.operation in ("mean", "modexp") else machine.operation
             shown = {"operation": operation, "setup": f"published ({machine.operation})"}
             records.append({**_of_machine(machine), **shown, "cycles": cycles, "source": "published"})
@@ -104,7 +104,7 @@ def widths(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
 
 
 def grown(entries: Entries) -> list[Record]:
-    """Machines with an area at two widths or more; no whole systems."""
+    """Machines with an area at two or more widths; no whole systems."""
     found: dict[tuple[Any, ...], list[Record]] = {}
     for entry in entries:
         if entry.stage in SILICON and entry.operation != LEAKAGE and entry.interface != SYSTEM:
@@ -115,12 +115,12 @@ def grown(entries: Entries) -> list[Record]:
     return sorted(itertools.chain.from_iterable(several), key=itemgetter("nbits"))
 
 
-# ---- bars: a line for each measurement
+# ---- bars: one line per measurement
 
 
 def chips(entries: Entries) -> list[Entry]:
-    """The netlists and layouts that are shown one by one: for each machine the one with the least area x
-    time, fresh ones first. A page has room for MOST_CHIPS; default parameters come first.
+    """The netlists and layouts that are shown individually: for each machine and stage the one with the least
+    area x time, fresh ones preferred. There are at most MOST_CHIPS, default parameters first.
     """
     best: dict[tuple[Any, ...], tuple[tuple[bool, float], Entry]] = {}
     for entry in entries:
@@ -136,7 +136,7 @@ def chips(entries: Entries) -> list[Entry]:
 
 
 def lines(entries: Entries) -> dict[int, str]:
-    """A unique name for each measurement that is shown."""
+    """A unique name for each measurement that `chips` selects."""
     chosen = {entry.measurement: entry for entry in chips(entries)}
     many_widths = len({entry.nbits for entry in chosen.values()}) > 1
     names = {
@@ -156,7 +156,7 @@ def lines(entries: Entries) -> dict[int, str]:
 
 
 def _dated(name: str, entry: Entry) -> str:
-    """A name for a line, which says if it is out of date."""
+    """The name of a line, marked if the measurement is stale."""
     return f"{name} ({STALE})" if entry.stale and STALE not in name else name
 
 
@@ -169,7 +169,7 @@ def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple
             pieces[number] = _pieces(modules, entry.family, entry.family if entry.interface == UNIT else TOP)
     families = {entry.family for entry in chosen.values()}
     wholes = {number: sum(map(sum, parts.values())) for number, parts in pieces.items()}
-    shares: dict[str, float] = {}  # of each class where it is largest
+    shares: dict[str, float] = {}  # the largest share of each class in any measurement
     leading = set()  # the largest class of some measurement
     for number, parts in pieces.items():
         found = {name: sum(parts[name]) / wholes[number] for name in parts if not is_family(name, families)}
@@ -197,7 +197,7 @@ def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple
 
 
 def _pieces(modules: Sequence[Record], family: str, top_level: str = TOP) -> Pieces:
-    """Area and count by class of modules. Large modules are taken apart, but multipliers are not."""
+    """Areas of modules by class. Large modules are split into their submodules, but multipliers are not."""
     by_path = {module["path"]: module for module in modules}
     top, whole = by_path[""]["module"], by_path[""]["area_um2"]
     children: dict[str, list[str]] = {}
@@ -208,7 +208,7 @@ def _pieces(modules: Sequence[Record], family: str, top_level: str = TOP) -> Pie
 
     def take(path: str) -> None:
         module = by_path[path]
-        # a parameter list may stand behind the name of a class
+        # the name of a class may be followed by its parameters
         name = module["module"].removeprefix(f"{top}_").partition("__")[0] if path else top_level
         inside = children.get(path, [])
         area = module["area_um2"]
@@ -237,7 +237,7 @@ def paths(entries: Entries, names: Mapping[int, str], details: Details) -> list[
 
 
 def through(path: Record) -> str:
-    """The outermost modules on a path; the elements of a list count once."""
+    """The outermost modules on a path; the elements of a list are merged."""
     modules = [module for module in path.get("modules", []) if module]
     outer = [item for item in modules if not any(item.startswith(f"{other}.") for other in modules)]
     rows: dict[str, list[str]] = {}
@@ -247,7 +247,7 @@ def through(path: Record) -> str:
 
 
 def energies(entries: Entries, names: Mapping[int, str], machines: Iterable[Machine]) -> list[Record]:
-    """Return the energy of each operation on its own bar, without and with glitches, and the papers'."""
+    """The bars of the energy of each operation, without and with glitches, and the published energies."""
     records = []
     papers = {
         (machine.subject, machine.nbits, machine.operation): machine
@@ -258,7 +258,7 @@ def energies(entries: Entries, names: Mapping[int, str], machines: Iterable[Mach
         energy = entry.value("energy_nj")
         if entry.measurement not in names or energy is None:
             continue
-        name = f"{names[entry.measurement]}, {entry.operation}"  # bars of one name would be added up
+        name = f"{names[entry.measurement]}, {entry.operation}"  # bars with the same name would be stacked
         whole = max(energy, entry.value("energy_with_glitches_nj") or 0)
         one = {**basics(entry), "name": name, "row": entry.source("energy_nj"), "whole": whole}
         records.append({**one, "part": SHARES[0], "rank": 0, "energy_nj": energy})
@@ -271,7 +271,7 @@ def energies(entries: Entries, names: Mapping[int, str], machines: Iterable[Mach
 
 
 def leakage(entries: Entries, details: Details) -> list[Record]:
-    """The cycles of every exponent of the workload that has many of them, of one length."""
+    """The cycles of every exponentiation in workloads of many exponents of one length."""
     records: list[Record] = []
     counted: dict[str, Entry] = {}
 
@@ -285,7 +285,7 @@ def leakage(entries: Entries, details: Details) -> list[Record]:
         )
         return found or []
 
-    for entry in entries:  # rather in simulation than by formula, and rather up to date
+    for entry in entries:  # simulations are preferred to formulas, then fresh entries to stale ones
         name = f"{entry.label}, {entry.nbits} bits"
         if exponents(entry) and (name not in counted or worse(entry) <= worse(counted[name])):
             counted[name] = entry
@@ -313,6 +313,6 @@ def leakage(entries: Entries, details: Details) -> list[Record]:
 
 
 def _ordered(records: list[Record], name: str) -> list[Record]:
-    """With the place at which a line is drawn, the smallest first."""
+    """The records sorted by a field, each with the position of its line in `order`."""
     ordered = sorted(records, key=itemgetter(name))
     return [{**record, "order": place} for place, record in enumerate(ordered)]

@@ -1,10 +1,10 @@
 """The dot diagram of a compression tree, as SVG: paper 000's Figures 2 to 5 for any plan.
 
-From above: the products before folding, the matrix before each level with a box around the inputs of every
-compressor, and the two rows that are added. The column of weight 1 is at the right. A dot's colour is where
-the bit comes from; an inverted bit is hollow, a bit of the correction a square. In a column, the dots of a
-compressor are drawn together, whatever their places; small drawings tell the place of each dot when it is
-pointed at.
+From top to bottom: the products before folding, the matrix before each level with a box around the inputs of
+every compressor, and the two rows that are added. The column of weight 1 is at the right. The colour of a dot
+shows the origin of the bit; an inverted bit is hollow, a bit of the correction is a square. In a column, the
+dots of a compressor are drawn together, whatever their places; in small drawings, hovering over a dot shows
+its place.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ MAX_DOTS = 150_000
 MAX_TITLED_DOTS = 6_000
 
 PITCH_X, PITCH_Y, RADIUS = 15, 13, 4
-LEFT, TOP, GAP = 190, 84, 44  # of the diagram; between two levels
+LEFT, TOP, GAP = 190, 84, 44  # of the diagram; GAP is between two levels
 LEGEND_WIDTH = 290
 
 # origin -> colour, words of the legend; the order of the legend
@@ -55,7 +55,7 @@ OUTPUT_ORIGINS = ("sum", "carry", "four")
 
 @dataclass
 class _Picture:
-    """Marks in the order in which they are drawn, and how many there are of each kind."""
+    """SVG elements in the order in which they are drawn, and the number of dots of each origin."""
 
     titled: bool
     boxes: list[str] = field(default_factory=list)
@@ -65,7 +65,7 @@ class _Picture:
     origins: Counter = field(default_factory=Counter)
 
     def _mark(self, kind: str, shape: str, title: str) -> str:
-        """An element of SVG, with its title if there is room for these."""
+        """An SVG element, with its title if the drawing has titles."""
         note = f"<title>{escape(title)}</title>"
         return f"<{kind} {shape}>{note}</{kind}>" if self.titled else f"<{kind} {shape}/>"
 
@@ -77,7 +77,7 @@ class _Picture:
         self.dots.append(self._mark(kind, shape, title))
 
     def box(self, x: float, y: float, kind: str, title: str) -> None:
-        """Around the inputs of a compressor, the first of which is at (x, y)."""
+        """Draw a box around the inputs of a compressor, the first of which is at (x, y)."""
         height = (SIZE[kind] - 1) * PITCH_Y + 2 * RADIUS + 4
         corner = f'x="{x - RADIUS - 2:g}" y="{y - RADIUS - 2:g}"'
         shape = f'class="{kind}" {corner} width="{2 * RADIUS + 4}" height="{height}" rx="5.5"'
@@ -88,7 +88,7 @@ class _Picture:
 
 
 def draw(plan: Plan) -> str:
-    """The drawing of a plan, a whole SVG file."""
+    """The drawing of a plan as the text of an SVG file."""
     total = sum(sum(plan.heights(level)) for level in range(len(plan.levels) + 1))
     if total > MAX_DOTS:
         raise BadInput(
@@ -153,7 +153,7 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _products(picture: _Picture, plan: Plan, y: float, right: float) -> float:
-    """The products by weight, before anything is folded; returns where the next panel begins."""
+    """Draw the products by weight, before anything is folded; return the y coordinate of the next panel."""
     weights = product_weights(plan.operation, plan.operand_nbits)
     counts = {weight: product_count(plan.operation, plan.operand_nbits, weight) for weight in weights}
     inverted = {  # how a weight enters the matrix
@@ -191,7 +191,7 @@ def _product_name(plan: Plan, weight: int, i: int) -> str:
 
 
 def _scale(picture: _Picture, columns: int, y: float, right: float) -> None:
-    """The weights above the columns."""
+    """Draw the weights above the columns."""
     every = 1 if columns <= 40 else 4
     for column in range(0, columns, every):
         picture.text(right - column * PITCH_X, y - 13, str(column), "weight")
@@ -235,7 +235,7 @@ def _plural(noun: str, count: int) -> str:
 
 
 def _groups(plan: Plan, level: int, column: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The places of a column, compressor by compressor, and then those that pass."""
+    """The places of a column by compressor, then those that are passed on."""
     here = plan.levels[level]
     for kind in CELLS:
         for number in range(here.cells[kind][column]):
@@ -244,7 +244,7 @@ def _groups(plan: Plan, level: int, column: int) -> Iterator[tuple[str, tuple[in
 
 
 def _bits(plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, str]]:
-    """Every bit of a column, with its run and what it is in words."""
+    """Every bit of a column, with its run and a description."""
     for run in runs:
         for i in range(run.count):
             name = {"correction": "correction", "pass": "passed on"}.get(run.kind, "")
@@ -297,7 +297,7 @@ def _legend(picture: _Picture, plan: Plan, x: float) -> float:
         picture.text(x, y + 5, "delay × area of the strategies", "name")
         for name, cost in plan.rivals:
             y += 18
-            text = f"{cost.delay:,} × {cost.area:,}" if cost else "given up as dearer"
-            picture.text(x, y + 5, f"{name}: {text}{'  (taken)' if name == plan.strategy else ''}")
+            text = f"{cost.delay:,} × {cost.area:,}" if cost else "abandoned, more expensive"
+            picture.text(x, y + 5, f"{name}: {text}{'  (chosen)' if name == plan.strategy else ''}")
         y += 18
     return y + 24

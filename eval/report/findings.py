@@ -1,4 +1,4 @@
-"""One sentence of finding for each section of the report, computed from the tables and charts in it."""
+"""One-sentence findings for the sections of the report, computed from their tables and charts."""
 
 from __future__ import annotations
 
@@ -24,34 +24,32 @@ if TYPE_CHECKING:
     from .sections import Content
 
 WORDS: dict[str, str] = {REFUTED: "disproved"}
-EQUAL = 0.005  # ratios to published figures up to this far from 1 are equal
+EQUAL = 0.005  # a ratio to a published figure this close to 1 counts as equal
 
 
 def _ends(records: Iterable[Record], name: str) -> tuple[Record, Record]:
-    """The records with the least and the most of a figure."""
+    """The records with the least and the greatest value of a figure."""
     found = sorted(records, key=itemgetter(name))
     return found[0], found[-1]
 
 
 def column(table: Table, head: str) -> list[Any]:
-    """The cells below a head."""
+    """The cells of the column with this head."""
     at = [item.head for item in table.columns].index(head)
     return [line.cells[at] for line in table.lines]
 
 
 def _best(content: Content) -> str:
-    """The design with the most lines of the table."""
+    """The design that wins the most comparisons."""
     if (table := content.tables.get("best")) is None:
         return ""
     wins = Counter(cell.text for cell in column(table, "Design"))
     (name, count), *_ = wins.most_common()
-    return (
-        f"{name} is the best of its kind in {count} of {len(table.lines)} comparisons, more than any other."
-    )
+    return f"{name} wins {count} of {len(table.lines)} comparisons, more than any other design."
 
 
 def _fronts(content: Content) -> str:
-    """The front of area and time in the group with the most points."""
+    """The area-time front of the group with the most points."""
     groups: dict[str, list[Record]] = {}
     for record in content.data["points"]:
         if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns"):
@@ -70,7 +68,7 @@ def _fronts(content: Content) -> str:
 
 
 def _cells(table: Table, head: str) -> list[Record]:
-    """The values below a head, with the names of their lines."""
+    """The values of a column, each with the name of its line."""
     cells = zip(table.lines, column(table, head), strict=True)
     return [
         {"name": line.cells[0].text, "value": cell.value} for line, cell in cells if cell.value is not None
@@ -79,9 +77,9 @@ def _cells(table: Table, head: str) -> list[Record]:
 
 def _designs(content: Content) -> str:
     table = content.tables["designs"]
-    text = f"{shown(len(table.lines))} designs and settings have cycles"
+    text = f"{shown(len(table.lines))} designs and settings have cycle counts"
     if not (areas := _cells(table, "Area")):
-        return f"{text}, none of them an area."
+        return f"{text}, but none has an area."
     least, most = _ends(areas, "value")
     return (
         f"{text}; their areas range from {shown(least['value'])} µm² ({least['name']}) to "
@@ -95,39 +93,39 @@ def _others(content: Content) -> str:
 
 
 def _cores(content: Content) -> str:
-    """The cores of the width with the most of them."""
+    """The best and worst core by area x time, at the width with the most cores."""
     found = [record for record in content.data["cores"] if record["kind"] == "core"]
     counts = Counter(record["nbits"] for record in found)
     nbits = max(counts, key=lambda width: (counts[width], width))
     least, most = _ends([one for one in found if one["nbits"] == nbits], "area_time")
     return (
-        f"At {nbits:,} bits {least['label']} has the least area × time of a product, "
-        f"{shown(least['area_time'])} mm² ns, and {most['label']} the most, "
+        f"At {nbits:,} bits {least['label']} has the lowest area × time per product, "
+        f"{shown(least['area_time'])} mm² ns, and {most['label']} the highest, "
         f"{shown(most['area_time'])} mm² ns."
     )
 
 
 def _nodes(content: Content) -> str:
-    """How well the ranking at 45 nm predicts the others."""
+    """How well the ranking at 45 nm predicts those of the other libraries."""
     if text := league.answer(content.held):
         return text
     return f"{shown(len(content.nodes))} figures of cores by library, too few for a ranking."
 
 
 def _comparison(content: Content) -> str:
-    """Ours against the published figures that compare directly."""
+    """Our figures against the published figures that compare directly."""
     ratios = [record["ratio"] for record in content.data["ratios"] if record.get("ratio")]
     less, more = (
         sum(map(better, ratios)) for better in (lambda one: one < 1 - EQUAL, lambda one: one > 1 + EQUAL)
     )
     return (
-        f"Of {shown(len(ratios))} published figures with a figure of ours, ours is lower for {less}, "
+        f"Of {shown(len(ratios))} comparable published figures, ours is lower for {less}, "
         f"equal for {len(ratios) - less - more} and higher for {more}."
     )
 
 
 def _widths(content: Content) -> str:
-    """The factors by which cycles, area and the others grow when the width doubles."""
+    """The factors by which cycles, area, time and energy grow when the width doubles."""
     parts = []
     for metric, name in (("cycles", "widths"), *((name, "grown") for name in GROWING)):
         lines: dict[str, list[tuple[int, float]]] = {}
@@ -146,7 +144,7 @@ def _widths(content: Content) -> str:
             parts.append(f"{METRICS[metric].title.lower()} by {between}")
     if not parts:
         return ""
-    return f"Twice the width multiplies, for a private operation, {_listed(parts)}."
+    return f"For a private operation, doubling the width multiplies {_listed(parts)}."
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -180,7 +178,7 @@ def _area(content: Content) -> str:
             multipliers[record["name"]] += record["share"]
     shares = [{"name": name, "share": share} for name, share in multipliers.items()]
     if not shares:
-        return "No multiplier is a module of its own in these machines."
+        return "No machine here has its multiplier in a separate module."
     least, most = _ends(shares, "share")
     return (
         f"Multipliers take {least['share']:.0%} ({least['name']}) to {most['share']:.0%} ({most['name']}) of "
@@ -191,13 +189,13 @@ def _area(content: Content) -> str:
 def _critical(content: Content) -> str:
     least, most = _ends(content.data["paths"], "path_ns")
     return (
-        f"The longest path takes {least['path_ns']:.2f} ns ({least['name']}) to {most['path_ns']:.2f} ns "
+        f"Longest paths range from {least['path_ns']:.2f} ns ({least['name']}) to {most['path_ns']:.2f} ns "
         f"({most['name']})."
     )
 
 
 def _energy(content: Content) -> str:
-    """The share of glitches in the energy of an operation."""
+    """The energy that glitches add to an operation."""
     bars: dict[str, dict[str, float]] = {}
     for record in content.data["energies"]:
         bars.setdefault(record["name"], {})[record["part"]] = record["energy_nj"]
@@ -211,12 +209,12 @@ def _energy(content: Content) -> str:
     least, most = _ends(shares, "more")
     return (
         f"Glitches add {least['more']:.0%} ({least['name']}) to {most['more']:.0%} ({most['name']}) to the "
-        "energy of an operation without them."
+        "glitch-free energy of an operation."
     )
 
 
 def _leakage(content: Content) -> str:
-    """Attacks by their outcome, and designs by their cycles."""
+    """The attacks that succeed, and the designs whose cycles depend on the exponent."""
     outcomes: dict[str, list[bool]] = {}
     for item in content.attacked:
         outcomes.setdefault(item.kind, []).append(not item.verdict.startswith("no "))
@@ -230,7 +228,7 @@ def _leakage(content: Content) -> str:
 
 
 def _protections(content: Content) -> str:
-    """Cycles and area of the programs, to the schedule alone."""
+    """Cycles and area of the protected programs, relative to the fixed window alone."""
     nbits = protections.SHOWN_NBITS
     base, *others = content.programs
     costs = [
@@ -241,7 +239,7 @@ def _protections(content: Content) -> str:
     chips = [program.silicon for program in content.programs if program.silicon is not None]
     areas = [chip.value(protections.AREA) or 0 for chip in chips]
     if len(areas) > 1:
-        most = f"{shown(max(areas) / min(areas))} times the area of the least"
+        most = f"{shown(max(areas) / min(areas))} times the area of the smallest"
         text += f"; at {protections.SILICON_NBITS} bits the largest machine has {most}"
     return f"{text}."
 
@@ -249,7 +247,7 @@ def _protections(content: Content) -> str:
 def _proofs(content: Content) -> str:
     verdicts = Counter(verdict.verdict for proven in content.proven for verdict in proven.verdicts)
     counts = [f"{shown(count)} are {WORDS.get(name, name)}" for name, count in verdicts.most_common()]
-    return f"Of {shown(verdicts.total())} checks of {len(content.proven)} designs {_listed(counts)}."
+    return f"Of {shown(verdicts.total())} checks of {len(content.proven)} designs, {_listed(counts)}."
 
 
 def _layouts(content: Content) -> str:
@@ -257,7 +255,7 @@ def _layouts(content: Content) -> str:
         return ""
     least, most = _ends(_cells(content.tables["layouts"], "Cells"), "value")
     return (
-        f"The cells of a layout take {shown(least['value'])} µm² ({least['name']}) to "
+        f"Cell areas of the layouts range from {shown(least['value'])} µm² ({least['name']}) to "
         f"{shown(most['value'])} µm² ({most['name']})."
     )
 
@@ -265,13 +263,14 @@ def _layouts(content: Content) -> str:
 def _marked(content: Content) -> str:
     counts = {
         words: len(content.tables[name].lines)
-        for name, words in (("marked", "marked as not comparable"), ("failed", "not measured"))
+        for name, words in (("marked", "Marked as not comparable"), ("failed", "could not be measured"))
         if name in content.tables
     }
-    return f"{_listed([f'{count} are {words}' for words, count in counts.items()])}."
+    text = "; ".join(f"{words}: {count}" for words, count in counts.items())
+    return f"{text[:1].upper()}{text[1:]}."
 
 
-FINDINGS: dict[str, Callable[[Content], str]] = {  # by section; the lead of the page is that of the first
+FINDINGS: dict[str, Callable[[Content], str]] = {  # by section; the first section has the lead of the page
     "summary": _best,
     "fronts": _fronts,
     "designs": _designs,

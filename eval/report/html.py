@@ -1,4 +1,4 @@
-"""The report as one HTML file, which loads nothing. The templates are in page/; Jinja2 escapes all text."""
+"""The report as one self-contained HTML file. The templates are in page/; Jinja2 escapes all text."""
 
 import functools
 import json
@@ -72,7 +72,7 @@ SECTIONS = (  # name, title, and names of parts
 
 
 class Chip(NamedTuple):
-    """One choice of a filter."""
+    """One value of a filter."""
 
     value: str
     words: str
@@ -93,7 +93,7 @@ class Filter(NamedTuple):
 
 
 def page(content: Content) -> str:
-    """The whole file."""
+    """The whole page as HTML."""
     charts = {chart.name: chart for chart in content.charts(variable)}
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_file),
@@ -147,7 +147,7 @@ def _file(name: str) -> str:
 
 
 def packed(records: Sequence[Record]) -> Record:
-    """Records as columns; repeated words are stored once."""
+    """Records as columns; repeated strings are stored once."""
     names = dict.fromkeys(name for record in records for name in record)
     columns: Record = {}
     for name in names:
@@ -235,7 +235,7 @@ def _measurements(content: Content) -> list[Record]:
 
 
 def _versions(entry: Entry) -> list[str]:
-    """The tools of an entry."""
+    """The tools of an entry with their versions."""
     return [f"{name} {version}".strip() for name, version in entry.tools.items()]
 
 
@@ -285,7 +285,7 @@ def _footer(content: Content) -> str:
     tools = f" Tools: {', '.join(versions)}." if versions else ""
     return (
         f"Written by modexlab {content.when} from the ledger {content.path.name}.{tools} "
-        "Charts by Vega-Lite, which is in this file; nothing is loaded from elsewhere."
+        "Charts by Vega-Lite, which this file contains; nothing is loaded from elsewhere."
     )
 
 
@@ -322,9 +322,9 @@ def _filters(content: Content) -> list[Filter]:
 
 def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
     """The sections with data."""
-    pictures = "Placed and routed with open tools; each figure's own command makes its pictures again."
+    pictures = "Placed and routed with open tools; the command of each figure reproduces its pictures."
     if content.left_out:
-        pictures += f" {content.left_out} more are in the ledger, and left out so that this page stays small."
+        pictures += f" {content.left_out} more are in the ledger; they are left out to keep this page small."
     there: dict[str, list[tuple[str, Any]]] = {
         **{f"chart {name}": [(CHART, chart)] for name, chart in charts.items()},
         **{f"table {name}": [(TABLE, table)] for name, table in content.tables.items()},

@@ -33,12 +33,12 @@ class Step(NamedTuple):
 
     @property
     def area(self) -> Cell:
-        """The area added to that of the machine alone."""
+        """The area added to that of the machine alone, in percent of it."""
         return self._added(self.silicon, self.alone and self.alone.silicon, AREA)
 
     @property
     def time(self) -> Cell:
-        """The cycles added to those of the machine alone."""
+        """The cycles of a decryption added to those of the machine alone, in percent of them."""
         return self._added(self.cycles.get(DECRYPT), self.alone and self.alone.cycles.get(DECRYPT), "cycles")
 
     def _added(self, here: Entry | None, alone: Entry | None, name: str) -> Cell:
@@ -49,8 +49,8 @@ class Step(NamedTuple):
 
 
 def steps(entries: Entries) -> list[Step]:
-    """The machines with cycles behind three interfaces or more, each with its area at the clock that most of
-    its interfaces share.
+    """The machines with cycles of a decryption behind at least three interfaces, each with its area at the
+    clock that most of its interfaces share.
     """
     machines: dict[tuple[str, int], dict[str, list[Entry]]] = {}
     for entry in entries:
@@ -100,7 +100,7 @@ COLUMNS = (
 
 
 def table(found: Sequence[Step]) -> Table:
-    """A line for each interface of a machine."""
+    """The table of costs: a line for each interface of a machine."""
     lines = [
         line(
             COLUMNS,
@@ -113,10 +113,10 @@ def table(found: Sequence[Step]) -> Table:
     return Table(
         "interfaces",
         "From the multiplier to the processor",
-        "One machine behind each interface. Behind registers and AXI4-Lite, cycles include the transfer of "
-        "operands and result; with a processor, they are those of the program without the call. Systems use "
-        "the operands of paper 001, on which the cycles of some machines depend. All areas of a machine are "
-        "at one clock. +: compared with the machine alone.",
+        "The same machine behind each interface. Behind registers and AXI4-Lite, cycles include the transfer "
+        "of operands and result; with a processor, they are those of the program without the call. Systems "
+        "use the operands of paper 001, on which the cycles of some machines depend. All areas of a machine "
+        "are at one clock. +: compared with the machine alone.",
         COLUMNS,
         lines,
     )

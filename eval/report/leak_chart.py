@@ -1,5 +1,5 @@
-"""Chart of a leakage assessment: t of both halves by cycle, the thresholds, and the parts that are not
-judged in grey.
+"""Chart of a leakage assessment: Welch's t of both halves by cycle, and the thresholds. Parts that are not
+judged are grey.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ HEIGHT = 300
 
 
 def specification(assessment: Assessment, title: str) -> Spec:
-    """The chart with its data, in Vega-Lite."""
+    """The Vega-Lite specification of the chart, with its data."""
     x = {"field": "cycle", "type": "quantitative", "title": "Cycle", "axis": {"tickCount": 8}}
     x["scale"] = {"nice": False}
     # both thresholds are in the domain
@@ -60,7 +60,7 @@ def specification(assessment: Assessment, title: str) -> Spec:
 
 
 def drawn(assessment: Assessment, title: str, format: str) -> bytes:
-    """The picture, or a page that needs nothing from elsewhere."""
+    """The chart as PNG, as SVG, or as a self-contained HTML page."""
     import vl_convert
 
     spec = specification(assessment, title)

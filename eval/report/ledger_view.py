@@ -18,15 +18,15 @@ from ..lab.ledger.ledger import Row
 from ..lab.point import Point
 from .metrics import METRICS, metric
 
-Record = dict[str, Any]  # flat, of words and numbers
+Record = dict[str, Any]  # flat, with strings and numbers as values
 INTERFACES = interfaces.titles()
-SILICON = (stages.LAYOUT, stages.FLOW)  # stages with an area in square micrometres; the first says more
+SILICON = (stages.LAYOUT, stages.FLOW)  # stages with an area in square micrometres, the preferred one first
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One operation of one measurement. Figures that belong to no operation (an area) are in all of its
-    entries.
+    """One operation of one measurement. Figures that belong to no operation (such as an area) are in all
+    entries of the measurement.
     """
 
     rows: Mapping[str, Row]  # by metric
@@ -62,7 +62,7 @@ class Entry:
         """The stage with its flow settings."""
         flow, usual = self.flow, FLOW_DEFAULTS.get(self.stage, {})
         clock, searched = flow.get("clock_period"), ""
-        if flow.get("fmax"):  # what was given is where the search began
+        if flow.get("fmax"):  # the given period is only where the search began
             clock, searched = self.value("clock_ns"), ", the highest clock"
         parts = [stages.title(self.stage), *([f"{clock:g} ns{searched}"] if clock else [])]
         parts += [
@@ -74,7 +74,7 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """Points are comparable within a group: the same work at the same stage."""
+        """The name of a group of comparable points: the same work at the same stage."""
         parts = [f"{self.nbits} bits", self.operation, self.behind]
         parts += [stages.title(self.stage), str(self.flow.get("device", ""))]
         parts += [f"exponent of {self.exponent_nbits} bits"] if self.exponent_nbits else []
@@ -83,12 +83,12 @@ class Entry:
 
     @property
     def twin(self) -> bool:
-        """A rebuilt machine of a paper."""
+        """Whether the design is a rebuilt machine of a paper."""
         return self._place[1]
 
     @property
     def rank(self) -> int:
-        """The place in the catalogue; software is before it."""
+        """The position in the catalogue, or -1 for software and unknown designs."""
         return self._place[0]
 
     @cached_property
@@ -97,25 +97,27 @@ class Entry:
 
     @cached_property
     def modulus(self) -> int:
-        """The only modulus that the machine accepts; 0: any."""
+        """The only modulus that the machine accepts, or 0 if it accepts any."""
         modulus = self.parameters.get("modulus") or 0
         return int(modulus, 0) if isinstance(modulus, str) else modulus
 
     @cached_property
     def known_factors(self) -> bool:
-        """Made for one modulus that divides 2^n - 1, whose factors are known: a benchmark of multipliers, and
-        no RSA.
+        """Whether the machine is built for one modulus that divides 2^n - 1, whose factors are known: a
+        benchmark of multipliers that cannot be used for RSA.
         """
         return has_known_factors(self.modulus, self.nbits)
 
     @cached_property
     def exponent_nbits(self) -> int:
-        """Length of the exponent of a private operation, which only compares with equal ones; else 0."""
+        """The bit length of the exponent of a private operation, else 0. Only entries with equal lengths are
+        comparable.
+        """
         if self.operation != DECRYPT:
             return 0
         try:
             return Point.from_json(self.point).parts(DECRYPT)[0].work.exp.bit_length()
-        except BadInput:  # of a design that is no more
+        except BadInput:  # of a design that no longer exists
             return 0
 
     def value(self, name: str) -> float | int | None:
@@ -125,7 +127,7 @@ class Entry:
         return self.derived.get(name)
 
     def source(self, name: str) -> int | None:
-        """The row behind a figure; of a derived one, that of what it comes from."""
+        """The row of a figure; for a derived time, the row of its cycles."""
         row = self.rows.get(name) or (self.rows.get("cycles") if name in self.derived else None)
         return row.id if row else None
 
@@ -135,19 +137,19 @@ Entries = Sequence[Entry]
 
 @functools.cache
 def _places() -> dict[str, tuple[int, bool]]:
-    """The designs with their places in the catalogue, and whether they are of a paper."""
+    """By design, its position in the catalogue and whether it is from a paper."""
     return {design.name: (at, bool(design.paper)) for at, design in enumerate(catalogue.designs())}
 
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
-    """The rows of a ledger, in its order."""
+    """The entries of these rows, in the order of the ledger."""
     measurements: dict[int, dict[str, dict[str, Row]]] = {}  # by operation and metric
     for row in rows:
         measurements.setdefault(row.measurement, {}).setdefault(row.operation, {})[row.metric] = row
     entries = []
     for found in measurements.values():
         shared = found.pop("", {})
-        # what has no operations of its own has been asked for by no workload
+        # figures without any operation become one entry, named after the workload
         for operation, own in (found or {next(iter(shared.values())).workload: {}}).items():
             figures, derived = {**shared, **own}, {}
             cycles, clock = figures.get("cycles"), figures.get("clock_ns")
@@ -158,11 +160,11 @@ def entries_of(rows: Iterable[Row]) -> list[Entry]:
 
 
 def names_of_metrics(entries: Entries) -> list[str]:
-    """All metrics that are there, those that the report knows first and in its order."""
+    """The metrics of the entries: first those that the report knows, in its order."""
     found = {name for entry in entries for name in (*entry.rows, *entry.derived)}
     return [*(name for name in METRICS if name in found), *sorted(found - METRICS.keys())]
 
 
 def unit_of(name: str, entries: Entries) -> str:
-    """The unit of a metric that the report does not know is that of its rows."""
+    """The unit of a metric; for one that the report does not know, the unit in its rows."""
     return metric(name, next((entry.rows[name].unit for entry in entries if name in entry.rows), "")).unit

@@ -1,4 +1,4 @@
-"""The report as Markdown with PNG files, as a source for course reports."""
+"""The report as Markdown with PNG files, for use in course reports."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ NAME = "report.md"
 
 
 def write(content: Content, directory: Path) -> Path:
-    """report.md and its pictures; returns its path."""
+    """Write report.md and its pictures; return the path of report.md."""
     pictures = []
     blocks = ["# modexlab report", f"Written {content.when} from the ledger `{content.path.name}`."]
     if content.empty:
@@ -40,7 +40,7 @@ def write(content: Content, directory: Path) -> Path:
 
 
 def of_table(table: Table) -> str:
-    """A table under its title, figures with their rows."""
+    """A table with its title and caption; figures are followed by their rows."""
     table = without_empty_columns(table)
     heads = [column.title for column in table.columns]
     rule = ["---:" if column.number else "---" for column in table.columns]
@@ -56,5 +56,5 @@ def of_table(table: Table) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape signs that would end a cell or begin a tag."""
+    """Escape characters that would end a cell or begin a tag."""
     return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

@@ -16,15 +16,15 @@ TITLES = {
     "energy_inertial_nj": "Energy",
 }
 METRICS = {name: replace(item, title=TITLES.get(name, item.title)) for name, item in metrics.METRICS.items()}
-DIGITS = 3  # that a measured number is shown with; those that were counted are shown whole
-# what a chart may have on an axis: less is better in all of them, as the fronts have it; the time first
+DIGITS = 3  # significant digits of measured numbers; counts are shown in full
+# metrics that a chart may have on an axis, time first; the fronts rely on less being better for all of them
 AXES = tuple(
     sorted((name for name, item in METRICS.items() if item.axis), key=lambda name: name != "time_ns")
 )
 
 
 def metric(name: str, unit: str = "") -> Metric:
-    """The metric of this name; one that is not known here is shown under its own name."""
+    """The metric with this name; an unknown metric is shown under its own name."""
     return METRICS.get(name) or Metric(name, name.replace("_", " "), unit, ())
 
 
@@ -45,7 +45,7 @@ def shown(value: float | int | None) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """A quotient: two decimals, or as many digits as a small one needs."""
+    """A ratio with two decimals, or with two significant digits if it is below 0.1."""
     if value is None:
         return "-"
     return f"{value:,.2f}" if value >= 0.1 else f"{value:.2g}"

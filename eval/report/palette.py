@@ -1,9 +1,9 @@
-"""Colours and shapes: safe for the colour-blind, and always backed by a shape, a dash or a label.
+"""Colours and shapes, safe for colour-blind readers and always backed by a shape, a dash or a label.
 
-The colours of the families are those of Okabe and Ito (Color Universal Design, 2008), darker if they are
-too pale on white, and lighter for a dark page. The look of a family depends on its name alone, so it is the
-same in every chart of every report. The page takes colours as variables of its style sheet, so a switch of
-the theme needs no redrawing; a picture takes those of the light theme.
+The colours of the families are those of Okabe and Ito (Color Universal Design, 2008), darker if they are too
+pale on white, and lighter for a dark page. The look of a family depends on its name alone, so it is the same
+in every chart of every report. The page uses colours as variables of its style sheet, so switching the theme
+needs no redrawing; pictures use the light theme.
 """
 
 import zlib
@@ -32,7 +32,7 @@ SERIES = (  # light, dark
     ("#5b4b9a", "#ab9eee"),
     ("#6b747e", "#98a2ad"),
 )
-PARTS = (  # light, dark: modules that are no multiplier of a family
+PARTS = (  # light, dark: modules other than multipliers
     ("#3d444b", "#d3d8de"),
     ("#6f7882", "#a7afb9"),
     ("#959ea8", "#7d8791"),
@@ -54,9 +54,9 @@ SHAPES = (
     *("triangle-down", "triangle-right", "triangle-left"),
 )
 DASHES = ([1, 0], [6, 3], [2, 2])  # lines of the first family of a colour, of the second, of all others
-SHAPE_STEP = 3  # between families of one colour; it shares no factor with the number of shapes
+SHAPE_STEP = 3  # between families of one colour; coprime to the number of shapes
 
-# the name of a colour -> the colour, as the chart will have it
+# maps the name of a colour to its value in a chart
 Colours = Callable[[str], str]
 
 
@@ -68,17 +68,17 @@ COLOURS = {
 
 
 def variable(name: str) -> str:
-    """For the page."""
+    """The style-sheet variable of a colour, for the page."""
     return f"var(--{name})"
 
 
 def light(name: str) -> str:
-    """For paper."""
+    """The colour in the light theme, for pictures."""
     return COLOURS[name][0]
 
 
 def style_sheet() -> str:
-    """The variables of both themes; the reader's choice overrides the system's, and print is light."""
+    """The variables of both themes; the reader's choice overrides the system's, and print is always light."""
     bright, dark = (
         f"color-scheme:{scheme};{''.join(f'--{name}:{both[theme]};' for name, both in COLOURS.items())}"
         for theme, scheme in enumerate(("light", "dark"))
@@ -91,7 +91,7 @@ def style_sheet() -> str:
 
 
 def series(index: int) -> str:
-    """The name of the colour of a series; after the last it begins again."""
+    """The name of the colour of a series; indices wrap around."""
     return f"series-{index % len(SERIES)}"
 
 
@@ -107,7 +107,7 @@ _PLACES = {name: (row, turn) for row, names in enumerate(FAMILIES) for turn, nam
 
 
 def look(family: str) -> Look:
-    """The look of a family; an unlisted one (a user's own) never looks like a listed one."""
+    """The look of a family; a user's own family never looks like a listed one."""
     spare = len(SHAPES) - len(DASHES) + 1
     number = zlib.crc32(family.encode())
     fallback = (number % len(SERIES), len(DASHES) - 1 + number // len(SERIES) % spare)

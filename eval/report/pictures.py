@@ -9,7 +9,7 @@ from ..lab.ledger.ledger import Ledger
 from ..lab.stages import LAYOUT
 from .ledger_view import Entries, Entry
 
-MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all
+MOST_BYTES = 4_500_000  # for all pictures: the page stays below 10 MB with them in base64
 WIDEST = 1100  # pixels
 KINDS = {  # artifact: what it shows
     "amoeba.png": "Amoeba plot: every cell in the colour of its module, and the longest path.",
@@ -21,9 +21,9 @@ TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 class Picture(NamedTuple):
-    """An image with its caption. Large ones take the whole width."""
+    """An image with its caption. Large ones span the whole width."""
 
-    file: str  # its name where it becomes a file
+    file: str  # the file name, if it is written to disk
     title: str
     caption: str
     content: bytes
@@ -33,14 +33,14 @@ class Picture(NamedTuple):
 
     @property
     def uri(self) -> str:
-        """For the page, which loads nothing."""
+        """The image as a data URI, for the self-contained page."""
         kind = TYPES[self.file[self.file.rindex(".") :]]
         return f"data:{kind};base64,{base64.b64encode(self.content).decode()}"
 
 
 def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple[list[Picture], int]:
-    """The pictures of the layouts as far as there is room, amoeba plots before all others; and how many have
-    none.
+    """The pictures of the layouts up to MOST_BYTES in all, amoeba plots first, and the number of pictures
+    left out.
     """
     chips = {item.measurement: item for item in entries if item.stage == LAYOUT and item.measurement in names}
     artifacts = {number: ledger.measurement(number).artifacts for number in chips}
@@ -64,9 +64,7 @@ def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple
 
 
 def smaller(png: bytes) -> bytes:
-    """The same picture in fewer bytes, if it is one with few colours or more pixels than a page has; else as
-    it is.
-    """
+    """The picture with at most WIDEST pixels across and 128 colours, or unchanged if that is not smaller."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png)) as image:

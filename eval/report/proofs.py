@@ -13,13 +13,13 @@ from .tables import MISSING, SIGN, Cell, Column, Table, line
 
 ALONE = tuple(
     item for item in KINDS if item != UNITS
-)  # checks of which a machine has one, but for time one a schedule
+)  # checks that a machine has once, or for time once per schedule
 TITLES = {AXI: "AXI4-Lite"}
-MOST_OPEN = 3  # checks that are not proved, by name
+MOST_OPEN = 3  # unproved checks that are listed by name
 
 
 class Proven(NamedTuple):
-    """A machine with all verdicts on it."""
+    """A machine and its verdicts."""
 
     verdicts: Sequence[Verdict]
     stale: bool
@@ -57,7 +57,7 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
 
 
 def _units(machine: Proven) -> Cell:
-    """How many of them."""
+    """The number of units that are proved."""
     found = [verdict.verdict for verdict in (*machine.of(UNITS), *machine.of(PROCESSOR))]
     if not found:
         return MISSING
@@ -67,7 +67,9 @@ def _units(machine: Proven) -> Cell:
 
 
 def _alone(machine: Proven, kind: str) -> Cell:
-    """A check of which there is one, or one for each schedule, the machine's own first."""
+    """The verdict of a check that exists once, or once for each schedule; that of the machine's own schedule
+    comes first.
+    """
     found = machine.of(kind)
     if not found:
         return MISSING
@@ -83,7 +85,7 @@ def _alone(machine: Proven, kind: str) -> Cell:
 
 
 def _open(machine: Proven) -> Cell:
-    """Checks without a proof, and the reasons."""
+    """The checks without a proof, with the reasons."""
     found = [f"{item.name} {item.verdict}: {item.how}" for item in machine.verdicts if item.verdict != PROVED]
     more = [f"{len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
     return Cell("; ".join([*found[:MOST_OPEN], *more]) or "nothing", tone="" if found else "quiet")
@@ -99,19 +101,20 @@ COLUMNS = (
 
 
 def table(found: Sequence[Proven]) -> Table:
-    """A machine on a line."""
+    """The table of proofs: one machine per line."""
     made = sorted(found, key=lambda proven: (proven.first.family, proven.first.subject, proven.first.nbits))
-    # by the family alone: proofs are of few bits, figures are not
+    # filtered by family only: widths of proofs are small, widths of figures are not
     lines = [line(COLUMNS, proven, {"family": proven.first.family}) for proven in made]
     return Table(
         "proofs",
         "Proofs",
-        "Units: each unit computes its function for all inputs. Protocol: one answer per request at all "
-        "delays, within a bounded time. AXI4-Lite: the rules of that bus. Time: equal cycles for all "
+        "Units: each unit computes its function for all inputs. Protocol: one answer per request within a "
+        "bounded time, for all delays. AXI4-Lite: the rules of that bus. Time: equal cycles for all "
         "exponents of a length, or for all values of the secret fields; it is disproved, as expected, for "
-        "designs that do not promise it. Netlist: equivalent to the RTL. Placed: equivalent to the netlist. "
-        "Of the processor, units are its instructions and the checks of riscv-formal, for a bounded number "
-        "of cycles from any state. `modexlab prove DESIGN` proves a design again and prints counterexamples.",
+        "designs that do not promise it. Netlist: equivalent to the RTL. Placed: equivalent to the "
+        "netlist. The units of the processor are its instructions and the checks of riscv-formal, for a "
+        "bounded number of cycles from any state. `modexlab prove DESIGN` proves a design again and prints "
+        "counterexamples.",
         COLUMNS,
         lines,
     )
@@ -135,15 +138,15 @@ ATTACKED = (
 
 
 def attacks(found: Sequence[Verdict]) -> Table:
-    """An attack on a line."""
+    """The table of attacks: one attack per line."""
     made = sorted(found, key=lambda item: (item.kind, item.nbits, item.subject, item.name))
     return Table(
         "attacks",
         "Leakage and faults",
-        "Leakage: operations with one exponent against operations with random exponents, by Welch's t of the "
-        "register bits that change, above 4.5 in both halves, and by time. It is simulated at RTL without "
-        "noise, wires or glitches. Faults: one flip-flop flips in one cycle. `modexlab attack all` runs all "
-        "of them.",
+        "Leakage: operations with one exponent against operations with random exponents. A leak is a Welch's "
+        "t above 4.5 in both halves, of the number of register bits that change, or a difference in time. "
+        "Simulated at RTL without noise, wires or glitches. Faults: one flip-flop flips in one cycle. "
+        "`modexlab attack all` runs all attacks.",
         ATTACKED,
         [line(ATTACKED, item, {"family": item.family}, item.kind.capitalize()) for item in made],
     )

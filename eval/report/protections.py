@@ -30,16 +30,16 @@ SHARES = (
 
 
 class Program(NamedTuple):
-    """A program by its name, its cycles by width, and the entry of its silicon."""
+    """A program with its cycles by width and the entry of its silicon."""
 
     name: str
     cycles: Mapping[int, int]
-    bare: Mapping[int, int]  # of the program that its overhead refers to
+    bare: Mapping[int, int]  # cycles of the program that its overhead refers to
     constant_time: bool
     silicon: Entry | None
 
     def overhead(self, nbits: int) -> Cell:
-        """In percent of the program without the protection."""
+        """The overhead in percent over the program without the protection."""
         if self.name == SCHEDULE:
             return MISSING
         more = 100 * (self.cycles[nbits] / self.bare[nbits] - 1)
@@ -66,7 +66,9 @@ def _settings(name: str, nbits: int) -> Record:
 
 
 def programs(entries: Entries) -> list[Program]:
-    """All programs of the design, each with its smallest fresh netlist."""
+    """All programs of the design, each with its best silicon: fresh before stale, layout before netlist, then
+    the smallest.
+    """
     made = [
         entry
         for entry in entries
@@ -83,7 +85,7 @@ def programs(entries: Entries) -> list[Program]:
             key=lambda item: (item.stale, SILICON.index(item.stage), item.value(AREA)),
             default=None,
         )
-        # the same without check and blinding; of CRT alone the schedule
+        # the same program without check and blinding; for CRT alone, the schedule
         bare = name.split(",")[0]
         found.append(
             Program(name, cycles, counted[bare if bare != name else SCHEDULE][0], constant_time, silicon)
@@ -115,7 +117,7 @@ COLUMNS = (
 
 
 def table(found: Sequence[Program]) -> Table:
-    """Each program on a line."""
+    """The table of protections: one program per line."""
     family = catalogue.find(DESIGN).family
     alike = (
         "All take the same time for all secrets. " if all(program.constant_time for program in found) else ""
@@ -126,14 +128,14 @@ def table(found: Sequence[Program]) -> Table:
         "What each protection costs",
         f"Private operations of {DESIGN} with a key of the machine's width and e = 65537. At {WIDTHS[0]:,} "
         f"to {WIDTHS[-1]:,} bits the private exponent is as long as the modulus; the key of {SILICON_NBITS} "
-        f"bits has a shorter one. {alike}+: on the same without check and blinding, of crt alone on the "
-        f"fixed window. Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by the words of the "
-        f"program (modexlab programs has other designs as well), and no hardware ran; at {SILICON_NBITS} "
-        "bits, with area and energy, they are measured by the flow, where a machine went through it. With "
-        "crt, products follow the length of the modulus (fit=modulus), so that those modulo a prime take "
-        f"half; at {SILICON_NBITS} bits what surrounds them takes more than that saves. Blinding lengthens "
-        f"exponents by 64 bits, and at {SILICON_NBITS} bits by {SILICON_NBITS}, which makes three times as "
-        "many digits modulo a prime.",
+        f"bits has a shorter one. {alike}+: overhead over the same program without check and blinding; for "
+        f"crt alone, over the fixed window. Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by "
+        "microinstruction, without running hardware (modexlab programs covers other designs as well). At "
+        f"{SILICON_NBITS} bits, cycles, area and energy are measured by the flow for the machines that went "
+        "through it. With crt, the cycles of a product follow the length of the modulus (fit=modulus), so "
+        f"products modulo a prime take half as long; at {SILICON_NBITS} bits the steps around them cost more "
+        f"than that saves. Blinding lengthens exponents by 64 bits, and at {SILICON_NBITS} bits by "
+        f"{SILICON_NBITS}, which triples the number of digits modulo a prime.",
         COLUMNS,
         lines,
     )

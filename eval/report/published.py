@@ -1,6 +1,8 @@
-"""Published machines as points: the figures of one machine and operation, gathered from a paper's tables.
+"""Published machines as points: the figures of one machine and operation, gathered from the tables of a
+paper.
 
-eval/papers/published.py has the cells. Only comparable cells count, and the first of several of a kind.
+eval/papers/published.py has the cells. Only comparable cells count, and the first of several of the same
+kind.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +28,7 @@ CLOCKS = {"001": ("text", "clock period (ns)", "printed")}
 class Machine:
     """One machine of a paper at one width and operation."""
 
-    number: str  # in the page, by which it is found
+    number: str  # its key in the page
     figures: Mapping[str, Published]  # by metric
     operation: str
     derived: Mapping[str, float]
@@ -69,12 +71,14 @@ class Machine:
 
 
 def machines() -> list[Machine]:
-    """All of them, in the order of the papers."""
+    """All published machines, in the order of the papers."""
     return gathered(published.figures())
 
 
 def gathered(figures: Iterable[Published]) -> list[Machine]:
-    """Figures of the same machine, width and operation together; an area is that of all operations."""
+    """Group figures by machine, width and operation; figures without an operation (such as an area) join all
+    of them.
+    """
     found: dict[tuple[Any, ...], dict[str, dict[str, Published]]] = {}
     processors: dict[tuple[str, int], dict[str, Published]] = {}  # all software runs on the same processor
     for figure in figures:
@@ -97,7 +101,7 @@ def gathered(figures: Iterable[Published]) -> list[Machine]:
 
 
 def _derived(figures: dict[str, Published]) -> dict[str, float]:
-    """Time, where a paper gives cycles, and one clock for all of its machines."""
+    """Time and clock of a machine whose paper gives cycles and one clock for all machines."""
     number = next(iter(figures.values())).paper
     if "time_ns" in figures or "cycles" not in figures or number not in CLOCKS:
         return {}
@@ -108,7 +112,7 @@ def _derived(figures: dict[str, Published]) -> dict[str, float]:
 
 
 def sources(figures: Iterable[Published]) -> str:
-    """Where figures stand."""
+    """The places in the papers that print these figures."""
     return "; ".join(dict.fromkeys(figure.source for figure in figures))
 
 

@@ -17,7 +17,7 @@ SCALE = 2.0  # pixels of a PNG for each of its points
 
 
 def specification(chart: Chart, content: Content) -> Spec:
-    """The whole of it, with the data that the page shows first."""
+    """The specification of a chart, with the data that the page shows first."""
     records = first_records(chart, content)
     return {
         **filled(chart, records, content.families),
@@ -29,7 +29,7 @@ def specification(chart: Chart, content: Content) -> Spec:
 
 
 def printed() -> Spec:
-    """The look of charts on paper."""
+    """The configuration of charts on paper."""
     return {**config(light), "background": light("paper")}
 
 
@@ -39,7 +39,7 @@ def headed(title: str) -> Spec:
 
 
 def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:
-    """Return what the filters let through when the page is opened."""
+    """The records that pass the filters when the page is opened."""
     wanted = content.opening._asdict() if content.opening is not None else {}
     return [
         record
@@ -49,7 +49,7 @@ def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:
 
 
 def drawn(chart: Chart, content: Content, format: str) -> bytes:
-    """The picture."""
+    """The chart as PNG, SVG or PDF."""
     import vl_convert
 
     vega = apart(vl_convert.vegalite_to_vega(specification(chart, content)))
@@ -61,14 +61,14 @@ def drawn(chart: Chart, content: Content, format: str) -> bytes:
 
 
 def pictures(content: Content, format: str) -> Iterator[tuple[Chart, str, bytes]]:
-    """Every chart that has something to show at first, with a name for its file and its picture."""
+    """Every chart with data in the initial view, with its file name and its picture."""
     for chart in content.charts(light):
         if first_records(chart, content):
             yield chart, f"{chart.name}.{format}", drawn(chart, content, format)
 
 
 def write_all(content: Content, directory: Path, format: str) -> list[Path]:
-    """Every chart as a file of its own."""
+    """Write every chart to a file of its own; return the paths."""
     paths = []
     for _, name, picture in pictures(content, format):
         paths.append(directory / name)

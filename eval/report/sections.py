@@ -29,23 +29,22 @@ from .tables import Table
 FEW_NAMES = 4  # of designs that a sentence lists
 MOST_LEAKING = 60  # designs whose exponents are shown one by one
 SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
-PAPER_NBITS = 32  # the width that opens among equals
-COMPLETE = ("cycles", "area_um2", "energy_nj")  # the figures of a design that is worth opening the page with
-CHECKS = (  # stages, and what ran before their figures were written down
+PAPER_NBITS = 32  # the width of the opening view among equals
+COMPLETE = ("cycles", "area_um2", "energy_nj")  # figures of a complete design
+CHECKS = (  # stages, and the simulation that their figures require
     (("flow", "layout"), "in RTL and as gates"),
     (("native", "verilog", "python"), "in RTL"),
-    (("fpga",), "for an FPGA, of which the RTL ran and not what was made of it"),
+    (("fpga",), "for an FPGA, where the RTL was simulated and the mapped design was not"),
     (("cl",), "on the cycle-level model, without RTL"),
 )
 LIBRARY = (
     "Area, time and energy: open tools, {title}; energies without glitches are a lower bound. Paper 001 used "
-    "commercial tools and reports layouts: a ratio within some ten percent says nothing."
+    "commercial tools and reports layouts: a ratio within about ten percent of 1 is not significant."
 )
-SAME_SUM = ("textbook", "koc")  # values of add_red that are one form behind synthesis
+SAME_SUM = ("textbook", "koc")  # values of add_red that have one form after synthesis
 ONE_FORM = (
-    "The AddReds textbook and koc are nearly the same netlist here, because synthesis rewrites conditional "
-    "sums: what "
-    "differs between them is no property of their forms. hold_form=True leaves sums as they are written."
+    "The AddReds textbook and koc have nearly the same netlist here, because synthesis rewrites conditional "
+    "sums; differences between them do not come from their forms. hold_form=True keeps sums as written."
 )
 
 
@@ -57,7 +56,7 @@ class Trust(NamedTuple):
 
 
 class View(NamedTuple):
-    """One kind of work, by the filters that choose it. Figures compare only within a view."""
+    """One kind of work, given by the filters that select it. Figures are comparable only within a view."""
 
     nbits: int
     operation: str
@@ -88,7 +87,7 @@ class Content:
                 item for item in self.failures if str(item.point.get("subject")).partition("@")[0] in subjects
             ]
         self.entries = entries_of(rows)
-        # measurements that were made with other sources or tools
+        # measurements made with other sources or tools
         self.stale = {entry.measurement for entry in self.once if entry.stale}
         leaking = [entry.measurement for entry in self.once if entry.operation == datasets.LEAKAGE]
         self.details: dict[int, Record] = {
@@ -96,7 +95,7 @@ class Content:
             for number in (*self.chips, *leaking[-MOST_LEAKING:])
         }
         self.pictures: list[Picture] = []
-        self.left_out = 0  # pictures for which there was no room
+        self.left_out = 0  # pictures without room on the page
         if pictures:
             self.pictures, self.left_out = layouts(ledger, self.entries, self.chips)
         self.machines = machines()
@@ -157,7 +156,7 @@ class Content:
 
     @cached_property
     def chips(self) -> dict[int, str]:
-        """The measurements of silicon that are shown one by one, with their names."""
+        """The names of the silicon measurements that are shown individually."""
         return datasets.lines(self.comparable)
 
     @cached_property
@@ -181,7 +180,9 @@ class Content:
 
     @cached_property
     def programs(self) -> list[protections.Program]:
-        """Programs of the design whose protections are compared, if it is asked for."""
+        """The programs of the design whose protections are compared; none if the report leaves that design
+        out.
+        """
         wanted = not self.empty and (not self.asked or protections.DESIGN in self.asked)
         return protections.programs(self.comparable) if wanted else []
 
@@ -190,7 +191,7 @@ class Content:
         return datasets.areas(self.comparable, self.chips, self.details)
 
     def charts(self, colours: Colours = light) -> list[Chart]:
-        """All charts that have something to show: something of ours has both metrics of their axes."""
+        """All charts with data: at least one record of ours has the metrics of both axes."""
         style, bars = charts.Style(self.families, colours), ("family", "nbits", "interface", "stage")
         operation, family = (*bars, "operation"), ("family",)
         grown = ("family", "interface", "stage", "operation")
@@ -254,13 +255,13 @@ class Content:
         made = list(self.tables.values())
         return [*made[:place], *self.compared.tables, *made[place:]]
 
-    # ---- what to think of it
+    # ---- trust
 
     @property
     def trust(self) -> Iterator[Trust]:
-        """Whether the figures can be believed, in a few lines."""
+        """Statements about whether the figures can be trusted."""
         netlists = [entry for entry in self.once if entry.stage in SILICON]
-        # the functional run behind each measurement; the ledger takes none without
+        # each measurement has a functional run; the ledger accepts none without
         counts = Counter(entry.stage for entry in self.once if entry.stage != FORMULA)
         kinds = [
             f"{shown(count)} {says}"
@@ -268,25 +269,27 @@ class Content:
             if (count := sum(counts[stage] for stage in stages))
         ]
         if counts:
-            checked = f"All {shown(counts.total())} measurements have a check that passed"
+            checked = f"All {shown(counts.total())} measurements passed a functional check"
             yield Trust(True, f"{checked}: {'; '.join(kinds)}.")
         if points := [entry for entry in self.once if entry.stage == FORMULA]:
             yield self._by_formula(points)
         if marked := sum(bool(entry.marks) for entry in self.once):
-            yield Trust(False, f"{shown(marked)} marked, kept out of all comparisons: see Marked and failed.")
+            yield Trust(
+                False, f"{shown(marked)} marked and excluded from all comparisons: see Marked and failed."
+            )
         else:
             met = ": every netlist meets its clock and passes its tests" if netlists else ""
-            yield Trust(True, f"None is marked{met}.")
+            yield Trust(True, f"No measurement is marked{met}.")
         if self.failures:
             failed = shown(len(self.failures))
-            yield Trust(False, f"{failed} could not be measured: see Marked and failed.")
+            yield Trust(False, f"Points that could not be measured: {failed}, see Marked and failed.")
         if self.stale:
             stale = shown(len(self.stale))
             yield Trust(False, f"{stale} were measured with other sources or tools than the present ones.")
         if netlists:
             proved = sum(entry.flow.get(EQUIVALENCE) is True for entry in netlists)
             text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
-            rest = ". The others ran their tests as gates; their commands say --skip equivalence"
+            rest = ". The others ran their tests on the gates; their commands have --skip equivalence"
             yield Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")
             yield Trust(None, LIBRARY.format(title=self._library))
         if self._one_form:
@@ -294,14 +297,14 @@ class Content:
 
     @property
     def _library(self) -> str:
-        """The kit of its netlists."""
+        """The title of the kit."""
         from ...flow.kit import kit  # the flow needs the extra of its name
 
         return kit.described(self.kit or kit.DEFAULT.stem).title
 
     @property
     def _one_form(self) -> bool:
-        """Some netlists differ only in the form of a sum, which synthesis has rewritten."""
+        """Whether some netlists differ only in the form of a sum, which synthesis rewrites."""
         forms: dict[tuple[Any, ...], set[str]] = {}
         for entry in self.entries:
             if entry.stage in SILICON and str(entry.flow.get("hold_form")) != "True":
@@ -314,15 +317,15 @@ class Content:
         """How many points are by formula, and whether simulation confirms the formulas."""
         agreeing, differing = self.formulas
         known = agreeing + len(differing)
-        text = f"{shown(len(points))} points are by formula, where only the functional level ran."
+        text = f"{shown(len(points))} points are by formula, where only the functional model ran."
         if known:
             text += (
                 f" Cycles by formula and in simulation agree for {shown(agreeing)} of {shown(known)} points"
             )
-            text += f": not for {', '.join(differing)}." if differing else "."
+            text += f", but not for {', '.join(differing)}." if differing else "."
         if alone := sorted({entry.label for entry in points if not self._certain(entry)}):
             names = listed(alone) if len(alone) <= FEW_NAMES else f"{shown(len(alone))} designs"
-            text += f" No simulation here confirms the formulas of {names}: they cannot rank best."
+            text += f" No simulation here confirms the formulas of {names}, so they cannot rank best."
         return Trust(not differing if known else None, text)
 
     @cached_property
@@ -335,7 +338,7 @@ class Content:
 
     @cached_property
     def _simulated(self) -> list[tuple[Entry, bool]]:
-        """The simulated points that have a formula, and whether both have the same cycles."""
+        """The simulated points that have a formula, and whether the two cycle counts agree."""
         work = attrgetter("label", "nbits", "operation", "interface")
         formulas = {work(entry): entry.value("cycles") for entry in self.entries if entry.stage == FORMULA}
         return [
@@ -351,10 +354,10 @@ class Content:
         return {entry.label for entry, _ in self._simulated} - differing
 
     def _certain(self, entry: Entry) -> bool:
-        """The figure was measured, or its formula is confirmed by simulation."""
+        """Whether the figure was measured, or its formula is confirmed by simulation."""
         return entry.stage != FORMULA or entry.label in self._confirmed
 
     @property
     def lead(self) -> str:
-        """The answer at once: the fastest machines."""
+        """The first sentences of the page: the fastest machines."""
         return choices.finding(self.all_cores)

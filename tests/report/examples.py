@@ -1,4 +1,4 @@
-"""Ledgers for the tests of the report: made up, but with the points, units and details of real ones."""
+"""Made-up ledgers for the tests of the report, with points, units and details like those of real ones."""
 
 import io
 
@@ -45,7 +45,7 @@ PROTECTED = [  # settings, area, energy and cycles of a decryption
         813,
     ),
 ]
-MANY_CYCLES = 1_234_567_891  # more digits than a measured figure is shown with
+MANY_CYCLES = 1_234_567_891  # more digits than are shown of a measured figure
 
 
 BY_FORMULA = "result of the functional level (FL) checked against pow; no hardware ran"
@@ -64,13 +64,13 @@ def counted(cycles, operation, tests="result of the RTL (native) checked against
 
 
 def simulated(subject, nbits, cycles, operation="encrypt", stage="native", settings=()):
-    """A point of simulation, or by formula, with its measurement."""
+    """A point of simulation or by formula, with its measurement."""
     point = Point(subject, nbits, settings, workload=operation, stage=stage)
     return point, counted(cycles, operation)
 
 
 def implemented(area, slack=0.1, energies=(1.0, 2.0), cycles=(77, 129), clock=3.0, **more):
-    """A run of the flow."""
+    """A measurement of the flow."""
     figures = [
         Figure("area_um2", area, "um2"),
         Figure("cells", round(area / 1.3), "cells"),
@@ -104,7 +104,7 @@ def chip(subject, nbits=32, area=9.0, stage="flow", **flow):
 
 
 def details(area):
-    """As the flow's summary has them."""
+    """The details of a measurement, as in the flow's summary."""
     parts = {
         "ctrl": ("Sequencer", 0.04),
         "dpath": ("ResidueDpath", 0.14),
@@ -131,7 +131,7 @@ def details(area):
 
 
 def leaking(name, constant):
-    """Many exponents of one length."""
+    """A point of many exponents of one length, with its measurement."""
     runs = [
         {
             "name": "exponent",
@@ -161,7 +161,7 @@ def picture():
 
 
 def measured():
-    """A ledger as `modexlab report` leaves it behind, but for a few widths more."""
+    """The points of a ledger as `modexlab report` writes it, with a few more widths."""
     for subject, cycles in {**CYCLES, **SYSTEMS}.items():
         for operation, count in zip(OPERATIONS, cycles, strict=True):
             yield simulated(subject, 32, count, operation)
@@ -212,7 +212,7 @@ def write(path):
 
 
 def write_many(path, count):
-    """A ledger of so many runs of the flow."""
+    """A ledger of `count` runs of the flow."""
     ledger = Ledger(path)
     subjects = [name for name in CHIPS if not name.startswith("proc")]
     for index in range(count):

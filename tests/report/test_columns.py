@@ -1,4 +1,4 @@
-"""The page docs/howto/add-column.md, followed to the letter."""
+"""Follows the page docs/howto/add-column.md to the letter."""
 
 import re
 
@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "howto" / "add-column.md"
 
 @pytest.fixture
 def without_libraries(monkeypatch):
-    """Pages without Vega: it takes seconds to bundle, and draws no table."""
+    """Build pages without Vega: bundling it takes seconds, and tables do not need it."""
     monkeypatch.setattr(html, "libraries", lambda: "")
 
 

@@ -1,4 +1,6 @@
-"""The report's views of the ledger, tables, charts and writers; test_report_page.py has the browser."""
+"""Tests of the views of the ledger, tables, charts and writers; test_report_page.py tests the page in a
+browser.
+"""
 
 import io
 import itertools
@@ -68,28 +70,28 @@ def content(ledger):
 
 @pytest.fixture
 def report_of(tmp_path):
-    """Return the content of a report on these points and measurements."""
+    """Return a function from points and measurements to the content of a report on them."""
     return lambda *records, **more: Content(ledger_of(tmp_path / "ledger.sqlite", records), **more)
 
 
 def lines_of(table, **of):
-    """The lines with these filters."""
+    """The lines with these filter values."""
     return [line for line in table.lines if of.items() <= line.of.items()]
 
 
 def cells(table, *heads, **of):
-    """The texts of these columns, of lines with these filters."""
+    """The texts of these columns, in the lines with these filter values."""
     index = [next(i for i, column in enumerate(table.columns) if column.head == head) for head in heads]
     return [[line.cells[i].text for i in index] for line in lines_of(table, **of)]
 
 
 def trust_in(content, part):
-    """Return the statements on trust that have these words."""
+    """The statements on trust that contain this text."""
     return [trust for trust in content.trust if part in trust.text]
 
 
 def named(items, name):
-    """The chart or table of this name."""
+    """The chart or table with this name."""
     (found,) = [item for item in items if item.name == name]
     return found
 
@@ -153,7 +155,7 @@ def test_moduli_of_known_factors(content):
 
 
 def test_a_design_that_is_no_more(tmp_path, monkeypatch):
-    """One of one's own, say, that was tried: its rows stay in the ledger, and in the report."""
+    """The rows of a deleted design, such as a user's own experiment, stay in the ledger and in the report."""
     ssmm = catalogue.find("ssmm")
     own = replace(ssmm, name="blakley", multiplier=replace(ssmm.multiplier, family="Blakley"))
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -203,9 +205,9 @@ def test_best(content):
     assert lines[0] == ["fewest cycles", "procxcel-mont", "84", "169", "0.50"]
     assert lines[2] == ["smallest area", "proc-naive", "30,346", "21,435", "1.42"]
     alone = dict(cells(table, "Best at", "Design", **{**of, "interface": "stream"}))
-    assert alone["fewest cycles"] == "mont steps_per_stage=16", "and not cm-pm-000, which does no RSA"
+    assert alone["fewest cycles"] == "mont steps_per_stage=16", "and not cm-pm-000, which cannot do RSA"
     assert alone["smallest area"] == "ssmm"
-    assert cells(table, "Published", **{**of, "interface": "stream"})[2] == ["-"], "of no other library"
+    assert cells(table, "Published", **{**of, "interface": "stream"})[2] == ["-"], "no other library"
 
 
 def test_formulas_that_simulation_confirms_compete(report_of):
@@ -225,7 +227,7 @@ def test_formulas_that_simulation_confirms_compete(report_of):
 
 
 def test_only_layouts_are_judged_by_published_areas(tmp_path):
-    """Paper 001's areas are of layouts: a netlist without wires is no verdict, however small it is."""
+    """Paper 001's areas are of layouts: a netlist has no wires and gets no verdict, however small it is."""
     tones = {}
     for stage in ("flow", "layout"):
         point = Point("mont", 32, interface="xcel", stage=stage)
@@ -299,7 +301,7 @@ def test_netlists_and_layouts_are_not_on_one_line(report_of):
 
 
 def test_the_page_opens_with_the_most_complete_view(content):
-    """Five machines alone have all figures, three systems have them."""
+    """Five machines alone have all figures, but only three systems."""
     assert content.opening == (PAPER_NBITS, "encrypt", "stream")
     for chart in content.charts():
         seen = {record.get("interface") for record in render_png.first_records(chart, content)}
@@ -411,8 +413,8 @@ def test_commands_can_be_pasted():
 
 
 def test_the_workload_of_many_exponents():
-    """All of one length, with few ones and with many; only a machine with one multiplier takes longer for
-    more of them.
+    """All exponents have one length, some with few 1 bits and some with many. Only a machine with one
+    multiplier takes longer for more of them.
     """
     parts = Point("mont", 32, workload="exponents").parts()
     weights = [bin(part.work.exp).count("1") for part in parts]
@@ -439,25 +441,25 @@ def test_comparisons(content):
     assert ratios["001 ProcXcel (Montgomery), 32: cycles of encrypt, procxcel-mont"] == 84 / 169
 
 
-# ---- can it be trusted
+# ---- trust
 
 
 def test_trust(content):
-    """Measurements and points by formula are counted apart."""
+    """Measurements and points by formula are counted separately."""
     told = {trust.text: trust.good for trust in content.trust}
     counts = Counter({entry.measurement: entry.stage for entry in content.entries}.values())
     silicon, formulas = counts["flow"] + counts["layout"], counts["formula"]
     measured = counts.total() - formulas
     kinds = f"{silicon} in RTL and as gates; {counts['native']} in RTL."
-    assert told[f"All {measured} measurements have a check that passed: {kinds}"] is True
+    assert told[f"All {measured} measurements passed a functional check: {kinds}"] is True
     (by_formula,) = [
         text for text in told if text.startswith(f"{formulas} points are by formula, where only")
     ]
     assert "Cycles by formula and in simulation agree for 16 of 16 points." in by_formula
     assert told[by_formula] is True
     assert f", {measured} measurements, {formulas} points by formula, " in page_of(content)
-    assert told["1 marked, kept out of all comparisons: see Marked and failed."] is False
-    assert told["1 could not be measured: see Marked and failed."] is False
+    assert told["1 marked and excluded from all comparisons: see Marked and failed."] is False
+    assert told["Points that could not be measured: 1, see Marked and failed."] is False
 
 
 def test_the_page_says_which_netlists_were_proved(report_of):
@@ -496,9 +498,9 @@ def test_what_was_measured_before_a_change_is_said(content, monkeypatch):
         own = own_cells(table)
         if table.name != "marked":
             assert all(cell.stale and cell.text.endswith("‡") for cell in own), table.name
-            assert " ‡: stale, that is, measured with other sources" in table.caption or not own
+            assert " ‡: stale, measured with other sources" in table.caption or not own
         assert "good" not in {cell.tone for line in table.lines for cell in line.cells}, table.name
-    assert again.tables["best"].lines, "where there is nothing else, what is stale is shown, with its sign"
+    assert again.tables["best"].lines, "stale figures are shown with their sign if there are no others"
     assert all(record["name"].endswith("(stale)") for record in again.data["ratios"])
     assert "‡: stale" in text(again)
 
@@ -524,7 +526,7 @@ def test_what_is_stale_is_not_held_against_what_is_fresh(tmp_path, monkeypatch):
         (4, None, None),
     }
     (alone,) = [point for point in content.data["points"] if point.get("stage") == "native"]
-    assert alone["stale"] and "off" not in alone, "of its kind there is nothing else"
+    assert alone["stale"] and "off" not in alone, "its group has no fresh points"
     assert alone["setup"] == "RTL (native), stale"
 
 
@@ -532,7 +534,7 @@ def test_what_is_stale_is_not_held_against_what_is_fresh(tmp_path, monkeypatch):
 
 
 def test_less_is_better_on_every_axis():
-    """The fronts have it so."""
+    """The fronts rely on it."""
     assert not {"fmax_mhz", "wns_ns", "hold_wns_ns"} & set(AXES)
     assert set(AXES) <= METRICS.keys()
 
@@ -609,7 +611,7 @@ def test_energy_is_split_into_work_and_glitches(content):
 
 
 def test_no_bar_of_energy_adds_operations(content):
-    """Without a filter, too, a bar is one operation."""
+    """Each bar is one operation, even without a filter."""
     bars = Counter((record["name"], record["part"]) for record in content.data["energies"])
     assert set(bars.values()) == {1}
     operations = {record["operation"] for record in content.data["energies"]}
@@ -617,7 +619,7 @@ def test_no_bar_of_energy_adds_operations(content):
 
 
 def test_every_line_by_width_has_its_name_at_its_end(content):
-    """The labels of the picture keep a distance from each other."""
+    """The labels in the picture keep a distance from each other."""
     chart = named(content.charts(), "widths")
     drawn = [record for record in render_png.first_records(chart, content) if record["source"] == "formula"]
     steps = Counter(record["label"] for record in drawn)
@@ -627,7 +629,7 @@ def test_every_line_by_width_has_its_name_at_its_end(content):
     texts = {mark.text: float(re.search(r",(-?[\d.]+)\)", mark.get("transform", ""))[1]) for mark in group}
     assert set(texts) == set(steps)
     ends = {record["label"]: record["cycles"] for record in sorted(drawn, key=lambda record: record["nbits"])}
-    long = [name for name in ends if not name.startswith("cm")]  # which ends at 64 bits
+    long = [name for name in ends if not name.startswith("cm")]  # its lines end at 64 bits
     higher = [(one, other) for one, other in itertools.permutations(long, 2) if ends[one] > ends[other]]
     assert higher and all(texts[one] < texts[other] for one, other in higher)
     assert all(abs(texts[one] - texts[other]) >= 11 for one, other in higher)
@@ -641,7 +643,7 @@ def test_paths_are_told_without_their_inner_modules():
 
 
 def test_families_look_the_same_whatever_is_there(monkeypatch):
-    """A family that joins the catalogue changes the look of no other, and no two listed ones look alike."""
+    """A new family does not change the look of the others, and no two listed families look alike."""
     families = [*dict.fromkeys(design.family for design in catalogue.designs()), "software"]
     assert set(families) == {name for row in palette.FAMILIES for name in row}
     before = palette.scales(families, palette.light)
@@ -654,7 +656,7 @@ def test_families_look_the_same_whatever_is_there(monkeypatch):
 
 
 def colour_scales(spec):
-    """All scales of colour in a specification."""
+    """All colour scales in a specification."""
     if isinstance(spec, dict):
         scale = spec["color"].get("scale", {}) if isinstance(spec.get("color"), dict) else {}
         yield from [scale] if "domain" in scale else []
@@ -663,7 +665,7 @@ def colour_scales(spec):
 
 
 def test_a_family_has_one_colour_in_every_chart(content):
-    """Also as a class of modules; other classes have no colour of a family."""
+    """A family keeps its colour as a class of modules; other classes have no colour of a family."""
     found = {}
     for chart in content.charts():
         for scale in colour_scales(chart.spec):
@@ -718,7 +720,7 @@ def test_pictures_of_charts(content, tmp_path, format):
 
 
 def test_axes_and_legend_are_filled_in(content):
-    """A family of which nothing has both metrics is not in the legend."""
+    """A family without any record that has both metrics is not in the legend."""
     chart = named(content.charts(), "energy-time")._replace(axes=("cycles", "energy_nj"))
     families = list(content.families)
     records = [{"family": families[1], "cycles": 1, "energy_nj": 2.0}, {"family": families[0], "cycles": 1}]
@@ -808,7 +810,7 @@ def test_text(content):
     assert "Encrypt (cycles)" in head
     assert HOSTILE in said
     assert any(line.startswith("ok All ") for line in lines)
-    start = lines.index("Do the cycles tell the exponent?")
+    start = lines.index("Do the cycles depend on the exponent?")
     assert any(line.split()[:3] == ["mont-ct,", "32", "bits"] for line in lines[start:])
 
 
@@ -876,8 +878,8 @@ def test_ratios_and_heads():
 
 
 def test_what_each_protection_costs(content):
-    """Cycles as `modexlab show --costs` counts them, each with its overhead; area and energy of those that
-    went through the flow.
+    """Cycles are those of `modexlab show --costs`, each with its overhead; area and energy are those of
+    machines that went through the flow.
     """
     table = content.tables["protections"]
     names = [name for name, settings in PROGRAMS.items() if settings["schedule"] == "fixed-window"]
@@ -935,7 +937,7 @@ def test_findings_follow_the_data(content, monkeypatch):
     assert finding(content, "area").startswith("Multipliers take 23%")
     ratios = [record["ratio"] for record in content.data["ratios"] if record["ratio"]]
     lower = sum(ratio < 0.995 for ratio in ratios)
-    assert f"Of {len(ratios)} published" in finding(content, "comparison")
+    assert f"Of {len(ratios)} comparable published" in finding(content, "comparison")
     assert f"ours is lower for {lower}," in finding(content, "comparison")
 
 

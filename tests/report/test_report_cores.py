@@ -1,5 +1,5 @@
-"""The section of cores: its table and chart from a ledger that is made up, and what the report says of a
-clock that was searched.
+"""Tests of the section on cores: its table and chart from a made-up ledger, and the name of a clock that was
+searched.
 """
 
 import re
@@ -38,7 +38,7 @@ def content(tmp_path_factory):
 
 
 def test_table_has_a_line_for_each_core(content):
-    """Not for one with a mark, and not for machines whose area is that of more than one product."""
+    """Cores with a mark have no line, nor machines whose area covers more than one product."""
     table = content.tables["cores"]
     found = [(line.group, line.cells[0].text, line.cells[5].value) for line in table.lines]
     assert found == [
@@ -53,7 +53,7 @@ def test_table_has_a_line_for_each_core(content):
 
 
 def test_chart_has_a_floor_for_each_width(content):
-    """Along its line area x time is that of the shortest clock of the points of its width."""
+    """Area x time is constant along a floor, at the shortest clock among the points of its width."""
     chart = named(content.charts(), "cores")
     records = content.data["cores"]
     for nbits, clock in ((32, 2.0), (128, 3.0)):
@@ -103,7 +103,7 @@ def test_page_has_the_section(content, tmp_path):
 
 
 def test_the_choices_of_a_width(content):
-    """Whole machines at the searched clock compete: here one, which is the best at everything."""
+    """Whole machines at the searched clock compete; here there is only one, which wins everything."""
     (line,) = content.tables["choices"].lines
     assert [cell.text for cell in line.cells[:5]] == [
         "32",
@@ -128,7 +128,7 @@ def test_the_choices_of_a_width(content):
 
 
 def test_lines_of_equal_area_time(content):
-    """Between the points' least and largest area, with area x time a power of ten."""
+    """Lines lie between the least and the largest area of the points, with area x time a power of ten."""
     records = content.data["choices"]
     (point,) = (record for record in records if record["kind"] == "ours")
     assert (point["operation_us"], point["area_um2"]) == (approx(129 * 2.8e-3), 10_600.0)
@@ -151,7 +151,7 @@ def test_a_floor_for_each_width(content):
 
 
 def test_choices_compare_the_same_work_at_one_stage(tmp_path):
-    """A layout, and a machine with another exponent, have lines of their own."""
+    """A layout and a machine with another exponent have lines of their own."""
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         bench = Bench(ledger)
         counted = {"encrypt": (77, 0.2), "decrypt": (129, 0.3)}

@@ -1,5 +1,5 @@
-"""The report's page in a browser: it opens from a file without a network, and does what it says. Debian's
-package `chromium`.
+"""The report's page in a browser: it opens from a file without a network, and its controls work. Needs
+Debian's package `chromium`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tests.harness import module_fixture, regress
 
 from .examples import HOSTILE, MANY_CYCLES, write, write_many
 
-DATA = "all => all.map(each => each.__data__.datum)"  # what Vega has drawn them from
+DATA = "all => all.map(each => each.__data__.datum)"  # the data of the marks
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--no-first-run"),
 ]
 WIDE, NARROW = {"width": 1360, "height": 900}, {"width": 400, "height": 800}
-SECONDS = 60_000  # milliseconds: a machine that does other things too
+SECONDS = 60_000  # milliseconds; long, because the machine may be busy
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Python's package playwright is missing")
 pytestmark = [
@@ -38,18 +38,18 @@ pytestmark = [
 
 @dataclass
 class Opened:
-    """A page, and what the browser complained of, or asked the network for."""
+    """An open page, with the errors in its console and its network requests."""
 
     page: Any
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def draw(self):
-        """All charts, also those that are far below."""
+        """Draw all charts, including those far below the window."""
         self.page.evaluate("modexlab.drawAll()")
 
     def points(self, chart):
-        """How many records a chart shows."""
+        """The number of records that a chart shows."""
         return int(self.page.locator(f"#chart-{chart}").get_attribute("data-points"))
 
     def wait_for_points(self, chart, count):
@@ -69,7 +69,7 @@ class Opened:
         return self.find(f"#chart-{chart} .mark-{kind}.role-mark {'text' if kind == 'text' else 'path'}")
 
     def close(self):
-        """The page has not complained."""
+        """Close the page, which must not have reported errors."""
         assert self.errors == []
         self.page.context.close()
 
@@ -95,7 +95,7 @@ def path(content):
 
 
 def opened(browser, path, **options):
-    """A new window, in which nothing is remembered."""
+    """Open the page in a new window without stored settings."""
     context = browser.new_context(**{"viewport": WIDE, "color_scheme": "light", **options})
     result = Opened(context.new_page())
     result.page.set_default_timeout(SECONDS)
@@ -121,7 +121,7 @@ def drawn(report):
 
 
 def first_points(content, **more):
-    """Return the points of the first chart of a freshly opened page."""
+    """The points of the first chart of a freshly opened page."""
     wanted = {**content.opening._asdict(), **more}
     return [
         record
@@ -157,13 +157,13 @@ def test_filters_change_points_and_tables(drawn, content):
     visible = drawn.find("#table-designs tbody tr:visible")
     families = {row.get_attribute("data-family") for row in visible.all()}
     assert families == {"MontMulRem"}
-    drawn.choose("operation", "decrypt")  # there is only one at a time
+    drawn.choose("operation", "decrypt")  # operations exclude each other
     pressed = drawn.texts(".chip[data-filter=operation][aria-pressed=true]")
     assert pressed == ["decrypt"]
     pressed = drawn.texts(".chip[data-filter=interface][aria-pressed=true]")
     assert pressed == ["machine alone"]
-    drawn.choose("interface", content.opening.interface)  # now systems as well
-    drawn.choose("nbits", "32")  # and any width
+    drawn.choose("interface", content.opening.interface)  # add systems
+    drawn.choose("nbits", "32")  # and all widths
     with_layout = [
         record
         for record in content.data["points"]
@@ -200,7 +200,7 @@ def test_a_choice_of_which_there_is_nothing(drawn):
 
 
 def test_the_line_is_the_pareto_front(report, content):
-    """By our own search for fronts; members have their names in the chart, once for each design."""
+    """The front equals that of eval/lab/pareto.py; its members are labelled, once for each design."""
     groups = {}
     shown_points = [
         record for name in ("system", "stream") for record in first_points(content, interface=name)
@@ -212,7 +212,7 @@ def test_the_line_is_the_pareto_front(report, content):
     fronts = [[label for _, label in pareto.Front(points).sorted()] for points in groups.values()]
     wanted = [label for labels in fronts for label in set(labels)]
     assert len(wanted) > 4
-    assert len(wanted) < sum(map(len, fronts)), "a design is on it at two clocks"
+    assert len(wanted) < sum(map(len, fronts)), "one design is on a front at two clocks"
     report.draw()
     report.choose("interface", "system")
     report.wait_for_points("area-time", len(shown_points))
@@ -220,11 +220,11 @@ def test_the_line_is_the_pareto_front(report, content):
     data = [item for item in texts.evaluate_all(DATA) if item["kind"] != "published"]
     shown = [item["label"] for item in data if item["before"] is None or item["area_um2"] < item["before"]]
     assert sorted(shown) == sorted(wanted)
-    assert len(data) > len(shown), "of few points each has its name"
+    assert len(data) > len(shown), "all of a few points are labelled"
 
 
 def test_names_do_not_lie_over_each_other(drawn):
-    drawn.choose("interface", "system")  # then there are systems, machines alone, and those of the papers
+    drawn.choose("interface", "system")  # shows systems, machines alone, and published ones
     drawn.page.wait_for_timeout(500)
     for chart in ("area-time", "energy-time"):
         texts = drawn.marks(chart, "text")
@@ -242,7 +242,7 @@ def test_names_do_not_lie_over_each_other(drawn):
 
 
 def test_the_legend_has_those_that_are_drawn(report, content):
-    """Also after another choice of filters."""
+    """The legend follows the filters."""
 
     def legend():
         return report.find("#chart-area-time .role-legend-label text").all_text_contents()
@@ -257,7 +257,7 @@ def test_the_legend_has_those_that_are_drawn(report, content):
 
 
 def test_numbers_of_axes_are_read_at_once(drawn):
-    """0.9 nJ is no 900m."""
+    """0.9 nJ is not shown as 900m."""
     labels = drawn.find("#chart-energy-time .role-axis-label text").all_text_contents()
     assert any(label.startswith("0.") for label in labels)
     assert not any(label.endswith("m") for label in labels)
@@ -276,7 +276,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
     drawer = drawn.find("#drawer")
     seen = set()
     for point in points.all():
-        datum = point.evaluate("each => each.__data__.datum")  # what Vega has drawn it from
+        datum = point.evaluate("each => each.__data__.datum")  # the data of the mark
         if datum["kind"] == "published":
             continue
         entry = next(item for item in content.entries if item.measurement == datum["m"])
@@ -344,7 +344,7 @@ def test_tables_are_sorted_by_numbers(report):
         return [float(cell.replace(",", "")) for cell in cells if cell != "-"]
 
     head = report.find("#table-designs thead th:nth-child(4) button")
-    head.dispatch_event("click")  # by the mouse it may miss: charts that are still drawn move the table
+    head.dispatch_event("click")  # not by mouse: charts that are still being drawn move the table
     assert column("#table-designs", 4) == sorted(column("#table-designs", 4))
     head.dispatch_event("click")
     assert column("#table-designs", 4) == sorted(column("#table-designs", 4), reverse=True)
@@ -389,7 +389,7 @@ def test_light_dark_and_paper(browser, path):
     for hidden in (".filters", "nav.contents", "#theme"):
         assert not report.find(hidden).is_visible()
     assert "bits: 32; operation: encrypt; interface: machine alone" in report.page.inner_text("#filtered")
-    # of a table that goes on the head is painted again, which Chromium does not do with a button
+    # the head is repeated on each page of a long table, but Chromium does not repeat buttons
     head = report.find("#table-designs thead th button").first
     assert head.evaluate("each => getComputedStyle(each).display") == "contents"
     report.draw()
@@ -416,7 +416,7 @@ def test_a_narrow_window(browser, path):
 
 
 def test_names_and_messages_cannot_do_anything(report):
-    """A message in the ledger is a script; it is shown, and not run."""
+    """A message in the ledger that is a script is shown, not run."""
     assert HOSTILE in report.page.inner_text("#table-failed")
     assert report.page.evaluate("window.hacked") is None
     report.find("#table-marked .fig").first.click()
@@ -426,8 +426,8 @@ def test_names_and_messages_cannot_do_anything(report):
 
 @regress
 def test_five_thousand_points(browser, tmp_path):
-    """Below 10 MB, and soon there: the limit is 2 s, of the CPU of the page's own thread, as others use the
-    computer too.
+    """The page stays below 10 MB and opens within 2 s of CPU time of its own thread; elapsed time would
+    depend on the machine's load.
     """
     path = tmp_path / "many.html"
     path.write_text(page_of(Content(write_many(tmp_path / "ledger.sqlite", 5000))), encoding="utf-8")

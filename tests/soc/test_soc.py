@@ -1,5 +1,5 @@
-"""Chips made with LiteX: a round trip by polling and by interrupt on both CPUs, what the command says of it,
-the folder that builds by itself, and what comes of accesses that the machine refuses.
+"""Chips made with LiteX: round trips by polling and by interrupt on both CPUs, the output of the command, the
+folder that builds by itself, and accesses that the machine refuses.
 """
 
 import importlib.util
@@ -25,18 +25,18 @@ from ..paths import ROOT
 EXAMPLES = ROOT / "eval" / "examples"
 UNTOUCHED = 0xA5A5_A5A5
 MOST_WORDS = 4096 // 32
-ILLEGAL_INSTRUCTION = 2  # the cause of VexRiscv; PicoRV32's interrupt 1
+ILLEGAL_INSTRUCTION = 2  # mcause on VexRiscv; interrupt 1 of PicoRV32
 
 
 @pytest.fixture(name="soc")
 def make_soc(cli):
-    """The command."""
+    """The command `modexlab proc soc`."""
     return lambda *argv: cli("proc", "soc", *argv)
 
 
 @pytest.fixture(name="printing")
 def bench_that_prints(tmp_path, monkeypatch):
-    """In the place of the simulation."""
+    """A function that replaces the simulation by a script that prints these lines."""
 
     def printing(lines):
         (tmp_path / "lines").write_text(lines)
@@ -49,14 +49,14 @@ def bench_that_prints(tmp_path, monkeypatch):
 
 
 def lines_of(results, code):
-    """Return the lines that a chip with 16 bits would print."""
+    """The lines that a chip with 16 bits would print."""
     for i, result in enumerate(results):
         yield from (f"mark {mark} {100 * i + 10 * mark}\n" for mark in range(1, 6))
         yield f"word {20 + i}\nword 0\nword {result}\n"
     yield f"text decrypt: so it ends\nstop {code} 777\n"
 
 
-# ---- quick: one small chip, and what needs none
+# ---- quick: one small chip, and tests without a simulation
 
 
 @pytest.mark.regress
@@ -69,7 +69,7 @@ def test_round_trip_of_a_small_chip(soc):
     encrypt, decrypt = works(find("mont").at(16))
     for call, work in zip(told["calls"], (encrypt, decrypt), strict=True):
         assert call["ok"] and call["result"] == call["expected"] == work.golden
-        # busy for one cycle more than the machine takes
+        # the machine is busy for one cycle more than its formula
         assert call["machine"] == find("mont").at(16).cycles(*work.operands) + 1
         assert call["whole"] == call["load"] + call["start"] + call["wait"] + call["read"]
         assert 0 < call["machine"] < call["wait"] + call["start"]
@@ -77,11 +77,11 @@ def test_round_trip_of_a_small_chip(soc):
 
 
 def test_a_chip_is_the_same_whatever_was_made_before():
-    """LiteX keeps tables of a process, the Verilog would say when and where it was made."""
+    """LiteX has tables that are shared in a process, and stamps its Verilog with time and place."""
     boards = [make_board("accelerator", cpu) for cpu in (*CPUS, *reversed(CPUS))]
     assert boards == boards[::-1]
     assert boards[0] != boards[1]
-    # PicoRV32 has interrupts of its own before this one; no other chip has inherited them
+    # PicoRV32 reserves interrupts 0 to 2; the other chips must not inherit them
     assert [board.interrupt for board in boards] == [0, 3, 3, 0]
     for board in boards:
         memories = json.loads(board.map_json)["memories"]
@@ -92,7 +92,7 @@ def test_a_chip_is_the_same_whatever_was_made_before():
 @pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_programs_compile_without_a_warning(cpu, interrupt):
-    chip = Chip(find("systolic-002").at(72), cpu)  # three numbers are given
+    chip = Chip(find("systolic-002").at(72), cpu)  # takes three precomputed inputs
     program = round_trip(chip, interrupt).software()
     assert program.files["operands.h"].count("[WORDS] = {") == 5 + 3
     assert ("-DBY_INTERRUPT" in program.command, "-DPICORV32" in program.command) == (
@@ -104,7 +104,7 @@ def test_programs_compile_without_a_warning(cpu, interrupt):
 
 
 def test_a_wrong_result_is_exit_1(soc, printing):
-    """Also where the program has not seen it."""
+    """The exit code is 1 even if the program itself did not notice the wrong result."""
     encrypt, decrypt = works(find("mont").at(16))
     argv = ("mont", "--nbits", 16)
     printing("".join(lines_of([encrypt.golden, decrypt.golden], 0)))
@@ -131,7 +131,9 @@ def test_a_program_that_does_not_end(soc, printing):
 
 
 def test_calls_of_an_accelerator(soc, printing):
-    """The program compiles; responses are compared with those of the function, and all calls must be made."""
+    """The program compiles, responses are compared with those of the functional model, and all calls must be
+    made.
+    """
     argv = ("--accelerator", EXAMPLES / "inverse", "--nbits", 16)
     accelerator = entry(str(EXAMPLES / "inverse")).at(16)
     answers = table_calls(Chip(accelerator, "vexriscv")).expected
@@ -193,7 +195,7 @@ def test_refusals(cli, argv, message):
     ("name", "nbits"), [("mont", 32), ("mont-ct", 64), ("systolic-002", 72), ("dm-m-000", 32)]
 )
 def test_round_trips(soc, cpu, name, nbits):
-    """The machine takes the same cycles however the program waits for it."""
+    """The machine takes equal cycles whether the program polls or sleeps."""
     polling, interrupt = (
         soc(name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
         for wait in ("polling", "interrupt")
@@ -208,7 +210,7 @@ def test_round_trips(soc, cpu, name, nbits):
 @pytest.mark.parametrize("name", ["gcd", "crc", "inverse", "many"])
 def test_calls_of_accelerators(soc, tmp_path, name, cpu):
     folder = EXAMPLES / name
-    if name == "many":  # more registers than an exponentiation, and results of several words
+    if name == "many":  # more registers than an exponentiation, and results wider than a word
         folder = tmp_path / name
         folder.mkdir()
         fields = tuple((f"f{i}", 30 + i) for i in range(8))
@@ -224,8 +226,8 @@ def test_calls_of_accelerators(soc, tmp_path, name, cpu):
 @pytest.mark.regress
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_errors_on_the_chip(interrupt):
-    """The machine's code comes to the program as words; a wrong expectation, and a given number too
-    few, too.
+    """The program ends with the driver's message for the machine's error codes and for a missing input, and
+    detects a wrong expected value.
     """
     chip = Chip(find("mont").at(16), "picorv32")
     good = {"modulus": 40001, "public_exponent": 3, "private_exponent": 5, "message": 2, "ciphertext": 8}
@@ -257,7 +259,7 @@ def test_rsa_of_1024_bits(soc, wait):
 @pytest.mark.regress
 @pytest.mark.parametrize("cpu", CPUS)
 def test_the_folder_builds_by_itself(soc, tmp_path, cpu):
-    """With tools alone: the simulation is built anew, and so is the program."""
+    """The simulation and the program are rebuilt with the tools alone."""
     here = soc(
         "systolic-002",
         "--nbits",
@@ -303,14 +305,14 @@ def test_the_folder_builds_by_itself(soc, tmp_path, cpu):
     [("vexriscv", r"\.dBusWishbone_ERR\s*\((\w+)\)"), ("picorv32", r"assign (\w*idbus_err) =")],
 )
 def test_refused_accesses(cpu, error):
-    """The error comes to the CPU's port, and the CPU does not look: a read gives 0, a write does nothing,
-    there is no trap.
+    """The bus error reaches the port of the CPU, which ignores it: a read returns 0, a write has no effect,
+    and there is no trap.
     """
     chip = Chip(find("mont").at(256), cpu)
     (line,) = re.findall(error, chip.board.verilog)
     seen = f'\nalways @(posedge sys_clk) if ({line}) $display("text refused");\nendmodule'
     told = replace(chip.board, verilog=chip.board.verilog.replace("\nendmodule", seen))
-    chip.__dict__["board"] = told  # before it is used
+    chip.__dict__["board"] = told  # before the first use of the cached property
     output = chip.run(chip.software("refused.c"), 100_000)
     assert output.code == 0
     found = [tuple(output.words[at : at + 3]) for at in range(0, len(output.words), 3)]
@@ -322,5 +324,5 @@ def test_refused_accesses(cpu, error):
         *[(UNTOUCHED, 0, busy)] * 2,
         (UNTOUCHED, ILLEGAL_INSTRUCTION, busy),
     ]
-    beyond = 2 * (MOST_WORDS - 256 // 32)  # words of operands that this machine has not
+    beyond = 2 * (MOST_WORDS - 256 // 32)  # words of operands that this machine does not have
     assert output.text == ["refused"] * (3 + 2 + beyond + 2)

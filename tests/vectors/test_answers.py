@@ -1,6 +1,4 @@
-"""Answers to many exponentiations: the same in one process and in several, and kept where a run is cut
-short.
-"""
+"""Answers to many exponentiations: equal in one process and in several, and kept if a run is interrupted."""
 
 import signal
 
@@ -84,10 +82,10 @@ def test_levels(level, cli):
 
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_command(told, cli, monkeypatch, request):
-    """SIGTERM acts as Ctrl-C: the verdicts so far are printed, and known results are kept."""
+    """SIGTERM acts like Ctrl-C: the verdicts so far are printed, and known results are kept."""
     real = Chunk.run
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}[told]
-    found = signal.signal(told, usual)  # dask_jobqueue replaces that of SIGINT when it is imported
+    found = signal.signal(told, usual)  # importing dask_jobqueue replaces the handler of SIGINT
     request.addfinalizer(lambda: signal.signal(told, found))
 
     def run(chunk, report):

@@ -1,4 +1,4 @@
-"""The encodings that judge vectors, against signatures and ciphertexts made by `cryptography`."""
+"""Tests of the encodings that judge vectors, against signatures and ciphertexts made by `cryptography`."""
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -19,7 +19,7 @@ MESSAGE = b"a message"
 
 @pytest.fixture(scope="module", params=[1024, 1031])
 def key(request):
-    """1031 bits: neither the modulus nor the PSS block fills its bytes."""
+    """With 1031 bits, neither the modulus nor the PSS block fills its bytes."""
     return rsa.generate_private_key(public_exponent=65537, key_size=request.param)
 
 
@@ -51,7 +51,7 @@ def test_pss_signature(key, name, salt_len):
     value, n = public(key, key.sign(MESSAGE, scheme, HASHES[name]))
     nbits = n.bit_length()
     assert encoding.pss_holds(sha, MESSAGE, nbits, value, salt_len)
-    assert encoding.pss_holds(sha, MESSAGE, nbits, value), "of any length"
+    assert encoding.pss_holds(sha, MESSAGE, nbits, value), "a salt of any length"
     assert not encoding.pss_holds(sha, MESSAGE, nbits, value, salt_len + 1)
     assert not encoding.pss_holds(sha, MESSAGE + b".", nbits, value, salt_len)
     assert not encoding.pss_holds(sha, MESSAGE, nbits, value ^ 1 << 300, salt_len)

@@ -1,4 +1,6 @@
-"""The judge: what is run, what is skipped and why, and that each of its two judges can say no."""
+"""Tests of the judge: which items run, which are skipped and why, and that both of its checks can fail a
+vector.
+"""
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -51,7 +53,7 @@ def test_powers_and_products_on_native_rtl(design):
 
 
 def test_a_width_that_the_user_asked_for_must_exist():
-    """By itself, a design that stops at some width is not applicable above; asked for, that is a mistake."""
+    """Above its largest width a design is inapplicable, unless the user asked for that width: an error."""
     wide = ModExp("x", 3, 5, 2**2047 + 1)
     assert "does not exist at 2048 bits" in judged(wide, "cm-m-000").reason
     with refused("too large"):
@@ -94,10 +96,10 @@ WIDE_BASE = ModExp("x", 2**40 + 9, 5, 7, pow(2**40 + 9, 5, 7))
     ("item", "options", "kind", "nbits"),
     [
         (WIDE_BASE, {}, "skipped", None),
-        (WIDE_BASE, {"design": "naive"}, "passed", 64),  # wide enough for the base
+        (WIDE_BASE, {"design": "naive"}, "passed", 64),  # 64 bits for the base
         (ModExp("x", -3, 5, 7, -(3**5) % 7), {"reduce": True}, "passed", 32),
         (ModExp("x", 3, 5, 7, 5), {"nbits": 48}, "passed", 48),
-        (ModExp("x", 3, 2**40 + 1, 7, pow(3, 2**40 + 1, 7)), {}, "passed", 64),  # for the exponent
+        (ModExp("x", 3, 2**40 + 1, 7, pow(3, 2**40 + 1, 7)), {}, "passed", 64),  # 64 bits for the exponent
         (ModExp("x", 3, 5, 7, 5), {"design": "dm-m-000", "settings": {"modulus": 7}}, "passed", 32),
     ],
 )
@@ -129,7 +131,7 @@ def test_a_design_that_cannot_be_run(options, message):
         judged(ModExp("x", 3, 5, 7, 5), **options)
 
 
-# ---- both judges can say no
+# ---- both checks can fail a vector
 
 
 def test_the_result_of_the_file_is_wrong():
@@ -143,7 +145,7 @@ def test_the_result_of_the_file_is_wrong():
     [
         (True, False, "failed"),
         (False, True, "failed"),
-        (True, None, "passed"),  # either verdict may be accepted
+        (True, None, "passed"),  # the file allows either verdict
         (False, None, "passed"),
     ],
 )
@@ -174,7 +176,7 @@ def test_a_refusing_machine_fails(monkeypatch):
 
 @pytest.mark.parametrize("level", ["fl", "rtl"])
 def test_encodings_are_opened_by_the_unit_too(level, monkeypatch):
-    """Good ones and wrong ones of both types; a unit that is wrong makes the vector fail."""
+    """The unit agrees on good and wrong encodings of both types; a faulty unit fails the vector."""
     modulus = (1 << 128) - 159
     good, short = b"\0\2" + b"\7" * 9 + b"\0mess", b"\0\2" + b"\7" * 5 + b"\0message!"
     signed = b"\0\1" + b"\xff" * 9 + b"\0info"

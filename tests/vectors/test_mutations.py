@@ -1,5 +1,5 @@
-"""Corrupt vector files, by hand and by chance: a reader reads, or raises BadInput on one line, and nothing
-else.
+"""Corrupt vector files, made by hand and at random: a reader either reads a file or raises BadInput with a
+one-line message.
 """
 
 import functools
@@ -15,15 +15,15 @@ from modexlab.fl.errors import BadInput
 from tests.harness import refused
 from tests.paths import DATA
 
-OTHERS = (".pem", ".c", ".S", ".sql")  # keys, programs of the processor, a ledger
+OTHERS = (".pem", ".c", ".S", ".sql")  # keys, programs for the processor, a ledger
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in OTHERS)
 MUTATIONS = 200
-WIDEST = 4096  # wider numbers are skipped before anything is computed with them
+WIDEST = 4096  # wider numbers are skipped before any computation
 
 
 def read(path):
-    """Load a file and ask every question that `check` would ask it, with pow as the machine; the message, if
-    refused.
+    """Load a file and compute everything that `check` would, with pow as the machine; return the message if
+    the file is refused.
     """
     try:
         items = load(str(path)).items
@@ -52,7 +52,7 @@ def corrupted(tmp_path, name, change):
 
 
 def updated(*path, **fields):
-    """A change to the object at this path of a document."""
+    """A function that updates the object at this path of a JSON document."""
 
     def changed(text):
         document = json.loads(text)
@@ -67,7 +67,7 @@ SIGNATURES = "wycheproof_signature_512.json"
 
 
 def with_modulus(value):
-    """CAVP text in which n has another value."""
+    """A function that changes the value of n in CAVP text."""
 
     def changed(text):
         lines = text.splitlines()
@@ -102,7 +102,7 @@ def test_by_hand(tmp_path, name, change, message):
 
 
 def test_a_hash_without_identifier_is_not_applicable(tmp_path):
-    """The padding of PKCS#1 v1.5 names its hash; SHAKE128 has no name there."""
+    """PKCS#1 v1.5 padding contains an identifier of its hash; SHAKE128 has none."""
     path = corrupted(
         tmp_path,
         "sigver_512.rsp",
@@ -117,11 +117,13 @@ def test_a_salt_length_that_is_no_number(tmp_path):
     assert "sLen is ['20']; it must be a number" in read(path)
 
 
-# ---- by chance
+# ---- at random
 
 
 def mutated(text, rng):
-    """One to four small accidents: bytes lost, doubled or replaced, lines lost, doubled or swapped."""
+    """The text after one to four random mutations: bytes deleted, doubled or replaced, lines dropped,
+    repeated or swapped.
+    """
     for _ in range(rng.randint(1, 4)):
         start = rng.randrange(len(text))
         end = min(len(text), start + rng.choice((1, 1, 2, 8, 60)))
@@ -170,7 +172,7 @@ VALUES = (
 
 
 def retyped(document, rng):
-    """The document with one value, somewhere in it, of another type."""
+    """The document with one random value replaced by one of another type."""
     if not isinstance(document, (dict, list)) or not document or rng.random() < 0.1:
         return rng.choice(VALUES)
     keys = list(document) if isinstance(document, dict) else range(len(document))

@@ -1,7 +1,7 @@
-"""Readers of third parties' vectors: what they make of good files, and what they say about corrupt ones.
+"""Readers of third-party vectors: the items of good files, and the messages for corrupt ones.
 
-The good files are tests/data (numbers by Python's pow, signatures by the `rsa` package) and, to see the real
-layouts, the NIST and PKCS#1 files of `cryptography_vectors`. No hardware here: pow stands for it.
+The good files are tests/data (numbers by Python's pow, signatures by the `rsa` package) and, for the real
+layouts, the NIST and PKCS#1 files of `cryptography_vectors`. pow replaces the hardware.
 """
 
 import base64
@@ -24,7 +24,7 @@ RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 
 @pytest.fixture(name="read")
 def read_written(tmp_path):
-    """Write a file and load it; what is neither text nor bytes is written as JSON."""
+    """A function that writes a file and loads it; content other than text and bytes is written as JSON."""
 
     def read(content, name="vectors"):
         if not isinstance(content, bytes):
@@ -37,7 +37,7 @@ def read_written(tmp_path):
 
 
 def judge(file):
-    """Counts by kind of every item, after asserting that golden values agree with the file."""
+    """Counts of items by kind; asserts that golden values agree with the file."""
     counts = Counter()
     for item in file.items:
         if isinstance(item, NotApplicable):
@@ -83,7 +83,7 @@ def test_small_files(name, form, counts):
         ("FIPS_186-2/SigGenRSA.rsp", 200),
         ("FIPS_186-2/SigGenRSA_186-2.txt", 200),
         ("FIPS_186-2/SigVer15_186-3.rsp", 450),
-        ("FIPS_186-2/SigVerPSS_186-3.rsp", 448),  # and 2 signatures above the modulus
+        ("FIPS_186-2/SigVerPSS_186-3.rsp", 448),  # two signatures are above the modulus
         ("FIPS_186-2/SigVerRSA.rsp", 360),
         ("SigVer15EMTest.txt", 150),
         ("pkcs-1v2-1d2-vec/pss-vect.txt", 60),
@@ -111,7 +111,7 @@ def test_a_stripped_header_is_no_obstacle(read):
     assert all(item.verdict.claim.startswith("PSS") for item in file.items if isinstance(item, ModExp))
 
 
-# ---- Wycheproof: all ways of giving a key, all kinds of tests
+# ---- Wycheproof: all forms of keys, all kinds of tests
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ PRIVATE_KEYS = {
 
 @pytest.fixture
 def wycheproof(read):
-    """Load a file of one group; tests have an empty message and are valid, unless they say otherwise."""
+    """A function that loads a file with one group; tests have an empty message and are valid by default."""
 
     def written(algorithm, group, *tests):
         numbered = [{"tcId": i, "msg": "", "result": "valid", **test} for i, test in enumerate(tests, 1)]
@@ -201,7 +201,7 @@ def test_wycheproof_private_keys(wycheproof, key, field):
     assert file.items[0].exp == private.d
     numbers, primes = (private.public_numbers.n, private.public_numbers.e, private.d), (private.p, private.q)
     read = file.items[0].key
-    assert (read.n, read.e, read.d) == numbers or field == "privateKey"  # which has no e here
+    assert (read.n, read.e, read.d) == numbers or field == "privateKey"  # the object has no e here
     assert (read.p, read.q) == (primes if field != "privateKey" else (None, None))
 
 
@@ -320,7 +320,7 @@ CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
 @pytest.mark.parametrize(
     ("content", "items"),
     [
-        # BoringSSL's mod_mul_tests.txt: a comment alone on its line ends no stanza; an empty line does
+        # as in BoringSSL's mod_mul_tests.txt: an empty line ends a stanza, a comment line does not
         (
             "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n"
             "# next\nModMul = 3\nA = 1\nB = 3\nM = 7\n",
@@ -334,7 +334,7 @@ CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
         ("ModSquare = 1\nA = 4\nM = 5\n", [ModMul("line 1 ModSquare", 4, 4, 5, 1)]),
         # an object of entries
         ({"a": {"input": "0x" + CALL, "expected": "0x05"}}, [ModExp("a", 3, 5, 7, 5)]),
-        # a short input is continued by zeros
+        # a short input is padded with zeros
         (
             [{"Input": f"{1:064x}{1:064x}{2:064x}0305e1", "Expected": f"{3**5 % 0xE100:04x}"}],
             [ModExp("entry 0", 3, 5, 0xE100, 3**5 % 0xE100)],
@@ -350,7 +350,7 @@ def test_layouts(read, content, items):
 
 
 def test_cavp_primes_give_the_private_exponent(read):
-    """Without d; and without primes the public exponent is run."""
+    """Primes replace a missing d; without primes, the public exponent is run."""
     text, sigver = ((DATA / name).read_text() for name in ("rsadp_512.rsp", "sigver_512.rsp"))
     primes = [line for line in sigver.splitlines() if line.startswith(("p =", "q ="))]
     lines = [line for line in text.splitlines() if not line.startswith("d =")]
@@ -363,7 +363,7 @@ def test_cavp_primes_give_the_private_exponent(read):
 
 def test_detection_is_by_content(read):
     assert "CAVP" in read((DATA / "sigver_512.rsp").read_text(), "misleading.json").format
-    marked = b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes()  # a byte order mark is no obstacle
+    marked = b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes()  # with a byte order mark
     assert "EIP-198" in read(marked).format
 
 
@@ -373,7 +373,7 @@ def test_detection_is_by_content(read):
 )
 @pytest.mark.parametrize("half", [False, True])
 def test_pkcs1_text_without_the_hash(read, title, scheme, half):
-    """An example of an unknown hash or mask is not applicable, also without its other half."""
+    """An example with an unknown hash or mask is not applicable, even if its second half is missing."""
     text = (DATA / "pkcs1_sign_512.txt").read_text()
     text = text.replace("PKCS#1 v1.5 Signature Example", f"{scheme} Example {title}")
     items = read(text[: text.rindex("# Signature:")] if half else text).items
@@ -381,7 +381,7 @@ def test_pkcs1_text_without_the_hash(read, title, scheme, half):
     assert {item.reason for item in items} == {"the hash whirl is not available in this Python"}
 
 
-# ---- corrupt files: (file to start from, what is done to it, what the message must say)
+# ---- corrupt files: (original file, damage, pattern of the message)
 
 
 def replaced(old, new, *count):
@@ -485,7 +485,7 @@ def test_corrupt_files(read, tmp_path, case):
     name, damage, message = CORRUPT[case]
     text = (DATA / name).read_text()
     damaged = damage(text)
-    assert damaged != text or case == "unknown text", "the damage must happen"
+    assert damaged != text or case == "unknown text", "the damage changes the file"
     with refused(message) as error:
         read(damaged, name)
     assert str(error.value).startswith(str(tmp_path / name)), "the message names the file"

@@ -1,4 +1,5 @@
-"""Chips: a machine of the catalogue on the bus of a RISC-V system on a chip made with LiteX, simulated by
-Verilator. chip.py is where to begin; board.py is what LiteX makes, program.py and software/ the C, folder.py
-what `modexlab proc soc -o` leaves.
+"""Systems on chip: an accelerator on the bus of a RISC-V chip made with LiteX, simulated by Verilator.
+
+Start with chip.py. board.py builds the hardware with LiteX, program.py and software/ are the C side, and
+folder.py writes the folder of `modexlab proc soc -o`.
 """

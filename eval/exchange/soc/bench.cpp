@@ -1,11 +1,11 @@
-// Runs the chip until its program stops it, and says what comes out of its port, a line each:
+// Runs the chip until its program stops it, and prints one line for each output of its port:
 //   text LINE           what the program prints
 //   word VALUE          a word of its output
-//   mark VALUE CYCLE    where it is, and when
-//   cycles CYCLE        every half second: it still runs
-//   stop CODE CYCLE     the end; the exit code of this program is CODE, too
-//   limit CYCLE         the end, because it takes longer than it may
-// Usage: bench [CYCLES]; the files with the contents of the memories are in the directory in which it runs.
+//   mark VALUE CYCLE    progress of the program, with the cycle
+//   cycles CYCLE        every half second: it is still running
+//   stop CODE CYCLE     the end; CODE is also the exit code of this program
+//   limit CYCLE         the limit was reached before the end
+// Usage: bench [CYCLES]; the files with the contents of the memories must be in the current directory.
 
 #include "Vsoc.h"
 #include "verilated.h"

@@ -1,13 +1,12 @@
 """A chip with an accelerator, and programs that run on it in Verilator.
 
-The program of a machine of the catalogue is RSA there and back; any other accelerator is called with requests
-of its table.
+Machines of the catalogue run an RSA round trip; any other accelerator is called with requests of its table.
 
     chip = Chip(find("mont").at(64), "vexriscv")
     outcome = round_trip(chip, interrupt=True).run()
 
-The model is compiled once for each machine and CPU, by rtl/sim/build.py, and kept in the cache; the program
-comes as a file that the ROM reads.
+rtl/sim/build.py compiles the model once for each machine and CPU, and caches it; the program is a file that
+the ROM reads.
 """
 
 from __future__ import annotations
@@ -45,23 +44,23 @@ OPT = "-O2"
 ROM = "soc_rom.init"
 NETTYPE = "`default_nettype wire\n"
 STATUS = "status"
-MOST_ROWS = 8  # of a table that are called
+MOST_ROWS = 8  # rows of a table that are called
 
 
 def require_litex(cpu: str) -> None:
-    """A missing package, before long work."""
+    """Raise ModuleNotFoundError for a missing package, before any long work."""
     for module in ("migen", "litex", f"pythondata_cpu_{cpu}"):
         if importlib.util.find_spec(module) is None:
             raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 class ChipError(RuntimeError):
-    """A program that did not come to its end."""
+    """A program that did not finish."""
 
 
 @dataclass
 class Output:
-    """Output of the serial port."""
+    """Output of the chip's port."""
 
     text: list[str] = field(default_factory=list)
     words: list[int] = field(default_factory=list)
@@ -84,19 +83,19 @@ class Chip:
 
     @functools.cached_property
     def accelerator(self) -> str:
-        """Its Verilog, as `modexlab verilog` writes it."""
+        """The Verilog of the accelerator, as `modexlab verilog` writes it."""
         return verilog(self.machine, AXI4LITE.name)
 
     @functools.cached_property
     def board(self) -> Board:
-        """Return the board around it."""
+        """The board around the accelerator."""
         from .board import make_board
 
         return make_board(self.top, self.cpu, address_nbits(self.machine.shape))
 
     @functools.cached_property
     def verilog(self) -> str:
-        """All of it, without the header of the accelerator, which names a commit."""
+        """The Verilog of the whole chip, without the header of the accelerator, which names a commit."""
         hardware = self.accelerator.partition("\n\n")[2]
         return NETTYPE.join((self.board.verilog, *self.board.cpu_verilog.values(), hardware))
 
@@ -116,7 +115,7 @@ class Chip:
         return software(main, self.cpu, addresses, numbers, operands, driver, **macros)
 
     def memories(self, program: Software) -> dict[str, str]:
-        """The files from which the memories are filled."""
+        """The files that initialise the memories."""
         return self.board.memories | {ROM: "".join(f"{word:08x}\n" for word in program.image())}
 
     def run(
@@ -144,7 +143,7 @@ class Chip:
 
 
 def _take(output: Output, line: str, progress: Callable[[int], object] | None) -> None:
-    """A line of the bench."""
+    """Parse a line of the bench."""
     match line.split(" "):
         case "text", *words:
             output.text.append(" ".join(words))
@@ -187,19 +186,19 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """A program whose marks delimit the phases of its calls, and whose words are their results."""
+    """A program whose marks delimit the phases of its calls, and whose output words are their results."""
 
     chip: Chip
     software: Callable[[], Software]
     requests: Sequence[tuple[str, Message]]  # by name, one for each call
     expected: Sequence[Message]
-    cycles: int  # of the accelerator at most
+    cycles: int  # an upper bound on those of the accelerator
     phases: tuple[str, ...]
-    first: str  # number of a call's output: the status, or cycles by the accelerator's own counter
+    first: str  # first output of a call: the status, or the cycles that the accelerator counted
     first_words: int = 1
 
     def run(self, progress: Callable[[int], object] | None = None) -> Outcome:
-        """Run it to its end."""
+        """Run the program to its end."""
         shape = self.chip.machine.shape
         transfers = sum(AXI4LITE.transfers(shape, request) for _, request in self.requests)
         output = self.chip.run(self.software(), 2 * self.cycles + 500 * transfers + 100_000, progress)
@@ -209,21 +208,21 @@ class Program:
         for (name, request), expected in zip(self.requests, self.expected, strict=True):
             begin = [*itertools.islice(marks, len(self.phases) + 1)]
             if len(begin) <= len(self.phases):
-                break  # the program has ended before
+                break  # the program ended early
             cycles = [later - earlier for earlier, later in itertools.pairwise(begin)]
             phases = dict(zip(self.phases, cycles, strict=True), whole=sum(cycles))
             first, *results = (from_words(itertools.islice(words, size)) for size in sizes)
             phases |= {self.first: first}
             has_status = self.first == STATUS and shape.has_status
             response = (first, *results) if has_status else tuple(results)
-            compared = 1 if has_status and first else None  # no results
+            compared = 1 if has_status and first else None  # a refused request has no results
             ok = response[:compared] == expected[:compared]
             calls.append(Call(name, phases, request, response, expected, ok))
         return Outcome(tuple(calls), output, len(calls) == len(self.requests))
 
 
 def works(machine: Machine) -> tuple[Workload, Workload]:
-    """With the longest key that the machine takes; BadInput for one that does not encrypt."""
+    """Encryption and decryption with the longest key that fits; BadInput if the machine cannot encrypt."""
     if machine.keyed:
         raise BadInput(
             f"{machine.design.name} with CRT, blinding or a check only decrypts, and the chip's program "
@@ -236,7 +235,7 @@ def works(machine: Machine) -> tuple[Workload, Workload]:
 
 
 def round_trip(chip: Chip, interrupt: bool) -> Program:
-    """RSA by a machine of the catalogue: encryption and decryption."""
+    """RSA on a machine of the catalogue: encryption and decryption."""
     machine = chip.machine
     encrypt, decrypt = works(machine)
     numbers = {

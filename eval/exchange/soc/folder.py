@@ -45,36 +45,36 @@ behind LiteX's Wishbone converter; its interrupt is line {interrupt} of the CPU.
     make run      # with Verilator, g++ and make: simulate it
     make program  # with gcc-riscv64-unknown-elf: compile the program again
 
-What comes out of the chip's port, a line each: `text` that the program prints;
+The simulation prints one line for each output of the chip's port: `text` that the program prints;
 {puts_out};
-`stop CODE CYCLE`, the end. CODE is the exit code: 0 if all is right, 1 if a result is wrong, 2 if the driver
-has given an error, 3 after a trap.
+`stop CODE CYCLE`, the end. CODE is the exit code: 0 if all results are correct, 1 if one is wrong, 2 if the
+driver reports an error, 3 after a trap.
 
-| file | what it is |
+| file | content |
 |---|---|
 | `soc.v` | the chip, by LiteX (BSD 2-clause licence) |
 | `{cpu_files}` | {licence} |
 | `{accelerator}` | the machine, by modexlab; its header has registers and protocol |
-| `{rom}`, `soc_sram.init` | what is in the memories at the beginning |
+| `{rom}`, `soc_sram.init` | the initial contents of the memories |
 | `map.json` | registers, memories and constants, by LiteX |
 | `bench.cpp` | clock, reset and port for Verilator |
 | `software/` | {software} |
 | `software/soc_map.h`, `software/operands.h` | addresses and operands of this chip |
 """
-ROUND_TRIP = {  # the words on the program of an RSA machine
+ROUND_TRIP = {  # the words of the README on the program of an RSA machine
     "does": """\
 encrypts a message with a key of
-{nbits} bits and decrypts the ciphertext, {wait}. It compares both with what they must be.""",
+{nbits} bits and decrypts the ciphertext, {wait}. It compares both with the expected values.""",
     "puts_out": """\
-`word`: cycles by the machine's counter (two words), then the result, the least significant word first;
+`word`: the cycles that the machine counted (two words), then the result, the least significant word first;
 `mark NUMBER CYCLE`: 1 before the key is loaded, 2 before the base is written, 3 after the start, 4 after the
 wait, 5 after the result was read""",
     "software": "the program `round_trip.c`, start and interrupts, the driver `modexlab.h`",
 }
-CALLS = {  # the words on the program of any other accelerator
+CALLS = {  # the words of the README on the program of any other accelerator
     "does": """\
 calls the accelerator
-with requests of its table. It compares the responses with those of its function.""",
+with requests of its table. It compares the responses with those of the functional model.""",
     "puts_out": """\
 `word`: for each request the status, then the results, the least significant word first;
 `mark NUMBER CYCLE`: 1 before a call, 2 after it""",
@@ -83,7 +83,7 @@ with requests of its table. It compares the responses with those of its function
 
 
 def folder_files(chip: Chip, program: Software, words_on: Mapping[str, str]) -> dict[str, str]:
-    """The texts by path. words_on: on the program."""
+    """The files of the folder by path. `words_on` has the words of the README on the program."""
     from .board import BASE
 
     board, machine, cpu = chip.board, chip.machine, CPUS[chip.cpu]
@@ -101,7 +101,7 @@ def folder_files(chip: Chip, program: Software, words_on: Mapping[str, str]) -> 
         rom=ROM,
     )
     makefile = MAKEFILE.format(
-        # the accelerator's file comes last: it lets no net be declared by its use
+        # the accelerator's file comes last because it disables implicit nets
         verilog=" ".join(("soc.v", *board.cpu_verilog, own)),
         verilate=VERILATE,
         command=shlex.join(program.command),

@@ -1,6 +1,4 @@
-"""Programs of the chip: the C of software/, the driver and the operands, compiled to the contents of the
-ROM.
-"""
+"""Programs of the chip: the C of software/, the driver and the operands, compiled to the image of the ROM."""
 
 import itertools
 import subprocess
@@ -28,7 +26,7 @@ class Cpu(NamedTuple):
 
     title: str
     licence: str  # of its Verilog
-    macros: tuple[str, ...] = ()  # for C and assembly, where it is not as RISC-V has it
+    macros: tuple[str, ...] = ()  # for C and assembly that deviate from RISC-V
 
 
 CPUS = {
@@ -46,7 +44,7 @@ class Software:
 
     @property
     def command(self) -> list[str]:
-        """The compiler's arguments, in the directory of the files."""
+        """Arguments of the compiler, to be run in the directory of the files."""
         sources = sorted(name for name in self.files if name.endswith((".c", ".S")))
         macros = (f"-D{macro}" for macro in self.macros)
         return [*macros, *FLAGS, *STRICT, *LINK, "-T", "link.ld", *sources, "-lgcc"]
@@ -80,9 +78,9 @@ def software(
     driver: Sequence[Path] = DRIVER_FILES,
     **more: bool,
 ) -> Software:
-    """A program with the `main` of this file.
+    """The program with the `main` of this file.
 
-    addresses, numbers: of soc_map.h; operands: text of operands.h; driver: its files; more: macros.
+    addresses, numbers: of soc_map.h; operands: the text of operands.h; driver: its files; more: macros.
     """
     values = {name: f"0x{value:08X}u" for name, value in addresses.items()} | dict(numbers)
     lines = [f"#define SOC_{name.upper()} {value}" for name, value in values.items()]
@@ -93,14 +91,14 @@ def software(
 
 
 def operands_header(nbits: int, operands: Mapping[str, int], given: Sequence[int]) -> str:
-    """operands.h: numbers of the width of the machine as arrays of words, and those that it takes as
-    given.
+    """The text of operands.h: numbers of the machine's width as arrays of words, and the precomputed inputs
+    that it takes.
     """
     numbers = {f"given_{i}": value for i, value in enumerate(given)}
     arrays = {name: _in_c(to_words(value, nbits)) for name, value in {**operands, **numbers}.items()}
     return "\n".join(
         [
-            "// The numbers of the round trip, the least significant words first.\n",
+            "// Numbers of the round trip, least significant words first.\n",
             "#include <stdint.h>\n",
             f"#define WORDS {words_of(nbits)}u",
             f"#define GIVEN {len(given)}u",
@@ -112,7 +110,9 @@ def operands_header(nbits: int, operands: Mapping[str, int], given: Sequence[int
 
 
 def calls_header(accelerator: Accelerator, requests: Sequence[Message], responses: Sequence[Message]) -> str:
-    """operands.h of call.c: the call of an accelerator, and requests with their responses as words."""
+    """The text of operands.h for call.c: the call of an accelerator, and requests with their responses as
+    words.
+    """
     shape, name = accelerator.shape, identifier(accelerator.name)
     arguments, returned = _arguments("request", shape.request), _arguments("results", shape.results, "&")
     if returns_result(shape):
@@ -141,7 +141,7 @@ def calls_header(accelerator: Accelerator, requests: Sequence[Message], response
 
 
 def _arguments(array: str, fields: Fields, address: str = "") -> list[str]:
-    """The arguments of a call, of fields whose words follow one another in an array."""
+    """The arguments of a call whose fields are stored one after another in an array of words."""
     places = itertools.accumulate((words_of(nbits) for _, nbits in fields), initial=0)
     return [
         f"{address}{array}[{place}]" if nbits <= WORD_NBITS else f"{array} + {place}"

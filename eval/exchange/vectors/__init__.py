@@ -9,7 +9,7 @@ from ....fl.input_file import read_bytes
 from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
 from .items import Item
 
-MOST_DIGITS = 4000  # digits of an integer in JSON: Python converts 4300 by default
+MOST_DIGITS = 4000  # of an integer in JSON: Python converts at most 4300 by default
 
 _JSON = (wycheproof, eip198)
 _TEXT = (bn_text, pkcs1_text, cavp)
@@ -17,9 +17,10 @@ _TEXT = (bn_text, pkcs1_text, cavp)
 
 @dataclass(frozen=True)
 class VectorFile:
-    """A file that was read: its path as the user gave it, its format, and one item per vector.
+    """A vector file: its path as the user gave it, its format, and one item per vector.
 
-    `announced` is how many vectors the file says it has, if it does: fewer may be an excerpt, or an accident.
+    `announced` is the number of vectors that the file claims to have, if any; fewer items may be an excerpt
+    or an accident.
     """
 
     path: str
@@ -29,7 +30,7 @@ class VectorFile:
 
 
 def known_formats() -> str:
-    """The formats in words, for messages and help."""
+    """The known formats as text, for messages and help."""
     return "; ".join(reader.DESCRIPTION for reader in (*_JSON, *_TEXT))
 
 
@@ -37,7 +38,7 @@ def load(path: str) -> VectorFile:
     """Read a vector file of any known format."""
     try:
         return _load(path)
-    except RecursionError:  # of the parser of JSON, and of keys in DER
+    except RecursionError:  # from the parsers of JSON and of keys in DER
         raise BadInput(f"{path}: nested too deeply; restore the file from its origin") from None
 
 
@@ -66,7 +67,7 @@ def _load(path: str) -> VectorFile:
 
 
 def _decoded(data: bytes) -> str:
-    """UTF-8; behind a `#`, where names stand, Latin-1 as well."""
+    """The text of a UTF-8 file; comments behind a `#` may be in Latin-1, for the names of authors."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -86,7 +87,7 @@ def _loaded(path: str, name: str, items: list[Item], announced: int | None = Non
 
 
 def _json(text: str, path: str) -> Any:
-    """The document; None where `[` opens a section of a text format and not a JSON list."""
+    """The document, or None if its `[` opens a section of a text format and not a JSON list."""
 
     def integer(digits):
         if len(digits) > MOST_DIGITS:

@@ -20,14 +20,14 @@ from ...lab.schedulers import Here, Local, Report
 from .private import Protection
 
 Answer = tuple[Status, int]
-# bits of the modulus times bits of the exponent: of a chunk (a few seconds of a wide machine); and in all,
-# below which processes do not pay
+# in bits of the modulus times bits of the exponent: the size of a chunk (a few seconds on a wide machine),
+# and the total below which several processes do not pay off
 STEP, LONG = 1 << 21, 1 << 24
 
 
 @dataclass(frozen=True)
 class Chunk(Task):
-    """Exponentiations of one width, for one process."""
+    """Exponentiations of one width, computed by one process."""
 
     made_by: str  # digest of the machine, its level, the sources and the tools
     design: str
@@ -36,7 +36,7 @@ class Chunk(Task):
     stage: str | None
     nbits: int
     operands: tuple[Operands, ...]
-    keys: tuple[RSAKey, ...] = ()  # one for each, where the machine takes keys
+    keys: tuple[RSAKey, ...] = ()  # one for each exponentiation, if the machine takes keys
 
     @property
     def key(self) -> str:  # type: ignore[override]
@@ -49,7 +49,7 @@ class Chunk(Task):
         return len(self.operands)
 
     def run(self, report: Report) -> list[tuple[int, str]]:
-        """Status and result of each."""
+        """The status and the result of each exponentiation."""
         machine = find(self.design).at(self.nbits, **dict(self.settings))
         with machine.session(level=self.level, stage=self.stage) as session:
             if machine.keyed:
@@ -62,8 +62,10 @@ class Chunk(Task):
 
 @dataclass
 class Answers:
-    """A design at a level and stage, and how its answers are computed; with `protection`, by programs that
-    take keys. A ledger keeps what is known until the block has ended without an exception.
+    """The answers of a design at a level and stage. With `protection`, programs that take keys compute them.
+
+    A ledger stores the known answers until the block ends without an exception, so an interrupted run can be
+    resumed.
     """
 
     design: Design
@@ -78,14 +80,14 @@ class Answers:
     _chunks_done: list[str] = field(default_factory=list)  # keys
 
     def settings_at(self, nbits: int) -> dict[str, Any]:
-        """Return the settings of the machine of a width."""
+        """The settings of the machine of this width."""
         if self.protection is None:
             return dict(self.settings)
         return self.protection.settings(self.design, nbits, self.settings)
 
     @property
     def made_by(self) -> str:
-        """Digest of all that the answers follow from, but for the operands."""
+        """Digest of everything that the answers depend on except the operands."""
         measured_at = {"fl": "formula", "cl": "cl"}.get(self.level, self.stage or "")
         what = [self.design.identity, sorted(self.settings.items()), self.level, self.stage]
         what.append(sorted(vars(self.protection).items()) if self.protection is not None else [])
@@ -99,7 +101,7 @@ class Answers:
             self.ledger.forget(self._chunks_done)
 
     def of(self, wanted: Sequence[tuple[int, Operands]], progress: Report) -> None:
-        """Fill `known` with the answers to these, each a width and operands."""
+        """Add to `known` the answers for all pairs of width and operands in `wanted`."""
         missing = [row for row in dict.fromkeys(wanted) if row not in self.known]
         there, chunks = len(wanted) - len(missing), list(self._chunks(missing))
         long = sum(nbits * operands[1].bit_length() for nbits, operands in missing) >= LONG
@@ -117,7 +119,7 @@ class Answers:
                     self.known[chunk.nbits, operands] = Status(status), int(result, 16)
 
     def _chunks(self, missing: Sequence[tuple[int, Operands]]) -> Iterator[Chunk]:
-        """By width, none of much more than STEP."""
+        """Chunks of one width each, not much larger than STEP."""
         made_by = self.made_by
         widths: dict[int, list[Operands]] = {}
         for nbits, operands in missing:

@@ -4,8 +4,9 @@ A stanza ends at a blank line; its first name is the operation and holds the res
 
     ModExp = ...   A^E mod M        ModMul = ...   A*B mod M        ModSqr / ModSquare = ...   A^2 mod M
 
-`#` starts a comment, `Title = ...` is a heading, numbers may be negative, `:` may stand for `=`. Every other
-operation (Sum, LShift1, Quotient, ModSqrt, ...) is a vector that does not apply to a modular exponentiator.
+`#` starts a comment, `Title = ...` is a heading, numbers may be negative, and `:` may replace `=`. All other
+operations (Sum, LShift1, Quotient, ModSqrt, ...) become vectors that are not applicable to a modular
+exponentiator.
 """
 
 import re
@@ -31,7 +32,7 @@ def _split(line: str) -> tuple[str, str] | None:
 
 
 def recognise(text: str) -> bool:
-    """Whether any line of the text is the head of a stanza that these files have."""
+    """Whether any line of the text is the first line of a stanza of these files."""
     heads = (_split(line) for line in text.splitlines() if not line.lstrip().startswith("#"))
     return any(head is not None and (head[0] in _USED or head[0] in _OTHERS) for head in heads)
 
@@ -52,7 +53,7 @@ def read(text: str, source: str) -> list[Item]:
                 f"{source}: line {number} is neither `name = value`, a comment nor blank: {shorten(line)!r}; "
                 f"restore the file from its origin"
             )
-        # a repeated name, or an operation, starts the next stanza: the blank line between was lost
+        # a repeated name or an operation starts the next stanza, even if the blank line before it is missing
         if stanza and (pair is None or pair[0] in stanza or pair[0] in _USED):
             items += _item(stanza, source, start)
             stanza = {}

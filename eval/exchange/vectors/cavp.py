@@ -1,14 +1,14 @@
 """Reader for NIST CAVP RSA files (.rsp, .fax and the .txt with more values), FIPS 186-2 and 186-4 layouts.
 
 Lines `name = value` under `[mod = ...]` sections. Key values (n, e, d, p, q) stay in force until they are
-given again, in whatever block they stand: alone before the tests (186-2), or in every test (186-4 SigVer).
-What a test asks follows from its values and from the scheme named in the header comment:
+given again, whatever block they are in: alone before the tests (186-2), or in every test (186-4 SigVer). The
+values of a test and the scheme named in the header comment decide what is tested:
 
-    Msg, S with d in force          the encoded message ^ d mod n equals S (PSS only where the salt is given)
-    Msg, S                          S^e mod n, then PKCS#1 v1.5, PSS or X9.31 says pass or fail
+    Msg, S with d in force          the encoded message ^ d mod n equals S (PSS only if the salt is given)
+    Msg, S                          S^e mod n passes or fails PKCS#1 v1.5, PSS or X9.31 verification
     c, k        (RSADP)             k = c^d mod n; without d, k^e mod n = c
     EM, S       (RSASP1)            S = EM^d mod n; without d, S^e mod n = EM
-    n, e, d     (KeyGen)            m^e ^ d mod n gives m back, for a fixed m
+    n, e, d     (KeyGen)            (m^e)^d mod n = m, for a fixed m
 """
 
 import math
@@ -35,7 +35,7 @@ def _name(written: str) -> str:
 
 
 def recognise(text: str) -> bool:
-    """Whether the text has a modulus size section, or names of CAVP beside a modulus n."""
+    """Whether the text has a section with the size of the modulus, or a modulus n and other names of CAVP."""
     if re.search(r"^\s*\[\s*mod(?:ulus)?\s*(?:size)?\s*=", text, re.MULTILINE | re.IGNORECASE):
         return True
     names = {_name(match[1]) for match in map(_LINE.match, text.splitlines()) if match}
@@ -55,7 +55,7 @@ class _Test:
     def __init__(self, file: "_File", line: int) -> None:
         self.file, self.line = file, line
         self.values: dict[str, str] = {}
-        self.numbers: dict[str, int] = {}  # of the key
+        self.numbers: dict[str, int] = {}  # of the key in force
 
     @property
     def is_test(self) -> bool:
@@ -107,7 +107,7 @@ class _Test:
         raise Inapplicable("the test has no message, or no number to start from")
 
     def _primitive(self, key: Key, base: str, result: str, refused: bool) -> Item:
-        """RSADP or RSASP1: result = base^d mod n, or where d is not given, result^e mod n = base."""
+        """RSADP or RSASP1: result = base^d mod n, or without d, result^e mod n = base."""
         if refused or "fail" in result.lower():
             raise Inapplicable("the vector expects the operation to be refused, not a number")
         given, power = hex_int(base, self.where), hex_int(result, self.where)
@@ -142,7 +142,7 @@ class _Test:
 
 
 class _File:
-    """Collects the tests with the key in force at each."""
+    """Collects the tests, each with the key in force."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
@@ -153,7 +153,7 @@ class _File:
         self.tests: list[_Test] = []
 
     def close(self, test: _Test, next_line: int) -> _Test:
-        """Take the key values of a test into force and, if it is a test or a key pair, keep it."""
+        """Put the key values of a test into force and, if it is a test or a key pair, append it."""
         values = test.values
         if "n" in values:
             self.key = {}
@@ -173,14 +173,14 @@ class _File:
         return _Test(self, next_line)
 
     def guessed(self) -> str | None:
-        """The scheme that most encoded messages look like, in a file that lost its header."""
+        """The scheme that most encoded messages look like, for a file without its header."""
         looks: Counter[str] = Counter()
         for test in self.tests:
             key = test.numbers
             if {"msg", "s"} <= test.values.keys() and {"n", "e"} <= key.keys():
                 signature = hex_int(test.values["s"], f"{self.source}: S of the test at line {test.line}")
                 if max(signature, *key.values()).bit_length() > MAX_NBITS:
-                    continue  # no machine is that wide: it will be skipped
+                    continue  # wider than any machine: the test will be skipped
                 em, nbytes = pow(signature, key["e"], key["n"]), encoding.octets(key["n"].bit_length())
                 if nbytes > 2 and em >> (8 * (nbytes - 2)) == 1:
                     looks[PKCS1] += 1

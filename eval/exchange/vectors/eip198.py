@@ -1,10 +1,12 @@
-"""Reader for EIP-198 modexp vectors as go-ethereum keeps them (core/vm/testdata/precompiles/modexp.json).
+"""Reader for EIP-198 modexp vectors in the form of go-ethereum (core/vm/testdata/precompiles/modexp.json).
 
-A list (or an object of named entries) of {"Input", "Expected", "Name"}: Input is three 32-byte lengths, then
-base, exponent and modulus, and is continued by zeros where it is short; Expected has as many bytes as the
-modulus. Entries with "ExpectedError" instead test a refusal. The same vectors spelled out as {"base",
-"exponent", "modulus", "expected"} are read too: hexadecimal text, or plain JSON integers. There, or beside
-"tests", may be a "key" {"n", "e", "d", "p", "q"}: an entry without exponent or modulus then has its d and n.
+A list (or an object of named entries) of {"Input", "Expected", "Name"}. Input is three 32-byte lengths, then
+base, exponent and modulus, and is padded with zeros at the end; Expected has as many bytes as the modulus.
+Entries with "ExpectedError" test a refusal instead.
+
+The same vectors spelled out as {"base", "exponent", "modulus", "expected"} are read too, as hexadecimal text
+or JSON integers. Such an entry, or the document next to "tests", may have a "key" {"n", "e", "d", "p", "q"},
+whose d and n then replace a missing exponent and modulus.
 """
 
 import itertools
@@ -30,7 +32,7 @@ _KEY = ("n", "e", "d", "p", "q")
 
 
 def _entries(document: Any) -> list[tuple[str, Any]] | None:
-    """(name, entry) of everything in the document that could be a vector."""
+    """(name, entry) of everything in the document that may be a vector, or None if it has no list."""
     key = None
     if isinstance(document, dict):
         lists = [
@@ -41,7 +43,7 @@ def _entries(document: Any) -> list[tuple[str, Any]] | None:
         key, document = document.get("key"), lists[0]
     if not isinstance(document, list):
         return None
-    if isinstance(key, dict):  # for entries without one of their own
+    if isinstance(key, dict):  # the default for entries without a key
         document = [{"key": key, **entry} if isinstance(entry, dict) else entry for entry in document]
     return [(f"entry {number}", entry) for number, entry in enumerate(document)]
 
@@ -51,7 +53,7 @@ def _lower(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain_fields(entry: Any) -> dict[str, Any] | None:
-    """base, exp, mod and expected of an entry that spells them out under their usual names, else None."""
+    """base, exp, mod and expected of an entry that spells them out under their usual names, or None."""
     if not isinstance(entry, dict):
         return None
     low = _lower(entry)
@@ -86,8 +88,8 @@ def read(document: Any, source: str) -> list[Item]:
 
 
 def plain_item(title: str, plain: dict[str, Any], where: str, key: Any = None) -> Item:
-    """The item of an entry that spells out base, exponent, modulus and result; of a private operation, if the
-    key says so.
+    """The item of an entry that spells out base, exponent, modulus and result. It is a private operation if
+    the modulus and the exponent are n and d of the key.
     """
     numbers = _numbers(plain, where)
     of_key = None

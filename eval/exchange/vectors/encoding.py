@@ -1,9 +1,9 @@
 """RSA encodings, which decide whether base^exp mod n is a valid signature or ciphertext.
 
-PKCS#1 v1.5, PSS and OAEP after RFC 8017 (sections 7.1, 7.2, 8, 9), PSS with SHAKE after RFC 8702, X9.31
-after the NIST RSA validation system. Written here in plain Python on `hashlib`, so that the verdict on a
-vector depends on no library that could share a mistake with ours. Nothing here is constant time, and nothing
-needs to be: all inputs are published test vectors.
+PKCS#1 v1.5, PSS and OAEP follow RFC 8017 (sections 7.1, 7.2, 8, 9), PSS with SHAKE follows RFC 8702, and
+X9.31 the NIST RSA validation system. They are written in plain Python on `hashlib`, so that the verdict on a
+vector depends on no library that could share a mistake with ours. Nothing here is constant time, nor needs to
+be: all inputs are published test vectors.
 """
 
 import hashlib
@@ -23,16 +23,18 @@ _OIDS = {
     "sha1": bytes.fromhex("2b0e03021a"),
     **{name: bytes.fromhex("6086480165030402") + bytes([arc]) for arc, name in enumerate(_NIST_HASHES, 1)},
 }
-_SHAKE_BYTES = {"shake_128": 32, "shake_256": 64}  # the output that RFC 8702 gives a SHAKE used as a hash
+_SHAKE_BYTES = {"shake_128": 32, "shake_256": 64}  # the output length of SHAKE as a hash in RFC 8702
 _X931_IDS = {"sha1": 0x33, "sha256": 0x34, "sha512": 0x35, "sha384": 0x36, "sha224": 0x38}
 
 
 class Inapplicable(Exception):
-    """A vector asks for something that is not there; the message is the reason."""
+    """A vector needs something that is not available; the message is the reason."""
 
 
 def hash_name(text: str) -> str | None:
-    """`hashlib`'s name for the spellings in vector files (SHA-256, SHA512/256, SHA3-224); None: not there."""
+    """`hashlib`'s name for the spellings in vector files (SHA-256, SHA512/256, SHA3-224), or None if
+    `hashlib` lacks the hash.
+    """
     name = text.strip().lower().replace("/", "_")
     name = name.replace("sha3-", "sha3_").replace("sha-3-", "sha3_").replace("sha-", "sha")
     name = name.replace("sha512-", "sha512_").replace("shake-", "shake").replace("shake1", "shake_1")
@@ -41,13 +43,15 @@ def hash_name(text: str) -> str | None:
         return None
     try:
         hashlib.new(name)
-    except ValueError:  # known to OpenSSL, but switched off
+    except ValueError:  # known to OpenSSL, but disabled
         return None
     return name
 
 
 def hash_of(written: str, scheme: str = "") -> str:
-    """The same; Inapplicable without one, or if the scheme does not define signatures with it."""
+    """`hash_name` of a hash; raises Inapplicable without one, or if the scheme does not define signatures
+    with it.
+    """
     name = hash_name(written)
     if name is None:
         raise Inapplicable(f"the hash {written or '(none given)'} is not available in this Python")
@@ -57,13 +61,13 @@ def hash_of(written: str, scheme: str = "") -> str:
 
 
 def digest(name: str, data: bytes) -> bytes:
-    """The hash of `data`; a SHAKE gives the length of RFC 8702."""
+    """The hash of `data`; the output of SHAKE has the length of RFC 8702."""
     state: Any = hashlib.new(name, data)  # a SHAKE takes a length
     return state.digest(_SHAKE_BYTES[name]) if name in _SHAKE_BYTES else state.digest()
 
 
 def mask(name: str, seed: bytes, length: int) -> bytes:
-    """MGF1 over the hash `name` (RFC 8017 B.2.1); for a SHAKE its own output, as RFC 8702 has it."""
+    """MGF1 with the hash `name` (RFC 8017 B.2.1); for SHAKE its own output, as RFC 8702 defines."""
     if name in _SHAKE_BYTES:
         shake: Any = hashlib.new(name, seed)
         return shake.digest(length)
@@ -72,7 +76,7 @@ def mask(name: str, seed: bytes, length: int) -> bytes:
 
 
 def octets(nbits: int) -> int:
-    """Bytes that hold `nbits` bits."""
+    """The number of bytes that hold `nbits` bits."""
     return (nbits + 7) // 8
 
 
@@ -81,9 +85,7 @@ def _xor(left: bytes, right: bytes) -> bytes:
 
 
 def pkcs1_encode(name: str, message: bytes, nbytes: int) -> bytes | None:
-    """EMSA-PKCS1-v1_5 for a modulus of `nbytes`; None where that is too short, or the hash has no
-    identifier.
-    """
+    """EMSA-PKCS1-v1_5 for a modulus of `nbytes`, or None if it is too short or the hash has no identifier."""
     if name not in _OIDS:
         return None
     oid = _OIDS[name]
@@ -97,7 +99,7 @@ def pkcs1_encode(name: str, message: bytes, nbytes: int) -> bytes | None:
 
 
 def pss_encode(name: str, message: bytes, nbits: int, salt: bytes, mgf: str | None = None) -> bytes | None:
-    """EMSA-PSS for a modulus of `nbits`; None where the modulus is too short."""
+    """EMSA-PSS for a modulus of `nbits`, or None if the modulus is too short."""
     em_bits = nbits - 1
     em_len, size = octets(em_bits), len(digest(name, b""))
     if em_len < size + len(salt) + 2:
@@ -112,7 +114,7 @@ def pss_encode(name: str, message: bytes, nbits: int, salt: bytes, mgf: str | No
 def pss_holds(
     name: str, message: bytes, nbits: int, value: int, salt_len: int | None = None, mgf: str | None = None
 ) -> bool:
-    """Whether `value` = signature^e mod n is a PSS encoding of `message`; salt_len None: of any length."""
+    """Whether `value` = signature^e mod n is a PSS encoding of `message`; salt_len None allows any salt."""
     em_bits = nbits - 1
     em_len, size = octets(em_bits), len(digest(name, b""))
     if value >> (8 * em_len) or em_len < size + 2:
@@ -138,7 +140,7 @@ def x931_holds(name: str, message: bytes, modulus: int, value: int) -> bool:
 
 
 def oaep_decode(name: str, mgf: str, value: int, nbytes: int, label: bytes = b"") -> bytes | None:
-    """EME-OAEP decoding of `value` = ciphertext^d mod n; None where the padding is wrong."""
+    """EME-OAEP decoding of `value` = ciphertext^d mod n, or None if the padding is wrong."""
     size = len(digest(name, b""))
     if nbytes < 2 * size + 2 or value >> (8 * nbytes):
         return None
@@ -153,7 +155,7 @@ def oaep_decode(name: str, mgf: str, value: int, nbytes: int, label: bytes = b""
 
 
 def pkcs1_decode(value: int, nbytes: int, kind: int = 2) -> bytes | None:
-    """The message of an encoding of PKCS#1 v1.5, type 2 (`value` = ciphertext^d mod n) or 1; None where the
+    """The message of a PKCS#1 v1.5 encoding of type 2 (`value` = ciphertext^d mod n) or 1, or None if the
     padding is wrong.
     """
     if value >> (8 * nbytes):
@@ -167,16 +169,16 @@ def pkcs1_decode(value: int, nbytes: int, kind: int = 2) -> bytes | None:
 
 @dataclass(frozen=True)
 class Signed:
-    """A message, and how it is signed."""
+    """A message and the parameters of its signature."""
 
     scheme: str
-    written: str  # the hash as the file has it
+    written: str  # the hash as the file spells it
     message: bytes
-    salt_len: int | None = None  # of PSS; None: any
-    mgf: str | None = None  # the hash of its mask, if that is another
+    salt_len: int | None = None  # for PSS; None: any
+    mgf: str | None = None  # the hash of the mask, if it differs
 
     def __post_init__(self) -> None:
-        """Inapplicable without the hash."""
+        """Raise Inapplicable if the hash is not available."""
         _ = self.sha
 
     @cached_property
@@ -184,7 +186,7 @@ class Signed:
         return hash_of(self.written, self.scheme)
 
     def encoded(self, n: int, salt: bytes | None = None) -> int | None:
-        """The encoded message, if it is determined; PSS needs its salt."""
+        """The encoded message, or None if it is not determined; PSS needs its salt."""
         nbits, em = n.bit_length(), None
         if self.scheme == PKCS1:
             em = pkcs1_encode(self.sha, self.message, octets(nbits))

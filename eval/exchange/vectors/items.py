@@ -1,6 +1,6 @@
 """Items of a vector file: exponentiations, products, and vectors that are neither.
 
-A reader turns every vector of its file into exactly one of these: counts add up and nothing is dropped.
+A reader turns every vector of its file into exactly one item, so counts add up and nothing is dropped.
 """
 
 from collections.abc import Callable
@@ -14,18 +14,19 @@ from .numbers import Key
 
 
 class Frame(NamedTuple):
-    """A PKCS#1 v1.5 encoding of so many bytes."""
+    """A PKCS#1 v1.5 encoding of `nbytes` bytes."""
 
     kind: Kind
     nbytes: int
 
 
 class Verdict(NamedTuple):
-    """A second judge beside the golden value: what an encoding (a padding, a signature) makes of the result.
+    """A second check besides the golden value: whether the result is a valid encoding (a padding, a
+    signature).
 
-    `holds` decides on the number that the hardware computed, `expect` is the file's own word on it (None
-    where the file allows either), and `claim` says in words what was asked. `frame` says that the number is
-    an encoding of PKCS#1 v1.5, which the unit for unpadding opens as well.
+    `holds` decides on the number that the hardware computed, `expect` is the verdict of the file (None if the
+    file allows either), and `claim` describes the test. `frame` is set if the number is a PKCS#1 v1.5
+    encoding, which the unpadding unit also decodes.
     """
 
     holds: Callable[[int], bool]
@@ -36,8 +37,8 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class ModExp:
-    """base^exp mod `mod`, with the file's result, or its verdict, or both; `key`: of which `exp` is the
-    private exponent.
+    """base^exp mod `mod`, with the file's result, its verdict, or both. `key` is the key whose private
+    exponent is `exp`.
     """
 
     name: str
@@ -67,7 +68,7 @@ class ModMul:
 
 
 class NotApplicable(NamedTuple):
-    """A vector that asks for something which is neither, with the reason."""
+    """A vector that is neither an exponentiation nor a product, with the reason."""
 
     name: str
     reason: str
@@ -77,7 +78,7 @@ Item = ModExp | ModMul | NotApplicable
 
 
 def item(name: str, make: Callable[[], Item]) -> Item:
-    """The item that `make` returns, or the reason why there is none."""
+    """The item that `make` returns, or NotApplicable with the reason that it raises."""
     try:
         return make()
     except Inapplicable as reason:
@@ -87,7 +88,7 @@ def item(name: str, make: Callable[[], Item]) -> Item:
 def private_power(
     name: str, base: int, key: Key, expected: int | None, verdict: Verdict | None = None
 ) -> ModExp:
-    """base^d mod n."""
+    """base^d mod n, a private operation."""
     if key.d is None:
         raise Inapplicable("the group has no private exponent")
     return ModExp(name, base, key.d, key.n, expected, verdict, key)
@@ -96,9 +97,9 @@ def private_power(
 def verification(
     name: str, signed: Signed, signature: int, key: Key, expect: bool | None, result: str, *, valid: bool
 ) -> ModExp:
-    """signature^e mod n, and what the scheme says of it; `valid`: the signature is a number that it may be.
+    """signature^e mod n, with the verdict of the signature scheme.
 
-    result: the file's own word.
+    valid: the signature is in range; result: the verdict as the file words it.
     """
     if key.e is None:
         raise Inapplicable("the group has no public exponent")
@@ -120,7 +121,9 @@ def decryption(
     *,
     valid: bool = True,
 ) -> ModExp:
-    """ciphertext^d mod n, from which the message is decoded; decode: by the number and its bytes."""
+    """ciphertext^d mod n, from which the message is decoded. `decode` takes the number and its length in
+    bytes.
+    """
     size = encoding.octets(key.n.bit_length())
     frame = None if scheme == OAEP else Frame(Kind.ENCRYPT, size)
     verdict = Verdict(lambda number: valid and decode(number, size) == message, expect, claim, frame)

@@ -1,6 +1,7 @@
 """Runs the items of a vector file on a design; each passes, fails, or is skipped with a reason.
 
-Files are judged one after the other. Items of a file are grouped by the width of the machine that they need.
+Files are judged one after another, and the items of a file are grouped by the width of machine that they
+need.
 """
 
 import itertools
@@ -49,12 +50,12 @@ class Outcome:
     result: int | None = None
     golden: int | None = None
     either: bool = False
-    opened: bool = False  # by the unit for unpadding, too
+    opened: bool = False  # also decoded by the unpadding unit
 
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """An item that will be computed, and its operands as the machine gets them."""
+    """An item to be computed, with the operands for the machine."""
 
     item: ModExp | ModMul
     nbits: int
@@ -62,14 +63,14 @@ class _Job:
 
     @property
     def power(self) -> tuple[int, Operands]:
-        """Return width and operands of an exponentiation."""
+        """The width and the operands of an exponentiation."""
         base, exp, mod = self.operands.values()
         return self.nbits, (base, exp, mod)
 
 
 @dataclass
 class Judge:
-    """A design, and how vectors are run on it."""
+    """A design, and the options for running vectors on it."""
 
     design: Design
     level: str = "rtl"
@@ -79,8 +80,8 @@ class Judge:
     reduce: bool = False
     limit: int | None = None
     jobs: int = 1
-    protection: Protection | None = None  # private operations only, by programs that take the key
-    ledger: Ledger | None = None  # keeps the results of a run that is cut short
+    protection: Protection | None = None  # runs private operations only, by programs that take the key
+    ledger: Ledger | None = None  # stores the results of an interrupted run
 
     def __post_init__(self) -> None:
         self.stage = stage_at(self.level, self.stage)
@@ -91,7 +92,7 @@ class Judge:
     def run(
         self, files: Sequence[Sequence[Item]], progress: Report = lambda done, total: None
     ) -> Iterator[list[Outcome]]:
-        """The outcomes of file after file, one per item; `progress` counts the vectors of all files."""
+        """The outcomes of each file, one per item; `progress` counts the vectors of all files."""
         planned = [self._planned(items) for items in files]
         jobs = [[plan for plan in plans if isinstance(plan, _Job)] for plans in planned]
         done, total = 0, sum(map(len, jobs))
@@ -102,7 +103,7 @@ class Judge:
                 done += len(own)
 
     def _planned(self, items: Sequence[Item]) -> list[_Job | Outcome]:
-        """For each item of a file its job, or its outcome if it is not run."""
+        """The job of each item, or its outcome if it is not run."""
         plans: list[_Job | Outcome] = []
         usable = 0
         for item in items:
@@ -132,7 +133,7 @@ class Judge:
         return outcomes
 
     def _plan(self, item: Item) -> _Job:
-        """The job for an item; Inapplicable if there is none."""
+        """The job of an item; raises Inapplicable if there is none."""
         if isinstance(item, NotApplicable):
             raise Inapplicable(item.reason)
         key = private_key(item, self.protection) if self.protection is not None else None
@@ -153,7 +154,7 @@ class Judge:
             raise Inapplicable(f"the multiplier of {self.design.name} alone does not take any modulus")
         job = _Job(item, nbits, {**names, "mod": item.mod})
         if key is not None:
-            if names["base"] >= item.mod:  # a machine that would take it as well could not check its result
+            if names["base"] >= item.mod:  # even a machine that accepts it could not check the result
                 raise Inapplicable(MEANING[Status.BASE_TOO_LARGE])
             self.answers.keys.setdefault((names["exp"], item.mod), key)
             return job
@@ -171,16 +172,18 @@ class Judge:
         return job
 
     def _width(self, operands: Sequence[int], key: RSAKey | None) -> int:
-        """The width of the machine for these numbers, the modulus last; Inapplicable if there is none."""
+        """The width of a machine for these numbers, the last of which is the modulus; raises Inapplicable if
+        there is none.
+        """
         length, modulus_nbits = max(map(int.bit_length, operands)), operands[-1].bit_length()
         if length > MAX_NBITS:
             raise Inapplicable(f"wider than {MAX_NBITS} bits")
         if self.nbits is not None and length > self.nbits:
             raise Inapplicable(f"wider than the {self.nbits} bits of --nbits")
         most = self.nbits or MAX_NBITS
-        of_key = []  # numbers as long as the machine must be for what a request has of a key
+        of_key = []  # numbers that the machine must be able to hold because of the key
         if key is not None and self.protection is not None:
-            primes = (key.p or 0, key.q or 0) if self.protection.crt else (0,)  # each in half of the width
+            primes = (key.p or 0, key.q or 0) if self.protection.crt else (0,)  # each fits half the width
             of_key = [key.e, (1 << 2 * max(primes).bit_length()) - 1]
         if any(number.bit_length() > most for number in of_key):
             raise Inapplicable(
@@ -188,14 +191,16 @@ class Judge:
             )
         nbits = self.nbits or self.design.width_for(*operands, *of_key)
         if modulus_nbits > self._machine(nbits).modulus_nbits and self.nbits is None:
-            nbits += WORD_NBITS  # a machine whose moduli are a little shorter than its width
+            nbits += WORD_NBITS  # this machine takes only moduli slightly shorter than its width
             if nbits > MAX_NBITS:
                 raise Inapplicable(f"no {self.design.name} takes a modulus of {modulus_nbits} bits")
             self._machine(nbits)
         return nbits
 
     def _machine(self, nbits: int) -> Machine:
-        """The machine of a width; Inapplicable without one, unless the user asked for it."""
+        """The machine of a width. If it does not exist: Inapplicable, or BadInput if the user chose the width
+        or the settings.
+        """
         try:
             return self.design.at(nbits, **self.answers.settings_at(nbits))
         except BadInput as error:
@@ -204,7 +209,7 @@ class Judge:
             raise Inapplicable(f"{self.design.name} does not exist at {nbits} bits: {error}") from None
 
     def _unpadded(self, jobs: Sequence[_Job]) -> dict[_Job, Opened]:
-        """Return the results of the unpadding unit for PKCS#1 v1.5 encodings, at the judge's level."""
+        """The results of the unpadding unit for PKCS#1 v1.5 encodings, at the judge's level."""
         framed: dict[int, list[tuple[_Job, Kind, int]]] = {}
         for job in jobs:
             status, result = self.answers.known[job.power]
@@ -228,7 +233,7 @@ class Judge:
         return opened
 
     def _products(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, int]]:
-        """Each with what the multiplier alone makes of it, by width."""
+        """The product of each job by the multiplier alone, grouped by width."""
         by_width = attrgetter("nbits")
         for nbits, group in itertools.groupby(sorted(jobs, key=by_width), by_width):
             machine = self._machine(nbits)
@@ -255,8 +260,8 @@ class Judge:
 
 
 def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None) -> Outcome:
-    """The judges on one result: the golden value, the file's result or verdict, and unpadding in hardware
-    beside that in Python.
+    """The outcome for one result, checked against the golden value, the result or verdict of the file, and
+    unpadding in Python against that of the unit.
     """
     item, golden = job.item, job.item.golden()
     verdict = item.verdict if isinstance(item, ModExp) else None
@@ -280,7 +285,7 @@ def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None
 
 
 def _wrongly_opened(verdict: Verdict, result: int, opened: Opened) -> str:
-    """The reason why an encoding was not opened as it should be; empty if it was."""
+    """The reason why the unit decoded an encoding wrongly, or an empty string."""
     assert verdict.frame is not None
     message = encoding.pkcs1_decode(result, verdict.frame.nbytes, verdict.frame.kind)
     expected = (False, 0, 0) if message is None else (True, len(message), int.from_bytes(message, "big"))

@@ -1,7 +1,7 @@
 """Parsers of numbers in vector files: hexadecimal text, and DER, PEM and JWK keys.
 
-Keys are read by a few lines of DER here and not through `cryptography`: test vectors hold keys that a library
-rightly refuses (short, with tiny or huge exponents, three primes), and their numbers are all that is wanted.
+Keys are parsed by a few lines of DER here and not by `cryptography`: test vectors contain keys that a library
+rightly refuses (short, with tiny or huge exponents, three primes), and only their numbers are needed.
 """
 
 import base64
@@ -28,13 +28,13 @@ def hex_int(text: str, where: str) -> int:
 
 
 def shorten(text: str, length: int = 60) -> str:
-    """`text`, or its beginning where it is long: an error message is one line."""
+    """`text`, or its beginning if it is long, because an error message is one line."""
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 @dataclass(frozen=True)
 class Key:
-    """The numbers of an RSA key; what a file does not give is None."""
+    """The numbers of an RSA key; None for those that a file does not give."""
 
     n: int
     e: int | None = None
@@ -82,7 +82,7 @@ def key_from_pem(text: str, where: str) -> Key:
     body = "".join(line for line in text.split("\n") if line and not line.startswith("-----"))
     try:
         data = base64.b64decode(body, validate=True)
-    except ValueError:  # of which binascii.Error is one; letters beyond ASCII are another
+    except ValueError:  # includes binascii.Error, and is raised for letters beyond ASCII
         raise BadInput(f"{where} is not PEM: its body is not base64") from None
     return key_from_der(data, where)
 

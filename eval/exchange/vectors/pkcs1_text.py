@@ -1,10 +1,10 @@
 """Reader for RSA Laboratories' PKCS#1 vectors (pkcs1v15sign-vectors.txt, pss-vect.txt, oaep-vect.txt, ...).
 
-Comment lines are labels (`# Modulus:`, `# Message:`, `# Signature:`), the hexadecimal lines below belong to
-the label above them. Each example uses the private key in force:
+Comment lines are labels (`# Modulus:`, `# Message:`, `# Signature:`) for the hexadecimal lines below them.
+Each example uses the private key in force:
 
     Message, Signature [, Salt]     the encoded message ^ d mod n equals Signature
-    Message, Encryption             Encryption^d mod n, decoded, gives Message back
+    Message, Encryption             Encryption^d mod n decodes to Message
 
 The hash is SHA-1, unless the title of an example names others (`OAEP Example 1 alg=sha224 mgf1=sha1`).
 """
@@ -73,7 +73,7 @@ def _scheme(text: str) -> str | None:
 
 
 class _Reader:
-    """Keeps the key and the example in force."""
+    """Keeps the key and the example in force while reading."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
@@ -106,7 +106,7 @@ class _Reader:
             self.example[role] = hex_bytes(digits, where)
 
     def end(self) -> None:
-        """The example is complete: append its item."""
+        """Append the item of the complete example."""
         example, self.example = self.example, {}
         if not example:
             return

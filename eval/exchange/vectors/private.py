@@ -1,7 +1,7 @@
-"""Private operations of vector files: their keys, and how a program protects them.
+"""Private operations of vector files: their keys, and their protections.
 
-A vector file gives a key as it likes; a program with CRT, blinding or the check wants e, d and, for CRT and a
-blinded exponent, two primes. Where they are missing they are found from d and e.
+Vector files give keys in various forms. A program with CRT, blinding or the check needs e and d, and for CRT
+or a blinded exponent two primes. Missing primes are computed from d and e.
 """
 
 from __future__ import annotations
@@ -19,42 +19,44 @@ from .encoding import Inapplicable
 from .items import ModExp, ModMul
 from .numbers import Key
 
-MOST_KEYS = 4096  # that are kept with their primes
+MOST_KEYS = 4096  # keys that are cached with their primes
 
 
 @dataclass(frozen=True)
 class Protection:
-    """Requested protections of a private exponentiation; the check of the result is on unless a setting says
-    otherwise.
+    """Requested protections of a private exponentiation. The check of the result is on unless a setting
+    disables it.
     """
 
     crt: bool = False
     blind: str = "no"
 
     def settings(self, design: Design, nbits: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings of the machine of this width."""
+        """The settings of the machine of this width."""
         return private_settings(design, nbits, settings, crt=self.crt, blind=self.blind)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], crt: bool, blind: str, verify: bool) -> Protection | None:
-        """Combine options and settings, which take precedence; None without any."""
+        """Combine options with settings, which take precedence; None if no protection is requested."""
         made = cls(settings.get("crt", crt), settings.get("blind", blind))
         return made if made.crt or made.blind != "no" or settings.get("verify", verify) else None
 
     def words(self, settings: Mapping[str, Any]) -> list[str]:
-        """For readers."""
+        """The protections in words, for readers."""
         blind = {"no": [], "both": ["message and exponent blinded"]}
         checked = ["result checked"] if settings.get("verify", True) else []
         return [*["CRT"] * self.crt, *blind.get(self.blind, [f"{self.blind} blinded"]), *checked]
 
 
 def private_key(item: ModExp | ModMul, protection: Protection) -> RSAKey:
-    """The key of a private operation, with its primes if they are wanted; Inapplicable if there is none."""
+    """The key of a private operation, with its primes if the protection needs them; raises Inapplicable if
+    there is none.
+    """
     if isinstance(item, ModMul):
         raise Inapplicable("no private key: it is a product")
     if item.key is None:
         raise Inapplicable("no private key: the vector has none, or asks for the public exponent")
-    # a blinded exponent has a multiple of (p - 1)(q - 1) added
+    # blinding adds a multiple of (p - 1)(q - 1) to the exponent
     made = _made(item.key, protection.crt or protection.blind in ("exponent", "both"))
     if isinstance(made, str):
         raise Inapplicable(f"no private key{made}")
@@ -63,7 +65,7 @@ def private_key(item: ModExp | ModMul, protection: Protection) -> RSAKey:
 
 @functools.lru_cache(MOST_KEYS)
 def _made(key: Key, primes: bool) -> RSAKey | str:
-    """The key, or why there is none."""
+    """The key, or the reason why there is none."""
     n, e, d, p, q = vars(key).values()
     if d is None:
         return ": the vector has no private exponent"

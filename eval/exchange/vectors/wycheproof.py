@@ -1,15 +1,16 @@
 """Reader for Project Wycheproof's RSA files (testvectors/rsa_*.json and testvectors_v1/rsa_*.json).
 
-A file has test groups, a group has a key and tests. The key is given in up to five ways that differ by schema
-version (`n`, `e`, `d` as numbers; `publicKey`/`privateKey` objects; DER; PEM; JWK): the first one is used.
-What a test asks follows from its fields and the group's type:
+A file has test groups, each with a key and tests. The key is given in up to five forms that depend on the
+schema version (`n`, `e`, `d` as numbers; `publicKey`/`privateKey` objects; DER; PEM; JWK); the first one is
+used. The fields of a test and the type of its group decide what is tested:
 
-    sig, group of a signature check     sig^e mod n, then PKCS#1 v1.5 or PSS says valid or invalid
+    sig, group of a signature check     sig^e mod n passes or fails PKCS#1 v1.5 or PSS verification
     sig, group "...Generate"            the encoded message ^ d mod n equals sig
-    ct                                  ct^d mod n, then OAEP or PKCS#1 v1.5 gives msg back, or refuses
-    base, exponent, modulus, ...        that power
+    ct                                  ct^d mod n decodes to msg by OAEP or PKCS#1 v1.5, or is refused
+    base, exponent, modulus, ...        base^exponent mod modulus
 
-`result` is the file's verdict; "acceptable" allows either answer, and only the power itself is then judged.
+`result` is the verdict of the file; "acceptable" allows either verdict, and only the power itself is then
+judged.
 """
 
 from functools import partial
@@ -46,7 +47,7 @@ def read(document: dict[str, Any], source: str) -> list[Item]:
     return items
 
 
-# the names of a number of a key: in the group, and in its publicKey or privateKey
+# names of the numbers of a key: in the group -> in its publicKey or privateKey
 _NUMBERS = {"n": "modulus", "e": "publicExponent", "d": "privateExponent", "p": "prime1", "q": "prime2"}
 _DER = ("privateKeyPkcs8", "publicKeyAsn", "keyAsn", "publicKeyDer", "keyDer")
 _PEM = ("privateKeyPem", "publicKeyPem", "keyPem")
@@ -54,7 +55,7 @@ _JWK = ("privateKeyJwk", "publicKeyJwk", "keyJwk")
 
 
 def _find_key(group: dict[str, Any], where: str) -> Key | None:
-    """The group's key from the first way of giving one that it has."""
+    """The group's key, in the first form that the group has."""
     nested: dict[str, Any] = {}
     for field in ("publicKey", "privateKey"):
         if isinstance(inner := group.get(field), dict):
@@ -118,12 +119,12 @@ class _Group:
         raise Inapplicable(f"{self.kind or self.algorithm} has neither msg and sig nor msg and ct")
 
     def _hashes(self) -> tuple[str, str]:
-        """The hash of messages as the group has it, and the one of the mask as hashlib has it."""
+        """The hash of messages as the group spells it, and the hash of the mask as hashlib names it."""
         written = str(self.group.get("sha") or "")
         return written, hash_of(str(self.group.get("mgfSha") or written))
 
     def _salt_len(self) -> int | None:
-        """The length of PSS salts; None: the group does not say."""
+        """The length of PSS salts, or None if the group does not give it."""
         length = self.group.get("sLen")
         if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 0):
             raise BadInput(f"{self.where}: sLen is {shorten(repr(length))}; it must be a number of bytes")
@@ -147,7 +148,7 @@ class _Group:
                     f"a modulus of {key.n.bit_length()} bits is too short for {signed.written}"
                 )
             return made
-        valid = _in_range(signature, key)  # RFC 8017, 8.1.2 and 8.2.2: else it is invalid
+        valid = _in_range(signature, key)  # otherwise invalid, RFC 8017, 8.1.2 and 8.2.2
         return verification(name, signed, value, key, _EXPECT[result], result, valid=valid)
 
     def _decryption(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
@@ -160,10 +161,10 @@ class _Group:
             decode = partial(encoding.oaep_decode, hash_of(written), mgf, label=label)
         number, result = int.from_bytes(ciphertext, "big"), test["result"]
         verdict = _EXPECT[result], f"{claim}: {result}"
-        valid = _in_range(ciphertext, key)  # RFC 8017, 7.1.2 and 7.2.2: else it is invalid
+        valid = _in_range(ciphertext, key)  # otherwise invalid, RFC 8017, 7.1.2 and 7.2.2
         return decryption(name, scheme, decode, number, message, key, *verdict, valid=valid)
 
 
 def _in_range(number: bytes, key: Key) -> bool:
-    """As many bytes as the modulus, and below it."""
+    """Whether the number has as many bytes as the modulus, and is below it."""
     return len(number) == encoding.octets(key.n.bit_length()) and int.from_bytes(number, "big") < key.n

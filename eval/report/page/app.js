@@ -22,7 +22,7 @@
     if (!entriesOf.has(entry.m)) entriesOf.set(entry.m, []);
     entriesOf.get(entry.m).push(entry);
   }
-  // the row of a figure; what is derived from others leads to the first of them
+  // the row of a figure; a derived figure has the first row of its measurement
   const rowOf = (entry, name) => (entriesOf.get(entry.m).find((each) =>
     each.metric === name && (!each.operation || each.operation === entry.operation)) ?? entry).row;
   const published = new Map(unpack(data.published).map((each) => [each.p, each]));
@@ -46,7 +46,7 @@
 
   const exact = (value) => value.toLocaleString("en-US", Number.isInteger(value) ? {} : { maximumSignificantDigits: 8 });
 
-  // ---- filters: nothing chosen is all
+  // ---- filters: an empty choice means all
   const chosen = {};
   const chips = all(".filters .chip");
   for (const chip of chips) {
@@ -93,7 +93,7 @@
       table.closest(".block").classList.toggle("nothing", left === 0);
     }
     for (const chart of charts.values()) chart.root.classList.toggle("nothing", recordsOf(chart).length === 0);
-    for (const section of all("main > section")) { // without data for this choice it is not shown
+    for (const section of all("main > section")) { // hidden if it has no data for this choice
       const blocks = all(".block", section);
       section.hidden = blocks.length > 0 && blocks.every((block) => block.classList.contains("nothing"));
       const link = one(`.contents a[href="#${section.id}"]`);
@@ -129,7 +129,7 @@
     }
     one(".save", root)?.addEventListener("click", () => save(made));
   }
-  // charts.filled: the metrics of the axes, and in the legend the families that are there
+  // as charts.filled: the metrics of the axes, and in the legend the families in the data
   const filled = (chart) => {
     let text = JSON.stringify(chart.spec).replaceAll('"@families"', JSON.stringify(chart.families));
     for (const [token, name] of chart.axes ? [["@x", chart.axes[0]], ["@y", chart.axes[1]]] : []) {
@@ -138,7 +138,7 @@
     }
     return JSON.parse(text);
   };
-  // charts.apart: labels do not overlap one another; here not even those of other layers
+  // as charts.apart: labels do not overlap one another, nor those of other layers
   const apart = (vega) => {
     const avoidMarks = [];
     for (const mark of vega.marks.filter(({ type }) => type === "text")) {
@@ -154,7 +154,7 @@
   const recordsOf = (chart) => {
     let records = datasets[chart.data].filter((record) => passes(record, chart.filters));
     if (chart.axes) records = records.filter((record) => record[chart.axes[0]] > 0 && record[chart.axes[1]] > 0);
-    return records.map((record) => ({ ...record })); // Vega writes into them
+    return records.map((record) => ({ ...record })); // copies, because Vega modifies them
   };
   const draw = (chart) => {
     chart.records = recordsOf(chart);
@@ -195,7 +195,7 @@
       const records = recordsOf(chart);
       chart.root.classList.toggle("nothing", records.length === 0);
       if (records.length === 0) return;
-      if (familiesOf(records).join() !== chart.families.join()) { // another legend
+      if (familiesOf(records).join() !== chart.families.join()) { // the legend changes
         chart.view.finalize();
         chart.view = chart.drawing = null;
         draw(chart);
@@ -230,7 +230,7 @@
     download(`${chart.name}.svg`, "image/svg+xml", coloured);
   });
 
-  // ---- where a figure comes from
+  // ---- the source of a figure
   const drawer = one("#drawer");
   let before = null;
   const open = (...content) => {
@@ -261,9 +261,9 @@
     open(
       element("h2", {}, `${about.label}, ${about.nbits} bits`),
       ...(about.marks ? about.marks.split("\n").map((mark) => element("p", { class: "mark" }, `! ${mark}`)) : []),
-      element("h3", {}, "Make this figure again"),
+      element("h3", {}, "Reproduce this figure"),
       command(`modexlab ledger reproduce ${row}`),
-      element("p", { class: "note" }, "which is, without the ledger,"),
+      element("p", { class: "note" }, "or, without the ledger,"),
       command(about.command),
       list([
         ["Checked", about.tests], ["Stage", about.setup], ["Interface", about.interface], ["Parameters", about.parameters],
@@ -278,7 +278,7 @@
       ...(details.modules ? [element("h3", {}, "Area by module"), element("table", {}, element("tbody", {}, ...details.modules.map((each) =>
         element("tr", {}, element("td", {}, each.path), element("td", { class: "n" }, shown(each.area_um2)),
           element("td", { style: "width:30%" }, element("span", { class: "meter", style: `width:${(100 * each.area_um2 / largest).toFixed(1)}%` }))))))] : []),
-      ...(details.caveats ? [element("h3", {}, "To be known"), element("ul", {}, ...details.caveats.map((each) => element("li", {}, each)))] : []),
+      ...(details.caveats ? [element("h3", {}, "Caveats"), element("ul", {}, ...details.caveats.map((each) => element("li", {}, each)))] : []),
     );
   };
   const openPublished = (number) => {
@@ -287,7 +287,7 @@
     open(
       element("h2", {}, about.label),
       list([["Published", about.figures], ["Where", about.source], ["Paper", about.paper], ["Technology", about.technology],
-        ["Beside ours", about.ours], ["Note", about.note], ["Erratum", about.erratum]]),
+        ["Compared with", about.ours], ["Note", about.note], ["Erratum", about.erratum]]),
       element("p", { class: "note" }, "A published figure: it was read from the paper, not measured here."),
     );
   };
@@ -339,7 +339,7 @@
     });
   }
 
-  // ---- all figures: many, so that only some are in the page at a time
+  // ---- all figures: the page holds only some of the many lines at a time
   const FIRST = 20;
   const table = one("#figures-table");
   let most = FIRST;
@@ -389,7 +389,7 @@
     if (name === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = name;
     theme.textContent = `Theme: ${name}`;
-    try { localStorage.setItem("modexlab-theme", name); } catch { /* then it is forgotten */ }
+    try { localStorage.setItem("modexlab-theme", name); } catch { /* the choice is not remembered */ }
   };
   let worn = themes.includes(remembered()) ? remembered() : "system";
   wear(worn);

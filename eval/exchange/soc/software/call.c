@@ -1,5 +1,5 @@
-// Calls the accelerator on the bus with requests of its table, and compares the responses with those of its function.
-// Words of output, for each request: the status, then the words of the results. The exit code is 0 if all is right.
+// Calls the accelerator on the bus with requests of its table, and compares the responses with those of the functional model.
+// Output words per request: the status, then the words of the results. The exit code is 0 if all responses are correct.
 
 #include "operands.h"
 #include "platform.h"
@@ -11,7 +11,7 @@ static uint32_t results[RESULT_WORDS];
 void on_machine(void) {}
 
 void on_fault(uint32_t cause) {
-  print("a trap that nobody expects\n");
+  print("unexpected trap\n");
   word(cause);
   stop(3);
 }

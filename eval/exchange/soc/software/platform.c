@@ -1,4 +1,4 @@
-// Interrupts of VexRiscv as LiteX has it: lines with a mask of their own behind RISC-V's external interrupt; and of PicoRV32.
+// Interrupts of LiteX's VexRiscv, whose masked lines share RISC-V's external interrupt, and of PicoRV32.
 
 #include "platform.h"
 
@@ -11,7 +11,7 @@ static void set_mask(uint32_t mask) { __asm__ volatile(".insn r 0x0B, 6, 3, x0, 
 void interrupts_on(void) { set_mask(~(MASK | 6u)); } // 1: illegal instruction; 2: misaligned access
 
 void sleep_until(volatile const bool *over) {
-  // `over` cannot change between the look at it and the sleep: what is masked wakes, too, but is not taken
+  // `over` cannot change between the test and the sleep: a masked interrupt wakes the CPU but is not taken
   set_mask(~0u);
   if (!*over)
     __asm__ volatile(".insn r 0x0B, 4, 4, x0, x0, x0" ::: "memory"); // waitirq
@@ -27,12 +27,12 @@ void on_interrupt(uint32_t which) {
 
 #else
 
-#define EXTERNAL 0x800u // in mie, and the cause 11 of interrupts
+#define EXTERNAL 0x800u // in mie: bit 11, the cause of external interrupts
 #define GLOBAL 8u       // in mstatus
 #define IS_INTERRUPT 0x80000000u
 
 void interrupts_on(void) {
-  __asm__ volatile("csrw 0xBC0, %0" ::"r"(MASK)); // of the lines
+  __asm__ volatile("csrw 0xBC0, %0" ::"r"(MASK)); // mask of the lines
   __asm__ volatile("csrw mie, %0" ::"r"(EXTERNAL));
   __asm__ volatile("csrs mstatus, %0" ::"r"(GLOBAL) : "memory");
 }
@@ -40,7 +40,7 @@ void interrupts_on(void) {
 void sleep_until(volatile const bool *over) {
   __asm__ volatile("csrc mstatus, %0" ::"r"(GLOBAL) : "memory");
   if (!*over)
-    __asm__ volatile("wfi" ::: "memory"); // what is masked wakes, too, but is not taken
+    __asm__ volatile("wfi" ::: "memory"); // a masked interrupt wakes the CPU but is not taken
   __asm__ volatile("csrs mstatus, %0" ::"r"(GLOBAL) : "memory");
 }
 
@@ -50,10 +50,10 @@ uint32_t on_trap(uint32_t cause, uint32_t at) {
     return at;
   }
   on_fault(cause);
-  return at + 4; // beyond the instruction
+  return at + 4; // skip the instruction
 }
 
 #endif
 
-// what main returns is the exit code
+// Called with the return value of main, the exit code.
 void finish(uint32_t code) { stop(code); }

@@ -1,4 +1,4 @@
-// The chip: its output port and its interrupts. soc_map.h has the addresses; it is made with the chip.
+// The output port and the interrupts of the chip. soc_map.h, generated with the chip, has the addresses.
 
 #ifndef PLATFORM_H
 #define PLATFORM_H
@@ -10,11 +10,11 @@
 
 #define PORT(address) (*(volatile uint32_t *)(address))
 
-// a word of output, and a number that is stamped with the cycle
+// Output a word, or a number to which the test bench adds the cycle.
 static inline void word(uint32_t value) { PORT(SOC_WORD) = value; }
 static inline void mark(uint32_t value) { PORT(SOC_MARK) = value; }
 
-// the end of the simulation, with an exit code
+// End the simulation with an exit code.
 static inline void stop(uint32_t code) {
   for (;;)
     PORT(SOC_STOP) = code;
@@ -25,16 +25,16 @@ static inline void print(const char *text) {
     PORT(SOC_CONSOLE) = (unsigned char)*text++;
 }
 
-// Let the machine's interrupt through.
+// Enable the machine's interrupt.
 void interrupts_on(void);
 
-// Until an interrupt has been handled, if `over` is not yet true.
+// Sleep until an interrupt has been handled, unless `over` is already true.
 void sleep_until(volatile const bool *over);
 
-// Of the program: the machine's interrupt.
+// Defined by the program: handles the machine's interrupt.
 void on_machine(void);
 
-// Of the program: another trap, of an access that the bus refused for instance; its cause.
+// Defined by the program: handles any other trap, such as a bus error, given its cause.
 void on_fault(uint32_t cause);
 
 #endif

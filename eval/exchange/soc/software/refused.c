@@ -1,6 +1,6 @@
-// Accesses that the machine refuses, without the driver, which makes none: what comes of them on this CPU. Three words for each:
-// the value that a read has found, the cause of the trap it took (0: none), and STATUS after it. The last is no access but an
-// instruction that is none, which shows that traps are seen.
+// Tests how this CPU reacts to accesses that the machine refuses. It does not use the driver, which makes no such accesses.
+// Output words per access: the value that was read, the cause of the trap (0: none), and STATUS afterwards. The last test is an
+// illegal instruction, which shows that traps are detected.
 
 #include "modexlab_regs.h"
 #include "platform.h"
@@ -37,10 +37,10 @@ static void try_write(uint32_t at, uint32_t value) {
 int main(void) {
   interrupts_on();
   try_read(MODEXLAB_REG_ID);        // allowed
-  try_read(MODEXLAB_REG_MODULUS);   // only written
-  try_read(MODEXLAB_REG_RESULT);    // there is none
+  try_read(MODEXLAB_REG_MODULUS);   // write-only
+  try_read(MODEXLAB_REG_RESULT);    // no result yet
   try_read(0x100);                  // no register
-  try_write(MODEXLAB_REG_ID, 1);    // only read
+  try_write(MODEXLAB_REG_ID, 1);    // read-only
   try_write(0x100, 1);              // no register
   for (uint32_t i = 0; i < 4 * MODEXLAB_MOST_WORDS; i += 4) { // a long computation
     REGISTER(MODEXLAB_REG_MODULUS + i) = 0xFFFFFFFF;
@@ -50,8 +50,8 @@ int main(void) {
   REGISTER(MODEXLAB_REG_BASE) = 2;
   REGISTER(MODEXLAB_REG_CONTROL) = MODEXLAB_CONTROL_START_MASK;
   fault = 0;
-  try_write(MODEXLAB_REG_MODULUS, 3);                            // it is running
-  try_write(MODEXLAB_REG_CONTROL, MODEXLAB_CONTROL_START_MASK); // it is running
+  try_write(MODEXLAB_REG_MODULUS, 3);                            // while running
+  try_write(MODEXLAB_REG_CONTROL, MODEXLAB_CONTROL_START_MASK); // while running
   __asm__ volatile(".word 0" ::: "memory");
   tell(UNTOUCHED);
   return 0;

@@ -1,11 +1,11 @@
-// RSA by the machine on the bus: encrypts a message and decrypts the ciphertext, and compares both with what they must be.
-// With -DBY_INTERRUPT it sleeps while the machine computes, else it polls. The exit code is 0 if all is right.
+// RSA on the machine on the bus: encrypts a message and decrypts the ciphertext, and compares both with the expected values.
+// With -DBY_INTERRUPT it sleeps while the machine computes, else it polls. The exit code is 0 if both are correct.
 
 #include "modexlab.h"
 #include "operands.h"
 #include "platform.h"
 
-enum { LOAD = 1, START, WAIT, READ, END }; // of the phases of a call, each begins with its mark
+enum { LOAD = 1, START, WAIT, READ, END }; // a mark begins each phase of a call
 
 static modexlab_t machine;
 static uint32_t result[WORDS];
@@ -21,7 +21,7 @@ static void say(const char *text) {
 }
 
 void on_fault(uint32_t cause) {
-  say("a trap that nobody expects");
+  say("unexpected trap");
   word(cause);
   stop(3);
 }
@@ -37,7 +37,7 @@ static int wait(void) {
 #ifdef BY_INTERRUPT
   while (!modexlab_finished(&machine))
     sleep_until(&machine.finished);
-  return MODEXLAB_OK; // modexlab_read says how it has ended
+  return MODEXLAB_OK; // modexlab_read returns the status
 #else
   return modexlab_wait(&machine, 0);
 #endif

@@ -1,5 +1,5 @@
-# Start at 0 and interrupts, for VexRiscv (RISC-V's machine mode) and, with -DPICORV32, for PicoRV32, whose interrupts have
-# instructions of their own (opcode custom-0, funct7 as below) and registers q0, where it goes back to, and q1, which they are.
+# Reset code at address 0 and trap entry, for VexRiscv (RISC-V's machine mode) and, with -DPICORV32, for PicoRV32, which has its own
+# interrupt instructions (opcode custom-0, funct7 as below) and registers: q0 is the return address, q1 the pending interrupts.
 
 #define REGISTERS_SAVED 16
 
@@ -7,7 +7,7 @@
     .globl _start
 _start:
     j       begin
-    .org    0x10 # where PicoRV32 goes
+    .org    0x10 # trap vector of PicoRV32
 trap:
     addi    sp, sp, -4 * REGISTERS_SAVED
     sw      ra, 0(sp)
@@ -62,7 +62,7 @@ begin:
     la      sp, _stack_top
 #ifdef PICORV32
     li      t0, -1
-    .insn r 0x0B, 6, 3, x0, t0, x0 # maskirq: none
+    .insn r 0x0B, 6, 3, x0, t0, x0 # maskirq: mask all
 #else
     la      t0, trap
     csrw    mtvec, t0
