@@ -1,3 +1,3 @@
-"""The command line: main.py finds the command, commands/ holds one file per form, options.py the shared
-options, render.py prints results. Nothing imports this room.
+"""The command line: main.py finds the command, commands/ has one file per form, options.py the shared
+options, and render.py prints results. Nothing imports this room.
 """

@@ -3,7 +3,7 @@
 import sys
 
 if not getattr(sys.flags, "safe_path", sys.flags.isolated):
-    del sys.path[0]  # the current directory, from which nothing is imported
+    del sys.path[0]  # the current directory: nothing is imported from it
 
 from .main import main
 

@@ -1,4 +1,4 @@
-"""Objects behind the options that commands share: designs and their settings, accelerators, the ledger."""
+"""Builds objects from the options that commands share: designs and their settings, accelerators, keys."""
 
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow",
 
 
 def given(args: Namespace, name: str) -> bool:
-    """An option that the user has given; 0 is a value."""
+    """Whether the user has given an option; 0 counts as a value."""
     value = getattr(args, name, None)
     return value is not False and value not in (None, []) and (name, value) != ("blind", "no")
 
@@ -35,7 +35,7 @@ def refuse(args: Namespace, options: Iterable[str], why: str) -> None:
 
 
 def private(args: Namespace) -> bool:
-    """A private operation by a program is asked for."""
+    """Whether a private operation is requested."""
     return any(given(args, option.removeprefix("--")) for option in PRIVATE)
 
 
@@ -54,7 +54,7 @@ def entries_of(args: Namespace) -> list[Design | OwnDesign]:
 
 
 def designs_of(args: Namespace) -> list[Design]:
-    """The same of a command for RSA machines."""
+    """The designs of a command that only supports RSA machines."""
     found: list[Any] = entries_of(args)
     for design in found:
         if isinstance(design, OwnDesign):
@@ -63,7 +63,7 @@ def designs_of(args: Namespace) -> list[Design]:
 
 
 def one_entry(args: Namespace) -> Design | OwnDesign:
-    """The accelerator of a command that takes one."""
+    """The accelerator of a command that accepts only one."""
     first, *others = entries_of(args)
     if others:
         raise BadInput(
@@ -73,7 +73,7 @@ def one_entry(args: Namespace) -> Design | OwnDesign:
 
 
 def accelerator_of(args: Namespace, design: Design | OwnDesign | None = None, *numbers: int) -> Any:
-    """The design at the width and the settings of a command; these numbers say how wide it is otherwise."""
+    """The design at the width and settings of a command; by default as wide as these numbers need."""
     design = design or one_entry(args)
     nbits = args.nbits
     if nbits is None:
@@ -84,7 +84,7 @@ def accelerator_of(args: Namespace, design: Design | OwnDesign | None = None, *n
 
 
 def program_settings(args: Namespace, design: Design, nbits: int) -> Settings:
-    """The values of --set, with --crt, --blind and --verify those of a private operation."""
+    """The values of --set; --crt, --blind or --verify add those of a private operation."""
     settings = settings_of(design, args.settings)
     if private(args):
         return private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
@@ -92,13 +92,13 @@ def program_settings(args: Namespace, design: Design, nbits: int) -> Settings:
 
 
 def described(accelerator: Any) -> Json:
-    """An accelerator for scripts: its name, width and parameters."""
+    """The JSON of an accelerator: its name, width and parameters."""
     params = {name: json_value(value) for name, value in accelerator.parameters.items()}
     return {"design": accelerator.design.name, "nbits": accelerator.nbits, "params": params}
 
 
 def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface: str = COUPLINGS[0]) -> Xcel:
-    """Return the accelerator behind a processor: a design with its `--nbits` and `--set`, or the null
+    """The accelerator behind a processor: a design with its `--nbits` and `--set`, or the null
     accelerator.
     """
     if name is None:
@@ -109,7 +109,7 @@ def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface:
     design = catalogue.entry(name)
     nbits = design.usual_nbits if nbits is None else nbits
     xcel = Xcel(design, nbits, settings_of(design, settings), interface)
-    # refuses what cannot be there, before anything is built
+    # BadInput before anything is built
     design.at(nbits, **xcel.settings).interface(interface)
     return xcel
 
@@ -126,7 +126,7 @@ def private_key(path: str) -> RSAKey:
 
 
 def assignments(option: str, texts: Iterable[str], example: str) -> Iterator[tuple[str, str]]:
-    """The names and values of options such as --set NAME=VALUE, none of them twice."""
+    """The names and values of options such as --set NAME=VALUE; BadInput if a name occurs twice."""
     seen = set()
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
@@ -139,7 +139,7 @@ def assignments(option: str, texts: Iterable[str], example: str) -> Iterator[tup
 
 
 def settings_of(design: Design | OwnDesign, given: list[str]) -> Settings:
-    """The values of `--set`; names that the design does not have are left for its own check."""
+    """The values of `--set`; unknown names are left for the design to reject."""
     known = {param.name: param for param in design.params}
     return {
         short(name): _setting(known[name], value) if name in known else short(value)
@@ -148,7 +148,7 @@ def settings_of(design: Design | OwnDesign, given: list[str]) -> Settings:
 
 
 def _setting(param: Param, text: str) -> Any:
-    """The value of one parameter, numbers written as everywhere else."""
+    """The value of one parameter; numbers are written as in other options."""
     if isinstance(param.legal, tuple):
         return param.parse(text) if len(text) <= 40 else param.checked(short(text))
     try:

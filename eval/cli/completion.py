@@ -15,7 +15,7 @@ from ..papers.published import NUMBERS
 from .commands.compare import WORDS
 from .routes import SUMMARIES
 
-# how arguments are completed, by the word that the help shows for them
+# how arguments are completed, by their metavar in the help
 FILES = frozenset({"FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"})
 DIRECTORIES = frozenset({"DIR"})
 DESIGN = "DESIGN"
@@ -59,7 +59,7 @@ def _add_forms(
     operands: list[argparse.Action] = []
     for selector, form in forms:
         own = [action for action in form._actions if not action.option_strings]
-        if operands:  # of the first form; a word of another one comes in their place
+        if operands:  # of the first form; words of other forms are alternatives
             operands += [action for action in own if selector[0] in words and action.dest in VALUES]
         else:
             operands = own
@@ -86,7 +86,9 @@ def _add_forms(
 
 
 def _fish(prog: str, commands: Mapping[str, argparse.ArgumentParser]) -> str:
-    """shtab has no fish: one `complete` line per command, option and list of values."""
+    """The script for fish, which shtab does not support: one `complete` line per command, option and list of
+    values.
+    """
     lines = [f"# completion of {prog} for fish", f"complete -c {prog} -f"]
     for name, command in commands.items():
         summary = shlex.quote(SUMMARIES[name])

@@ -17,11 +17,11 @@ from ..designs.levels import Disagreement
 
 LABS = Path(__file__).parents[2] / "docs" / "labs"  # in a wheel too
 MOST_SHOWN = 120  # characters of a value
-TOLERANCE = 0.01  # of numbers that are not integers
+TOLERANCE = 0.01  # relative, of floating-point numbers
 
 
 class Row(NamedTuple):
-    """A call of the student's code, and the value that an oracle has for it."""
+    """A call of the student's code, and the value that an oracle computes."""
 
     name: str
     call: Callable[..., Any]
@@ -42,7 +42,7 @@ class Grade(NamedTuple):
 
 
 def lab_folder(number: str) -> Path:
-    """The folder of a lab; BadInput if there is none of this number."""
+    """The folder of a lab; BadInput if there is no lab of this number."""
     numbers = sorted(path.name.removeprefix("lab") for path in LABS.glob("lab[0-9]"))
     if number not in numbers:
         raise unknown("lab", number, numbers)
@@ -50,7 +50,7 @@ def lab_folder(number: str) -> Path:
 
 
 def student_module(folder: Path, name: str) -> Any:
-    """A file of the student's, imported anew if the folder has changed."""
+    """A module of the student's, imported again if the folder has changed."""
     if not (folder / name).is_file():
         raise BadInput(f"{folder / name} is missing; the handout says which command writes it")
     return own.imported(folder.absolute() / name, own.folder_digest(folder))
@@ -82,7 +82,7 @@ def grade(checkpoint: Checkpoint, folder: Path) -> Grade:
 
 
 def _failure(row: Row, folder: Path) -> str:
-    """The row with its values if the student's code has another value, else nothing."""
+    """The row with actual and expected value, if they differ; else empty."""
     asked = ", ".join(f"{name} = {_text(value)}" for name, value in row.arguments.items())
     where = f"row {row.name!r}" + (f" ({asked})" if asked else "")
     try:

@@ -1,4 +1,4 @@
-"""The laboratory behind options: points of the flow, the ledger, and how points are measured."""
+"""Builds points of the flow, the ledger and sweeps from the options of a command."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ from .arguments import assignments, one_entry, settings_of
 def flow_point(
     args: Namespace, stage: str, flow: Mapping[str, Any] | None = None, system: bool = False
 ) -> Point:
-    """The point of a command for the flow: a design of any kind, or a system by its name, or by `system`."""
+    """The point of a command for the flow: a design of any kind, or a system, by its name or by `system`."""
     name, nbits = args.design, args.nbits
     if name is None and not args.manifests:
         raise BadInput(
@@ -41,9 +41,9 @@ def flow_point(
         design = one_entry(args)
         name = design.reference
         if system and "@" in name:
-            raise BadInput(f"{design.name} is no machine of the catalogue: drop --system")
+            raise BadInput(f"{design.name} is not a machine of the catalogue: drop --system")
     if system and args.interface != DEFAULT.name:
-        raise BadInput("--interface with --system: a processor always has registers in front; drop it")
+        raise BadInput("--interface with --system: behind a processor the interface is always xcel; drop it")
     if design is None and args.settings:
         raise BadInput(f"--set {args.settings[0]}: software on the processor has no parameters; drop it")
     settings = settings_of(design, args.settings) if design else {}
@@ -66,8 +66,8 @@ def flow_of(args: Namespace, options: Collection[str], command: str) -> dict[str
 
 
 def kit_of(args: Namespace, *, installed: bool = False) -> str:
-    """The value of `--kit` as points have it: "" for the default one; BadInput for an unknown one, and on
-    request for one that is not installed.
+    """The value of `--kit` as in points: "" for the default; BadInput if the kit is unknown or, with
+    `installed`, not installed.
     """
     from ...flow.kit import kit  # not at the top: it needs the extra [flow]
 
@@ -83,9 +83,9 @@ def jobs_of(args: Namespace) -> int:
 
 
 def ledger_of(args: Namespace, *, read_only: bool = False, reference: bool = False) -> Ledger:
-    """The ledger of `--ledger`; a named one that is only read must be there.
+    """The ledger of `--ledger`; if it is only read, it must exist.
 
-    reference: with the reference results, for points of which it has no figures.
+    reference: add the reference results, for points without figures in the ledger.
     """
     if args.ledger is not None:
         check_file("--ledger", args.ledger)
@@ -96,7 +96,7 @@ def ledger_of(args: Namespace, *, read_only: bool = False, reference: bool = Fal
 
 
 def swept(args: Namespace, space: Space, points: list[Point], ledger: Ledger, label: str) -> Sweep:
-    """Measure these points of a space by processes, as --jobs and --retry have it."""
+    """Measure these points of a space in processes, with --jobs and --retry."""
     jobs = min(jobs_of(args), max(1, len(points)))
     return Sweep(space, ledger, Exhaustive(points), args.retry).run(Local(jobs), label, quiet=args.json)
 
@@ -104,7 +104,7 @@ def swept(args: Namespace, space: Space, points: list[Point], ledger: Ledger, la
 @contextmanager
 def sigterm_as_ctrl_c() -> Iterator[None]:
     """End the block and its processes on SIGTERM, which `timeout` sends, as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():  # elsewhere there are no signals
+    if threading.current_thread() is not threading.main_thread():  # other threads get no signals
         yield
         return
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,9 +1,9 @@
 """Entry point of the command line: `modexlab COMMAND ...`, with the exit codes and error handling of all
 commands.
 
-A user's mistake (BadInput) and a system that refuses (a full disk, a file of others) are one line on stderr
-and exit code 2, a wrong result is exit code 1, Ctrl-C is 130. PyMTL3 is imported only by the commands that
-need it, when they run: `modexlab --help` is quick.
+A user error (BadInput) or an error of the operating system (a full disk, no permission) prints one line on
+stderr and exits with code 2; a wrong result exits with 1, Ctrl-C with 130. PyMTL3 is imported only when a
+command needs it, so that `modexlab --help` is quick.
 """
 
 import argparse
@@ -43,7 +43,7 @@ MOST_EXAMPLES = 3  # in a help text; the page of the command has all
 
 PACKAGE = "modexlab"
 SHELLS = ("bash", "zsh", "fish")
-# where a distribution is called otherwise than its module
+# distributions whose name differs from that of their module
 DISTRIBUTIONS = {
     "yaml": "PyYAML",
     "PIL": "pillow",
@@ -53,7 +53,7 @@ DISTRIBUTIONS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argparse parser whose errors come out like all others, on one line."""
+    """An argparse parser that reports errors like all others, on one line."""
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message}; see `{self.prog} --help`")
@@ -61,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # an overload for each kind of namespace
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Refuse unknown arguments here: the parser of a command knows its own help, its parent does not."""
+        """Reject unknown arguments here: the parser of a command knows its own help, its parent does not."""
         found, extra = super().parse_known_args(args, namespace)
         if extra:
             self.error(f"unrecognized arguments: {' '.join(extra)}{self._hint(extra[0], [*(args or ())])}")
@@ -78,7 +78,7 @@ class _Parser(argparse.ArgumentParser):
         return f" (did you mean {known[nearest[0]]}?)" if nearest else ""
 
     def print_help(self, file: Any = None) -> None:
-        """As argparse does it, but an output that cannot be written is an error."""
+        """Print the help as argparse does, except that an output that cannot be written is an error."""
         print(self.format_help(), end="", file=file)
 
 
@@ -149,7 +149,7 @@ def _others(name: str) -> str:
 
 
 def parsed(argv: Sequence[str]) -> argparse.Namespace:
-    """The arguments of a command line, by the parser of the command that it names."""
+    """The arguments of a command line, from the parser of the command that it names."""
     if not argv or argv[0].startswith("-"):
         return _top().parse_args(argv)
     name, rest, notice = find(argv)
@@ -169,7 +169,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run one command; return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # file names may not be printable
@@ -198,14 +198,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         wanted = rf"{re.escape(distribution)}\b.*extra == ['\"](flow|fpga|report|sweep|soc)['\"]"
         found = (re.match(wanted, requirement, re.IGNORECASE) for requirement in requires(PACKAGE) or ())
         if not (extra := next(filter(None, found), None)):
-            raise  # a module that no extra of ours has is a bug: show it whole
+            raise  # a missing module that no extra provides is a bug: show the traceback
         return _refused(f"{distribution} is not installed: run `pip install '{PACKAGE}[{extra[1]}]'`")
     except OSError as error:
         reason = error.strerror or str(error)
         what = f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
-        return _refused(f"{what}; make room, or take a place where you may write")
+        return _refused(f"{what}; free some space, or give a path that you can write to")
     except (ArithmeticError, RuntimeError) as error:
-        # a machine that hangs, or cannot be built; an error that is not of ours is a bug: show it whole
+        # a machine that hangs, or cannot be built; an error from elsewhere is a bug: show the traceback
         if not type(error).__module__.startswith("modexlab."):
             raise
         _say(str(error))
@@ -213,13 +213,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(message: str, kind: str = "error") -> None:
-    """A message on stderr; where stderr takes none either, the exit code has to do."""
+    """Print a message on stderr. If stderr is not writable either, only the exit code remains."""
     with contextlib.suppress(OSError):
         print(f"modexlab: {kind}: {message}", file=sys.stderr, flush=True)
 
 
 def _refused(message: str) -> int:
-    """Say on one line what is wrong, after what has been printed so far."""
+    """Flush the output so far, print an error on one line, and return its exit code."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -230,7 +230,7 @@ def _refused(message: str) -> int:
 
 
 def _discard_output() -> None:
-    """Nobody takes our output: keep the interpreter from failing again when it flushes at exit."""
+    """Redirect stdout to nowhere, as the interpreter would fail again when it flushes at exit."""
     with contextlib.suppress(io.UnsupportedOperation):  # a stream without a descriptor, in tests
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -19,7 +19,7 @@ Labelled = list[tuple[str, str]]  # values with their labels
 
 
 def tracer(args: Namespace) -> Callable[[int, str], None] | None:
-    """Prints the line of each cycle with --trace; on stderr beside JSON."""
+    """A function that prints the line of each cycle, for --trace; on stderr if JSON goes to stdout."""
     if not args.trace:
         return None
     out = sys.stderr if args.json else sys.stdout
@@ -27,7 +27,7 @@ def tracer(args: Namespace) -> Callable[[int, str], None] | None:
 
 
 def stage_of(args: Namespace) -> str | None:
-    """The stage of --stage; a trace is one of the hardware in Python."""
+    """The stage of --stage; a trace of RTL needs stage python."""
     return "python" if args.trace and args.level == "rtl" and not args.stage else args.stage
 
 
@@ -38,12 +38,12 @@ class Operation:
     accelerator: Any
     name: str
     parts: Sequence[Sequence[Message]]
-    judge: Callable[[Sequence[Operated]], tuple[Json, Labelled]]  # its fields, among them `ok`, and its lines
-    times: Sequence[int] = ()  # how often the cycles of each part count, if not once
-    title: str = ""  # in place of the parameters
+    judge: Callable[[Sequence[Operated]], tuple[Json, Labelled]]  # JSON with `ok`, and lines of text
+    times: Sequence[int] = ()  # factors for the cycles of each part; default: 1
+    title: str = ""  # instead of the parameters
 
     def run(self, args: Namespace) -> tuple[Json, str]:
-        """The report of a simulation, as the options of `modexlab run` have it, for scripts and as text."""
+        """Simulate with the options of `modexlab run`; return the report as JSON and as text."""
         accelerator = self.accelerator
         label = f"{accelerator.name}, {accelerator.nbits} bits"
         first = "compiling the simulator" if args.level == "rtl" else args.level

@@ -20,14 +20,14 @@ from ..designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT, UNIT_SUMM
 from ..lab.flow_settings import FLOW_DEFAULTS, check_clock
 from ..lab.stages import FLOW
 
-# spellings that still work and that no help shows, by today's name
+# old spellings that still work but are not in the help, by present name
 OLD_SPELLINGS = {"--accelerator": "--design"}
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
 
 def number(text: str) -> int:
-    """A number as a user writes it: decimal, or 0x and hexadecimal digits."""
+    """Parse a number: decimal, or 0x and hexadecimal digits."""
     text = text.strip()
     if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
         return int(text, 16)
@@ -44,24 +44,24 @@ def number(text: str) -> int:
 
 
 def short(text: str) -> str:
-    """`text`, or both of its ends: an error message is one line."""
+    """`text`, or only its ends if it is too long for one line of an error message."""
     return text if len(text) <= 40 else f"{text[:16]}...{text[-16:]}"
 
 
 def width(text: str) -> int:
-    """A number of bits, of which `check_width` refuses those that no machine has, negative ones as well."""
+    """Parse a number of bits; `check_width` rejects those out of range, negative ones included."""
     return int(text) if re.fullmatch(r"\s*-[0-9]{1,9}\s*", text) else number(text)
 
 
 def positive(text: str) -> int:
-    """A number from 1 up."""
+    """Parse a number from 1 up."""
     if not (value := number(text)):
         raise argparse.ArgumentTypeError("0 is too few; give a number from 1 up")
     return value
 
 
 def real(check: Callable[[float], float], example: str) -> Callable[[str], float]:
-    """Return a parser of decimal numbers that `check` accepts."""
+    """A parser of decimal numbers that `check` accepts."""
 
     def parse(text: str) -> float:
         try:
@@ -69,7 +69,7 @@ def real(check: Callable[[float], float], example: str) -> Callable[[str], float
         except BadInput as error:
             raise argparse.ArgumentTypeError(str(error)) from None
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in {example}") from None
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number; write it as in {example}") from None
 
     return parse
 
@@ -103,7 +103,7 @@ def choice(name: str, choices: Iterable[Any], help: str, default: Any = None, **
 
 @dataclass(frozen=True)
 class Group:
-    """Options below a title of their own; without one they exclude one another."""
+    """Options under a common title; without a title they exclude one another."""
 
     title: str
     options: Options
@@ -119,7 +119,7 @@ Options = Sequence["str | Option | Interfaces | Group"]
 
 
 def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
-    """Declare the options of a command, and the old spellings that none of them has taken."""
+    """Declare the options of a command, and the old spellings that do not clash with them."""
     _add(parser, options)
     for name, old in OLD_SPELLINGS.items():
         known = parser._option_string_actions
@@ -136,7 +136,7 @@ def _add(parser: argparse._ActionsContainer, options: Options) -> None:
 
 
 def shared(name: str, note: str = "", **settings: Any) -> Option:
-    """A shared option with a note behind its help, and with other settings."""
+    """A shared option with a note after its help, and with other settings."""
     known = SHARED[name]
     help = known.settings["help"]
     return Option(
@@ -146,7 +146,7 @@ def shared(name: str, note: str = "", **settings: Any) -> Option:
 
 @dataclass(frozen=True)
 class Interfaces:
-    """`--interface`: one of those that are registered when a parser is made, or the unit alone."""
+    """`--interface`: the interfaces registered when the parser is built, and optionally the unit alone."""
 
     unit: bool = False
     default: str = DEFAULT.name
@@ -216,7 +216,7 @@ _DECLARED = (
     choice(
         "--div-bits",
         DIV_BITS,
-        f"bits of a quotient in a cycle: {', '.join(map(str, DIV_BITS))} (default: 2)",
+        f"quotient bits per cycle: {', '.join(map(str, DIV_BITS))} (default: 2)",
         metavar="N",
         type=number,
     ),
@@ -236,7 +236,7 @@ _DECLARED = (
     repeated(
         "--flow",
         "PARAM=VALUE",
-        "another parameter of the flow, such as glitches=False; may be repeated (an unknown one prints their "
+        "another parameter of the flow, such as glitches=False; may be repeated (an unknown name prints the "
         "list)",
         dest="other",
     ),
@@ -251,12 +251,12 @@ _DECLARED = (
     ),
     option("--top", "NAME", "the top module"),
     option(
-        "--include", "DIR", "another directory of files that are included; may be repeated", action="append"
+        "--include", "DIR", "another directory to search for included files; may be repeated", action="append"
     ),
     option("--define", "NAME=VALUE", "a macro of the Verilog; may be repeated", action="append"),
     # measurements and files
     option("--jobs", "N", "number of processes (default: one for each core)", type=positive),
-    flag("--retry", "try again what failed before"),
+    flag("--retry", "try again points that failed before"),
     flag("--full", "include what takes long"),
     option("--table", "N", "only this table of the paper; may be repeated", action="append"),
     option(
@@ -266,10 +266,10 @@ _DECLARED = (
     ),
     Option("--format", help="format of the written file"),
     Option("--output", "-o", metavar="PATH", help="where to write the result"),
-    flag("--force", "write into a directory that has files"),
+    flag("--force", "write into a directory that is not empty"),
 )
 SHARED = {declared.names[0]: declared for declared in _DECLARED}
-PRIVATE = ("--crt", "--blind", "--verify")  # how a private operation is done by a program
+PRIVATE = ("--crt", "--blind", "--verify")  # options of a private operation by a program
 RSA_OPERANDS = ("--base", "--exp", "--mod")
 UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")

@@ -23,22 +23,22 @@ RSA_OPTIONS = (
 
 
 def made(args: Namespace, design: OwnDesign) -> Runnable:
-    """The accelerator of a command's width and settings."""
-    refuse(args, RSA_OPTIONS, f" is for RSA machines, and {design.name} is none; give --field NAME=VALUE")
+    """The accelerator at the width and settings of a command."""
+    refuse(args, RSA_OPTIONS, f" is for RSA machines, and {design.name} is not one; give --field NAME=VALUE")
     return accelerator_of(args, design)
 
 
 def refuse_fields(args: Namespace) -> None:
-    """BadInput for fields that RSA machines do not have."""
+    """BadInput if --field is given for an RSA machine."""
     refuse(args, ["fields"], " is for accelerators of your own; give --base, --exp and --mod")
 
 
 def operation(args: Namespace, design: OwnDesign) -> Operation:
-    """The requests of --field or --workload; without either, of the first workload."""
+    """The requests of --field or --workload; without either, those of the first workload."""
     accelerator = made(args, design)
     workloads = accelerator.workloads()
     if args.fields:
-        refuse(args, ["workload"], " beside --field, which gives the request; drop one of them")
+        refuse(args, ["workload"], " with --field, which gives the request; drop one of them")
         return _requests(accelerator, "request", [_request(accelerator, args.fields)])
     name = args.workload or next(iter(workloads))
     if name not in workloads:
@@ -98,7 +98,7 @@ def check(args: Namespace, design: OwnDesign) -> int:
 
 
 def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[Json, str]:
-    """The table at these stages, for scripts and as text."""
+    """Check the table at these stages; return the report as JSON and as text."""
     name, nbits = accelerator.name, accelerator.nbits
     passed = []
     error = ""
@@ -112,14 +112,14 @@ def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[
             levels.check_levels(accelerator, stages, report)
         except levels.Disagreement as disagreement:
             error = str(disagreement)
-    lines = [f"{run.where:<18}  {run.rows} rows as fl has them, {run.cycles} cycles" for run in passed]
+    lines = [f"{run.where:<18}  {run.rows} rows equal to fl, {run.cycles} cycles" for run in passed]
     lines.append(f"FAILED: {error}" if error else f"{name}: all levels agree")
     found = {"design": name, "nbits": nbits, "runs": [run._asdict() for run in passed]}
     return {**found, "ok": not error, "error": error}, "\n".join(lines)
 
 
 def named(fields: Fields, values: Message) -> Json:
-    """Values by the names of their fields, for scripts."""
+    """Values by field name, as JSON."""
     return {name: json_number(value) for (name, _), value in zip(fields, values, strict=True)}
 
 

@@ -1,4 +1,4 @@
-"""The renderer of results: a report is printed as JSON, or its blocks as text, Markdown or LaTeX."""
+"""Prints results: a report as JSON, or its blocks as text, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .exit_codes import FAILED, INTERRUPTED
 LABEL = 14  # letters
 TEXT, MARKDOWN, LATEX = "text", "markdown", "latex"  # forms of a table, which are methods of Table
 EMPTY = (None, "", "-")
-Json = dict[str, Any]  # an object for scripts
-Columns = Mapping[str, str | Callable[[Any], Any]]  # the item of a record for each head
+Json = dict[str, Any]  # a JSON object
+Columns = Mapping[str, str | Callable[[Any], Any]]  # the item of a record, by column head
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Table:
         return Table([*columns], rows, title, note)
 
     def folded(self, names: Collection[str]) -> Table:
-        """Columns of these names move into the note where their rows agree; empty columns are dropped."""
+        """Move columns of these names into the note if all rows agree, and drop empty columns."""
         if not self.rows:
             return self
         columns = dict(zip(self.head, zip(*self.rows, strict=True), strict=True))
@@ -65,7 +65,7 @@ class Table:
         return "\n\n".join(filter(None, (title, body, self.note)))
 
     def latex(self) -> str:
-        """The table for LaTeX, by the packages booktabs and graphicx; shrunk if it is wider than the text."""
+        """The table in LaTeX with the packages booktabs and graphicx; shrunk if it is wider than the text."""
         body = [[_tex(cell(value)) for value in row] for row in self.rows]
         numeric = [all(map(is_number, map(cell, column))) for column in zip(*self.rows, strict=True)]
         head, *rows = [" & ".join(row) for row in ([*map(_tex, self.head)], *body)]
@@ -104,7 +104,7 @@ Block = str | Table
 
 
 def labelled(pairs: Iterable[tuple[str, Any]], title: str = "") -> str:
-    """Lines with a label before the value, below a title; nothing for a value that is empty."""
+    """Lines with a label before the value, below a title; empty values are omitted."""
     lines = [f"{label:<{LABEL}}  {value}" for label, value in pairs if value not in (None, "")]
     return "\n".join([title, *lines] if title else lines)
 
@@ -123,24 +123,24 @@ def rendered(blocks: Iterable[Block | None], form: str = TEXT) -> str:
 
 
 def output_form(args: Namespace) -> str:
-    """The form of tables that was asked for."""
+    """The requested form of tables."""
     return next((form for form in (MARKDOWN, LATEX) if getattr(args, form)), TEXT)
 
 
 def answer(args: Namespace, data: Any, *blocks: Block | None, ok: object = True, form: str = TEXT) -> int:
-    """The result of a command: its data with --json, else its blocks; returns the exit code."""
+    """Print the result of a command: its data with --json, else its blocks; return the exit code."""
     print(json.dumps(msgspec.to_builtins(data), indent=2) if args.json else rendered(blocks, form))
     return 0 if ok else FAILED
 
 
 def answer_all(args: Namespace, results: Sequence[tuple[Any, str]], ok: object = True) -> int:
-    """The results for several designs, each for scripts and as text; one alone is no list."""
+    """Print the results for several designs, each as JSON and as text; a single one is not put in a list."""
     reports, texts = zip(*results, strict=True)
     return answer(args, reports if len(reports) > 1 else reports[0], "\n".join(texts), ok=ok)
 
 
 def capped(lines: Sequence[str], most: int, more: str = "more; --json has them all") -> list[str]:
-    """The first lines, and how many there are besides."""
+    """The first lines, and the number of the others."""
     rest = len(lines) - most
     return [*lines[:most], *([f"... and {rest} {more}"] if rest > 0 else [])]
 

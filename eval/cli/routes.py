@@ -16,7 +16,7 @@ GROUPS = {
 }
 SUMMARIES = {
     "show": "list designs, papers and spaces; show one with its program, costs or pictures",
-    "new": "begin an accelerator of your own, a manifest of Verilog, or a lab of the course",
+    "new": "start an accelerator of your own, a manifest of Verilog, or a lab of the course",
     "run": "run an operation at any level, or count its cycles by formula",
     "check": "run test vectors, or the tables of your own designs; grade a lab of the course",
     "proc": "run a program on the processor; measure systems and chips with it",
@@ -77,7 +77,7 @@ ROUTES = {
 
 # When to use each form, and its page in docs/.
 USES = {
-    "show": ("see what there is, and the parameters of a design", "tutorials/first-steps"),
+    "show": ("see the catalogue, and the parameters of a design", "tutorials/first-steps"),
     "show designs": ("choose a design", "explanation/families"),
     "show papers": ("look up a published figure and its errors", "explanation/papers"),
     "show spaces": ("choose a sweep", "howto/sweep"),
@@ -88,11 +88,11 @@ USES = {
     "show --wave": ("show a handshake on a page or a slide", "howto/waveforms"),
     "show --schedule": ("see where the cycles of a program go", "explanation/programs"),
     "show --multiples": ("find out whether a modulus has an easy multiple", "explanation/montgomery"),
-    "new accelerator": ("begin hardware of any kind in a folder of yours", "tutorials/accelerator"),
+    "new accelerator": ("start an accelerator of any kind in your own folder", "tutorials/accelerator"),
     "new manifest": ("bring in Verilog from elsewhere", "howto/foreign-verilog"),
     "new wrapper": ("adapt a core with other ports", "howto/foreign-verilog"),
     "new keys": ("look up a key of a manifest", "howto/foreign-verilog"),
-    "new lab": ("begin a lab of the course", "tutorials/course"),
+    "new lab": ("start a lab of the course", "tutorials/course"),
     "run": ("try one operation, trace it, or record waveforms", "tutorials/first-steps"),
     "run --level formula": ("count cycles at any width at once", "explanation/levels"),
     "check": ("test a design against third parties' vectors or your table", "tutorials/accelerator"),
@@ -105,7 +105,7 @@ USES = {
     "verilog --package": ("hand a design to another team", "howto/package"),
     "asic": ("learn area, clock and energy of a design", "howto/asic"),
     "asic --fpga": ("compare a design with published FPGA figures", "howto/asic"),
-    "asic --crosscheck": ("doubt a figure", "explanation/figures"),
+    "asic --crosscheck": ("verify a figure with other tools", "explanation/figures"),
     "prove": ("be sure about all inputs, not only the tested ones", "howto/prove"),
     "attack leakage": ("find out whether time or power reveals a secret", "howto/attack"),
     "attack faults": ("find out what a flipped bit can do", "howto/attack"),
@@ -118,7 +118,6 @@ USES = {
     "env": ("find out what is installed and how large the cache is", "howto/asic"),
 }
 
-# Names before 1.0, and the form that does the same.
 # Names before 1.0, and the form that does the same; most of them are those of the modules.
 _FORM_OF = {module.rpartition(".")[2]: form for form, module in ROUTES.items()}
 _UNCHANGED = (
@@ -137,7 +136,7 @@ OLD = {
 
 
 class Form(NamedTuple):
-    """The help of a form, which is the docstring of its module, and the module itself."""
+    """The module of a form, and its help, which is the docstring of the module."""
 
     summary: str
     text: str
@@ -146,7 +145,7 @@ class Form(NamedTuple):
 
 
 def form_of(form: str) -> Form:
-    """A form, whose module is imported only when it is asked for."""
+    """A form; its module is imported on demand."""
     module = import_module(f".commands.{ROUTES[form]}", __package__)
     about, _, examples = (module.__doc__ or "").rstrip().partition("\n\nexamples:\n")
     summary, _, text = about.partition("\n\n")
@@ -164,9 +163,9 @@ def words(command: str) -> list[str]:
 
 
 def find(argv: Sequence[str]) -> tuple[str, list[str], str]:
-    """The form that a command line means, its other arguments, and a note where the name is an old one.
+    """The form that a command line selects, its other arguments, and a note if the name is an old one.
 
-    `attack --help` names no form: then it is the command.
+    `attack --help` selects no form: the result is the command itself.
     """
     name, *rest = argv
     for form in forms(name):
@@ -184,7 +183,7 @@ def find(argv: Sequence[str]) -> tuple[str, list[str], str]:
 
 
 def _place(selector: Sequence[str], rest: Sequence[str]) -> tuple[int, int] | None:
-    """From where to where a selector stands among arguments: a word is the first, an option anywhere."""
+    """Start and end of a selector among arguments: a word must be the first, an option may be anywhere."""
     options = rest[: rest.index("--")] if "--" in rest else rest
     for at in range(len(options) if selector and selector[0].startswith("-") else 1):
         for length in (1, len(selector)):

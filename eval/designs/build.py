@@ -1,4 +1,6 @@
-"""The parts of a machine: what its control is given, and what the control makes of it."""
+"""Spec and Build: the parameters of a machine, and the plan, unit, hardware and models that a control builds
+from them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +14,7 @@ from .multipliers.multiplier import Unit, Values
 from .programmed import Programmed
 from .promises import Timing
 
-SCHEDULE = "schedule"  # the parameter that each design has
+SCHEDULE = "schedule"  # name of the parameter that every design has
 
 
 @dataclass(frozen=True)
@@ -31,39 +33,39 @@ class Spec:
 
 @dataclass(frozen=True)
 class Given:
-    """A number that software makes from the modulus, as papers 002 and 003 have it.
+    """A number that software computes from the modulus, as in papers 002 and 003.
 
-    It follows the three operands in the request; for moduli that the machine refuses it is 0.
+    In the request it follows the three operands. It is 0 for moduli that the machine rejects.
     """
 
-    name: str  # of the field in the request
+    name: str  # of its field in the request
     nbits: int
-    of: Callable[[int], int]  # the modulus
+    of: Callable[[int], int]  # computes it from the modulus
     meaning: str  # for readers
 
 
 def fields_of(given: Sequence[Given]) -> Fields:
-    """Their names and bits."""
+    """Names and widths of the fields for these numbers."""
     return tuple((number.name, number.nbits) for number in given)
 
 
 @dataclass(frozen=True)
 class Build:
-    """The parts of a machine: the plan of its products, their unit, and itself at two levels."""
+    """A machine ready to elaborate: its plan, product unit, RTL, cycle-level model and cycle formula."""
 
     plan: Plan
     unit: Unit
     rtl: Callable[[], Component]  # the machine
     cl: Callable[[], Component]
-    cycles: Callable[[int, int, int], int]  # of base, exp, mod; a core by a manifest returns None
-    modulus: int = 0  # the only one that the machine takes; 0: any
-    modulus_nbits: int = 0  # of the longest that it takes; 0: those of its width
+    cycles: Callable[[int, int, int], int]  # of base, exp, mod; None for a core described by a manifest
+    modulus: int = 0  # the only one that the machine accepts; 0: any
+    modulus_nbits: int = 0  # of the longest that it accepts; 0: its width
     given: tuple[Given, ...] = ()
-    time: Timing | None = None  # where it is not that of plan and unit
-    regular: bool = False  # the same products for a 0 of the exponent as for a 1, whatever the schedule
-    product_cycles: int | None = None  # from product to product, where that is not the unit's latency
+    time: Timing | None = None  # if it does not follow from plan and unit
+    regular: bool = False  # a 0 bit of the exponent takes the same products as a 1, whatever the schedule
+    product_cycles: int | None = None  # between successive products, if not the unit's latency
     products: Callable[[int], int | None] | None = (
-        None  # of an exponent, where that is not what the plan says
+        None  # number for an exponent, if it does not follow from the plan
     )
     domain_options: Mapping[str, Any] = field(default_factory=dict)
-    programmed: Programmed | None = None  # of a machine that executes a program
+    programmed: Programmed | None = None  # if the machine executes a program

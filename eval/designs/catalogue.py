@@ -1,7 +1,7 @@
 """The catalogue: the one list of designs. Tests, command line, sweeps, flow and report all iterate over it.
 
-A design is multiplier x domain x control; the control has the schedule, the interface comes when a machine is
-asked for. To add one, append an entry to DESIGNS.
+A design combines a multiplier, a domain and a control, which includes the schedule; the interface is chosen
+when a machine is built. To add a design, append an entry to DESIGNS.
 """
 
 import functools
@@ -54,7 +54,8 @@ from .own_controller import (
 
 def designs_000() -> tuple[Design, ...]:
     """Paper 000: three operators, on modulus and pseudo-modulus, with two multipliers and with one."""
-    # name, multiplier, domain on the modulus itself, its last correction, that of the pseudo-modulus, words
+    # name, multiplier; for the modulus itself: domain and final correction; for the pseudo-modulus: final
+    # correction; summary
     operators = [
         ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16: {} with a compression tree"),
         ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16: {} with the operators `*` and `%`"),
@@ -238,7 +239,7 @@ _BY_NAME = {design.name: design for design in DESIGNS}
 
 
 def designs() -> list[Design]:
-    """All designs, in the order of the catalogue."""
+    """All designs, in catalogue order."""
     return list(DESIGNS)
 
 
@@ -251,15 +252,15 @@ def find(name: str) -> Design:
 
 
 def no_rsa_machine(design: OwnDesign) -> BadInput:
-    """The error of whatever is for RSA machines alone."""
+    """The error for a design that is not an RSA machine, where only RSA machines are supported."""
     return BadInput(
-        f"{design.name} is no RSA machine, and this is for RSA machines; "
+        f"{design.name} is not an RSA machine, and only RSA machines are supported here; "
         "give a design of the catalogue (`modexlab show`)"
     )
 
 
 def entry(name: str) -> Design | OwnDesign:
-    """The same, accelerators of other kinds included."""
+    """Find a design as `find` does, including accelerators that are not RSA machines."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     _, at, path = name.partition("@")
@@ -274,7 +275,7 @@ def entry(name: str) -> Design | OwnDesign:
 
 
 def by_path(origin: str) -> Design | OwnDesign:
-    """The design of a manifest, or the accelerator of a folder; names of the catalogue are refused."""
+    """The design of a manifest or a folder; BadInput if the catalogue already has one of this name."""
     path = Path(origin)
     if not own.is_folder(path) and (path.exists() or ":" not in origin):
         return by_manifest(path)
@@ -295,8 +296,8 @@ def _multiplier_of(folder: Path, digest: str) -> Design | None:
 
 
 def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
-    """The design of a manifest, which must not have the name of one here; read once, unless the file
-    changes.
+    """The design of a manifest, cached until the file changes; BadInput if the catalogue already has one of
+    this name.
     """
     file = (path / FILE if path.is_dir() else path).absolute()
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
@@ -312,11 +313,13 @@ def _loaded(file: Path, stamp: int) -> ForeignDesign | OwnDesign:
 
 
 def _taken(name: str, owner: str) -> str:
-    return f"name {name!r} is that of {owner}; give another"
+    return f"name {name!r} is already that of {owner}; give another"
 
 
 def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
-    """The RSA designs of manifests and folders; BadInput for the path of an accelerator of another kind."""
+    """The RSA designs at these paths. Other accelerators in a folder of manifests are skipped; BadInput if a
+    path itself is one.
+    """
     named = {str(Path(path).absolute()) for path in paths}
     found = by_paths(paths)
     for design in found:
@@ -326,8 +329,9 @@ def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
 
 
 def by_paths(paths: Sequence[str]) -> list[Design | OwnDesign]:
-    """The designs of manifests, of folders of manifests, and of accelerators, and those that are named; each
-    name once.
+    """The designs for these paths and catalogue names; BadInput if two have the same name.
+
+    A path is a manifest, a folder of manifests, or the folder of an accelerator.
     """
     found: dict[str, Design | OwnDesign] = {}
     for name in paths:

@@ -1,7 +1,7 @@
-"""Chip: an accelerator as a source for the ASIC flow, written as design.sv, design.json and workload.json
-(flow/workload.py).
+"""AcceleratorChip: an accelerator as a source for the ASIC flow.
 
-The rows are those of its table, with their delays; the energy workloads are its own.
+It writes design.sv, design.json and workload.json (flow/workload.py). The rows are those of the accelerator's
+table, with their delays; energy is measured for its own workloads.
 """
 
 import importlib.metadata
@@ -26,7 +26,7 @@ from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .workload_names import own_part
 
-Exchange = Callable[..., dict[str, Any]]  # requests and responses in JSON
+Exchange = Callable[..., dict[str, Any]]  # converts requests and responses to JSON
 
 
 @dataclass(frozen=True)
@@ -40,17 +40,17 @@ class AcceleratorChip(Source):
 
     has_vectors = True
     note = ""  # a caveat about its energy workloads
-    limits = ""  # the figures that its netlist does not have, and why
-    core_instance = ""  # the path of the instance whose figures count, where it is not the whole
-    core_top = ""  # the module that is the core alone, where the top module is more
+    limits = ""  # figures that its netlist lacks, and why
+    core_instance = ""  # path of the instance whose figures count, if not the whole design
+    core_top = ""  # module of the core alone, if the top module contains more
     published: ClassVar[Published | None] = None  # energies to print next to its own
 
     def failed_rows(self) -> list[str]:
-        """The rows that its hardware is known to fail at RTL: marks on its figures."""
+        """Rows that the hardware fails at RTL; they mark its figures."""
         return []
 
     def check(self) -> None:
-        """BadInput for what cannot be made."""
+        """BadInput if the accelerator cannot be built."""
         _ = self.machine.interface(self.interface)
 
     @property
@@ -60,7 +60,7 @@ class AcceleratorChip(Source):
 
     @property
     def carrier(self) -> Interface:
-        """How requests reach it."""
+        """The interface that carries requests to it."""
         return find_interface(self.interface)
 
     @property
@@ -74,7 +74,7 @@ class AcceleratorChip(Source):
 
     @property
     def identity(self) -> str:
-        """A digest of sources of its own, beside those of this package."""
+        """Identity of the design in cache keys: its name, or a digest of sources outside this package."""
         return self.design.identity
 
     @property
@@ -84,12 +84,12 @@ class AcceleratorChip(Source):
 
     @property
     def place(self) -> str:
-        """Its place in a sentence, such as ", behind registers"."""
+        """The phrase for its interface in a sentence, such as ", behind registers"."""
         return self.carrier.behind
 
     @property
     def described_interface(self) -> str:
-        """The interface by its name in the ledger."""
+        """The name of its interface in the ledger."""
         return self.interface
 
     # ---- as a source of the flow
@@ -100,15 +100,15 @@ class AcceleratorChip(Source):
 
     def key(self) -> str:
         self.check()
-        module = type(self).__module__.partition(".")[2]  # its sources decide on what is written
+        module = type(self).__module__.partition(".")[2]  # its sources determine the files written
         return cache.key(json.dumps(self._decides(), sort_keys=True), sources.digest(module))
 
     def _decides(self) -> list[Any]:
-        """Values that decide on what is written."""
+        """Values that determine the files written."""
         return [self.name, self.identity, self.nbits, self.parameters, self.interface, self.tool]
 
     def write(self, directory: Path) -> None:
-        """Write the three files."""
+        """Write design.sv, design.json and workload.json."""
         self.check()
         component = self._component()
         replace_text(directory / "design.sv", self._verilog_of(component))
@@ -121,7 +121,7 @@ class AcceleratorChip(Source):
             place=self.place,
             nbits=self.nbits,
             parameters={
-                name: hex(value) if isinstance(value, int) and value > 2**53 else value  # JSON's largest
+                name: hex(value) if isinstance(value, int) and value > 2**53 else value  # JSON's limit
                 for name, value in self.parameters.items()
             },
             paper=getattr(self.design, "paper", ""),
@@ -136,7 +136,7 @@ class AcceleratorChip(Source):
         return self._verilog_of(self._component())
 
     def digests(self) -> Digests:
-        """The digests of that text."""
+        """The digests of design.sv."""
         component = self._component()
         return translated.digests(component, self.top, partial(self._verilog_of, component))
 
@@ -150,7 +150,7 @@ class AcceleratorChip(Source):
     # ---- workload.json
 
     def energy(self) -> list[Any]:
-        """The operations whose energy counts."""
+        """Operations whose energy is measured."""
         return [own_part(self.machine, name).work for name in self.machine.workloads()]
 
     def _workload(self, component: Any) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class AcceleratorChip(Source):
         }
 
     def _table(self) -> list[tuple[Row, Message]]:
-        """The rows, with all that a request of the hardware holds, and their responses."""
+        """The rows with complete hardware requests, and the expected responses."""
         machine = self.machine
         rows = machine.rows()
         answers = machine.answers([row.request for row in rows])
@@ -180,7 +180,9 @@ class AcceleratorChip(Source):
         ]
 
     def _operations(self, exchange: Exchange) -> dict[str, Any]:
-        """The operations whose energy counts, and the same on other operands."""
+        """The JSON of the operations whose energy is measured, and of the same operations on random
+        operands.
+        """
         carried = self.machine.carried
         energy = {
             work.name: exchange([carried(*request) for request in work.requests], work.responses)
@@ -189,7 +191,7 @@ class AcceleratorChip(Source):
         return {"energy": energy, "drawn": {}}
 
     def _most_cycles(self) -> int:
-        """Cycles that all rows and these operations take at most."""
+        """Upper bound on the cycles of all rows and measured operations."""
         rows = [row.request for row in self.machine.rows()]
         return self.machine.most_cycles([*rows, *(item for work in self.energy() for item in work.requests)])
 
@@ -200,7 +202,7 @@ class AcceleratorChip(Source):
         answers: Sequence[Message],
         statics: Mapping[str, int] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """Requests and their responses as they travel through the interface, under values of static ports."""
+        """Requests and expected responses as the interface transfers them, and the values of static ports."""
         shape, interface = self.machine.shape, self.carrier
         sent = [message for request in requests for message in interface.requests(shape, request)]
         left = iter(answers)

@@ -1,11 +1,11 @@
 """Control: the schedule of a machine's products, the conversions into and out of its domain, and the machine
 that executes them.
 
-A Control is what a design has beside a multiplier and a domain. Each function here that returns a Build is a
-kind of machine; those with a controller of their own are in own_controller.py. The others execute a program
-(fl/program/builder.py), or the plan of its products directly, as published. A program is a schedule and
-conversions, and for a private key CRT, blinding and the check of the result. Machines with one of these three
-take a key beside base, exponent and modulus, whose numbers stand in the request behind the modulus.
+A design is a multiplier, a domain and a Control. Each function here that returns a Build is a kind of
+machine; machines with a dedicated controller are in own_controller.py. The others execute a program
+(fl/program/builder.py), or run the products of a plan directly, as published. A program is a schedule with
+conversions and, for a private key, CRT, blinding and a check of the result. A machine with any of these three
+accepts the numbers of a key, which follow base, exponent and modulus in the request.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ SCAN = Param(
     "exponent bits that are scanned: from the highest 1, or all of them, which "
     "hides the length; windows always hide it",
 )
-FULL_SCAN = replace(SCAN, standard="full")  # of designs that promise the same time for every exponent
+FULL_SCAN = replace(SCAN, standard="full")  # for designs with the same latency for every exponent
 DOUBLINGS_PER_CYCLE, HALVINGS_PER_CYCLE = "doublings_per_cycle", "halvings_per_cycle"
 WINDOW = Param(
     "window",
@@ -82,7 +82,7 @@ PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY, PUBLIC)
 
 
 def schedule_param(*names: str) -> Param:
-    """The schedules that a design may have, its own first."""
+    """The schedule parameter of a design: its legal schedules, the default first."""
     return Param(
         SCHEDULE,
         names[0],
@@ -103,11 +103,13 @@ class Control:
     schedule: Param
     build: Callable[[Spec], Build]
     first: tuple[Param, ...] = ()  # parameters named before the multiplier's
-    last: tuple[Param, ...] = ()  # and behind them
+    last: tuple[Param, ...] = ()  # and after them
 
 
 def mod_exp(spec: Spec, plan: Plan) -> Build:
-    """Products in the order of the plan, between paper 001's converters where operands are given."""
+    """A machine that runs the products of a plan directly, between paper 001's converters if its conversion
+    is `given`.
+    """
     unit = spec.unit
     timing = unit.timing
     if plan.conversion != "given":
@@ -130,7 +132,7 @@ def mod_exp(spec: Spec, plan: Plan) -> Build:
 
 
 def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **more: Any) -> Build:
-    """The same by a program; `more` of what a machine is built of."""
+    """A machine that executes the plan as a program; `more`: further fields of Build."""
     unit, values = spec.unit, spec.values
     timing, blind, window = unit.timing, values[BLIND.name], values[WINDOW.name]
     if window and not SCHEDULES[plan.schedule].windows:
@@ -185,11 +187,11 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
     )
 
 
-# ---- machines whose operands are in the domain as they come
+# ---- machines without conversions
 
 
 def direct_plan(spec: Spec) -> Plan:
-    """The schedule alone; larger bases are refused where the domain has them below the modulus."""
+    """A plan without conversions; bases at or above the modulus are rejected if the domain requires it."""
     return Plan(
         spec.nbits,
         spec.schedule,
@@ -213,18 +215,20 @@ DIRECT_CT = replace(DIRECT, schedule=HIDING, first=(FULL_SCAN,))
 
 
 def converted(spec: Spec) -> Build:
-    """Into Montgomery form by doublings; squarings as many as make it shortest."""
+    """A program that converts to Montgomery form by doublings. With conversion `square`, squarings replace
+    doublings as far as that saves cycles.
+    """
     nbits, values, timing = spec.nbits, spec.values, spec.unit.timing
     per_cycle, forward = values[DOUBLINGS_PER_CYCLE], values[FORWARD.name]
     must_divide(DOUBLINGS_PER_CYCLE, per_cycle, nbits, "the width")
     if timing.fits:
-        per_cycle = largest_divisor(timing.block_nbits, per_cycle)  # a modulus has whole blocks
+        per_cycle = largest_divisor(timing.block_nbits, per_cycle)  # a modulus is processed in whole blocks
     squarings = 0
     if values["conversion"] == "square":
         product_cycles = timing.product_cycles(timing.blocks_of((1 << nbits) - 1))
         assert product_cycles is not None, timing
         product = product_cycles + (not forward)
-        # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: fewer doublings for each squaring more
+        # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: each further squaring halves the doublings
         counts = (s for s in range(nbits.bit_length()) if nbits % (per_cycle << s) == 0)
         squarings = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
     plan = Plan(
@@ -240,7 +244,7 @@ def converted(spec: Spec) -> Build:
 
 
 def conversion_params(default: str) -> tuple[Param, ...]:
-    """The way into Montgomery form, and how closely products follow each other."""
+    """Parameters of the conversion to Montgomery form, and `forward`."""
     return (
         Param(
             DOUBLINGS_PER_CYCLE,
@@ -267,7 +271,7 @@ CONVERTED_CT = Control(HIDING, converted, (FULL_SCAN,), (*conversion_params("squ
 
 
 def as_in_001(conversion: str) -> Control:
-    """Paper 001: right to left, exponent 0 takes a step all the same."""
+    """Paper 001's control; right to left, exponent 0 takes one step too."""
 
     def build(spec):
         once = spec.schedule.startswith("right-to-left")
@@ -277,7 +281,7 @@ def as_in_001(conversion: str) -> Control:
 
 
 def as_in_004(spec: Spec) -> Build:
-    """Paper 004's Montgomery machines: R^2 mod n by shift-sub from R - n."""
+    """Paper 004's Montgomery machines, which compute R^2 mod n by shift and subtract from R - n."""
     return mod_exp(spec, Plan(spec.nbits, spec.schedule, "shift-sub", plain_result=False))
 
 
@@ -289,17 +293,17 @@ SHIFT_SUB_004 = Control(ANY_SCHEDULE, as_in_004)
 
 
 def scaled_options(values: Values) -> dict[str, int]:
-    """Return the options of the domain."""
+    """The options of the scaled domain."""
     return {name: values[name] for name in (DIGIT_NBITS.name, QUOTIENT_DELAY.name) if name in values}
 
 
 def scaled_shape(nbits: int, values: Values) -> ScaledShape:
-    """The shape of a machine's units: with CRT they are as wide as a prime."""
+    """The shape of a machine's units; with CRT they are as wide as a prime."""
     return ScaledShape(-(-nbits // 2) if values.get(CRT.name) else nbits, **scaled_options(values))
 
 
 def of_core(multiplier: Multiplier) -> Multiplier:
-    """The same for machines with these programs, whose units may be narrower than what they are asked for."""
+    """The family for machines on a scaled modulus, whose units are half as wide with CRT."""
 
     def unit(nbits, values):
         narrow = scaled_shape(nbits, values).nbits
@@ -310,8 +314,8 @@ def of_core(multiplier: Multiplier) -> Multiplier:
 
 
 def entry_of(spec: Spec) -> ScaledEntry:
-    """With the doublings in a cycle by which R^2 is there first, at most those that are asked for; of equal
-    ones the fewest.
+    """The entry into the scaled domain with the number of doublings per cycle, up to the given limit, that
+    computes R^2 fastest; of equally fast ones, the smallest.
     """
     values, cycles = spec.values, spec.unit.timing.product_cycles(1)
     assert cycles is not None, spec
@@ -320,7 +324,7 @@ def entry_of(spec: Spec) -> ScaledEntry:
     for doublings in range(1, values[DOUBLINGS_PER_CYCLE] + 1):
         try:
             found.append(ScaledEntry(shape, follows, doublings, values[HALVINGS_PER_CYCLE]))
-        except BadInput:  # these doublings do not make it
+        except BadInput:  # impossible with this number of doublings
             if doublings == 1:
                 raise
     return min(found, key=lambda entry: entry.constant_cycles((1 << shape.nbits) - 1))
@@ -354,7 +358,7 @@ SCALED_PROGRAM = Control(
         Param(
             DOUBLINGS_PER_CYCLE,
             1,
-            tuple(range(1, 17)),  # a chain of more is no clock's
+            tuple(range(1, 17)),  # longer chains would limit the clock
             "upper limit of modular doublings per cycle in computing R^2; two run in "
             "parallel, further ones are chained",
         ),

@@ -1,8 +1,8 @@
 """Interfaces: how a machine receives its operands and delivers its results.
 
-An Interface is one of the four axes of a design. It says how a machine is wrapped in hardware, how the
-operands of an operation become requests, and how responses are read; nothing else asks which interface there
-is. To add one, write its component in rtl/interfaces and append an entry to INTERFACES.
+An Interface is one of the four axes of a design. It wraps a machine in hardware, turns the operands of an
+operation into requests, and reads the responses; no other code depends on which interface is used. To add
+one, write its component in rtl/interfaces and append an entry to INTERFACES.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from pymtl3 import Component
 
 Operands = tuple[int, int, int]  # base, exponent, modulus
-Carried = tuple[int, ...]  # those three, and what the machine takes as given
-Make = Callable[[], "Component"]  # a component of the shape
+Carried = tuple[int, ...]  # those three, and further numbers of the request
+Make = Callable[[], "Component"]  # a new accelerator
 Compute = Callable[..., Any]  # the response to a request
 
 
 @dataclass(frozen=True)
 class Interface(ABC):
-    """How operands are carried."""
+    """How an accelerator is wrapped, and how its operands and results are transferred."""
 
-    name: str  # as `--interface` has it
-    title: str  # for readers: what a figure is one of
+    name: str  # the value of `--interface`
+    title: str  # for readers, in tables
     summary: str  # for --help
-    counts_accesses = False  # an operation takes several requests, which a user wants to see counted
-    request_cycles = 1  # from request to response at most, without the machine's own cycles
-    on_bus = False  # an AXI4-Lite slave, with the clock and the reset of that standard
+    counts_accesses = False  # an operation takes several requests, whose number is reported
+    request_cycles = 1  # upper bound from request to response, without the machine's own cycles
+    on_bus = False  # an AXI4-Lite slave, with that standard's clock and reset
     clock, reset = "clk", "reset"  # ports of the exported module
     clocking = "One clock; reset is synchronous and active high."
 
@@ -63,7 +63,7 @@ class Interface(ABC):
 
     @property
     def behind(self) -> str:
-        """Return the phrase that describes a machine with this interface."""
+        """The phrase that describes a machine with this interface."""
         return f", {self.title}"
 
     def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
@@ -71,7 +71,7 @@ class Interface(ABC):
         return streams(component)
 
     def registers(self, shape: Shape, traits: Traits) -> dict[str, Register]:
-        """Its register map by name, if it is on a bus."""
+        """The register map by name; empty if the interface is not a bus."""
         return {}
 
     def rules(self, shape: Shape) -> str:
@@ -79,26 +79,26 @@ class Interface(ABC):
         return ""
 
     def place_of_given(self, number: int) -> str:
-        """Where a number goes that the machine takes as given, in words."""
+        """Where software puts the number with this index, in words."""
         return f"behind registers: xr{GIVEN + number}"
 
     def require(self, shape: Shape, traits: Traits) -> None:  # noqa: B027
-        """BadInput if such an accelerator cannot be behind it."""
+        """BadInput if the interface cannot carry this shape with these traits."""
 
     def more_statuses(self, shape: Shape) -> Mapping[int, str]:
         """The statuses that the interface adds to those of the machine, in words."""
         return {}
 
     def transfers(self, shape: Shape, request: Message) -> int:
-        """How many requests an operation takes of who uses the hardware."""
+        """The number of requests that a user of the hardware issues for one operation."""
         return len(self.requests(shape, request))
 
     @abstractmethod
     def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
-        """A new machine in hardware, behind this interface; it has istream, ostream and no other ports."""
+        """A new component: the machine behind this interface, with the ports istream and ostream only."""
 
     def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
-        """The same as others take it: without what drives it here."""
+        """The component to export: like `wrap`, without the bus master that drives it in simulation."""
         return self.wrap(shape, make, traits)
 
     @abstractmethod
@@ -111,11 +111,11 @@ class Interface(ABC):
 
     @abstractmethod
     def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
-        """The functional level: the responses to the requests of one operation."""
+        """The functional level's responses to the requests of one operation."""
 
 
 class Stream(Interface):
-    """The accelerator's own streams."""
+    """The accelerator's own streams, without a wrapper."""
 
     suffix = behind = ""
 
@@ -134,13 +134,13 @@ class Stream(Interface):
 
 
 class _Accessed(Interface):
-    """Registers of 32 bits: an operation takes several accesses."""
+    """32-bit registers: an operation takes several accesses."""
 
     counts_accesses = True
     further: tuple[Status, ...] = ()
 
     def require(self, shape, traits):
-        """BadInput for a status that the register of statuses does not hold."""
+        """BadInput if the status is too wide for the status register."""
         if shape.has_status and shape.response[0][1] > STATUS_NBITS:
             raise BadInput(
                 f"interface {self.name}: a status of {shape.response[0][1]} bits; give it at most "
@@ -148,18 +148,19 @@ class _Accessed(Interface):
             )
 
     def more_statuses(self, shape):
-        """The statuses of the kind, and that of ones above a field if words have bits to spare."""
+        """The interface's own statuses, and TOO_WIDE if the words of a field can hold a value that is wider
+        than the field.
+        """
         room = WORD_NBITS * words_of(shape.widest)
         wide = [Status.TOO_WIDE] * any(nbits < room for _, nbits in shape.request)
         return {status: MEANING[status] for status in (*self.further, *wide)}
 
 
 class _Registers(_Accessed):
-    """Accelerator registers as a processor asks for them (fl/xcel.py).
+    """Accelerator registers, accessed as by a processor (fl/xcel.py).
 
     Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for
-    operands of W words, and W writes more for each number that the machine takes as given, of whatever length
-    it is.
+    operands of W words. Each further number of the request takes W writes, whatever its length.
     """
 
     request_cycles = 2
@@ -200,12 +201,12 @@ class _Registers(_Accessed):
 class _Bus(_Accessed):
     """AXI4-Lite (fl/axi4lite.py): load the operands, start, wait for the interrupt, read status and result.
 
-    In simulation a master stands before the slave (rtl/interfaces/axi4lite_system.py); what is exported is
-    the slave.
+    In simulation a bus master drives the slave (rtl/interfaces/axi4lite_system.py); only the slave is
+    exported.
     """
 
     on_bus = True
-    request_cycles = 6  # a state a cycle in the master (rtl/interfaces/axi4lite_master.py), two in the slave
+    request_cycles = 6  # one per state of the master (rtl/interfaces/axi4lite_master.py), two in the slave
     clock, reset = "aclk", "aresetn"
     clocking = "One clock, aclk; aresetn is synchronous to it and active low."
 
@@ -251,8 +252,8 @@ class _Bus(_Accessed):
 
 
 class _PaperBus(_Bus):
-    """Paper 000's own registers (fl/axi4lite_000.py), without padding: exponentiations as all other
-    interfaces carry them.
+    """Paper 000's own registers (fl/axi4lite_000.py), without padding, for the same exponentiations as on the
+    other interfaces.
 
     The key, which the paper has in hardware, is pushed first.
     """
@@ -294,7 +295,7 @@ class _PaperBus(_Bus):
 
     def _made(self, kind, shape, make, traits):
         self.require(shape, traits)
-        is_padded(shape.widest)  # refuses widths that are no whole bytes
+        is_padded(shape.widest)  # BadInput unless the width is a whole number of bytes
         return kind(shape.widest, lambda _: make(), shape.request[3:])
 
     def requests(self, shape, request):
@@ -304,7 +305,7 @@ class _PaperBus(_Bus):
         return [*key, *axi4lite_000.as_accesses(nbits, base, nbits // 8, raw=True)]
 
     def transfers(self, shape, request):
-        # the key comes by ports
+        # the key arrives at ports
         return sum(not wait and address < KEY for _, wait, address, *_ in self.requests(shape, request))
 
     def outcome(self, shape, responses):
@@ -324,7 +325,7 @@ class _PaperBus(_Bus):
 
 
 def answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:
-    """The answers of a slave to accesses {write, wait, address, data, strobes}."""
+    """The responses of a slave to accesses {write, wait, address, data, strobes}."""
 
     def answer(write, wait, address, data, strobes):
         if wait:
@@ -345,10 +346,10 @@ AXI4LITE_000 = _PaperBus(
 )
 INTERFACES = {stream.name: stream for stream in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
 DEFAULT = STREAM
-PROCESSOR_PORT = XCEL  # what a machine has behind the processor
+PROCESSOR_PORT = XCEL  # the interface of a machine at the processor's accelerator port
 COUPLINGS = (PROCESSOR_PORT.name, AXI4LITE.name)  # with the processor: tightly, loosely
-SYSTEM = "system"  # in the place of an interface: the machine with the processor in front
-UNIT = "unit"  # likewise: a multiplier without its machine, which does products and no exponentiations
+SYSTEM = "system"  # used like an interface: the machine at the processor's port
+UNIT = "unit"  # likewise: a multiplier without its machine, which computes products only
 UNIT_TITLE = "multiplier alone"
 UNIT_SUMMARY = "a product and its result, the modulus at a static port: the multiplier without its machine"
 
@@ -361,6 +362,6 @@ def find(name: str) -> Interface:
 
 
 def titles() -> dict[str, str]:
-    """The words of readers for all interfaces, for systems and for multipliers alone."""
+    """Titles for readers of all interfaces, of systems and of bare multipliers, by name."""
     own = {name: interface.title for name, interface in INTERFACES.items()}
     return {**own, SYSTEM: "with processor", UNIT: UNIT_TITLE}

@@ -1,4 +1,4 @@
-"""Runs the table of an accelerator at all levels and stages: results equal `fl`, CL cycles equal RTL cycles
+"""Runs an accelerator's table at all levels and stages: results equal `fl`, and CL cycles equal RTL cycles
 and the formula.
 
 Each stage runs the rows with the delays of the table, and again under random stalls. The first difference is
@@ -17,11 +17,11 @@ from .runnable import Runnable
 CL = "cl"
 STATE = "; define model() if it keeps state between requests"
 STALLS = (None, Stall(1, 0.3, 0.3), Stall(2, 0.0, 0.7))
-Cycles = list[tuple[int, int]]  # of each row: the request is accepted, its response is there
+Cycles = list[tuple[int, int]]  # of each row: when the request is accepted, and when the response is ready
 
 
 class Disagreement(RuntimeError):
-    """A level or stage that does not do what the function or another level does."""
+    """A level or stage that differs from the function or from another level."""
 
 
 class Passed(NamedTuple):
@@ -39,7 +39,7 @@ def check_levels(
     *,
     interface: Interface = STREAM,
 ) -> list[Passed]:
-    """Run the table at these stages, by default all; BadInput for an accelerator that cannot be run."""
+    """Run the table at these stages, by default all; BadInput if the accelerator cannot be run."""
     rows = accelerator.rows()
     check_rows(accelerator, rows)
     if accelerator.has_model:
@@ -68,7 +68,7 @@ def check_levels(
 
 
 def check_rows(accelerator: Runnable, rows: Sequence[Row]) -> None:
-    """BadInput for no rows, a row that its fields do not hold, and two rows of one name."""
+    """BadInput for an empty table, a value that does not fit its field, or two rows with the same name."""
     if not rows:
         raise BadInput(f"{accelerator.name}: rows() is empty; give at least one row")
     fields = accelerator.shape.request
@@ -91,7 +91,7 @@ def check_rows(accelerator: Runnable, rows: Sequence[Row]) -> None:
 
 
 def _check_model(accelerator: Runnable, rows: Sequence[Row]) -> None:
-    """BadInput if `fl` is not the response of a new model, which is the response after a reset."""
+    """BadInput if `fl` differs from a new model's response, which is the response after a reset."""
     fields = accelerator.shape.response
     for row in rows:
         stated = accelerator.responder(accelerator.fl)(row.request)
@@ -139,7 +139,9 @@ def _compare_responses(
 
 
 def _compare_formula(accelerator: Runnable, rows: Sequence[Row], cycles: Cycles, where: str) -> None:
-    """The formula holds for requests without a delay that an idle accelerator accepted."""
+    """Compare the formula with requests that an idle accelerator accepts and whose responses are
+    not delayed.
+    """
     free = -1
     for row, (accepted, done) in zip(rows, cycles, strict=True):
         formula = accelerator.cycles(*row.request)

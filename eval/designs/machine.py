@@ -1,8 +1,8 @@
 """Design: an entry of the catalogue; Machine: a design at one width, with its parameters.
 
-A design is a multiplier, a domain, and a control with its schedule; each leaves parameters open.
-`design.at(nbits, **settings)` plans a machine once; everything that is made of it, at any level, behind any
-interface, is asked of this object.
+A design is a multiplier, a domain, and a control with its schedule; each has open parameters.
+`design.at(nbits, **settings)` plans a machine once; models and hardware at every level and behind every
+interface come from that object.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Design:
     domain: str
     control: Control
     summary: str
-    paper: str = ""  # the published work whose machine it is
-    origin: str = ""  # the folder of a design of one's own
-    sources: str = ""  # the digest of its files
+    paper: str = ""  # number of the paper that published the machine
+    origin: str = ""  # folder of a user's design
+    sources: str = ""  # digest of that folder's files
 
     def __repr__(self) -> str:
         return f"<design {self.name}>"
@@ -63,13 +63,13 @@ class Design:
 
     @property
     def params(self) -> tuple[Param, ...]:
-        """Return its parameters, the schedule first."""
+        """Its parameters, the schedule first."""
         control = self.control
         return (control.schedule, *control.first, *self.multiplier.params, *control.last)
 
     def at(self, nbits: int, **settings: Any) -> Machine:
-        """The machine of this width, planned once; BadInput if a parameter is unknown, out of range, or they
-        make no machine.
+        """The machine of this width, planned once; BadInput if a parameter is unknown or out of range, or if
+        the combination is impossible.
         """
         check_width(nbits)
         names = [param.name for param in self.params]
@@ -83,7 +83,7 @@ class Design:
         return _planned(self, nbits, *values)
 
     def planned(self, nbits: int, values: Settings) -> Machine:
-        """A machine with these values of all parameters."""
+        """A new machine from values for all parameters."""
         chosen = dict(values)
         build = self.control.build(Spec(nbits, self.domain, self.multiplier.unit(nbits, chosen), chosen))
         plan, own = build.plan, (self.odd_only, self.reduced_only)
@@ -97,26 +97,28 @@ class Design:
 
     @property
     def usual_nbits(self) -> int:
-        """The width that it has where none is asked for."""
+        """The default width."""
         return PAPER_NBITS
 
     def width_for(self, *numbers: int) -> int:
-        """The width of machine for these numbers."""
+        """The width of the machine to use for these numbers."""
         return width_for(*numbers)
 
     @property
     def reference(self) -> str:
-        """The name by which it is found again, in another process too (catalogue.find)."""
+        """The name that catalogue.find resolves, also in another process."""
         return f"{self.name}@{self.origin}" if self.origin else self.name
 
     @property
     def identity(self) -> str:
-        """Its name, as sources have digests of their own; for a folder, the digest of its sources."""
+        """Identity in cache keys: the digest of a folder's sources, else the name, as sources of this package
+        have their own digests.
+        """
         return self.sources or self.name
 
     @property
     def schedule(self) -> str:
-        """The schedule that it has unless it is given another."""
+        """The default schedule."""
         return self.control.schedule.default
 
     @property
@@ -125,38 +127,40 @@ class Design:
         return self.at(self.usual_nbits).promises
 
     def alternatives(self) -> Iterator[tuple[Param, Any, Promises]]:
-        """The default machine with one parameter changed: each listed value of each parameter."""
+        """The promises of the default machine with one parameter changed, for each listed value of each
+        parameter.
+        """
         for param in self.params:
             for value in param.legal if isinstance(param.legal, tuple) else ():
-                with contextlib.suppress(BadInput):  # some want another schedule as well
+                with contextlib.suppress(BadInput):  # some values also need another schedule
                     yield param, value, self.at(self.usual_nbits, **{param.name: value}).promises
 
     @property
     def odd_only(self) -> bool:
-        """Even moduli are refused."""
+        """Even moduli are rejected."""
         return DOMAINS[self.domain].odd_only
 
     @property
     def reduced_only(self) -> bool:
-        """Bases at or above the modulus are refused."""
+        """Bases at or above the modulus are rejected."""
         return DOMAINS[self.domain].reduced_only
 
     @property
     def programmed(self) -> bool:
-        """Its machines execute programs, which settings choose (protection.py)."""
+        """Its machines execute programs, which settings select (protection.py)."""
         return "crt" in {param.name for param in self.params}
 
     @property
     def plain_unit(self) -> bool:
-        """The multiplier alone takes any modulus on its port, and factors and products of the machine's
-        width.
+        """The multiplier alone accepts any modulus at its port, and its factors and products have the
+        machine's width.
         """
         return DOMAINS[self.domain].plain_unit
 
 
 @functools.lru_cache(1024, typed=True)
 def _planned(design: Design, nbits: int, *values: Any) -> Machine:
-    """The machine with these values of the parameters, made once."""
+    """The machine with these parameter values, cached."""
     return design.planned(
         nbits, tuple((param.name, value) for param, value in zip(design.params, values, strict=True))
     )
@@ -168,7 +172,7 @@ def usual_exponent(nbits: int) -> int:
 
 
 def require_positive(base: int, exp: int, mod: int) -> list[tuple[str, int]]:
-    """The operands by name; BadInput for one below 0."""
+    """The operands by name; BadInput if one is negative."""
     named = [("base", base), ("exponent", exp), ("modulus", mod)]
     for name, value in named:
         if value < 0:
@@ -178,14 +182,14 @@ def require_positive(base: int, exp: int, mod: int) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Machine(Runnable):
-    """One machine, not yet elaborated."""
+    """A design at one width with all parameter values, not yet elaborated."""
 
     design: Design
     nbits: int
     values: Settings  # of all parameters, in the order of the design
     build: Build
-    held: RSAKey | None = None  # the key of a machine that takes one
-    draw: Draw | None = None  # where its random numbers come from
+    held: RSAKey | None = None  # key of a machine that needs one
+    draw: Draw | None = None  # source of its random numbers
 
     def __repr__(self) -> str:
         values = " ".join(f"{name}={value}" for name, value in self.parameters.items())
@@ -220,7 +224,7 @@ class Machine(Runnable):
         """The bits of the longest modulus that it takes."""
         return self.build.modulus_nbits or self.nbits
 
-    # ---- what it takes beside base, exponent and modulus
+    # ---- numbers that follow base, exponent and modulus
 
     @property
     def given(self) -> tuple[Given, ...]:
@@ -229,7 +233,7 @@ class Machine(Runnable):
 
     @property
     def given_fields(self) -> Fields:
-        """Their names and bits; of a machine that takes a key, its numbers."""
+        """Names and widths of the numbers that follow the operands in a request."""
         if self.build.programmed is not None:
             return self.build.programmed.program.fields
         return fields_of(self.given)
@@ -252,7 +256,7 @@ class Machine(Runnable):
         draw = self.draw or random.Random(f"{key.n} {base}").randrange
         return self.programmed.operands(key, base, draw)
 
-    # ---- a machine that takes a key
+    # ---- machines with a private key
 
     @property
     def keyed(self) -> bool:
@@ -262,7 +266,7 @@ class Machine(Runnable):
 
     @property
     def takes_public(self) -> bool:
-        """Its requests may say that their exponent is public."""
+        """Whether requests can mark their exponent as public."""
         return isinstance(self, PublicMachine)
 
     @property
@@ -276,8 +280,10 @@ class Machine(Runnable):
         return self.build.programmed
 
     def with_key(self, key: RSAKey, draw: Draw | None = None) -> Machine:
-        """The same for operations with this key; draw(n): random numbers below n, the same for the same
-        message if there is none.
+        """The same machine with this key.
+
+        draw(n) returns a random number below n; by default the numbers depend only on the modulus and the
+        message.
         """
         return replace(self, held=key, draw=draw)
 
@@ -292,7 +298,9 @@ class Machine(Runnable):
         return seeded_key(self.nbits, e_nbits=self.programmed.e_nbits)
 
     def drawn(self, generator: random.Random) -> Carried:
-        """A private operation of the key that the machine holds; else one with an exponent of full length."""
+        """A random request: a private operation with the machine's key, or an exponentiation by a full-length
+        exponent.
+        """
         if self.keyed:
             key = self.key
             return self.programmed.operands(key, generator.randrange(2, key.n - 1), generator.randrange)
@@ -320,7 +328,7 @@ class Machine(Runnable):
             time,
             regular,
             design.odd_only or recipe.crt,  # primes are odd
-            design.reduced_only or recipe.verify,  # a larger base is not the one that the result gives again
+            design.reduced_only or recipe.verify,  # a larger base would fail the check
             key="crt" if recipe.crt else "d",
             message_blinded=recipe.blind_message,
             exponent_blinded=recipe.blind_exponent,
@@ -330,13 +338,13 @@ class Machine(Runnable):
 
     @property
     def constant_time(self) -> bool:
-        """Cycles show at most the length of the exponent."""
+        """Cycles reveal at most the length of the exponent."""
         return self.promises.constant_time
 
     @functools.cached_property
     def statuses(self) -> Mapping[int, str]:  # type: ignore[override]
-        """The possible statuses in words: for modulus 0, an even one, and a base not below it; with a key,
-        those of its program.
+        """The possible error statuses in words: for modulus 0, an even modulus, and a base that is too large;
+        with a key, also those of its program.
         """
         if self.keyed:
             made = self.programmed
@@ -362,12 +370,12 @@ class Machine(Runnable):
         return operand_status(base, mod, odd_only=design.odd_only, reduced_only=design.reduced_only)
 
     def refusal(self, base: int, exp: int, mod: int) -> str:
-        """Why the machine does not take these operands, in words; empty if it does."""
+        """The reason that the machine rejects these operands; empty if it accepts them."""
         status = self.check(base, exp, mod)
         return "" if status == Status.OK else MEANING[status]
 
     def require(self, base: int, exp: int, mod: int) -> None:
-        """BadInput, with the remedy, for operands that the machine answers with a status other than 0."""
+        """BadInput, with a remedy, if the machine would reject these operands."""
         for name, value in require_positive(base, exp, mod):
             if value.bit_length() > self.nbits:
                 raise BadInput(
@@ -414,18 +422,20 @@ class Machine(Runnable):
         return status, mod_exp(base, exp, mod, domain=domain, schedule=self.plan.schedule, exp_nbits=scan)
 
     def cl(self) -> Component:
-        """Cycle level: the twin of `rtl`."""
+        """The cycle-level model, the twin of `rtl`."""
         return self.build.cl()
 
     def rtl(self) -> Component:
-        """Hardware: istream {base, exp, mod} -> ostream {status, result}."""
+        """The hardware: istream {base, exp, mod} -> ostream {status, result}."""
         return self.build.rtl()
 
     @property
     def traits(self) -> Traits:
-        """The promises as a bus states them, and the modulus by which zeroise clears the machine."""
+        """The promises as bus registers report them, and the modulus with which zeroise clears the
+        machine.
+        """
         made = self.promises
-        # modulus 0 is refused, and then a machine with a key overwrites all that it holds, as at each end
+        # a machine with a key overwrites its registers after every request, also when it rejects modulus 0
         clearing = 0 if made.key else made.modulus or 1
         blinded = made.message_blinded, made.exponent_blinded
         limits = made.odd_only, made.reduced_only
@@ -443,11 +453,11 @@ class Machine(Runnable):
         return self.build.cycles(base, exp, mod)
 
     def most_cycles(self, operands: Sequence[Operands]) -> int:
-        """Cycles that these operations take at most."""
+        """Upper bound on the cycles for these operands."""
         return sum(self.cycles(*operand) for operand in operands)
 
     def products(self, exp: int) -> int | None:
-        """Products in series of an exponentiation, two side by side counting once; None: unknown."""
+        """Sequential products of an exponentiation, counting two parallel ones once; None if unknown."""
         return self.build.products(exp) if self.build.products else product_count(self.plan, exp)
 
     @property
@@ -466,8 +476,8 @@ class Machine(Runnable):
         """One product unit in RTL: istream {a, b} -> ostream, static port `modulus`."""
         if self.timing.fits:
             raise BadInput(
-                "fit = modulus with a multiplier alone: how much of it a product takes is said by its "
-                "machine; give fit=machine"
+                "fit = modulus with a multiplier alone: only its machine tells it the length of "
+                "the modulus; give fit=machine"
             )
         return self.build.unit.rtl(self.plan.nbits)
 
@@ -478,7 +488,9 @@ class Machine(Runnable):
     def product(
         self, a: int, b: int, mod: int, run: Callable[[Sequence[tuple[int, int]]], Sequence[int]]
     ) -> int:
-        """a * b mod `mod` on a plain unit: `run` has it make products. Montgomery: (a * R^2 / R) * b / R."""
+        """a * b mod `mod` on a plain unit, whose products `run` computes; in Montgomery form (a * R^2 / R) *
+        b / R.
+        """
         domain = make_domain(self.design.domain, mod, self.nbits)
         if domain.enter_by is not None:
             (a,) = run([(a, domain.enter_by)])
@@ -488,20 +500,20 @@ class Machine(Runnable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublicMachine(Machine):
-    """A machine whose requests say whether their exponent is public."""
+    """A machine whose requests state whether their exponent is public."""
 
-    e: int = 0  # the exponent that they call public; 0: the usual one
+    e: int = 0  # the exponent that they mark as public; 0: the usual one
 
     def with_public(self, e: int) -> Machine:
-        """The same whose requests call this exponent public, and no other."""
+        """The same machine, with requests that mark this exponent, and no other, as public."""
         return replace(self, e=e)
 
     def calls_public(self, exp: int) -> bool:
-        """Whether a request says that this exponent is public."""
+        """Whether requests mark this exponent as public."""
         return exp == (self.e or usual_exponent(self.nbits))
 
     def carried(self, base: int, exp: int, mod: int) -> Carried:
-        """Return all fields of a request."""
+        """All fields of a request."""
         if self.calls_public(exp):
             return self.programmed.public(base, exp, mod)
         return super().carried(base, exp, mod) if self.keyed else (base, exp, mod, 0)

@@ -1,11 +1,10 @@
 """Chip of a catalogue design, a source for the ASIC flow: design.sv, design.json and workload.json
 (flow/workload.py).
 
-The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow`
-and the design's own rules say of them; the energy workload is an encryption and a decryption
-(workload_names.py), at
-32 bits those of paper 001. A machine that takes a private key (protection.py) has the private operation of
-its key, with keys whose numbers do not belong together among the rows.
+The rows are mathematical corner cases and pseudo-random operands, including rejected ones, with results from
+`pow` and the design's own checks. Energy is measured for an encryption and a decryption (workload_names.py),
+at 32 bits those of paper 001. A machine with a private key (protection.py) runs the private operation of its
+key; its rows include keys with inconsistent numbers.
 """
 
 import functools
@@ -37,26 +36,26 @@ from .system_catalogue import BY_XCEL, DUMMY, HARDWARE, NBITS_001, SOFTWARE, che
 from .widths import check_width
 from .workload_names import Workload, has_key, operations, parts_of
 
-# exponents of the rows are no longer than this, so that wide machines take seconds
+# longest exponent of the rows, so that wide machines take seconds
 ROW_EXP_NBITS = 64
-MOST_ROW_CYCLES = 40_000  # of one: exponents are shorter still where a product takes long
-MOST_ENERGY_CYCLES = 50_000  # longer operations are simulated as gates for a window of their first products
-FULL_NBITS = 256  # wider machines, which have more gates, are simulated for fewer cycles
-# of all rows together, where no exponent makes an operation shorter, as a digit is a digit and a key a key
+MOST_ROW_CYCLES = 40_000  # of one row: exponents are even shorter if a product takes long
+MOST_ENERGY_CYCLES = 50_000  # at gate level, longer operations are cut to a window of their first products
+FULL_NBITS = 256  # wider machines have more gates and are simulated for fewer cycles
+# of all rows together, if every operation takes equally long, by digits or with a key
 MOST_WHOLE_CYCLES = 100_000
-LONGEST_WHOLE_CYCLES = 2_000_000  # of such an operation, which is simulated whole and counted in a window
+LONGEST_WHOLE_CYCLES = 2_000_000  # of such an operation, simulated whole and measured in a window
 RANDOM_ROWS = 16
-LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles, from which on they are fewer
+LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles of a product from which on there are fewer random rows
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
-DRAWN = 10  # operations on drawn operands, for the spread of the energy
-MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer where one takes long, none where two would be too long
+DRAWN = 10  # operations on random operands, for the spread of the energy
+MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer if one takes long, none if two would take too long
 
 
 @dataclass(frozen=True)
 class Chip(AcceleratorChip):
-    """A machine at a width as the flow needs it: bare, behind registers, or behind a processor.
+    """A machine at one width as a source of the flow: bare, behind an interface, or with the processor.
 
-    Without a design it is the processor alone, which does the work in software, by `kernel`.
+    Without a design it is the processor alone, which runs the software `kernel`.
     """
 
     design: Design | None
@@ -64,12 +63,12 @@ class Chip(AcceleratorChip):
     kernel: str = BY_XCEL
 
     def check(self):
-        """BadInput for what cannot be made."""
+        """BadInput if it cannot be built."""
         check_width(self.nbits)
         find_interface(self.interface)
         if self.design is not None:
             if self.machine.keyed:
-                _ = self.machine.key  # of every width there is none
+                _ = self.machine.key  # not every width has one
             return
         check_key_width(self.nbits)
         if self.settings:
@@ -79,18 +78,18 @@ class Chip(AcceleratorChip):
 
     @property
     def machine(self):
-        """The machine that a design makes; BadInput if it makes none."""
+        """The machine of the design; BadInput if its parameters are impossible."""
         assert self.design is not None
         return self.design.at(self.nbits, **self.settings)
 
     @property
     def parameters(self):
-        """All parameters of the machine; software has none."""
+        """All parameters of the machine; none for software."""
         return {} if self.design is None else self.machine.parameters
 
     @property
     def name(self):
-        """Return the name of the design, or of the system in software as `modexlab proc systems` has it."""
+        """The name of the design, or of the software system as in `modexlab proc systems`."""
         return f"{SOFTWARE}{self.kernel}" if self.design is None else self.design.name
 
     @property
@@ -104,7 +103,7 @@ class Chip(AcceleratorChip):
 
     @property
     def place(self):
-        """Return the phrase that describes its place."""
+        """The phrase for its interface or the processor in a sentence."""
         return ", behind the processor" if self.system else self.carrier.behind
 
     @property
@@ -116,11 +115,11 @@ class Chip(AcceleratorChip):
 
     @property
     def published(self):  # type: ignore[override]
-        """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they
-        stand.
+        """Paper 001's energies by operation for this system or its system of the same kind, with their
+        source.
 
-        They are its normalised figures: its gross energies, and those of its dummy, hold some 344 cycles more
-        than its program is counted with (eval/papers/001.toml). Of accelerators alone it has none.
+        These are its normalised figures: its gross energies, and those of its dummy, include about 344 cycles
+        more than its program's cycle count (eval/papers/001.toml). It has none for bare accelerators.
         """
         name = self.name if self.design is None else f"{HARDWARE}{self.name}" if self.system else ""
         found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
@@ -134,10 +133,10 @@ class Chip(AcceleratorChip):
     def _workload(self, component):
         return self._programs() if self.system else super()._workload(component)
 
-    # ---- what it is asked
+    # ---- rows and operations
 
     def energy(self):
-        """The operations whose energy counts."""
+        """Operations whose energy is measured."""
         machine = None if self.design is None else self.machine
         if self._too_long:
             return []
@@ -153,7 +152,7 @@ class Chip(AcceleratorChip):
 
     @property
     def note(self) -> str:  # type: ignore[override]
-        """Return the caveats of those operations."""
+        """Caveats on the operations whose energy is measured."""
         if self.design is not None and self.machine.modulus_nbits < self.nbits:
             why = f"the machine takes moduli of up to {self.machine.modulus_nbits} bits"
             length = " with one of that length"
@@ -168,18 +167,18 @@ class Chip(AcceleratorChip):
 
     @property
     def limits(self) -> str:  # type: ignore[override]
-        """Return the limits of its netlist's verification."""
+        """Limits of the verification of its netlist."""
         if not self._too_long:
             return ""
         return (
-            f"an operation takes {self._whole_cycles:,} cycles, whatever its exponent: as gates no more than "
-            f"{self._affordable(LONGEST_WHOLE_CYCLES):,} of {self.nbits} bits are simulated, so that there "
-            "is no energy, and that only requests that are refused run on RTL and netlist; modexlab run does "
-            "whole ones at RTL"
+            f"an operation takes {self._whole_cycles:,} cycles for every exponent, and gate-level simulation "
+            f"of {self.nbits} bits is limited to {self._affordable(LONGEST_WHOLE_CYCLES):,}: there is no "
+            "energy, and only rejected requests run on RTL and netlist; `modexlab run` simulates whole "
+            "operations at RTL"
         )
 
     def rows(self) -> list[tuple[str, Operands]]:
-        """Named operands."""
+        """Names and operands of the rows."""
         rows = self._all_rows()
         if not self._fixed_length:
             return rows
@@ -188,14 +187,14 @@ class Chip(AcceleratorChip):
         return [row for row in rows if row in kept or row not in taken]
 
     def _affordable_rows(self, rows: list[Any]) -> list[Any]:
-        """As many operations of the same length as may be, one on random operands first."""
+        """As many of these equally long operations as the cycle budget allows, `random 0` first."""
         most = self._affordable(MOST_WHOLE_CYCLES) // self._whole_cycles
         return sorted(rows, key=lambda row: row[0] != "random 0")[:most]
 
     @property
     def _fixed_length(self) -> bool:
-        """All exponents take the same cycles: those of a machine that scans them whole, by digits, or by a
-        key that it holds.
+        """All operations take the same cycles: the machine scans exponents in full or by digits, or holds a
+        key.
         """
         if self.design is None:
             return False
@@ -205,13 +204,13 @@ class Chip(AcceleratorChip):
 
     @functools.cached_property
     def _whole_cycles(self) -> int:
-        """The cycles of an operation where all take as many."""
+        """Cycles of an operation, if all take the same."""
         machine = self.machine
         return costs(machine).cycles if machine.keyed else machine.counted(*machine.some_operands())
 
     @property
     def _too_long(self) -> bool:
-        """An operation can be neither cut nor simulated as gates."""
+        """An operation can be neither shortened nor simulated at gate level."""
         return (
             not self.system
             and self.interface != UNIT
@@ -220,7 +219,7 @@ class Chip(AcceleratorChip):
         )
 
     def _private_rows(self) -> list[tuple[str, Operands]]:
-        """Operations of the key that the machine holds."""
+        """Operations with the key that the machine holds."""
         key, generator = self.machine.key, random.Random(self.nbits)
         bases = {"base 0": 0, "base 1": 1, "base 2": 2, "base n - 1": key.n - 1}
         bases["base not below the modulus"] = key.n
@@ -228,7 +227,7 @@ class Chip(AcceleratorChip):
         return [(name, (base, key.d or 0, key.n)) for name, base in bases.items()]
 
     def _bad_keys(self) -> list[tuple[str, Carried]]:
-        """Requests whose numbers do not belong together, of those that the machine can tell."""
+        """Requests with inconsistent key numbers that the machine detects."""
         machine = self.machine
         if not machine.keyed:
             return []
@@ -236,7 +235,7 @@ class Chip(AcceleratorChip):
         good = made.named(machine.carried(3, key.d or 0, key.n))
         changes = [("even p", "p", 1), *((f"wrong {name}", name, 2) for name in good if name in IN_KEYS)]
         changed = [(words, good | {name: good[name] ^ bit}) for words, name, bit in changes if name in good]
-        at_once: list[Any] = []  # refused before the program runs
+        at_once: list[Any] = []  # rejected before the program runs
         others: list[Any] = []
         for words, fields in changed:
             request = tuple(fields.values())
@@ -245,7 +244,7 @@ class Chip(AcceleratorChip):
         return [*at_once, *self._affordable_rows(others)]
 
     def _public(self) -> list[tuple[str, Carried]]:
-        """Requests that call their exponent public."""
+        """Requests that mark their exponent as public."""
         if self.design is None or not self.machine.takes_public:
             return []
         top = (1 << self.nbits) - 1
@@ -257,12 +256,12 @@ class Chip(AcceleratorChip):
         return [(f"public, {name}", public(*operands)) for name, operands in rows.items()]
 
     def requests(self) -> list[tuple[str, Carried]]:
-        """Rows with all that a request holds."""
+        """Complete requests: rows, inconsistent keys and public operations."""
         carried = [(name, self.machine.carried(*row)) for name, row in self.rows()]
         return carried + self._bad_keys() + self._public()
 
     def _all_rows(self) -> list[tuple[str, Operands]]:
-        """Return the rows for a machine of any speed."""
+        """All rows, before those with fixed-length operations are cut to a cycle budget."""
         if self.design is not None and self.machine.keyed:
             return self._private_rows()
         nbits, generator = self.nbits, random.Random(self.nbits)
@@ -310,11 +309,15 @@ class Chip(AcceleratorChip):
         return rows
 
     def _affordable(self, cycles: int) -> int:
-        """Fewer where each cycle moves more gates, and there are several hundred thousand gates."""
+        """A cycle budget, reduced for machines wider than FULL_NBITS, whose cycles take longer to
+        simulate.
+        """
         return cycles * FULL_NBITS**2 // max(self.nbits, FULL_NBITS) ** 2
 
     def _window(self, work: Workload) -> tuple[Operands, int]:
-        """Return the operation that is simulated as gates, and the cycles of the whole if that is a part."""
+        """The operation to simulate at gate level, and the cycles of the whole if that is only a part (else
+        0).
+        """
         base, exp, mod = work.operands
         whole = self.machine.counted(base, exp, mod)
         most = self._affordable(MOST_ENERGY_CYCLES)
@@ -328,7 +331,9 @@ class Chip(AcceleratorChip):
         ), whole
 
     def _expected(self, base: int, exp: int, mod: int, *more: int) -> tuple[Status, int]:
-        """Status and result; software has none of the first, and takes what Montgomery form does."""
+        """Expected status and result. Software returns no status and accepts the operands that Montgomery
+        form does.
+        """
         if self.design is None:
             status = operand_status(base, mod, odd_only=True, reduced_only=True)
         elif self.machine.keyed:
@@ -361,14 +366,14 @@ class Chip(AcceleratorChip):
             energy[work.name] = counted = self._asked(exchange, operands)
             if whole:
                 counted["whole_cycles"] = whole
-                if self._fixed_length:  # it is simulated whole, and counted in a window
+                if self._fixed_length:  # simulated whole, measured in a window
                     counted["window_cycles"] = self._affordable(MOST_ENERGY_CYCLES)
             if others := [self._asked(exchange, operands) for operands in self._drawn(work)]:
                 drawn[work.name] = others
         return {"energy": energy, "drawn": drawn}
 
     def _drawn(self, work: Workload) -> list[Operands]:
-        """The same operation on other messages, as many as can be simulated with delays."""
+        """The same operation on random messages, as many as can be simulated with delays."""
         _, exp, mod = work.operands
         cycles = max(1, self.machine.counted(*work.operands))
         count = min(self._affordable(DRAWN), self._affordable(MOST_DRAWN_CYCLES) // cycles)
@@ -380,12 +385,14 @@ class Chip(AcceleratorChip):
         if self.machine.keyed:
             return self._whole_cycles * (len(self.requests()) + len(energy))
         asked = [*(operands for _, operands in self.rows()), *energy]
-        # the formula is only asked for what the machine takes
+        # the formula covers accepted operands only
         most = self.machine.most_cycles([row for row in asked if self._expected(*row)[0] == Status.OK])
         return most + len(self._public()) * self._whole_cycles if self.machine.takes_public else most
 
     def _programs(self) -> dict[str, Any]:
-        """Each operation as a program that calls the accelerator, and the dummy that does all but that."""
+        """Each operation as a program that calls the accelerator, and the dummy program, which does
+        everything except the call.
+        """
 
         def program(kernel, operands, scanned=None):
             carried = operands if self.design is None else self.machine.carried(*operands)

@@ -26,14 +26,14 @@ from .runnable import Runnable, place_of
 FILE = "accelerator.py"
 GROUP = "modexlab.accelerators"
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
-MOST_MADE = 256  # accelerators that a process keeps
+MOST_MADE = 256  # accelerators cached per process
 
 
 @dataclass(frozen=True, eq=False)
 class OwnDesign:
-    """The entry of a class of accelerators; `at` makes one of them."""
+    """The entry of a user's accelerator class; `at` creates an instance."""
 
-    paper: ClassVar[str] = ""  # none published it
+    paper: ClassVar[str] = ""  # not published
 
     name: str
     kind: type[Runnable]
@@ -57,16 +57,16 @@ class OwnDesign:
 
     @property
     def usual_nbits(self) -> int:
-        """The width where none is given."""
+        """The default width."""
         return self.kind.usual_nbits
 
     @property
     def reference(self) -> str:
-        """The name by which any process finds it."""
+        """The name that resolves in any process."""
         return f"{self.name}@{self.origin}"
 
     def at(self, nbits: int, **settings: Any) -> Runnable:
-        """The accelerator of this width with these parameters, made once."""
+        """The accelerator of this width with these parameters, cached."""
         return _made(self, nbits, tuple(sorted(settings.items())))
 
 
@@ -99,7 +99,7 @@ def _installed() -> dict[str, OwnDesign]:
 
 
 def by_reference(origin: str) -> OwnDesign:
-    """The entry of a folder, of its accelerator.py, or of MODULE:CLASS; BadInput if it has none."""
+    """The entry of a folder, of its accelerator.py, or of MODULE:CLASS; BadInput if there is none."""
     module, colon, name = origin.partition(":")
     if colon and "/" not in origin:
         try:
@@ -120,18 +120,18 @@ def by_reference(origin: str) -> OwnDesign:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is that of an accelerator."""
+    """Whether a path is an accelerator's folder, or its accelerator.py."""
     return path.name == FILE or (path / FILE).is_file()
 
 
 def folder_digest(folder: Path) -> str:
-    """A digest of the sources in a folder, its tests excepted."""
+    """A digest of the sources in a folder, excluding tests."""
     files = sorted(path for path in folder.glob("*.py") if not path.name.startswith("test_"))
     return cache.key(*(f"{path.name}\n{path.read_text()}" for path in files))
 
 
 def _entry_of(kind: type[Runnable], origin: str) -> OwnDesign:
-    """The entry of an imported class, whose module stands for its folder."""
+    """The entry of an imported class, with the digest of its module's folder."""
     module = sys.modules[kind.__module__]
     file = module.__file__
     digest = cache.key(module.__name__) if file is None else folder_digest(Path(file).parent)
@@ -140,12 +140,12 @@ def _entry_of(kind: type[Runnable], origin: str) -> OwnDesign:
 
 @functools.lru_cache(MOST_MADE)
 def imported(file: Path, digest: str) -> ModuleType:
-    """A module, its folder imported as a package of its own: again if the digest has changed."""
+    """Import a module with its folder as a package; import it again if the digest has changed."""
     folder = file.parent
     package = ModuleType(f"accelerator_{re.sub(r'[^a-zA-Z0-9]', '_', folder.name)}_{digest[:12]}")
     package.__path__ = [str(folder)]
     sys.modules[package.__name__] = package
-    for path in folder.glob("*.py"):  # bytecode counts as current if an edit in a second keeps the size
+    for path in folder.glob("*.py"):  # bytecode stays valid after an edit within a second that keeps the size
         with contextlib.suppress(OSError):
             Path(importlib.util.cache_from_source(str(path))).unlink()
     try:
@@ -169,15 +169,15 @@ def _loaded(folder: Path, digest: str) -> OwnDesign:
 
 
 def _entry(kind: Any, origin: str, identity: str) -> OwnDesign:
-    """The entry of a class; BadInput if it is no complete accelerator."""
+    """The entry of a class; BadInput if the class is not a complete accelerator."""
     if not (isinstance(kind, type) and issubclass(kind, Runnable)):
         raise BadInput(
-            f"{origin} is no subclass of modexlab.Accelerator: derive your class from modexlab.Accelerator"
+            f"{origin} is not a subclass of modexlab.Accelerator: derive your class from modexlab.Accelerator"
         )
     name = kind.name if isinstance(kind.name, str) else ""
     if not NAME.fullmatch(name):
         raise BadInput(
-            f"{origin}: name = {name!r} of class {kind.__name__} is no name; "
+            f"{origin}: name = {name!r} of class {kind.__name__} is not a valid name; "
             'give lower-case letters, digits and dashes, as in name = "gcd"'
         )
     if missing := sorted(kind.__abstractmethods__):

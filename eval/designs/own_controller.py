@@ -1,5 +1,5 @@
-"""Machines with a controller of their own, and no program: for one modulus, of arrays, serial, and by rows of
-residues.
+"""Machines with a dedicated controller instead of a program: for one modulus, with systolic arrays, serial,
+tiny, and by rows of residues.
 """
 
 from dataclasses import replace
@@ -59,7 +59,7 @@ RIGHT_TO_LEFT_1 = schedule_param("right-to-left-1")
 
 
 def given_plan(spec: Spec) -> Plan:
-    """Operands are brought into the domain by the machine itself, or by what is given."""
+    """A plan whose conversions are left to the controller or to numbers in the request."""
     return Plan(spec.nbits, spec.schedule, "given")
 
 
@@ -67,11 +67,13 @@ def given_plan(spec: Spec) -> Plan:
 
 
 def fixed_mod_exp(finish: str, subtracts: bool, spec: Spec) -> Build:
-    """A FixedModExp with this last correction; its multiplier subtracts, or has one bit more than the modulus
-    for residues below twice of it, with R = 2^(nbits + 2).
+    """A FixedModExp with this final correction.
+
+    Its multiplier subtracts. Otherwise it is one bit wider than the modulus, for residues below twice the
+    modulus, and R = 2^(nbits + 2).
     """
     nbits, unit, schedule = spec.nbits, spec.unit, spec.schedule
-    if subtracts:  # operands are looked at in front
+    if subtracts:  # operands are checked before the products
         plan = Plan(nbits, schedule, "given", forward=True)
     else:
         plan = Plan(
@@ -107,7 +109,7 @@ def fixed_mod_exp(finish: str, subtracts: bool, spec: Spec) -> Build:
 
 
 def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: bool = True) -> Control:
-    """Any of these schedules, then the last correction."""
+    """A control with these schedules and this final correction."""
     return Control(schedule_param(*schedules), partial(fixed_mod_exp, finish, subtracts))
 
 
@@ -115,7 +117,9 @@ def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: b
 
 
 def scaled_mod_exp(spec: Spec) -> Build:
-    """A ScaledModExp, whose converters chain as many doublings and halvings as divide their widths."""
+    """A ScaledModExp. Its converters chain the most doublings and halvings, up to the limit, that divide
+    their widths.
+    """
     shape = scaled_shape(spec.nbits, spec.values)
     chains = {
         DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, spec.values[DOUBLINGS_PER_CYCLE]),
@@ -157,11 +161,11 @@ def serial_exp(spec: Spec) -> Build:
 SERIAL = Control(ALWAYS, serial_exp)
 
 
-# ---- with numbers that are given, as published
+# ---- with numbers from software, as published
 
 
 def r_mod_n(name: str, r_nbits: int, nbits: int) -> Given:
-    """The residue of a power of 2."""
+    """The residue of a power of 2, from software."""
     return Given(name, nbits, lambda mod: (1 << r_nbits) % mod if mod else 0, f"2^{r_nbits} mod n")
 
 
@@ -192,7 +196,7 @@ SYSTOLIC_002 = Control(ALWAYS, systolic_mod_exp)
 
 
 def serial_mod_exp(processors: int, spec: Spec) -> Build:
-    """A SerialModExp of so many processors."""
+    """A SerialModExp with this many processors."""
     shape = digit_serial.shape_of(spec.nbits, spec.values)
     given = (r_mod_n("square", 2 * (spec.nbits + 2), spec.nbits),)
     return Build(
@@ -214,7 +218,7 @@ SERIAL_003_ONE = Control(RIGHT_TO_LEFT_1, partial(serial_mod_exp, 1))
 
 
 def fold_exp(spec: Spec) -> Build:
-    """A FoldExp; operands are in its domain as they come."""
+    """A FoldExp; operands need no conversion."""
     shape = row_fold.shape_of(spec.nbits, spec.values)
     full = spec.values[SCAN.name] == "full"
     return Build(

@@ -13,7 +13,7 @@ from ...proc.software.call_header import identifier, in_c, returns_result
 from .own import FILE, NAME
 
 ENTRY = '''\
-"""{label}: replace this line by what it computes."""
+"""{label}: replace this line with a description."""
 
 from modexlab import Accelerator, Row, Shape
 
@@ -36,23 +36,23 @@ class {kind}(Accelerator):
         return {results}
 
     def cycles(self, {fields}):
-        """Cycles from request to response; the cycle-level model has them from here."""
+        """Cycles from request to response; the cycle-level model uses this number."""
         return 2
 
     def rtl(self):
         return {kind}RTL(self.nbits)
 
     def rows(self):
-        """The table: named requests, with the cycles for which source and sink wait."""
+        """The table: named requests, with delays of source and sink in cycles."""
         return [
             Row("small numbers", ({small},)),
             Row("slow source", ({small},), source_delay=3),
             Row("slow sink", ({small},), sink_delay=4),
-            *super().rows(),  # zeros, ones and drawn numbers
+            *super().rows(),  # zeros, ones and random numbers
         ]
 
     def workloads(self):
-        """Lists of requests that count as one operation in figures."""
+        """Lists of requests by name; each list is measured as one operation."""
         return {{"typical": [({small},)]}}
 '''
 
@@ -135,7 +135,7 @@ int main(void) {{
 
 
 def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
-    """The texts by file name; BadInput for names that Python or hardware does not take."""
+    """File contents by name; BadInput for names that are invalid in Python or Verilog."""
     if not NAME.fullmatch(name):
         raise BadInput(f"name {name!r}: give lower-case letters, digits and dashes, such as gcd")
     from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
@@ -190,7 +190,7 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
 
 
 def _call(own: str, shape: Shape) -> str:
-    """C that calls with small numbers, and returns 0 if all results are their sum."""
+    """C statements that call the accelerator with small numbers and return 0 if all results are their sum."""
     wide = {field: words_of(nbits) for field, nbits in (*shape.request, *shape.results) if nbits > WORD_NBITS}
     arguments = [field if field in wide else "1" for field, _ in shape.request]
     lines = [f"const uint32_t {field}[{wide[field]}] = {{1}};" for field in arguments if field in wide]
@@ -216,7 +216,7 @@ def _check_fields(request: Fields, response: Fields, verilog_reserved: Collectio
         for name, nbits in message:
             if not name.isidentifier() or keyword.iskeyword(name) or name in (*RESERVED, *verilog_reserved):
                 raise BadInput(
-                    f"{option} {name}: Python, SystemVerilog or the written component has this word; "
+                    f"{option} {name}: this word is reserved in Python, SystemVerilog or the component; "
                     "take another, such as a"
                 )
             if names.count(name) > 1:
@@ -225,5 +225,5 @@ def _check_fields(request: Fields, response: Fields, verilog_reserved: Collectio
                 raise BadInput(f"{option} {name}:{nbits} is not possible; give a width from 1 to {MAX_NBITS}")
 
 
-# names that the written component uses itself
+# names that the component itself uses
 RESERVED = ("istream", "ostream", "state", "total", "reset", "clk", "s", "self", "nbits")

@@ -1,4 +1,4 @@
-"""The program of a machine that executes one: its answers, cycles, and requests for private operations."""
+"""Programmed: results, cycles and private requests of a machine that executes a program."""
 
 import functools
 import math
@@ -21,7 +21,7 @@ from ...fl.program.schedules import BINARY
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status
 
-Draw = Callable[[int], int]  # a random number below another
+Draw = Callable[[int], int]  # draw(n): a random number below n
 
 MEANINGS = {
     "p": "a prime factor of the modulus",
@@ -41,7 +41,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Programmed:
-    """Answers of a machine's program to an operation, and its cycles by microinstructions and by formula."""
+    """A machine's program with its results, and its cycles by microinstruction and by formula."""
 
     recipe: Recipe
     plan: Plan

@@ -1,8 +1,8 @@
 """Promises: the guarantees that a machine gives.
 
 They follow from its multiplier's timing, its schedule, its scan and its conversions. `machine.promises` is
-computed once; Verilog, registers, data sheet, report, spaces, proofs and the command line read it and state
-nothing of their own. tests/designs/test_promises.py compares it with formula, model and hardware.
+computed once and is the only source for Verilog, registers, data sheet, report, spaces, proofs and the
+command line. tests/designs/test_promises.py compares it with formula, model and hardware.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ...fl.program.schedules import SCHEDULES
 
 NONE, LENGTH, VALUE = Dependence.NONE, Dependence.LENGTH, Dependence.VALUE
 WORDS = ("yes", "of a length", "no")  # by the exponent's Dependence
-CONVERSIONS = {"shift-sub": VALUE, "scaled": LENGTH}  # whose cycles follow the modulus
+CONVERSIONS = {"shift-sub": VALUE, "scaled": LENGTH}  # how their cycles depend on the modulus
 UNDER = (
     "for any base and modulus",
     "for any base and all moduli of the same length",
@@ -60,34 +60,34 @@ class Promises:
     """The guarantees of one machine."""
 
     time: Timing
-    regular: bool  # the same products for a 0 of the exponent as for a 1
-    odd_only: bool  # even moduli are refused
-    reduced_only: bool  # bases at or above the modulus are refused
+    regular: bool  # a 0 bit of the exponent takes the same products as a 1
+    odd_only: bool  # even moduli are rejected
+    reduced_only: bool  # bases at or above the modulus are rejected
     modulus: int = 0  # the only one that is accepted; 0: any
     key: str = ""  # the private key that a request has: "", "d" or "crt"
     message_blinded: bool = False
     exponent_blinded: bool = False
-    checked: bool = False  # a result leaves only if the public exponent gives the base again
-    public: bool = False  # requests may say that their exponent is public; cycles show such a one
+    checked: bool = False  # a result is released only if the public exponent turns it back into the base
+    public: bool = False  # requests can mark their exponent as public; cycles reveal such an exponent
 
     @property
     def constant_time(self) -> bool:
-        """Cycles show at most the length of the exponent, and nothing of the base."""
+        """Cycles reveal at most the length of the exponent, and nothing about the base."""
         return self.time.exponent <= LENGTH and self.time.base is NONE
 
     @property
     def every_exponent(self) -> bool:
-        """Cycles do not even show the length of the exponent."""
+        """Cycles do not even reveal the length of the exponent."""
         return self.constant_time and self.time.exponent is NONE
 
     @property
     def word(self) -> str:
-        """Constant time in a word for tables."""
+        """Constant time as a word for tables."""
         return WORDS[self.time.exponent]
 
     @property
     def sentence(self) -> str:
-        """Constant time in a sentence."""
+        """Constant time as a sentence."""
         if not self.constant_time:
             on = "the operands" if self.time.base else "the bits of the exponent"
             return f"no: the number of cycles depends on {on}"
@@ -105,7 +105,7 @@ class Promises:
         return f"yes: the same number of cycles for all {which}{public}{power}"
 
     def as_json(self) -> dict[str, Any]:
-        """For scripts."""
+        """The promises as JSON."""
         blinded = {"message": self.message_blinded, "exponent": self.exponent_blinded}
         return {
             "constant_time": self.constant_time,

@@ -1,4 +1,4 @@
-"""Programs by their names, the settings of private operations, and the costs of a program."""
+"""Programs by name, the settings of private operations, and the costs of a program."""
 
 import random
 from collections.abc import Mapping
@@ -14,8 +14,7 @@ from .machine import Design, Machine
 from .multipliers.multiplier import Values
 from .promises import Promises
 
-# programs by their names, as settings; `crt` and what follows want products that follow the modulus, where a
-# multiplier has them
+# settings of programs by name; `fitted` adds fit=modulus to those with CRT
 WINDOWED = {"schedule": "fixed-window"}
 BY_CRT = {**WINDOWED, "crt": True}
 PROGRAMS: Mapping[str, Mapping[str, Any]] = {
@@ -35,15 +34,15 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
 def private_settings(
     design: Design, nbits: int, settings: Values, *, crt: bool, blind: str
 ) -> dict[str, Any]:
-    """The settings for a private operation: a fixed window, CRT, blinding and the check, unless `settings`
-    say otherwise.
+    """The settings for a private operation: a fixed window, CRT, blinding and the check, overridden by
+    `settings`.
     """
     wanted: dict[str, Any] = {**WINDOWED, "crt": crt, "blind": blind, "verify": True, **settings}
     return fitted(design, nbits, wanted, wanted["crt"])
 
 
 def fitted(design: Design, nbits: int, settings: Values, wanted: bool = True) -> dict[str, Any]:
-    """With products that follow the modulus, if they are wanted and the multiplier has them."""
+    """The settings with fit=modulus added, if wanted, not set already, and supported by the multiplier."""
     if not wanted or FIT.name in settings:
         return dict(settings)
     try:
@@ -53,38 +52,38 @@ def fitted(design: Design, nbits: int, settings: Values, wanted: bool = True) ->
     return {**settings, FIT.name: "modulus"}
 
 
-# ---- what a program costs
+# ---- the costs of a program
 
 
 @dataclass(frozen=True)
 class Costs:
-    """A private operation with an exponent of full length, half of whose bits are ones."""
+    """The costs of a private operation with a full-length exponent, half of whose bits are 1."""
 
     products: int
-    cycles: int  # word by word
-    formula: int | None  # in closed form, where there is one
-    loading_cycles: int  # for which the request waits before it is taken
+    cycles: int  # by microinstruction
+    formula: int | None  # in closed form, if there is one
+    loading_cycles: int  # before the request is accepted
     promises: Promises
 
     def as_json(self) -> dict[str, Any]:
-        """For scripts."""
+        """The costs as JSON."""
         figures = {name: value for name, value in vars(self).items() if name != "promises"}
         return figures | self.promises.as_json()
 
     def sentence(self) -> str:
-        """Describe it in words."""
+        """The costs as a sentence."""
         words = [f"{self.products:,} products", f"{self.cycles:,} cycles"]
         if self.formula is not None:
             words[-1] += f" (by formula {self.formula:,})"
         if self.loading_cycles:
-            words.append(f"behind {self.loading_cycles} in which the request is looked at")
+            words.append(f"after {self.loading_cycles} in which the request is examined")
         same = "the same for all secrets", "the same for all exponents of a length"
         return ", ".join([*words, (*same, "which depend on the exponent")[self.promises.time.exponent]])
 
 
 def costs(machine: Machine) -> Costs:
-    """By a key of the machine's width; where a multiplier asks for numbers that belong together, by a real
-    one.
+    """The costs with numbers as long as those of a key; with a real key if product cycles depend on the
+    operands.
     """
     made = machine.programmed
     recipe, shape = made.recipe, made.recipe.shape
@@ -111,13 +110,13 @@ def costs(machine: Machine) -> Costs:
 
 
 def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int, int, int, int]]:
-    """Return numbers as long as those of a key: cycles depend on nothing else, so no primes are searched."""
+    """Numbers as long as those of a key. Cycles depend on the lengths only, so no primes are needed."""
     nbits, half = recipe.nbits, recipe.half_nbits
     e = 65537 if nbits > 17 and not (recipe.joins and half < 17) else 17
     n, p = (1 << nbits) - 1, (1 << half) - 1
     d = (1 << nbits + nbits % 2) // 3 | 1 << (
         nbits - 1
-    )  # as many ones as zeros, the highest and the lowest bit among them
+    )  # as many ones as zeros; the highest and the lowest bit are 1
     fields = {"base": 3, "exp": e if recipe.crt else d, "mod": n}
     fields |= {name: (1 << wide) - 1 for name, wide in program_of(recipe).fields}
     return fields | {"e": e, "dp": d % p, "dq": d % p, "public": 0}, (n, d, e, p, p)

@@ -22,7 +22,7 @@ from .interfaces import Interface
 from .interfaces import find as find_interface
 from .session import Session
 
-KEPT_CYCLES = 4096  # of requests that were run
+KEPT_CYCLES = 4096  # requests whose simulated cycles are cached
 
 
 def place_of(error: Exception, file: Path) -> str:
@@ -35,14 +35,14 @@ def place_of(error: Exception, file: Path) -> str:
 
 
 class Runnable(Accelerator):
-    """An accelerator at all levels, behind any interface that has room for its fields."""
+    """An accelerator at all levels, behind any interface that can carry its fields."""
 
-    design: Any  # its entry in the catalogue, or its own
+    design: Any  # its catalogue entry or OwnDesign
     # the cycle level, and stages of its RTL
     stages: ClassVar[tuple[str, ...]] = ("cl", "python", "verilog", "native")
 
     def cl(self) -> Component:
-        """The cycle-level model: by default of `fl` and the formula, one request at a time."""
+        """The cycle-level model; by default it combines `fl` with the formula, one request at a time."""
         shape = self.shape
         label = re.sub(r"\W", "", f"{self.name}{self.nbits}")
         request_type = mk_message(f"{label}Request", shape.request)
@@ -65,12 +65,14 @@ class Runnable(Accelerator):
         return OneAtATimeCL(request_type, response_type, serve, overlap=False, restart=restart)
 
     def carried(self, *request: Any) -> Message:
-        """Return the request of the hardware: the fields of a request, and the numbers that software adds."""
+        """The request as the hardware receives it: the fields of a request, then the numbers that software
+        adds.
+        """
         return request
 
     @property
     def traits(self) -> Traits:
-        """The promises as a bus reports them."""
+        """The promises as bus registers report them."""
         return Traits(self.constant_time)
 
     def wrapped(self, interface: Interface) -> Component:
@@ -86,20 +88,20 @@ class Runnable(Accelerator):
         return re.sub(r"\W", "_", f"{self.name}_{self.nbits}{interface.suffix}")
 
     def interface(self, name: str) -> Interface:
-        """The interface of this name; BadInput if it has no place for the fields of this accelerator."""
+        """The interface of this name; BadInput if it cannot carry the fields of this accelerator."""
         found = find_interface(name)
         found.require(self.shape, self.traits)
         return found
 
     def simulation(self, interface: Interface, level: str, stage: str, **options: Any) -> Simulation:
-        """This accelerator behind an interface, in simulation; options: `vcd` and `trace`."""
+        """A simulation of this accelerator behind an interface; options: `vcd` and `trace`."""
         make = self.cl if level == "cl" else self.rtl
         self.require_ports(level)
         with self._errors_of(level):
             return simulate(interface.wrap(self.shape, make, self.traits), stage, **options)
 
     def require_ports(self, level: str = "rtl") -> None:
-        """BadInput for a component of a user whose streams do not carry the fields of its class."""
+        """BadInput if the streams of a user's component do not carry the fields of its class."""
         if not self._is_ours:
             _check_ports(self, level)
 
@@ -126,7 +128,7 @@ class Runnable(Accelerator):
         return Session(self, **options)
 
     def counted(self, *request: Any) -> int:
-        """Return the cycles of a request by the formula, or else by running it."""
+        """The cycles of a request by the formula; without one, by simulation."""
         cycles = self.cycles(*request)
         return _ran(self, *request) if cycles is None else cycles
 
@@ -164,8 +166,8 @@ def _ran(accelerator: Runnable, *request: Any) -> int:
         asked = in_words(shape.request, request)
         got, right = (in_words(shape.response, answers[0]) for answers in (ran.responses, expected))
         raise BadInput(
-            f"{accelerator.name} answers {got} to {asked}, which is {right}: "
-            "the cycles of a wrong response mean nothing; mend the hardware"
+            f"{accelerator.name} answers {got} to {asked}, and the correct response is {right}: "
+            "the cycles of a wrong response mean nothing; correct the hardware"
         )
     assert ran.cycles is not None, "of hardware"
     return ran.cycles

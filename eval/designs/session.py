@@ -1,8 +1,7 @@
 """Session: a machine at one level and stage, ready to compute, for `run`, `check` and `report`.
 
 fl: the design's function on Python integers, no cycles. cl: the cycle-level model in PyMTL3's own simulator.
-rtl: the hardware at any stage of `modexlab.rtl.sim`. How operands reach it
-is an Interface (interfaces.py).
+rtl: the hardware at any stage of `modexlab.rtl.sim`. An Interface (interfaces.py) carries the operands.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 
 def stage_at(level: str, stage: str | None) -> str | None:
-    """The stage at which a level runs: the one asked for, else the level's own."""
+    """The stage at which a level runs: the requested one, else the level's default."""
     match level, stage:
         case "rtl", _:
             return stage or "native"
@@ -42,7 +41,7 @@ class NoResult(ArithmeticError):
 
 
 class Answer(NamedTuple):
-    """The answer of a machine to one request; cycles is None where there is no clock."""
+    """A machine's answer to one request; cycles is None without a clock."""
 
     status: Status
     result: int
@@ -50,15 +49,15 @@ class Answer(NamedTuple):
 
 
 class Operated(NamedTuple):
-    """The responses to the requests of one operation, and its cycles; None where there is no clock."""
+    """The responses to the requests of one operation, and its cycles; None without a clock."""
 
     responses: list[Message]
     cycles: int | None
-    accesses: int = 0  # of the processor to registers, each a cycle at least, which are among the cycles
+    accesses: int = 0  # register accesses, each at least one cycle, included in the cycles
 
 
 class Session(AbstractContextManager["Session"]):
-    """A machine that was made at one level and stage."""
+    """A machine at one level and stage."""
 
     def __init__(
         self,
@@ -79,8 +78,8 @@ class Session(AbstractContextManager["Session"]):
             raise BadInput("the functional level has no clock to trace; use --level cl or --level rtl")
 
     def run(self, operands: Sequence[Operands], progress: Progress | None = None) -> list[Answer]:
-        """All exponentiations in one run of the simulation, in order; each lasts from its first request to
-        its last response.
+        """Run all exponentiations in one simulation, in order; each lasts from its first request to its last
+        response.
         """
         machine = self.machine
         carried = [machine.carried(*operand) for operand in operands]
@@ -89,8 +88,8 @@ class Session(AbstractContextManager["Session"]):
     def run_with_keys(
         self, operations: Sequence[tuple[int, RSAKey]], progress: Progress | None = None
     ) -> list[Answer]:
-        """Private operations, each a message and its key: a request has all of a key, so that one machine
-        serves many.
+        """Run private operations, each a message and its key. A request contains the whole key, so one
+        machine serves many keys.
         """
         machine = self.machine
         each_with = {key: machine.with_key(key, machine.draw) for _, key in operations}
@@ -106,7 +105,7 @@ class Session(AbstractContextManager["Session"]):
         ]
 
     def operate(self, operations: Sequence[Sequence[Message]]) -> list[Operated]:
-        """Operations, each from reset and timed from its first request to its last response."""
+        """Run operations, each from reset and timed from its first request to its last response."""
         machine, found = self.machine, []
         for requests in operations:
             carried = [machine.carried(*request) for request in requests]
@@ -121,7 +120,7 @@ class Session(AbstractContextManager["Session"]):
     ) -> Iterator[tuple[Message, int, int | None, int]]:
         """Responses from reset on, the cycles of both handshakes (None without a clock), and the accesses.
 
-        longest: cycles that all take at most.
+        longest: an upper bound on the cycles of all requests.
         """
         interface, shape = self.interface, self.machine.shape
         sequences = [interface.requests(shape, request) for request in carried]

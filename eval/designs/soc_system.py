@@ -2,8 +2,8 @@
 run programs.
 
 fl: the instruction-set simulator with the accelerator's function, no cycles. rtl: the pipeline with the
-accelerator's hardware, at any stage of `modexlab.proc.sim`. A machine on the bus is a slave of AXI4-Lite, and
-its interrupt is the processor's; the accelerator port then has the null accelerator.
+accelerator's hardware, at any stage of `modexlab.proc.sim`. A machine on the bus is an AXI4-Lite slave that
+interrupts the processor; the null accelerator is then at the accelerator port.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LEVELS = ("fl", "rtl")
 
 @dataclass(frozen=True)
 class Xcel:
-    """An accelerator at the port or on the bus of a processor; without a design the null accelerator."""
+    """An accelerator at the port or on the bus of a processor; the null accelerator without a design."""
 
     design: Design | OwnDesign | None = None
     nbits: int = 32
@@ -68,16 +68,16 @@ class Xcel:
 
     @property
     def machine(self) -> Runnable | None:
-        """The accelerator that the design makes; BadInput if it makes none."""
+        """The accelerator of the design; BadInput if its parameters are impossible."""
         return self.design.at(self.nbits, **self.settings) if self.design is not None else None
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All parameters of the design; BadInput if they make no machine."""
+        """All parameters of the design; BadInput if they are impossible."""
         return self.machine.parameters if self.machine is not None else {}
 
     def header(self) -> dict[str, str]:
-        """The C header by which a program calls it, by file name."""
+        """The C header for programs that call the accelerator, by file name; empty without a design."""
         machine = self.machine
         if machine is None:
             return {}
@@ -85,25 +85,25 @@ class Xcel:
         return {f"{identifier(machine.name)}.h": text}
 
     def fl(self) -> Accelerator:
-        """A new one, as the instruction-set simulator takes it."""
+        """A new functional model of the accelerator port for the instruction-set simulator."""
         machine = self.machine
         if machine is None or self.on_bus:
             return NullXcelFL()
         return XcelFL(machine.shape, machine.computing())
 
     def bus(self) -> Axi4LiteFL | None:
-        """Return the bus for the instruction-set simulator."""
+        """A new functional model of the bus slave for the instruction-set simulator; None without one."""
         machine = self.machine
         if machine is None or not self.on_bus:
             return None
         return Axi4LiteFL(machine.shape, machine.computing(), machine.traits)
 
     def rtl(self) -> Component:
-        """A new one in hardware, as it is behind the accelerator port."""
+        """New hardware for the accelerator port."""
         return NullXcel() if self.machine is None or self.on_bus else self.machine.wrapped(PROCESSOR_PORT)
 
     def system(self, mul_latency: int = 1, div_bits: int = 2, observed: bool = True) -> Component:
-        """The processor with it in hardware; `observed`: with the commit port."""
+        """The processor and the accelerator in hardware; `observed`: with the commit port."""
         machine = self.machine
         if machine is not None:
             machine.require_ports()
@@ -115,7 +115,7 @@ class Xcel:
 
 
 class System(AbstractContextManager["System"]):
-    """A processor and an accelerator; `run` may be called any number of times, each from reset."""
+    """A processor and an accelerator; each call of `run` starts from reset."""
 
     def __init__(
         self,
@@ -152,9 +152,9 @@ class System(AbstractContextManager["System"]):
     ) -> Outcome:
         """Load the program and run it to its end.
 
-        manager: words for the program. timing: of the memory (rtl). limit: give up after so many cycles, or
-        instructions where there is no clock. record: keep the commits. progress: called with what has passed
-        of the limit.
+        manager: words for the program. timing: of the memory (rtl). limit: maximum number of cycles, or of
+        instructions without a clock. record: keep the commits. progress: called with the elapsed part of the
+        limit.
         """
         if self._simulation is not None:
             return self._simulation.run(

@@ -1,11 +1,11 @@
 """Catalogue of the systems in paper 001's Table 1: RSA in software or on an accelerator, measured in cycles.
 
-A system is named by what is special in it: `proc-naive` is the processor alone with the kernel `naive` of
-`modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port,
-`procbus-mont` with `mont` on its bus, where a driver in C polls; `procbus-irq-mont` sleeps until the
-interrupt, and `procbus-key-mont` has its key from before. What counts is the stats window, in which a program
-has nothing but the call of its kernel; normalised, as in the paper's section 5.1, it is less the window of
-the dummy, which returns the expected answer.
+`proc-naive` is the processor alone with the kernel `naive` of `modexlab.proc.software.kernels`;
+`procxcel-mont` is the processor with the catalogue's `mont` at its accelerator port; `procbus-mont` has
+`mont` on the bus, polled by a driver in C. `procbus-irq-mont` sleeps until the interrupt, and in
+`procbus-key-mont` the key is loaded in advance. Cycles are those of the stats window, which contains only the
+call of the kernel. Normalised cycles, as in the paper's section 5.1, exclude the window of the dummy, which
+returns the expected answer.
 """
 
 from __future__ import annotations
@@ -31,24 +31,22 @@ from .workload_names import NBITS_001, OPERATIONS, Workload, private_operation, 
 if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of a machine (lab/keys.py)
     from .machine import Design
 
-# Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
+# Table 1 of the paper, normalised. Our accelerators are compared with the paper's of the same kind.
 PUBLISHED = by_name("001", "1")
-# the paper's four, and the fastest of ours by each kind of multiplier
+# the paper's four, and our fastest with each kind of multiplier
 DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-heap")
 
 SOFTWARE, HARDWARE, ON_BUS = "proc-", "procxcel-", "procbus-"
-DUMMY, BY_XCEL, BY_BUS = "dummy", "xcel", "bus"  # kernels that are no system's own
-# the ways to work on the bus, by the kernel
+DUMMY, BY_XCEL, BY_BUS = "dummy", "xcel", "bus"  # kernels that do not name a system
+# kernels of systems on the bus, by prefix of the name
 WAYS = {ON_BUS: BY_BUS, f"{ON_BUS}irq-": "bus-irq", f"{ON_BUS}key-": "bus-key"}
 WORD = 32
 
-# beside each, in the table of couplings, the same on the bus: the paper's machine, and our fastest
+# systems that the table of couplings compares with the same machine on the bus: the paper's, and our fastest
 DEFAULT_ON_BUS = ("procxcel-mont", "procxcel-heap")
 
 # why an operation was not run
-DECRYPTS_ALONE = (
-    "not run: a machine that takes the numbers of a private key decrypts with it and does nothing else"
-)
+DECRYPTS_ALONE = "not run: a machine with the numbers of a private key only decrypts with it"
 
 # software of 2048 bits takes hundreds of millions of cycles
 MOST_SOFTWARE_NBITS = 1024
@@ -56,7 +54,7 @@ MOST_SOFTWARE_NBITS = 1024
 
 @dataclass(frozen=True)
 class SystemKind:
-    """A system of any width: the kernel, and the accelerator that does its work, if one does."""
+    """A system at any width: its kernel, and its accelerator if it has one."""
 
     name: str
     kernel: str
@@ -65,19 +63,17 @@ class SystemKind:
 
     @property
     def on_bus(self) -> bool:
-        """Loosely coupled."""
+        """Whether its accelerator is loosely coupled."""
         return self.name.startswith(ON_BUS)
 
     @property
     def hardware(self) -> tuple[str, bool, tuple[tuple[str, Any], ...]]:
-        """Return the hardware that it shares with systems that differ in their program only."""
+        """Its hardware, shared by systems that differ only in their program."""
         name = self.design.name if self.design is not None else ""
         return name, self.on_bus, tuple(self.settings.items())
 
     def xcel(self, nbits: int, mod: int) -> Xcel:
-        """Return the accelerator behind the port at this width; a machine with a built-in modulus gets this
-        one.
-        """
+        """The accelerator at this width; a machine with a built-in modulus gets this one."""
         if self.design is None:
             return Xcel()
         own_modulus = any(param.name == "modulus" for param in self.design.params)
@@ -86,18 +82,18 @@ class SystemKind:
 
     @property
     def modulus(self) -> int:
-        """The one that its machine was given by hand, instead of the key's; 0: none."""
+        """The modulus set by hand in place of the key's; 0: none."""
         return self.settings.get("modulus", 0)
 
     @property
     def caveat(self) -> str:
-        """Why it does not do the work of the others."""
+        """Why its operations differ from those of other systems; empty if they do not."""
         said = f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
         return said if self.modulus else ""
 
     def own_work(self, nbits: int, work: Workload) -> Workload | None:
-        """Return its share of an operation, by the modulus of its machine or by its key; None if it only
-        decrypts.
+        """Its version of an operation, with its machine's modulus or key; None for an encryption on a machine
+        that only decrypts.
         """
         machine = self.xcel(nbits, work.mod).machine
         if machine is None or not machine.keyed:
@@ -105,7 +101,7 @@ class SystemKind:
         return private_operation(nbits, machine.key) if work.name == "decrypt" else None
 
     def require(self, nbits: int, work: Workload) -> None:
-        """BadInput if the accelerator cannot be made, or does not take the operands."""
+        """BadInput if the accelerator cannot be built or rejects the operands."""
         machine = self.xcel(nbits, work.mod).machine
         own = self.own_work(nbits, work)
         if machine is not None and own is not None:
@@ -113,7 +109,7 @@ class SystemKind:
 
 
 def check_key_width(nbits: int) -> int:
-    """`nbits`, if there are keys and machines of that width."""
+    """Return `nbits`; BadInput if there are no keys or machines of that width."""
     if nbits % 2 or not SMALLEST_NBITS <= nbits <= MAX_NBITS:
         raise BadInput(
             f"an RSA key of {bits(nbits)} is not possible; give an even number, {SMALLEST_NBITS} to "
@@ -123,7 +119,7 @@ def check_key_width(nbits: int) -> int:
 
 
 def system_names() -> list[str]:
-    """Return the names of all systems: software kernels, and the catalogue's accelerators."""
+    """The names of all systems: software kernels, and the catalogue's accelerators."""
     software = [name for name, kernel in kernels.KERNELS.items() if name != DUMMY and not kernel.accelerated]
     return [f"{SOFTWARE}{name}" for name in software] + [
         f"{prefix}{design.name}" for prefix in (HARDWARE, *WAYS) for design in designs()
@@ -131,7 +127,7 @@ def system_names() -> list[str]:
 
 
 def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
-    """The system with this name, its accelerator with these parameters."""
+    """The system of this name, with these parameters of its accelerator."""
     if name not in system_names():
         raise unknown("system", name, system_names())
     for prefix, kernel in sorted(({HARDWARE: BY_XCEL} | WAYS).items(), reverse=True):  # longer ones first
@@ -143,18 +139,16 @@ def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemK
 
 
 def scanned_nbits(kernel: str, work: Workload) -> int | None:
-    """The bits of the exponent that software in constant time scans; None: all, or none but those that it
-    has.
-    """
-    # the length of the public exponent is public: constant time is to hide the private one
+    """Exponent bits that a constant-time kernel scans for a public exponent; None: the kernel's default."""
+    # the length of the public exponent is public; only the private one must be hidden
     short = kernels.find_kernel(kernel).constant_time and work.name == "encrypt"
     return work.exp.bit_length() if short else None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One operation on one system. `outcome` is None if it was not run; `note` says why, or what went
-    wrong.
+    """One operation on one system. `outcome` is None if it was not run; `note` is the reason, or
+    the error.
     """
 
     system: str
@@ -163,58 +157,56 @@ class Row:
     outcome: Outcome | None
     dummy: int = 0
     note: str = ""
-    work: int | None = None  # cycles of the machine, of which a machine on the bus tells
+    work: int | None = None  # cycles of the machine itself, which a machine on the bus reports
 
     def is_tight_of(self, other: Row) -> bool:
-        """Whether this is the same operation on the same machine, behind the accelerator port."""
+        """Whether `other` is the same operation on the same machine on the bus, and this row is at the
+        accelerator port.
+        """
         names = {f"{prefix}{self.system.removeprefix(HARDWARE)}" for prefix in WAYS}
         same = (self.operation, self.nbits) == (other.operation, other.nbits)
         return same and self.system.startswith(HARDWARE) and other.system in names
 
     @property
     def is_software(self) -> bool:
-        """The processor alone."""
+        """Whether the system is the processor alone."""
         return self.system.startswith(SOFTWARE)
 
     @property
     def transfer(self) -> int | None:
-        """Return the cycles outside the call and the machine's work: operands, start, the rest of the wait,
-        the result.
-        """
+        """Normalised cycles without the machine's own: operands, start, the rest of the wait, the result."""
         return None if self.normalised is None or self.work is None else self.normalised - self.work
 
     @property
     def ok(self) -> bool:
-        """Not wrong: the program compared the result with the expected one."""
+        """The program found the expected result, or was not run."""
         return self.outcome is None or self.outcome.exit_code == 0
 
     @property
     def cycles(self) -> int | None:
-        """Return the cycles of the stats window."""
+        """Cycles of the stats window."""
         return self.outcome.window.cycles if self.outcome is not None else None
 
     @property
     def normalised(self) -> int | None:
-        """Without the overhead of the call."""
+        """Cycles without the overhead of the call."""
         return None if self.cycles is None else self.cycles - self.dummy
 
     @property
     def published(self) -> float | int | None:
-        """Return the paper's figure, in the same terms."""
+        """The paper's figure, also normalised."""
         return PUBLISHED.get(self.system, {}).get(self.operation) if self.nbits == NBITS_001 else None
 
     @property
     def ratio(self) -> float | None:
-        """To what is published; below 1 is faster."""
+        """Ratio to the published figure; below 1 is faster."""
         if self.normalised is None or self.published is None:
             return None
         return round(self.normalised / self.published, 3)
 
 
 def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
-    """Return the systems, with each one behind the accelerator port followed by the same machine on the
-    bus.
-    """
+    """The systems, each one at the accelerator port followed by the same machine on the bus."""
     found = {}
     for kind in kinds:
         found[kind.name] = kind
@@ -225,8 +217,8 @@ def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
 
 
 def with_work(rows: Sequence[Row]) -> list[Row]:
-    """The machine's cycles of a row on the bus in that of the same machine behind the accelerator port as
-    well.
+    """The rows, with the machine's own cycles copied from rows on the bus to those of the same machine at the
+    accelerator port.
     """
 
     def place(row, prefix):
@@ -240,8 +232,8 @@ def with_work(rows: Sequence[Row]) -> list[Row]:
 class Measurement:
     """How rows are measured.
 
-    full: run software at any width. begin: called with what is done next; progress: with (cycles, 0) in long
-    runs.
+    full: run software at any width. begin: called with the name of the next step; progress: called with
+    (cycles, 0) during long runs.
     """
 
     stage: str = "native"
@@ -252,7 +244,9 @@ class Measurement:
     def rows(
         self, kinds: Sequence[SystemKind], widths: Sequence[int], operations: Sequence[str] = OPERATIONS
     ) -> Iterator[Row]:
-        """Rows as they are measured, by width; what cannot be run is refused before."""
+        """Measure rows, by width. BadInput, before anything runs, if an accelerator is impossible or rejects
+        its operands.
+        """
         asked = [(nbits, [work for work in workloads(nbits) if work.name in operations]) for nbits in widths]
         for nbits, works in asked:
             for work, kind in itertools.product(works, kinds):
@@ -278,13 +272,13 @@ class Measurement:
     def _system(
         self, kind: SystemKind, nbits: int, work: Workload, bare: System
     ) -> contextlib.AbstractContextManager[System]:
-        """The hardware of a system; that of all software is built already."""
+        """The hardware of a system; all software shares `bare`."""
         if kind.design is None:
             return contextlib.nullcontext(bare)
         return System(kind.xcel(nbits, work.mod), stage=self.stage)
 
     def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
-        """One operation on one system, with the overhead of the call as `overhead` has measured it."""
+        """One operation on one system, with the overhead of the call that `overhead` measured."""
         work = workloads(nbits)[OPERATIONS.index(operation)]
         kind.require(nbits, work)
         with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
@@ -298,16 +292,16 @@ class Measurement:
         return replace(row, system=kind.name, note=row.note or kind.caveat)
 
     def overhead(self, nbits: int, operation: str) -> int:
-        """The cycles of the dummy of this width."""
+        """Cycles of the dummy at this width."""
         with System(stage=self.stage) as bare:
             return self._overhead(bare, nbits, workloads(nbits)[OPERATIONS.index(operation)])
 
     def _overhead(self, bare: System, nbits: int, work: Workload) -> int:
-        """The cycles of the dummy, which are taken off all others."""
+        """Cycles of the dummy, which are subtracted from all others."""
         row = self._run(bare, DUMMY, nbits, work)
         if not row.ok or not row.cycles:
             why = row.note or "its stats window has no cycles"
-            raise NoMeasurement(f"the dummy of {nbits} bits, {work.name}, by which all is normalised: {why}")
+            raise NoMeasurement(f"the dummy of {nbits} bits, {work.name}, which normalises all cycles: {why}")
         return row.cycles
 
     def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
@@ -315,7 +309,7 @@ class Measurement:
         machine = system.xcel.machine
         carried = work.operands if machine is None else machine.carried(*work.operands)
         base, exp, mod, *given = carried
-        # what is carried with CRT is the public exponent, by which `pow` gives something else
+        # with CRT the request has the public exponent, whose power is not the expected result
         more: dict[str, Any] = {} if carried[:3] == work.operands else {"expected": work.golden}
         more |= {"exp_nbits": scanned_nbits(kernel, work), "given": given}
         program = kernels.kernel_program(kernel, nbits, base, exp, mod, **more)
@@ -323,6 +317,6 @@ class Measurement:
         note = "" if outcome.exit_code == 0 else outcome.explain(program)
         counted = None
         if system.xcel.on_bus and outcome.exit_code == 0:
-            low, high = outcome.output[-2:]  # of the register, which counts one more than the machine takes
+            low, high = outcome.output[-2:]  # of the register, which counts one cycle too many
             counted = (high << WORD | low) - 1
         return Row(kernel, work.name, nbits, outcome, note=note, work=counted)

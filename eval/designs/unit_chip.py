@@ -1,7 +1,7 @@
 """Chip of a multiplier alone, a source for the flow, as the papers' multiplier tables need it.
 
-Its requests are products {a, b} under a modulus at static ports. The rows are corners and pseudo-random
-factors, with what the domain says of each; the energy workload is one product.
+Its requests are products {a, b} under a modulus at static ports. The rows are corner cases and pseudo-random
+factors, with products as the domain defines them; energy is measured for one product.
 """
 
 import itertools
@@ -35,11 +35,13 @@ def chip(
     system: bool = False,
     **kernel: str,
 ) -> AcceleratorChip:
-    """An accelerator for the flow: a machine, its multiplier alone, a core by a manifest, or one's own."""
+    """The source for the flow of a machine, its multiplier alone, a core described by a manifest, or a user's
+    accelerator.
+    """
     if isinstance(design, OwnDesign):
         if system or interface == UNIT:
             asked = "--system" if system else f"--interface {interface}"
-            raise BadInput(f"{design.name} is no RSA machine: drop {asked}")
+            raise BadInput(f"{design.name} is not an RSA machine: drop {asked}")
         own = CoreChip if issubclass(design.kind, FunctionCore) else AcceleratorChip
         return own(design, nbits, settings, interface)
     kind = UnitChip if interface == UNIT else Chip
@@ -49,13 +51,13 @@ def chip(
 
 
 class UnitChip(Chip):
-    """The unit that a machine's products are made by."""
+    """A machine's product unit alone."""
 
     note = ""
     place = f", {UNIT_TITLE}"
 
     def check(self):
-        """BadInput for what cannot be made, such as a unit whose operands are in its machine's memories."""
+        """BadInput if it cannot be built, for example because its operands are in the machine's memories."""
         check_width(self.nbits)
         self._component()
 
@@ -84,7 +86,7 @@ class UnitChip(Chip):
         return self.machine.modulus or drawn
 
     def products(self) -> list[Product]:
-        """Named factors, both below an odd modulus, as every unit takes them."""
+        """Named factors below an odd modulus, which every unit accepts."""
         only = self.machine.modulus
         top = only or (1 << self.machine.modulus_nbits) - 1
         named = []

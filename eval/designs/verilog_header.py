@@ -1,7 +1,7 @@
 """Common parts of the headers of generated Verilog: ports, messages, parameters and registers, as lines of
 text.
 
-Whoever has such a file has it alone: nothing in a header is about our own files.
+An exported file is used on its own, so its header never mentions files of this package.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Protocol: clk rising edge; reset is synchronous and active high. Both streams ar
 in every cycle in which val and rdy are both 1; val, once 1, stays until the message has moved. Responses
 come in the order of the requests."""
 
-ROOT = Path(__file__).parents[2]  # of the rooms
+ROOT = Path(__file__).parents[2]  # of the package
 LONGEST = 97  # columns of a header line; "// " comes before it
 
 
@@ -41,13 +41,13 @@ def origin() -> tuple[str, str]:
 
 @functools.cache
 def commit() -> str:
-    """The commit of modexlab that runs, from its repository; empty for an installed one, which has none."""
+    """The commit of the running modexlab; empty if it is installed without its repository."""
     if not (ROOT / ".git").exists():
         return ""
     describe = ("git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty= with local changes")
     try:
         return subprocess.run(describe, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    except OSError:  # there is no git
+    except OSError:  # git is not installed
         return ""
 
 
@@ -70,7 +70,7 @@ def verilog_file(
     unread: Mapping[str, str] = MappingProxyType({}),
     body: str | None = None,
 ) -> str:
-    """The file of a component; `rest` makes the lines after its ports, when it has been elaborated."""
+    """The Verilog file of a component; `rest` returns header lines once the component has been elaborated."""
     from ...rtl.sim import translate
 
     body = body or translate(component, top, unique=True, unread=unread, exported=True)
@@ -113,12 +113,14 @@ PROT_AFTER = ("s_axi_awaddr", "s_axi_araddr")
 
 
 def axi4lite_top(text: str, top: str, declarations: Iterable[str]) -> str:
-    """Put the standard's ports around the module `top` of a Verilog text, which has these declarations."""
+    """Wrap the module `top` of a Verilog text, which has these port declarations, in one with the standard's
+    ports.
+    """
     slave = f"{top}_slave"
     ports, pins = [], []
     for declaration in declarations:
         kind, name = declaration.rsplit(" ", 1)
-        flat = re.sub("^(s_axi|key)__", r"\1_", name)  # AMBA's names, and those of the numbers of a key
+        flat = re.sub("^(s_axi|key)__", r"\1_", name)  # AMBA's names, and those of key ports
         port, wire = CLOCKING.get(name, (flat, flat))
         ports.append(f"  {kind} {port}")
         if port in PROT_AFTER:
@@ -138,17 +140,19 @@ def folded(line: str) -> list[str]:
 
 
 def wrapped(text: str, indent: int) -> list[str]:
-    """Lines of a header, the later ones indented."""
+    """Text as header lines; continuation lines are indented."""
     return textwrap.wrap(text, LONGEST - 1, subsequent_indent=" " * indent)
 
 
 def without_paths(text: str) -> str:
-    """Words about our own files and modules mean nothing to who has this file alone."""
+    """Remove references to files and modules of this package, which a reader of an exported file does not
+    have.
+    """
     return re.sub(r" \((?:[\w/]+\.py|modexlab\.[\w.]+)\)", "", text)
 
 
 def streams(component: Component) -> list[str]:
-    """Return the lines about the messages on a component's streams, and their protocol."""
+    """Header lines on the messages of a component's streams, and their protocol."""
     from ...rtl.sim.ports import Ports
 
     ports = Ports.of(component)
@@ -168,7 +172,7 @@ a level. Every output of the bus comes from a register or from one gate behind r
 
 
 def bus(registers: Mapping[str, Register], rules: str) -> list[str]:
-    """The protocol and the registers of a slave."""
+    """Header lines on the protocol and the registers of a slave."""
     return [
         *paragraphs(SLAVE),
         "",
@@ -190,7 +194,7 @@ def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
 
 
 def paragraphs(text: str | None, begin: str = "") -> list[str]:
-    """The lines of a docstring from some words on, in columns that fit a header."""
+    """A docstring, from `begin` on, as lines that fit a header."""
     text = text or ""
     found = []
     for paragraph in without_paths(text[text.index(begin) :]).strip().split("\n\n"):
@@ -205,12 +209,12 @@ def paragraphs(text: str | None, begin: str = "") -> list[str]:
 
 
 def registers() -> list[str]:
-    """The register protocol of accelerators, as the header of its model has it."""
+    """The register protocol of accelerators, from the docstring of fl/xcel.py."""
     return ["", "Registers:", *paragraphs(xcel.__doc__, "Each access")]
 
 
 def port_lines(body: str, top: str) -> list[str]:
-    """The port declarations of the top module, as they stand in the text."""
+    """The port declarations of the top module, as in the text."""
     match = re.search(rf"^module {top}\b\s*\(?(.*?)\);", body, re.MULTILINE | re.DOTALL)
     declarations = match[1] if match else ""
     lines = (" ".join(line.strip(" ,(").split()) for line in declarations.splitlines())
@@ -218,7 +222,7 @@ def port_lines(body: str, top: str) -> list[str]:
 
 
 def fields(message: Message) -> str:
-    """The fields of a message, as a packed struct has them, or the bits of one without fields."""
+    """The fields of a message in the order of a packed struct, or its bit range if it has no fields."""
     if not message.fields:
         return f"[{message.nbits - 1}:0]"
     return "{ " + ", ".join(f"{name}[{width - 1}:0]" for name, width in message.fields) + " }"

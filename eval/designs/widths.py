@@ -10,19 +10,19 @@ MIN_NBITS, MAX_NBITS = 8, 4096
 
 
 def width_for(*numbers: int) -> int:
-    """The width of machine for these numbers: the longest of them, rounded up to words of 32 bits."""
+    """The width of the machine for these numbers: the longest one, rounded up to a multiple of 32 bits."""
     return max(32, *(-(-number.bit_length() // 32) * 32 for number in numbers))
 
 
 def check_width(nbits: int) -> int:
-    """`nbits`, if a machine can have it."""
+    """Return `nbits`; BadInput if it is out of range."""
     if not MIN_NBITS <= nbits <= MAX_NBITS:
         raise BadInput(f"a width of {bits(nbits)} is out of range; give {MIN_NBITS} to {MAX_NBITS}")
     return nbits
 
 
 def full_length(nbits: int, modulus_nbits: int, modulus: int | None) -> Operands:
-    """Pseudo-random operands of these lengths, the same in every call; without a modulus an odd one."""
+    """Pseudo-random operands of these lengths, the same in every call; an odd modulus unless one is given."""
     generator = random.Random(nbits)
     odd = generator.getrandbits(modulus_nbits) | 1 << (modulus_nbits - 1) | 1
     mod = odd if modulus is None else modulus
@@ -31,9 +31,7 @@ def full_length(nbits: int, modulus_nbits: int, modulus: int | None) -> Operands
 
 
 def check_fit(nbits: int, parts: Sequence[Operands]) -> None:
-    """BadInput unless the operands of all exponentiations fit in a machine; it names the width that takes
-    them all.
-    """
+    """BadInput, with a sufficient width, unless the operands of all exponentiations fit."""
     longest, name = max(
         (value.bit_length(), name)
         for part in parts

@@ -3,22 +3,19 @@
     encrypt        a message to the power of e, which is 65537 (17 on machines of up to 17 bits)
     decrypt        its ciphertext to the power of d, which is as long as the modulus
     crt            a decryption by the Chinese remainder theorem with a key of *twice* the machine's width:
-                   two exponentiations
-                   with exponents and moduli of half the key's length. What is done beside them (two
-                   reductions before, one
-                   product and some sums after) is the host's, and does not count
+                   two exponentiations with exponents and moduli of half the key's length. The host does the
+                   rest (two reductions before, one product and some additions after), which is not counted
     sign+9verify   one signature, which is a decryption, and any number of verifications, each of which is an
                    encryption
     exponents      the base and the modulus of decrypt with random exponents as long as the modulus, from few
-                   ones to all: whether
-                   the cycles of a machine tell the exponent
-    product        one modular product in a row of them: the cycles from product to product, by formula alone
+                   ones to all, to show whether cycles depend on the exponent
+    product        one modular product in a sequence: the cycles from product to product, by formula only
 
-Keys and messages are the same in every call: at 32 bits the operands of paper 001, section 5.1, else a key of
-the machine's width with a message. Machines of other widths (odd, or below 16 bits) have no RSA key, and some
-take no modulus as long as their width: they get pseudo-random operands, the modulus as long as may be. A
-machine that takes a private key, with CRT, blinding or a check, does decrypt by the key that it holds, and
-nothing else.
+Keys and messages are the same in every call: at 32 bits the operands of paper 001, section 5.1, otherwise a
+key of the machine's width with a message. There are no RSA keys of odd widths or below 16 bits, and some
+machines do not accept moduli of their full width; these get pseudo-random operands with the longest modulus
+that they accept. A machine with a private key, for CRT, blinding or a check, only runs decrypt, with the key
+that it holds.
 """
 
 from __future__ import annotations
@@ -40,17 +37,17 @@ if TYPE_CHECKING:  # not at run time: operands depend on no source of a machine 
 
 ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
 MIX = re.compile(r"sign\+([1-9]\d{0,5})verify")
-OPERATIONS = (ENCRYPT, DECRYPT)  # that are measured
+OPERATIONS = (ENCRYPT, DECRYPT)  # measured ones
 EXPONENTS, PRODUCT = "exponents", "product"
 EXPONENT_COUNT = 48
-# any other number of verifications will do
+# the number of verifications is arbitrary
 NAMES = (ENCRYPT, DECRYPT, CRT, "sign+9verify", EXPONENTS, PRODUCT)
-MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to make
+MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to generate
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One exponentiation with a name; papers have cycles under the same names."""
+    """A named exponentiation; papers have cycles under the same names."""
 
     name: str
     base: int
@@ -58,7 +55,7 @@ class Workload:
     mod: int
 
     def on(self, modulus: int) -> Workload:
-        """The same base and exponent for a machine that takes this modulus alone; 0: it takes any."""
+        """The same base and exponent for a machine that accepts only this modulus; 0: any."""
         return replace(self, base=self.base % modulus, mod=modulus) if modulus else self
 
     @property
@@ -80,7 +77,7 @@ class Workload:
         return ((Status.OK, self.golden),)
 
     def as_json(self) -> dict[str, str]:
-        """The operands in hexadecimal, as they are longer than JSON's numbers."""
+        """The operands in hexadecimal, as JSON's integers are too short."""
         return dict(zip(("base", "exp", "mod"), map(hex, self.operands), strict=True))
 
 
@@ -94,7 +91,7 @@ WORKLOADS = (
 
 @dataclass(frozen=True)
 class OwnWork:
-    """An operation of an accelerator of another kind: its requests and the responses of its function."""
+    """An operation of an accelerator that is not an RSA machine: its requests and the expected responses."""
 
     name: str
     requests: tuple[Message, ...]
@@ -108,19 +105,19 @@ class OwnWork:
 
 
 class Part(NamedTuple):
-    """An operation of a workload, and how often it is done."""
+    """An operation of a workload, and the number of times that it is done."""
 
     work: Any
     times: int = 1
 
 
 def own_operation(accelerator: Accelerator, workload: str) -> str:
-    """The name of an operation, which figures must share to be compared."""
+    """The name of an operation; only figures of the same name are compared."""
     return f"{accelerator.name} {workload}"
 
 
 def own_part(accelerator: Accelerator, workload: str) -> Part:
-    """The operation of this workload, of an accelerator of another kind."""
+    """The operation of this workload of an accelerator that is not an RSA machine."""
     requests = tuple(accelerator.workloads()[workload])
     return Part(OwnWork(own_operation(accelerator, workload), requests, tuple(accelerator.answers(requests))))
 
@@ -129,9 +126,9 @@ def own_part(accelerator: Accelerator, workload: str) -> Part:
 def workloads(nbits: int) -> tuple[Workload, Workload]:
     """Encryption of a message and decryption of its ciphertext.
 
-    32 bits: with the numbers of the paper. (Its d is of another key: the decryption does not give the message
-    back. It has the right length, and the result is checked all the same.) Else: with a key of this width,
-    and a message, that are the same in every call.
+    At 32 bits they have the numbers of the paper, whose d belongs to another key: decryption does not return
+    the message, but d has the right length, and the result is checked all the same. Other widths have a key
+    and a message that are the same in every call.
     """
     if nbits == NBITS_001:
         return _there_and_back(5745, 65537, 0x3A48D459, MODULUS_001)
@@ -153,25 +150,26 @@ def _there_and_back(message: int, e: int, d: int, n: int) -> tuple[Workload, Wor
 
 
 def check_name(name: str) -> str:
-    """`name`, if a workload has it."""
+    """Return `name`; BadInput if there is no such workload."""
     if name in NAMES or MIX.fullmatch(name):
         return name
     raise unknown("workload", name, NAMES)
 
 
 def has_key(nbits: int) -> bool:
-    """There are RSA keys of this width."""
+    """Whether there are RSA keys of this width."""
     return nbits % 2 == 0 and nbits >= SMALLEST_NBITS
 
 
 def operations(machine: Machine | None) -> tuple[str, ...]:
-    """Return the measured operations that a machine can do; None: software."""
+    """The measured operations that a machine supports; None: software."""
     return (DECRYPT,) if machine is not None and machine.keyed else OPERATIONS
 
 
 def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = False) -> None:
-    """BadInput if a machine of this width, made for this modulus (0: for any), or for private keys, has no
-    such workload.
+    """BadInput if the workload does not exist, or if a machine of this width cannot run it.
+
+    modulus: the only one that it accepts (0: any). keyed: it holds a private key.
     """
     check_name(name)
     if keyed and name != DECRYPT:
@@ -197,8 +195,7 @@ def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = Fal
 def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = False) -> tuple[Part, ...]:
     """The workload of this name for a machine; without one, for software on the processor.
 
-    system: with the message that paper 001 has in its Figure 1 for the whole system, not that of its
-    accelerators' tests.
+    system: with the message of paper 001's Figure 1, for the whole system, not that of its accelerator tests.
     """
     if machine is not None and machine.keyed:
         check_workload(name, nbits, keyed=True)
@@ -238,7 +235,7 @@ def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, 
 
 
 def _of_one_length(work: Workload, nbits: int) -> list[Workload]:
-    """The same with other exponents of full length; each number of ones from 1 to all is as likely."""
+    """The same exponentiation with random full-length exponents; every number of ones is equally likely."""
     generator = random.Random(nbits)
     works = []
     for index in range(EXPONENT_COUNT):

@@ -1,6 +1,4 @@
-"""`modexlab asic`: one small machine from RTL to layout, Verilog from elsewhere, and what is refused or
-marked.
-"""
+"""`modexlab asic`: one small machine from RTL to layout, external Verilog, and rejected or marked runs."""
 
 import contextlib
 import io
@@ -47,7 +45,7 @@ VECTORS = json.loads((ELSEWHERE / "accumulator.json").read_text())
 
 @pytest.fixture
 def accumulator(tmp_path):
-    """The command for a design from elsewhere with its vectors."""
+    """The command for an external design with its vectors."""
     (tmp_path / "accumulator.v").write_text(ACCUMULATOR)
     (tmp_path / "vectors.json").write_text(json.dumps(VECTORS))
     files = f"--verilog {tmp_path}/accumulator.v --vectors {tmp_path}/vectors.json"
@@ -100,9 +98,9 @@ def test_layout_makes_wires(whole):
     assert after["wns_ns"] < before["wns_ns"] < 3.0
     assert whole["fmax_mhz"] == approx(1000 / (3.0 - after["wns_ns"]), abs=0.01)
     assert whole["wns_ns"] == after["wns_ns"]
-    # the wire-load model, which stands for wires before layout, is as often too high as too low
+    # the wire-load model, used before layout, is too high as often as too low
     assert after["power_mw"] == approx(before["power_mw"], rel=0.3)
-    assert after["area_um2"] > before["area_um2"]  # by the buffers of the clock tree
+    assert after["area_um2"] > before["area_um2"]  # buffers of the clock tree
     products = Path(whole["products"]["layout"])
     assert (products / "layout.gds").read_bytes().startswith(kit.GDS_HEADER)
     assert all(
@@ -141,7 +139,7 @@ def test_second_call_makes_nothing_and_copies_its_products(whole, cli, tmp_path)
 
 
 def test_figures_go_to_the_ledger_and_to_the_data_sheet(whole, cli, tmp_path):
-    """As those of a sweep do; and a second time there is nothing to add."""
+    """As in a sweep; a second run adds nothing."""
     place = f"--ledger {tmp_path}/ledger.sqlite"
     for said in ("has these figures as measurement 1", "had these figures already"):
         result = cli(f"asic {SMALL} --layout {place}")
@@ -194,7 +192,7 @@ def test_partial_runs_do_not_go_to_the_ledger(options, cli, tmp_path):
 
 
 def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
-    """A missed clock: exit code 1, the first line says so, and times are at the period that is met."""
+    """A missed clock gives exit code 1 and a first line that reports it; times use the period that is met."""
     cli.passes(f"{accumulator} --to rtl")
     command = f"{accumulator} --clock 0.2 --to power"
     result = cli(f"{command} --json")
@@ -233,7 +231,7 @@ def test_verilog_with_vectors(cli, accumulator):
 
 
 def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
-    """RTL has no clock, and that of a netlist without timing is not known to be met: cycles, and no time."""
+    """RTL has no clock, and a netlist without timing may miss its own: only cycles are reported."""
     for arguments in ("--to rtl-sim", "--skip timing --skip equivalence --skip power"):
         report = cli.json(f"{accumulator} {arguments}")
         assert picked(report, "cycles time_ns met") == ({"add": 1}, {}, None)
@@ -242,7 +240,7 @@ def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
 
 @parametrize("clock_ns", [pytest.param("4", marks=regress), "0.1"])
 def test_no_time_for_a_layout_that_is_not_timed(clock_ns, cli, accumulator):
-    """The verdict before layout says nothing about the netlist whose area is reported."""
+    """The verdict before layout does not apply to the netlist whose area is reported."""
     skipped = f"--skip timing-post --skip equivalence --clock {clock_ns}"
     report = cli.json(f"{accumulator} --layout {skipped}")
     assert report["area_um2"] == report["after_layout"]["area_um2"]
@@ -264,7 +262,7 @@ def test_wrong_answers_are_marked(cli, accumulator, tmp_path):
 
 
 def test_design_that_hangs(accumulator, tmp_path, cli):
-    """It fails all of its tests, after as many cycles as it was given."""
+    """It fails all of its tests at the cycle limit."""
     (tmp_path / "accumulator.v").write_text(ACCUMULATOR.replace("out_valid = full", "out_valid = 0"))
     (tmp_path / "vectors.json").write_text(json.dumps(VECTORS | {"max_cycles": 1000}))
     result = cli(f"{accumulator} --to rtl-sim --json")
@@ -273,7 +271,7 @@ def test_design_that_hangs(accumulator, tmp_path, cli):
 
 
 def test_verilog_without_vectors(cli, accumulator, monkeypatch):
-    """Area and timing need none; a missing tool is named with its remedy, and the rest runs."""
+    """Area and timing need no vectors; a missing tool is reported with its remedy, and the rest runs."""
 
     def missing():
         raise BadInput("abc is missing: run `pip install pyosys==0.70`")
@@ -326,7 +324,7 @@ def test_design_that_makes_no_circuit(cli, tmp_path, capsys):
 
 @parametrize("name, interface", [("mont", "stream"), ("naive", "xcel"), ("dm-m-000", "stream")])
 def test_exported_workload(name, interface, tmp_path):
-    """Refused operands and delays are among the rows, and the design answers all of them as it should."""
+    """The rows include rejected operands and delays, and the design answers all of them correctly."""
     Chip(catalogue.find(name), 16, {}, interface).export(tmp_path)
     work = workload.load(tmp_path / "workload.json")
     assert any(row.source_delay for row in work.rows) and any(row.sink_delay for row in work.rows)
@@ -338,7 +336,7 @@ def test_exported_workload(name, interface, tmp_path):
 
 @regress
 def test_exported_system(tmp_path):
-    """Its cycles are those of `modexlab proc systems`, normalised alike."""
+    """Its cycles equal those of `modexlab proc systems`, also normalised."""
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)
     with_few_rows = workload_of(chip, tmp_path)
     report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, with_few_rows)
@@ -348,7 +346,7 @@ def test_exported_system(tmp_path):
 
 
 def workload_of(chip, directory):
-    """Return the workload of a system, with the dummy and one row: every program takes a while to build."""
+    """The workload of a system with the dummy and one row only, as every program takes a while to build."""
     chip.export(directory)
     work = workload.load(directory / "workload.json")
     assert work.rows[0].name == workload.DUMMY
@@ -381,7 +379,7 @@ def test_broken_vectors(text, tmp_path):
     ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
 )
 def test_vectors_that_do_not_fit(change, message, cli, accumulator, tmp_path):
-    """Said in a sentence before anything is run."""
+    """They are reported in one sentence before anything runs."""
     (tmp_path / "vectors.json").write_text(json.dumps(VECTORS | change))
     result = cli(f"{accumulator} --to rtl-sim")
     assert result.code == 2
@@ -465,7 +463,7 @@ def test_rows_of_a_private_operation(tmp_path):
 
 
 def test_bad_keys_are_those_that_the_machine_can_tell():
-    """Without CRT and without a check any numbers are computed with."""
+    """Without CRT and without a check, the machine computes with any numbers."""
     mont = catalogue.find("mont")
     blinded = Chip(mont, 16, {"schedule": "fixed-window", "blind": "both"})
     assert [name for name, _ in blinded.requests() if name.startswith("wrong")] == []
@@ -477,9 +475,7 @@ def test_bad_keys_are_those_that_the_machine_can_tell():
 
 
 def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
-    """Fewer of them are asked where they are long; then what moves is counted in a window; then there is no
-    energy.
-    """
+    """Longer operations have fewer rows, then energy from a window, then no energy."""
     design = catalogue.find("mont")
     for settings in (KEYED, {"schedule": "fixed-window"}):
         chip = Chip(design, 16, settings)
@@ -497,7 +493,7 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
         assert chip.energy() == [] and f"an operation takes {whole:,} cycles" in chip.limits
         monkeypatch.undo()
         assert not chip.limits
-    assert "no more than 7,812 of 4096 bits" in Chip(design, 4096, KEYED).limits
+    assert "of 4096 bits is limited to 7,812" in Chip(design, 4096, KEYED).limits
     assert not Chip(design, 4096, {}).limits and not chip_of(design, 4096, KEYED, "unit").limits
 
 
@@ -513,8 +509,8 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
     ],
 )
 def test_machines_with_a_memory_as_gates(name, settings, cli):
-    """Whatever is in the memory at power-up; and the netlist is the design, which words of it are read or
-    not.
+    """The netlist passes its tests with any memory contents at power-up, and its equivalence is not
+    disproved.
     """
     report = cli.json(f"asic {name} --nbits 16 {told(settings)}")
     assert report["tests"]["gates"]["failed"] == 0 and report["comparable"], report["marks"]
@@ -524,7 +520,7 @@ def test_machines_with_a_memory_as_gates(name, settings, cli):
 
 @regress
 def test_energy_of_a_window_of_a_private_operation(cli, monkeypatch):
-    """Within a quarter of that of the whole: products are what takes most of it."""
+    """Within a quarter of the energy of the whole operation, as products dominate."""
     command = f"asic mont --nbits 16 {told(KEYED)} --to power --json"
     whole = cli(command).json()
     monkeypatch.setattr(machine_chip, "MOST_ENERGY_CYCLES", 100)

@@ -65,7 +65,7 @@ def test_stages(cli, stage):
 
 
 def test_other_design_and_reduction(cli):
-    """The naive machine takes even moduli and large bases; with --reduce, negative ones are positive."""
+    """The naive machine accepts even moduli and large bases; --reduce makes negative ones positive."""
     run = f"check {DATA}/bn_small.txt --design naive --level fl --json"
     assert cli(run).json()["passed"] == 19
     report = cli(f"{run} --reduce").json()
@@ -74,7 +74,7 @@ def test_other_design_and_reduction(cli):
 
 
 def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli):
-    """The naive machine takes it; RFC 8017 has the verifier refuse it."""
+    """The naive machine accepts it, but RFC 8017 requires the verifier to reject it."""
     report = cli.json(f"check {DATA}/wycheproof_signature_512.json --design naive")
     assert picked(report, "passed failed skipped") == (6, 0, 0)
 
@@ -250,7 +250,7 @@ def test_private_exponents_of_nist(cli, tmp_path, name, design):
     ],
 )
 def test_private_exponents_of_rsa_laboratories(cli, name):
-    """1024-bit keys at the head of the files; the rest is at odd widths."""
+    """1024-bit keys at the head of the files; the others have odd widths."""
     report = cli.json(f"check {RSA / name} --limit 24")
     assert picked(report, "passed failed") == (24, 0)
 

@@ -1,4 +1,4 @@
-"""`modexlab check --crt --blind --verify`: private operations of every format through programs that take the
+"""`modexlab check --crt --blind --verify`: private operations of every format, run by programs that use the
 key.
 """
 
@@ -27,7 +27,7 @@ def numbers(key, *names):
 
 
 def powers(key, *bases, wrong=0):
-    """Private operations, their results off by `wrong`."""
+    """Private operations; their expected results are wrong if `wrong` is set."""
     return [{"base": base, "expected": pow(base, key.d, key.n) ^ wrong} for base in bases]
 
 
@@ -44,7 +44,7 @@ def make_two_keys(tmp_path):
 
 
 def vectors(directory, key, *tests):
-    """A file of vectors with a key for those that have none of their own."""
+    """A file of vectors, with a key for those that lack one."""
     path = directory / "vectors.json"
     path.write_text(json.dumps({"key": numbers(key, *ALL), "tests": tests}))
     return path
@@ -106,14 +106,14 @@ def test_text(cli, two_keys):
 
 
 def encoded(key, message, kind=b"\0\2"):
-    """PKCS#1 v1.5, encrypted; the padding is the same each time."""
+    """A PKCS#1 v1.5 ciphertext with fixed padding."""
     size = key.nbits // 8
     em = kind + b"\7" * (size - 3 - len(message)) + b"\0" + message
     return f"{pow(int.from_bytes(em, 'big'), key.e, key.n):0{2 * size}x}"
 
 
 def wycheproof(directory, names=ALL, change=lambda _: None):
-    """Good and wrong encryptions of 128 bits, and a ciphertext above the modulus."""
+    """Valid and invalid 128-bit encryptions, and a ciphertext above the modulus."""
     key = seeded_key(128)
     jwk = dict(zip(ALL, ("modulus", "publicExponent", "privateExponent", "prime1", "prime2"), strict=True))
     group = {jwk[name]: value for name, value in numbers(key, *names).items()}
@@ -140,7 +140,7 @@ def test_wycheproof(cli, tmp_path, names, level):
 
 
 def test_a_ciphertext_above_the_modulus_is_refused_on_all_designs(cli, tmp_path):
-    """The naive machine takes such a base, but the check of its result would not."""
+    """The naive machine accepts such a base, but the check of its result would not."""
     report = cli.json(f"check {wycheproof(tmp_path)} --verify --design naive --level fl")
     assert picked(report, "passed reasons") == (3, {"the base is not below the modulus": 1})
 
@@ -219,7 +219,7 @@ THREE_PRIMES = {"n": 3 * 11 * 17, "e": 3, "d": 27}
             "no private key: its numbers do not belong together",
         ),
         (THREE_PRIMES, "--crt", "no private key of two primes"),
-        (THREE_PRIMES, "--blind message", ""),  # CRT and a blinded exponent alone need to know them
+        (THREE_PRIMES, "--blind message", ""),  # only CRT and a blinded exponent need the primes
         ({"n": 3 * 11, "e": 7, "d": 3, "p": 11, "q": 3}, "--crt --nbits 8", ""),
         (
             {"n": 3 * 71, "e": 3, "d": 47, "p": 71, "q": 3},
@@ -238,7 +238,7 @@ def test_keys(cli, tmp_path, key, how, reason):
 
 
 def test_a_machine_is_as_wide_as_primes_ask_for(cli):
-    """A key of 512 bits with a prime of 272 bits."""
+    """A 512-bit key with a 272-bit prime."""
     path = DATA / "rsadp_512.rsp"
     report = cli.json(f"check {path} --crt --nbits 512 --level fl --allow-empty")
     assert report["passed"] == 0

@@ -1,4 +1,4 @@
-"""`modexlab run --level formula`: the closed formula, quick at any width."""
+"""`modexlab run --level formula`: the closed formulas, fast at any width."""
 
 import pytest
 from modexlab.eval.designs.catalogue import designs, find
@@ -83,13 +83,13 @@ test_refusals = refusals(
 
 
 def test_an_exponent_that_is_drawn_is_told(cli):
-    """With other operands given, the count of an exponent that was not."""
-    assert "bits (drawn; give --exp for yours): " in cli("run --level formula mont --base 3 --mod 9").out
-    assert "drawn" not in cli("run --level formula mont --base 3 --exp 5 --mod 9").out
+    """If only other operands are given, the output reports the random exponent."""
+    assert "bits (random; give --exp for yours): " in cli("run --level formula mont --base 3 --mod 9").out
+    assert "random" not in cli("run --level formula mont --base 3 --exp 5 --mod 9").out
 
 
 def test_a_product(cli):
-    """From product to product, where that is the same for all."""
+    """Cycles from product to product, if all products take the same."""
     report = cli.json("run --level formula systolic-002 --nbits 512 --workload product")
     assert picked(report, "cycles products product_cycles") == (98, 1, 98)
     assert "take as long as their operands make them" in cli.fails(
@@ -98,7 +98,7 @@ def test_a_product(cli):
 
 
 def test_products_are_counted(cli):
-    """Products in sequence are counted: two in parallel count once."""
+    """Sequential products are counted; two parallel ones count once."""
     for design, exp, products, cycles in (
         ("mont", 65537, 17, 4),
         ("mont-001", 65537, 19, 4),
@@ -117,9 +117,7 @@ KEYED = "--set schedule=fixed-window --set crt=true --set fit=modulus"
 
 
 def test_a_machine_with_a_key(cli):
-    """CRT on products that follow the modulus takes about half; the private operation is meant wherever
-    nothing is said.
-    """
+    """CRT with fit=modulus takes about half the cycles; the private operation is the default."""
     named = cli.json(f"{RUN} 1024 {KEYED} --workload decrypt")
     whole = cli.json(f"{RUN} 1024 --set schedule=fixed-window --workload decrypt")
     assert 0.5 < named["cycles"] / whole["cycles"] < 0.55

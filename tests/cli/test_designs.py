@@ -1,4 +1,4 @@
-"""`modexlab show`: names and JSON keys are an interface that others script against."""
+"""`modexlab show`: names and JSON keys are an interface for scripts."""
 
 from modexlab.eval.designs import catalogue
 
@@ -40,7 +40,7 @@ def test_json(cli):
 
 
 def number(value):
-    """A number of our JSON: an integer, or hexadecimal text where it is large."""
+    """A number in our JSON: an integer, or hexadecimal text if it is large."""
     return value if isinstance(value, int) else int(value, 16)
 
 

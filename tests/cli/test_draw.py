@@ -20,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def marks(text):
-    """How many marks of each class a drawing has, and its texts."""
+    """The number of marks of each class in a drawing, and its texts."""
     root = ElementTree.fromstring(text)
     found = Counter(
         element.get("class", "") for element in root.iter() if element.tag in (f"{SVG}circle", f"{SVG}rect")
@@ -58,19 +58,19 @@ def dots(found):
 
 
 def expected_dots(plan):
-    """Every bit of every level, the products before folding, and one for each line of the legend."""
+    """Every bit of every level, including the products before folding, and one dot per line of the legend."""
     nbits = plan.operand_nbits
     products = {"multiply": nbits * nbits, "square": nbits * (nbits + 1) // 2, "reduce": nbits}
     return bits(plan) + products[plan.operation] + len(legend(plan))
 
 
 def bits(plan):
-    """Return how many bits all levels have."""
+    """The number of bits in all levels."""
     return sum(sum(plan.heights(level)) for level in range(len(plan.levels) + 1))
 
 
 def legend(plan):
-    """Return the kinds of bits in the legend, with their counts."""
+    """The kinds of bits in the legend, with their counts."""
     _, texts = marks(draw(plan))
     kinds = "product|bit of x|correction|passed|sum|carry|weight-4"
     return re.findall(rf"^({kinds}).*: ([\d,]+)$", "\n".join(texts), re.MULTILINE)
@@ -107,7 +107,7 @@ test_mistakes = refusals(
     {
         "": "--tree needs a DESIGN or --modulus SPEC",
         "mont --modulus 2^8-1": "one of them",
-        "mont": "the multiplier of mont is no compression tree",
+        "mont": "the multiplier of mont is not a compression tree",
         "no-such": "no-such",
         "--modulus 2^8-4": "makes the modulus 252 even",
         "--modulus 2^400-1": "too large to look at",
@@ -164,7 +164,7 @@ def test_multiples_json(cli):
 
 
 def test_multiples_key(cli, tmp_path):
-    """A real key: no warning, and the search does not claim to prove anything."""
+    """For a real key there is no warning, and the search claims no proof."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
     file = tmp_path / "key.pem"
     file.write_bytes(
@@ -201,7 +201,7 @@ test_multiples_mistakes = refusals(
 
 
 def test_schedule_has_a_bar_for_each_product(capsys):
-    """5 is 101 in binary: three squares, two products; the conversion and four microinstructions."""
+    """5 is 101 in binary: three squares, two products, the conversion and four microinstructions."""
     assert (
         main(["show", "mont", "--schedule", "--nbits", "8", "--base", "5", "--exp", "5", "--mod", "13"]) == 0
     )

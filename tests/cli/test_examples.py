@@ -1,4 +1,4 @@
-"""The examples in the help texts work as they stand."""
+"""The examples in the help texts work as printed."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from tests.paths import DATA, ROOT
 from ..command_line import Cli
 from ..kits.pdks import require
 
-FILES = {  # what the examples call it -> a small file of that kind
+FILES = {  # file name in the examples: a small file of that kind
     "key.pem": "rsa512.pem",
     "rsa_signature_2048_sha256_test.json": "wycheproof_signature_512.json",
     "rsa_pkcs1_2048_test.json": "wycheproof_decrypt_512.json",
@@ -40,21 +40,19 @@ EXAMPLES = {
 }
 
 
-# through the flow, but small: test_cli_asic.py makes it too
+# through the flow, but small: test_asic.py runs it too
 QUICK = ("modexlab asic mont --nbits 8 --layout",)
 
 
 def marked(example):
-    """All machines in one table, and machines through the flow, take a while: `make test` has one, for the
-    README's sake.
-    """
+    """Tables of all machines and runs of the flow are slow: `make test` runs one, for the README."""
     whole = re.fullmatch(r"modexlab (report.*|proc soc .*|proc systems.*)", example)
     whole = (
         whole
         or re.search(r" (2048|1024) .*-o", example)
         or re.search(r"--table RTL --measure|cores .*--measure|--shuttle", example)
     )
-    # what other tests do with fewer bits
+    # other tests do this with fewer bits
     whole = whole or re.match(
         r"modexlab (check .* --crt|verilog .* 64 --set|verilog .* 128 |prove all --check Halve$)", example
     )
@@ -65,7 +63,7 @@ def marked(example):
 
 
 def arguments(example):
-    """Return the arguments of an example; long operands of software, a quarter of an hour, are in
+    """The arguments of an example. Long operands of software take a quarter of an hour and are in
     test_systems.py.
     """
     command = example.split("  ", 1)[0].partition(" > ")[0].replace(" 512 1024 2048", "")
@@ -80,7 +78,7 @@ def test_example_is_understood(example):
 
 @module_fixture
 def measured(tmp_path_factory):
-    """A ledger with one figure, which stands in row 1."""
+    """A ledger with one figure, in row 1."""
     path = tmp_path_factory.mktemp("ledger") / "ledger.sqlite"
     point = Point("mmmul-004", 1024, stage="formula")
     with Ledger(path) as ledger:

@@ -1,4 +1,4 @@
-"""`modexlab asic --crosscheck`: what is refused, and one small machine with its layout held against all
+"""`modexlab asic --crosscheck`: rejected options, and one small machine with its layout, compared with all
 other tools.
 """
 
@@ -24,7 +24,7 @@ test_what_is_refused = refusals(
 
 
 def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
-    """A tool that fails leaves its point out; another error is shown whole."""
+    """If a tool fails, the point is marked as not done; any other error is raised."""
     space = tmp_path / "one.toml"
     space.write_text('title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = ["flow"]\n')
 
@@ -39,9 +39,7 @@ def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
 
 @pytest.mark.regress
 def test_a_machine_with_its_layout(cli, tmp_path):
-    """Everything agrees or has a known cause, and every check was made; the second time nothing is done
-    again.
-    """
+    """Every figure agrees or has a known cause, and every check ran; a second run reuses the results."""
     result = cli.passes("asic --crosscheck mont --nbits 8 --layout --json")
     told = result.json()
     (netlist,) = told["netlists"]

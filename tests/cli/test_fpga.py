@@ -1,6 +1,4 @@
-"""`modexlab asic --fpga`: a small machine with place and route, Verilog from elsewhere, and what is
-refused.
-"""
+"""`modexlab asic --fpga`: a small machine with place and route, external Verilog, and rejected options."""
 
 import pytest
 from modexlab.flow.fpga import fpga_route
@@ -21,13 +19,13 @@ def test_small_machine_is_routed_and_kept(cli, monkeypatch):
     assert pnr["part"] == "LFE5U-25F" and 50 < pnr["fmax_mhz"] < 250
     path = pnr["critical_path"]
     assert path["logic_ns"] + path["routing_ns"] == pytest.approx(1000 / pnr["fmax_mhz"], rel=0.01)
-    # what is placed is what was counted, and the frame
+    # the placed design is the counted one plus the frame
     used = pnr["utilization"]
     assert used["TRELLIS_FF"]["used"] == found["ffs"] + pnr["frame"]["registers"]
     assert used["MULT18X18D"]["used"] == found["dsps"] and used["TRELLIS_IO"]["used"] == 3
     assert found["luts"] + pnr["frame"]["luts"] <= used["TRELLIS_COMB"]["used"]
 
-    monkeypatch.delattr(fpga_route, "_run")  # the figures of the first time are shown
+    monkeypatch.delattr(fpga_route, "_run")  # the first figures are shown
     again = cli.passes(SMALL)
     for text in (
         "naive, 8 bits, stream (module naive_8)",
@@ -63,7 +61,7 @@ test_mistakes_are_one_line = refusals(
 
 
 def test_mistakes_that_a_tool_finds(cli, tmp_path):
-    """Its message may come after lines of progress."""
+    """The error may come after lines of progress."""
     there = tmp_path / "adder.sv"
     there.write_text(ADDER)
     for arguments, message in (

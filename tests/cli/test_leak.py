@@ -1,6 +1,4 @@
-"""`modexlab attack leakage` and `modexlab attack faults`: what they print, what they write, and what
-they refuse.
-"""
+"""`modexlab attack leakage` and `modexlab attack faults`: output, files and rejected options."""
 
 from dataclasses import replace
 
@@ -19,7 +17,7 @@ def test_models_are_those_that_there_are():
 
 
 def test_leak(cli, tmp_path):
-    """A leak is exit code 1; the same seed gives the same figures."""
+    """A leak gives exit code 1; the same seed gives the same figures."""
     told = cli(f"attack leakage mont --nbits 8 --traces 2000 --json -o {tmp_path}/curve.png")
     assert told.code == 1
     found = told.json()
@@ -63,7 +61,7 @@ def test_faults(cli):
     assert (pow(bellcore["faulty_signature"], bellcore["e"], n) - bellcore["message"]) % factor == 0
     assert pow(bellcore["signature"], bellcore["e"], n) == bellcore["message"]
     checked = cli.passes(f"{common} --samples 400")
-    assert "the result is checked" in checked.out and "400 of them, drawn" in checked.out
+    assert "the result is checked" in checked.out and "400 of them, at random" in checked.out
     assert "none of 0 wrong results gives a prime" in checked.out
 
 
@@ -87,7 +85,7 @@ test_what_is_refused = refusals(
 
 
 def test_all_attacks_are_recorded(cli, tmp_path, monkeypatch):
-    """The second run takes the verdicts of the ledger; a verdict has its command and its hardware."""
+    """The second run reuses the verdicts in the ledger; a verdict has its command and its hardware."""
     mont = find("mont").at(16, schedule="fixed-window", crt=True, verify=True)
     planned = [suite.Attack(mont, kind, f"{kind}, crt, check") for kind in verdicts.ATTACKS]
     monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.jsonl")

@@ -19,7 +19,7 @@ from tests.harness import module_fixture, parametrize, regress
 
 SMALL = Point("mont", 8, settings=(("nstages", 2), ("steps_per_stage", 4)), stage="cl")
 FLOW = Point("naive", 8, stage="flow", flow=(("clock_period", 2.0), ("style", "fast")))
-# of a flow, which takes long to run: made up here, as nothing looks at the values
+# of the flow, which is slow: invented figures, as no test uses the values
 MADE_UP = Measurement(
     figures=(Figure("area_um2", 1234.5, "um2"), Figure("energy_nj", 0.25, "nJ", "encrypt")),
     seconds=12.0,
@@ -40,7 +40,7 @@ def measured():
 
 @pytest.fixture(name="ledger", autouse=True)
 def make_ledger(ledger, measured):
-    """One real measurement, one of a flow, and a failure."""
+    """One real measurement, one of the flow, and a failure."""
     ledger.record(SMALL, measured)
     ledger.record(FLOW, MADE_UP)
     ledger.fail(SMALL.at(nbits=16), "the machine is on fire", 3.25)
@@ -166,7 +166,7 @@ def test_nothing_yet(cli, tmp_path, monkeypatch):
 
 @parametrize("format", ["csv", "jsonl"])
 def test_export(cli, ledger, tmp_path, format):
-    """That they hold every row is for test_ledger.py to show."""
+    """Formats and messages; the completeness of the rows is tested in tests/lab/test_ledger.py."""
     by_suffix, by_option = tmp_path / f"figures.{format.upper()}", tmp_path / "figures"
     assert "rows to" in cli(f"ledger export {by_suffix}").err
     cli.passes(f"ledger export {by_option} --format {format} --metric area_um2")
@@ -194,7 +194,7 @@ def test_reproduce_prints_the_command(cli, ledger):
 def test_reproduce_runs_and_finds_it_equal(cli, ledger):
     result = cli.passes("ledger reproduce", rows_of(ledger, "cycles")[0], "--run")
     assert result.err.splitlines()[:2] == [
-        f"measuring anew: {SMALL}",
+        f"measuring again: {SMALL}",
         f"as a command: {shlex.join(SMALL.command)}",
     ]
     lines = result.out.splitlines()
@@ -235,7 +235,7 @@ def test_the_command_gives_the_figures_of_a_flow(cli, ledger):
 
 
 def test_reproduce_finds_a_difference(cli, ledger, measured):
-    """In a ledger that does not tell the truth, and of other hardware."""
+    """In a ledger with a wrong figure, and for changed hardware."""
     wrong = [
         replace(figure, value=figure.value * 2) if figure.metric == "cycles" else figure
         for figure in measured.figures
@@ -248,7 +248,7 @@ def test_reproduce_finds_a_difference(cli, ledger, measured):
     true = next(figure.value for figure in measured.figures if figure.metric == "cycles")
     assert line.endswith(f"differs by -{true} (-50.00%)")
     assert "only then" in result.out
-    assert f"The Verilog is not that of row {number}: the hardware has changed since." in result.out
+    assert f"The Verilog differs from that of row {number}: the hardware has changed since." in result.out
     report = cli.json(f"ledger reproduce {number} --run")
     assert picked(report, "equal same_hardware") == (False, False)
     (dsp,) = [figure for figure in report["figures"] if figure["metric"] == "dsp"]
@@ -256,7 +256,7 @@ def test_reproduce_finds_a_difference(cli, ledger, measured):
 
 
 def test_reproduce_fresh(cli, ledger, monkeypatch):
-    """With a cache of its own, which is gone afterwards."""
+    """With a temporary cache, which is removed afterwards."""
     seen = []
 
     def noted(point, progress=None):

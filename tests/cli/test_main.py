@@ -26,7 +26,7 @@ from tests.paths import ROOT
 from ..command_line import ENCRYPT
 
 FOREIGN = ROOT / "tests" / "foreign"
-# A command of each name before 1.0, with its arguments as they were; what goes before them today is in OLD.
+# A command of each name before 1.0, with its old arguments; OLD has the words that replace the name.
 NAMES = {
     "designs": "mont --json",
     "design new": "",
@@ -61,7 +61,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /d
 
 
 def program(command, **pipes):
-    """A command in a process of its own."""
+    """Run a command in a separate process."""
     return subprocess.run([*MODEXLAB, *command.split()], text=True, **pipes)
 
 
@@ -93,7 +93,7 @@ def test_help_of_commands_has_examples(cli, form):
 
 @parametrize("command", ["new", "attack"])
 def test_command_with_forms_alone(cli, command):
-    """Its help lists the forms, and it asks for one of them."""
+    """Its help lists the forms, and running it without one is an error that names them."""
     result = cli.passes(f"{command} --help")
     assert all(f"\n  {form} " in result.out for form in forms(command))
     assert f"give one of {', '.join(words(command))}" in cli.fails(command).lower()
@@ -113,7 +113,7 @@ def test_all_names_before_fourteen_commands_have_a_row():
 
 @parametrize("old", NAMES)
 def test_old_names_do_the_same(cli, old):
-    """With a note on stderr."""
+    """They work, with a note on stderr."""
     before, now = (cli(f"{name} {NAMES[old]}") for name in (old, OLD[old]))
     note, _, rest = before.err.partition("\n")
     assert note == f"modexlab: note: `{old}` is now `{OLD[old]}`; the old name works until 1.0"
@@ -153,7 +153,7 @@ def test_env(cli, tmp_path, monkeypatch):
 
 
 def test_help_is_quick():
-    """`--help` imports no slow package: PyMTL3 alone takes longer than all the rest."""
+    """`--help` imports no slow package: PyMTL3 alone takes longer than everything else."""
     code = "import sys; from modexlab.eval.cli.main import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pymtl3", "numpy", "rsa", "yaml"} & {*done.stdout.splitlines()[-1].split()}
@@ -186,7 +186,7 @@ def test_unknown_command(cli):
     ],
 )
 def test_unknown_option(cli, argv, message):
-    """The help that is named is that of the command."""
+    """The error names the help of the command."""
     assert cli.fails(argv) == message
 
 
@@ -212,7 +212,7 @@ def test_broken_pipe_is_quiet(argv):
 @needs_full
 @parametrize("argv", ["show designs --json", FORMULA, "--help"])
 def test_a_full_device_is_one_line(argv):
-    """Whether a print finds out, or the last flush."""
+    """Whether print fails or the final flush."""
     with Path("/dev/full").open("w") as full:
         done = program(argv, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2
@@ -228,7 +228,7 @@ def test_a_full_stderr_leaves_the_exit_code():
 
 @pytest.fixture
 def operation(monkeypatch):
-    """In place of the operation of a machine: a mock, which may raise an error."""
+    """Replace the operation of a machine by a mock, which may raise an error."""
     mock = Mock()
     monkeypatch.setattr(Session, "operate", mock)
     return mock
@@ -444,7 +444,7 @@ def test_text_of_any_language_is_written_in_any_locale(tmp_path):
 
 # ---- options
 
-# by option and form: why it differs there
+# reason for a difference, by option and form
 EXCEPTIONS = {
     ("--nbits", "show --costs"): "several widths may follow, as before there was one rule",
     ("--nbits", "proc systems"): "the same",
@@ -477,7 +477,7 @@ def test_exceptions_exist():
 
 
 def test_old_spellings_work(cli):
-    """--design of an accelerator, names by --accelerator, and systems by --system."""
+    """--design for an accelerator, names by --accelerator, and systems by --system."""
     example = ROOT / "eval" / "examples" / "gcd"
     command = "run --field a=12 --field b=18 --level fl --json"
     assert cli(f"{command} --design {example}") == cli(f"{command} --accelerator {example}")

@@ -15,7 +15,7 @@ def test_list(cli):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_table_is_printed(cli, number):
-    """All cells of a row, in order; a star at those, and only those, that are wrong."""
+    """All cells of a row are printed in order, with a star at wrong ones only."""
     for table in paper(number).tables:
         out = cli(f"show papers {number} --table {table.number}").out
         lines = out.splitlines()

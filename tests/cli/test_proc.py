@@ -1,5 +1,5 @@
-"""`modexlab proc`: exit codes, figures and JSON at both levels, traces, commits, the accelerator, and what it
-refuses.
+"""`modexlab proc`: exit codes, figures and JSON at both levels, traces, commits, the accelerator, and
+rejected options.
 """
 
 import subprocess
@@ -20,7 +20,7 @@ PYTHON = sys.executable
 POWER_RESULT = pow(5, 117, 2603398711)
 
 FL = "--level fl"
-RTL = "--stage python"  # for some dozens of cycles the quickest
+RTL = "--stage python"  # the fastest for a few dozen cycles
 LEVELS = parametrize("level", [FL, RTL], ids=["fl", "rtl"])
 
 TOHOST = """
@@ -46,7 +46,7 @@ TAKES_TWO = """
 
 
 def assembly(directory, body):
-    """A source file whose main is this; a body with a label of that name is the whole file."""
+    """A source file with this code as main; code with a label main is the whole file."""
     path = directory / "some.S"
     path.write_text(body if "main:" in body else f".globl main\nmain:\n{body}\n")
     return path
@@ -56,7 +56,9 @@ def assembly(directory, body):
 
 
 def test_levels_and_stages_agree(cli):
-    """The same program: equal instructions everywhere, equal cycles wherever there is a clock."""
+    """The same program has equal instruction counts everywhere, and equal cycles at all levels with
+    a clock.
+    """
     reports = [cli.json(f"proc {GCD} {how}") for how in (FL, "", "--stage verilog", RTL)]
     fl, native, verilog, python = reports
     for report in reports:
@@ -97,7 +99,7 @@ def test_text(cli):
 
 
 def test_stats(cli):
-    """The window beside the whole run."""
+    """The stats window next to the whole run."""
     report = cli.json(f"proc {GCD} {RTL}")
     lines = cli(f"proc {GCD} {RTL} --stats").out.splitlines()
     (cycles,) = (line.split()[1:] for line in lines if line.startswith("cycles"))
@@ -123,7 +125,7 @@ def test_many_words_of_output_are_cut_in_text_only(cli, tmp_path):
 
 
 def test_an_elf_file(cli, tmp_path):
-    """As another toolchain would leave it."""
+    """As written by another toolchain."""
     path = tmp_path / "gcd.elf"
     path.write_bytes(compile_program([GCD]).read_bytes())
     report = cli.json(f"proc {path} --level fl")
@@ -173,7 +175,7 @@ def test_a_failed_test_is_named(cli, tmp_path):
             "jr zero",
             "(mcause 1, mtval 0x0) at pc 0x0; the instruction before it was at 0x234 (main); stay in",
         ),
-        (".word 0", ".word 0x00000000; this is no instruction of RV32IM"),
+        (".word 0", ".word 0x00000000; this is not an instruction of RV32IM"),
         ("li a1, 0x1001\nlw a0, 0(a1)", "misaligned load (mcause 4, mtval 0x1001)"),
         ("sw a0, 0(zero)", "sw a0, 0(zero); stay in memory, which is 0x200 to 0x3fffff and 0x80000000 to"),
         (
@@ -273,7 +275,7 @@ def test_trace_goes_to_stderr_beside_json(cli):
 
 
 def test_commits(cli, tmp_path):
-    """One line for each instruction that retired, the same at both levels."""
+    """One line per retired instruction, the same at both levels."""
     body = "li a1, 0x1234\nsw a1, -4(sp)\nlbu a0, -3(sp)\nli a0, 0\nret"
     texts = []
     for name, level in (("fl", FL), ("rtl", RTL)):
@@ -329,7 +331,7 @@ test_refusals = refusals(
         f"{GCD} --max-cycles 0": "0 is too few; give a number from 1 up",
         f"{GCD} --max-cycles {2**63}": "9223372036854775808 is out of range; give less than 2^63",
         f"{GCD} --input 5,six": "'six' is not a number",
-        f"{GCD} --input {2**32}": "4294967296 is no word; give numbers below 2^32",
+        f"{GCD} --input {2**32}": "4294967296 is not a word; give numbers below 2^32",
         f"{GCD} --xcel mnt": "unknown design 'mnt': did you mean 'mont'?",
         f"{GCD} --xcel mont --nbits 4": "a width of 4 bits is out of range",
         f"{GCD} --xcel mont --set nstages=3": "nstages = 3 does not divide the width",
@@ -369,14 +371,14 @@ def test_a_directory_with_the_name_of_a_source(cli, tmp_path):
 
 
 def test_an_exit_code_below_0(cli, tmp_path):
-    """As the machine has it, and as the program meant it."""
+    """As unsigned word, and as the signed value that main returned."""
     path = assembly(tmp_path, "li a0, -1\nret")
     assert "exit code       4294967295 (-1)\n" in cli(f"proc {path} --level fl").out
     assert cli.json(f"proc {path} --level fl")["exit_code"] == 2**32 - 1
 
 
 def test_warnings_of_the_compiler(cli, tmp_path):
-    """In every run, also when the cache has the program; they are no error, and not on stdout."""
+    """They are printed on stderr in every run, also if the program is cached, and are not errors."""
     path = tmp_path / "some.c"
     path.write_text("int main(void) { int unused; return 0; }\n")
     for _ in range(2):
@@ -387,7 +389,7 @@ def test_warnings_of_the_compiler(cli, tmp_path):
 
 
 def test_an_ebreak_of_the_compiler(cli, tmp_path):
-    """It is in the program without having been written; the compiler's warning and the message say why."""
+    """The compiler inserted it; its warning and the message explain why."""
     path = tmp_path / "undefined.c"
     path.write_text("int main(void) { return 5 / 0; }\n")
     result = cli(f"proc {path} --level fl")
@@ -396,7 +398,7 @@ def test_an_ebreak_of_the_compiler(cli, tmp_path):
 
 
 def test_exit_code_of_the_process(tmp_path):
-    """As a shell sees it."""
+    """As seen by a shell."""
     path = assembly(tmp_path, "li a0, 7\nret")
     command_line = [sys.executable, "-m", "modexlab.eval.cli.main", "proc", str(path), "--level", "fl"]
     done = subprocess.run(command_line, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""`modexlab show --program` and `modexlab show --costs`: what a machine executes, and what it costs."""
+"""`modexlab show --program` and `modexlab show --costs`: a machine's program, and its costs."""
 
 import pytest
 from modexlab.eval.designs.catalogue import find
@@ -21,7 +21,7 @@ def test_text(cli):
     lines = cli("show --program mont --crt --blind").out.splitlines()
     assert lines[-3].endswith(", the same for all secrets")
     assert "and a memory of" in lines[-2]
-    assert lines[-1].startswith("the request has, behind base, exp and mod: p (16 bits), q (16 bits), dp")
+    assert lines[-1].startswith("after base, exp and mod, the request has: p (16 bits), q (16 bits), dp")
 
 
 def test_json(cli):
@@ -44,7 +44,7 @@ def test_formula_and_words_agree(cli, design, how):
 
 
 def test_a_digit_a_clock_at_rsa_widths(cli):
-    """With digits of 70 bits; by CRT on units of half the width, whose words are kept."""
+    """With 70-bit digits; with CRT on units of half the width."""
     most = {(1024, False): 24_000, (2048, False): 87_200, (2048, True): 47_700, (4096, True): 171_600}
     for (nbits, crt), cycles in most.items():
         how = f"--set crt={str(crt).lower()} --set digit_nbits=70"
@@ -80,7 +80,7 @@ def test_table_as_json(cli):
     by_name = {row["program"]: row for row in rows if row["nbits"] == 128}
     assert {"ladder", "always", "fixed-window", "crt, check, blinded"} <= by_name.keys()
     plain = {name: item for name, item in by_name.items() if name in SCHEDULES}
-    of_length = ("right-to-left-2", "always", "ladder")  # they begin with the highest 1 of the exponent
+    of_length = ("right-to-left-2", "always", "ladder")  # they start at the highest 1 of the exponent
     assert {name: row["constant"] for name, row in plain.items()} == {
         name: "yes" if name == "fixed-window" else "of a length" if name in of_length else "no"
         for name in plain
@@ -88,7 +88,7 @@ def test_table_as_json(cli):
     for row in by_name.values():
         assert row["formula"] in (row["cycles"], None), row["program"]
         assert row["formula"] is not None or not row["constant_time"]
-    # what each protection costs, on the same without it
+    # the cost of each protection, relative to the program without it
     assert by_name["crt"]["cycles"] < by_name["fixed-window"]["cycles"]
     checked, blinded = by_name["crt, check"], by_name["crt, check, blinded"]
     assert 0 < checked["overhead_percent"] < blinded["overhead_percent"]

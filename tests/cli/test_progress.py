@@ -1,4 +1,4 @@
-"""Progress appears on stderr after two seconds, and stays out of the way of scripts."""
+"""Progress appears on stderr after two seconds, and does not disturb scripts."""
 
 import io
 import sys
@@ -10,7 +10,7 @@ from modexlab.eval.progress import Progress
 
 
 class Terminal(io.StringIO):
-    """A stderr that somebody looks at."""
+    """A stderr that is a terminal."""
 
     def isatty(self):
         return True
@@ -40,7 +40,7 @@ def test_counts(impatient, capsys):
 
 
 def test_a_log_gets_whole_lines(impatient, capsys):
-    """Nothing that the next line of the log would stick to."""
+    """No partial line, to which the next line of a log would be appended."""
     with Progress("mont", total=7) as bar:
         bar(3, 7)
         time.sleep(0.3)
@@ -93,7 +93,7 @@ def test_a_note_stands_behind_the_count(impatient, capsys):
 
 
 def test_a_note_in_a_terminal(impatient, monkeypatch):
-    """In place of the bar's own guess of the time left."""
+    """It replaces the bar's estimate of the remaining time."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with Progress("course", total=40, unit="point") as bar:

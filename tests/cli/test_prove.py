@@ -1,4 +1,4 @@
-"""`modexlab prove`: what it prints, its exit codes, and what it refuses."""
+"""`modexlab prove`: output, exit codes and rejected options."""
 
 import json
 from dataclasses import replace
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("ledger")
 
 @pytest.fixture
 def three(monkeypatch):
-    """A catalogue of three designs: to elaborate all of them takes longer than to prove what is asked."""
+    """A catalogue of three designs: elaborating all of them takes longer than the proofs."""
     few = [catalogue.find(name) for name in ("mont-001", "mmred-004", "naive")]
     for module in (catalogue, command):
         monkeypatch.setattr(module, "designs", lambda: few)
@@ -62,7 +62,7 @@ def test_all_go_to_the_ledger_once(cli, three, monkeypatch):
 
 
 def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
-    """Exit code 1, and its name; --record makes the verdict the reference."""
+    """Exit code 1, with its name; --record makes the new verdict the reference."""
     monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
     line = {"design": "proc", "nbits": 32, "check": "reg", "verdict": "proved", "kind": "processor"}
     reference.FILE.write_text(json.dumps(line) + "\n")
@@ -86,7 +86,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
 
 
 def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):
-    """Refuted by nature is lost too; a recorded check that no complete run has is gone."""
+    """A check disproved by nature is lost too; a recorded check that no complete run has is gone."""
     monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
     reference.FILE.write_text("")
     verdict = Verdict("", "naive-001", "", 8, {}, "time", "time", REFUTED, "", 0.0)
@@ -101,7 +101,7 @@ def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):
 
 
 def test_the_processor(cli):
-    """Its checks have the same form, and go to the ledger once; so has it a line in the report."""
+    """Its checks have the same form, go to the ledger once, and have a line in the report."""
     found = cli.json("prove proc --check reg RegisterFile")
     assert {item["check"]: item["verdict"] for item in found} == dict.fromkeys(
         ("reg", "RegisterFile"), "proved"
@@ -113,7 +113,7 @@ def test_the_processor(cli):
 
 
 def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
-    """Exit code 130; the same command proves the others alone."""
+    """Exit code 130; the same command proves only the remaining checks."""
     own, ended = registry.prove, []
 
     def broken_off(check, *asked):
@@ -147,14 +147,14 @@ test_refused = pytest.mark.usefixtures("three")(
             "mont --record": "give all or proc",
             "all --check Divider": "no design has such a check",
             "proc --check CondSub": "proc has no such check; give one of insn, ill, pc_fwd",
-            "proc --crt": "the processor is proved as it is by default",
+            "proc --crt": "the processor is proved with its defaults",
         },
     )
 )
 
 
 def test_time_of_other_schedules_is_in_the_same_place_of_the_table():
-    """A counterexample where the design promises constant time is a fault; where it does not, it is none."""
+    """A counterexample is a fault only if the design promises constant time."""
 
     def told(name, verdict):
         settings = {"schedule": "left-to-right"}

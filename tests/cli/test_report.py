@@ -1,4 +1,4 @@
-"""`modexlab report`: the main job. What stands in the report is tested in test_report.py, the page in
+"""`modexlab report`: the main task. The content of the report is tested in test_report.py, the page in
 test_report_page.py.
 """
 
@@ -38,11 +38,11 @@ def here(monkeypatch, tmp_path):
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
-    """A report that is measured at once."""
+    """A report whose measurements take no time."""
     spaces = tmp_path / "spaces"
     spaces.mkdir()
     (spaces / "report.toml").write_text(ONE_POINT)
-    (spaces / "kits.toml").symlink_to(space.SPACES / "kits.toml")  # whose results the page has a section for
+    (spaces / "kits.toml").symlink_to(space.SPACES / "kits.toml")  # the page has a section for its results
     monkeypatch.setattr(space, "SPACES", spaces)
 
 
@@ -137,7 +137,7 @@ def test_nothing_was_measured(cli, tmp_path):
 
 
 def test_the_space_is_the_main_job():
-    """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four
+    """32-bit systems of paper 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four
     accelerators, as in the paper.
     """
     points = chosen(Space.load("report"), [], cycles=False)
@@ -163,7 +163,7 @@ def test_the_space_is_the_main_job():
 
 
 def test_a_design_that_the_space_has_not_is_measured_all_the_same():
-    """One of one's own, say."""
+    """For example, a design of your own."""
     points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
     assert {point.subject for point in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
     own = chosen(Space.parse(ONE_POINT), ["heap"], cycles=False)
@@ -198,8 +198,8 @@ test_refusals = refusals(
         "--format svg": "--format without --figures",
         "--figures x --format gif": "invalid choice: 'gif'",
         "--text --json": "--text with --json: give one of them",
-        f"--no-measure --figures {__file__}": "this is no directory",
-        "--markdown ''": "--markdown '': this is no directory",
+        f"--no-measure --figures {__file__}": "this is not a directory",
+        "--markdown ''": "--markdown '': this is not a directory",
         "--no-measure --ledger none.sqlite": "there is no such file",
     },
 )

@@ -1,4 +1,4 @@
-"""`modexlab run`: results, cycles and JSON at every level, keys, traces, waveforms, and what it refuses."""
+"""`modexlab run`: results, cycles and JSON at every level, keys, traces, waveforms, and rejected options."""
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -20,7 +20,7 @@ KEY, PUBLIC, VECTORS = (DATA / name for name in ("rsa512.pem", "rsa512_public.pe
 TINY = "run mont --base 3 --exp 5 --mod 7"
 
 
-# one design of each multiplier, three of them in `make test`; test_machines.py has them all
+# one design per multiplier, three of them in `make test`; test_machines.py has all designs
 @parametrize(
     "design",
     one_now((design.name for design in FIRST.values()), "naive-001", "mont-001", "serial-003"),
@@ -72,7 +72,7 @@ def test_default_width(cli, mod, nbits):
 
 
 def test_large_numbers_are_hexadecimal_text(cli):
-    """Readers that hold numbers as doubles are exact up to 2^53 - 1."""
+    """Readers that store numbers as doubles are exact up to 2^53 - 1."""
     below, above = 2**53 - 1, 2**53
     for base, shown in ((below, below), (above, hex(above))):
         report = cli.json(f"run naive --base {base} --exp 1 --mod {2**54} --level fl")
@@ -112,8 +112,8 @@ def test_a_status_instead_of_a_result_is_exit_1(cli, monkeypatch):
 @parametrize("design", one_now(("mont", "naive-001"), "mont"))
 @parametrize("nbits", one_now((32, 72), 72))
 def test_registers(cli, design, nbits):
-    """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all
-    levels.
+    """Words pushed, go, words popped, status: the same answers at all levels and, with a clock, the same
+    cycles.
     """
     words = -(-nbits // 32)
     run = f"run {design} {ENCRYPT} --nbits {nbits} --json"
@@ -136,7 +136,7 @@ def test_registers_in_text(cli):
 
 
 def test_the_sequence_of_accesses():
-    """In the words of the protocol: least significant word first, and go last."""
+    """In the protocol's terms: least significant word first, and go last."""
     sequence = XCEL.requests(exponentiation(40), (1 << 32 | 5, 6, 7))
     writes = [(1, 1, 5), (1, 1, 1), (1, 2, 6), (1, 2, 0), (1, 3, 7), (1, 3, 0), (1, 0, 0)]
     assert sequence == [*writes, (0, 0, 0), (0, 0, 0), (0, 4, 0)]
@@ -190,7 +190,7 @@ def test_trace(cli):
 
 
 def test_the_help_explains_the_trace(cli):
-    """Its examples are in the traces of the first lesson of README.md."""
+    """Its examples occur in the traces of the first lesson in README.md."""
     lesson = "run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace"
     told = " ".join(cli("run --help").out.split())
     assert "such as (5)" in told and "1: .       (5)" in cli(f"{lesson} --level cl").out
@@ -245,7 +245,7 @@ test_refusals = refusals(
         f"mont {ENCRYPT} --vcd /nowhere/x.vcd": "--vcd /nowhere/x.vcd: there is no such directory",
         f"mont {ENCRYPT} --vcd ''": "--vcd '': this is not the name of a file",
         f"mont {ENCRYPT} --encrypt 5": "--encrypt, --decrypt and --crt need a key",
-        f"mont {ENCRYPT} --key {KEY} --encrypt 5": "--base, --exp, --mod beside --key",
+        f"mont {ENCRYPT} --key {KEY} --encrypt 5": "--base, --exp, --mod with --key",
         f"mont --key {KEY}": "a key needs one of --encrypt M and --decrypt C",
         f"mont --key {KEY} --encrypt 5 --decrypt 5": "a key needs one of",
         f"mont --key {KEY} --encrypt 5 --crt": "are for a private key; add --key FILE and --decrypt C",

@@ -1,5 +1,5 @@
-"""`modexlab run --crt --blind --verify`: private operations by programs, their repetition, keys that are
-wrong, and what is refused.
+"""`modexlab run --crt --blind --verify`: private operations by programs, repeated runs, inconsistent keys,
+and rejected options.
 """
 
 import json
@@ -39,7 +39,7 @@ def written(folder, **changed):
 
 
 def test_a_key_of_openssl_natively(cli):
-    """512 bits, whose longer prime wants a machine of 544."""
+    """512 bits; its longer prime needs a machine of 544 bits."""
     key = RSAKey.load(PEM)
     report = cli.json(f"run mont --key {PEM} --decrypt {CIPHER} --crt --blind")
     assert report["ok"] is True and int(report["result"], 16) == pow(CIPHER, key.d, key.n)
@@ -58,7 +58,7 @@ DESIGNS = ("naive", "ssmm", "mont", "ssmm-ct")
 @parametrize(
     "design, how",
     [
-        # each design and each way once, the others in `make regress`
+        # each design and each protection once, the others in `make regress`
         pytest.param(design, how, marks=regress_if(DESIGNS.index(design) != WAYS.index(how)))
         for design in DESIGNS
         for how in WAYS
@@ -71,12 +71,12 @@ def test_levels_agree(cli, key, design, how):
     if design in ("mont", "ssmm"):  # the others' hardware is compared in tests/rtl
         rtl = cli(run).json()
         assert rtl["ok"] and rtl["cycles"] == cl["cycles"]
-    # of a multiplier whose cycles its operands decide there is no formula
+    # there is no formula for multipliers with data-dependent cycles
     assert cl["formula"] == (None if design == "ssmm" else cl["cycles"])
 
 
 def test_a_seed_repeats_a_run(cli, key):
-    """On a multiplier whose cycles follow the numbers, other numbers are seen in other cycles."""
+    """With data-dependent multiplier cycles, other random numbers give other cycles."""
     run = f"run ssmm --key {key} --decrypt {CIPHER} --blind --level cl --json --seed"
     first, again, other = (cli(f"{run} {seed}").json() for seed in (1, 1, 2))
     assert first == again
@@ -146,7 +146,7 @@ def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
     run = f"run mont --key {path} --decrypt {CIPHER} --unchecked --level fl --json"
     result = cli(f"{run} --verify")
     assert (result.code, result.json()["status_name"], result.json()["result"]) == (1, "FAULT", None)
-    # without the check the wrong result leaves: it is a power by that d all the same
+    # without the check the wrong result is released: it is the power by the wrong d
     unseen = cli(f"{run} --blind message --set verify=false")
     assert unseen.json()["result"] != pow(CIPHER, KEY.d, KEY.n)
 
@@ -175,7 +175,7 @@ test_refusals = refusals(
         f"mont-001 --key {PEM} --decrypt 5 --blind": "mont-001 has a controller of its own and no program",
         f"mont-001 --key {PEM} --decrypt 5 --verify": "it can neither blind nor check",
         f"{OURS} --blind half": "argument --blind",
-        f"{OURS} --crt --base 3": "--base beside --key",
+        f"{OURS} --crt --base 3": "--base with --key",
         f"mont --key {PEM} --decrypt {2**512} --crt": "is not in 0..n-1",
         f"{OURS} --crt --nbits 544 --set schedule=left-to-right": "shows the exponent; give fixed-window",
         f"{OURS} --verify --set schedule=ladder --set window=2": "window = 2 with schedule = ladder, which",

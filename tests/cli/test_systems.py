@@ -1,4 +1,4 @@
-"""`modexlab proc systems`: the paper's Table 1 at 32 bits, the same at other widths, and what it refuses."""
+"""`modexlab proc systems`: the paper's Table 1 at 32 bits, the same at other widths, and rejected options."""
 
 from dataclasses import replace
 from functools import partial
@@ -36,7 +36,7 @@ def check(rows):
         assert row["cpi"] == round(row["cycles"] / row["instructions"], 4)
 
 
-@regress  # in make test the README has this table
+@regress  # `make test` checks this table in the README
 def test_the_papers_table(cli):
     names = [name for name in PUBLISHED if name != "procxcel-naive"]
     result = cli.passes(f"proc systems {' '.join(names)} --json")
@@ -52,7 +52,7 @@ def test_the_papers_table(cli):
         "proc-montgomery": (3581, 5135),
         "procxcel-naive-001": (1062, 1840),
         "procxcel-mont-001": (169, 234),
-        "procxcel-mont": (169, 234),  # the paper's of its kind
+        "procxcel-mont": (169, 234),  # the paper's system of the same kind
     }
     for system, figures in published.items():
         for operation, figure in zip(("encrypt", "decrypt"), figures, strict=True):
@@ -87,8 +87,8 @@ def test_text_and_progress(cli, tmp_path):
 
 
 def test_loosely_coupled(cli, tmp_path):
-    """The same machine behind the port and on the bus, in all ways: cycles are call, transfer and work, of
-    which the last is the same.
+    """The same machine at the port and on the bus, in all variants: cycles are call, transfer and work; the
+    work is equal.
     """
     path = tmp_path / "couplings.txt"
     argv = "proc systems --interface axi4lite --system procxcel-mont --operation enc"
@@ -116,7 +116,7 @@ def test_loosely_coupled(cli, tmp_path):
 
 @regress
 def test_wider_operands(cli):
-    """Nothing is published for them; the rows say which stage they are from."""
+    """They have no published figures; the rows state their stage."""
     rows = cli.json("proc systems --nbits 64 96 --system proc-montgomery-ct")
     check(rows)
     assert [row["nbits"] for row in rows] == [64, 64, 96, 96]
@@ -127,17 +127,17 @@ def test_wider_operands(cli):
 
 
 def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
-    """Encryption is not run, and the table says why."""
+    """Encryption is not run, and the table states the reason."""
     argv = "proc systems --nbits 16 --system procxcel-mont --set verify=true --set schedule=fixed-window"
     encrypt, decrypt = cli.json(argv)
-    assert encrypt["cycles"] is None and "decrypts with it and does nothing else" in encrypt["note"]
+    assert encrypt["cycles"] is None and "only decrypts with it" in encrypt["note"]
     assert decrypt["ok"] and decrypt["cycles"] > 0
     said = " ".join(cli(argv).out.split())
     assert "procxcel-mont: not run: a machine that takes" in said and "--full" not in said
 
 
 def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
-    """One table says which bits are scanned; decryption takes as long by any exponent."""
+    """The note states which bits are scanned; decryption takes the same cycles for any exponent."""
     argv = "proc systems --nbits 32 --system proc-montgomery-ct --operation"
     out = cli(f"{argv} decrypt").out
     assert "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as" in out
@@ -168,7 +168,7 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
     monkeypatch.setattr(kernels, "kernel_program", program)
     result = cli("proc systems --system proc-naive --operation enc")
     assert (result.code, result.out) == (1, "")
-    assert f"error: the dummy of 32 bits, encrypt, by which all is normalised: {why}" in result.err
+    assert f"error: the dummy of 32 bits, encrypt, which normalises all cycles: {why}" in result.err
 
 
 def test_stages_agree(cli):
@@ -200,7 +200,7 @@ def test_a_machine_for_one_modulus_is_made_for_it(cli):
 
 
 def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
-    """The output says that this is no RSA."""
+    """The output states that this is not RSA."""
     system = "--system procxcel-dm-pm-000 --set modulus=0x55555555"
     argv = f"proc systems {system} --operation enc --stage python"
     (row,) = cli.json(argv)

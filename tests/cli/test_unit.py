@@ -1,5 +1,5 @@
-"""`--interface unit`: a multiplier without its machine, through the flow and on FPGAs, and where it cannot
-be.
+"""`--interface unit`: a multiplier without its machine, through the flow and on FPGAs, and designs without
+one.
 """
 
 from modexlab.eval.designs.catalogue import designs, find
@@ -21,7 +21,9 @@ WITHOUT = {"fold", "fold-ct", "serial-003", "serial-003-one", "serial", "systoli
     one_now((design.name for design in designs() if design.name not in WITHOUT), "heap"),
 )
 def test_products_of_every_unit(name):
-    """Corners and random factors at RTL, and the cycles of the formula; heap has several static ports."""
+    """Corner cases and random factors at RTL, and the cycles of the formula; heap has several
+    static ports.
+    """
     made = chip(find(name), 16, {}, "unit")
     files = run_flow(["rtl-sim"], made, {}, lambda _: None, jobs=1).files()
     ran = product.read(files["rtl_sim.json"], Simulated)
@@ -42,7 +44,7 @@ test_units_within_their_machine_are_refused = refusals(
 
 @regress
 def test_on_an_fpga(cli):
-    """Paper 002's array has a multiplier an element and two for the quotient."""
+    """Paper 002's array has one multiplier per element and two for the quotient."""
     asked = "asic --fpga systolic-002 --nbits 32 --device artix-7 --interface unit --json"
     report = cli(asked).json()
     counts = report["devices"]["artix-7"]

@@ -1,4 +1,4 @@
-"""`modexlab verilog`: one self-contained file, whole or not at all."""
+"""`modexlab verilog`: one self-contained file, written completely or not at all."""
 
 import importlib.metadata
 import os
@@ -33,7 +33,7 @@ from tests.harness import one_now, parametrize, regress_if
 
 
 def check_comments(text):
-    """Every comment fits 110 columns, and none of them holds a Python repr."""
+    """Every comment fits 110 columns, and none contains a Python repr."""
     comments = [line for line in text.splitlines() if "//" in line]
     assert len(comments) > 20
     for line in comments:
@@ -79,7 +79,7 @@ def test_header_says_parameters_ports_and_protocol(cli):
 
 
 def test_header_says_the_commit(monkeypatch, tmp_path):
-    """An installed package has none; the digest of the hardware ignores it."""
+    """An installed package has no commit; the digest of the hardware ignores it."""
     there = verilog(find("mont").at(8))
     monkeypatch.setattr(verilog_header, "ROOT", tmp_path)
     monkeypatch.setattr(verilog_header, "commit", verilog_header.commit.__wrapped__)
@@ -96,7 +96,7 @@ def test_header_says_the_answers_of_this_machine(cli):
 
 
 def test_header_says_what_concerns_this_machine(cli):
-    """Figures of this machine; nothing about the files it was made from."""
+    """It has the figures of this machine, and nothing about source files."""
     text = cli("verilog mont-ct").out
     header = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
     base, _, mod = find("mont-ct").at(32).some_operands()
@@ -119,7 +119,7 @@ def test_header_of_a_machine_for_one_modulus(cli):
 
 @parametrize("design, nbits", [("mont", 64), ("naive", 40), ("dm-m-000", 8)])
 def test_accelerator(cli, design, nbits):
-    """The whole of it, with registers in front."""
+    """The machine behind accelerator registers."""
     text = cli(f"verilog {design} --nbits {nbits} --interface xcel").out
     header = text.partition("\nmodule")[0]
     name = f"{design.replace('-', '_')}_{nbits}_xcel"
@@ -137,7 +137,7 @@ KEYED = "--nbits 16 --set schedule=fixed-window --set crt=true --set verify=true
 
 
 def test_header_of_a_machine_with_a_key(cli):
-    """Its fields, its answers, its program, and the cycles of a private operation."""
+    """Its fields, its statuses, its program, and the cycles of a private operation."""
     text = cli(f"verilog mont {KEYED}").out
     header = text.partition("\ntypedef")[0].replace("//", " ")
     assert all(len(line) <= 140 for line in header.splitlines())
@@ -235,7 +235,7 @@ LINTED = (("mont", 64), ("naive-001", 8), ("ssmm-004", 8), ("systolic-002", 8), 
     ],
 )
 def test_lint_clean_and_self_contained(cli, design, nbits):
-    """Verilator finds every module and type and reports nothing; comments are for readers."""
+    """Verilator finds every module and type and reports nothing."""
     text = cli(f"verilog {design} --nbits {nbits}").out
     check_comments(text)
     lint(text)
@@ -266,8 +266,8 @@ def test_lint_clean_and_self_contained(cli, design, nbits):
     ],
 )
 def test_processor(cli, options, top, words, absent):
-    """Self-contained and clean as the designs are; the header has the ports, what moves on them, and the
-    CSRs.
+    """Self-contained and lint-clean like the designs; the header has the ports, their messages, and
+    the CSRs.
     """
     text = cli(f"verilog proc {options}").out
     header = text.partition("\nmodule")[0].partition("\n\n")[0]
@@ -303,7 +303,7 @@ def test_lint_complains_about_what_is_missing(cli):
 
 
 def test_a_folder_gets_a_file_per_module(cli, tmp_path):
-    """They list in the order of reading, hold one module each, and need no pragma."""
+    """The list is in compilation order; each file has one module and needs no pragma."""
     cli.passes(f"verilog mont --nbits 8 -o {tmp_path}/sub/")
     listed = (tmp_path / "sub" / "files.f").read_text().split()
     assert listed[:2] == ["mont_8_types.sv", "mont_8.sv"] and len(listed) > 10
@@ -319,7 +319,7 @@ def test_a_directory_is_no_file(cli, tmp_path):
 
 
 def test_a_device_is_written_and_not_replaced(cli, tmp_path):
-    """The pipe is still one afterwards, and the link a link."""
+    """A pipe remains a pipe, and a link a link."""
     pipe, link, target = tmp_path / "pipe", tmp_path / "link.sv", tmp_path / "target.sv"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -369,7 +369,7 @@ test_refusals = refusals(
 
 
 def test_what_is_given_is_told(cli):
-    """The precomputed fields of a request in words, their registers, and the moduli that are too long."""
+    """The header has the precomputed fields of a request, their registers, and the limit on moduli."""
     header = cli("verilog systolic-002 --nbits 512").out.partition("typedef")[0]
     for line in (
         "// Given with an operation, made from its modulus n once, and not checked:",
@@ -384,7 +384,7 @@ def test_what_is_given_is_told(cli):
 
 @parametrize("name", ["pkcs1-pad", "pkcs1-unpad", "pkcs1-unpad-implicit"])
 def test_units_of_padding(name, cli):
-    """A file each, clean, with what one must know in its header."""
+    """One lint-clean file each, with a complete header."""
     done = cli(f"verilog {name} --nbits 96")
     top = f"{name.replace('-', '_')}_96"
     assert done.code == 0 and f"module {top} (\n" in done.out and "messages 1 at most" in done.out
@@ -407,7 +407,7 @@ test_units_of_padding_have_a_width_alone = refusals(
 
 @parametrize("design", one_now(["mont", "systolic-002", "ssmm"], "mont", "systolic-002"))
 def test_a_multiplier_alone(cli, tmp_path, design):
-    """The file is what `asic --interface unit` implements, with a header of its own."""
+    """The file is what `asic --interface unit` implements, with its own header."""
     path = tmp_path / "unit.sv"
     cli.passes(f"verilog {design} --nbits 32 --interface unit -o {path}")
     header, _, body = path.read_text().partition("\n\n")
@@ -453,7 +453,7 @@ def test_length(name, most, cli):
     [("mont", (16, 48, 72)), ("naive", (16, 48, 72)), ("ssmm", (16, 48, 72)), ("systolic", (80, 96, 144))],
 )
 def test_any_width(name, widths, cli, tmp_path):
-    """One file in Icarus, at three widths that its making has not seen."""
+    """One file in Icarus, at three widths that were not used to generate it."""
     path = tmp_path / f"{name}.sv"
     assert cli(f"verilog {name} --nbits 64 --any-width -o {path}").code == 0
     lint(path.read_text())

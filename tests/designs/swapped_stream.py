@@ -1,6 +1,4 @@
-"""An interface of somebody else's, for tests: the operands come in the other order, and the result before its
-status.
-"""
+"""A third-party interface for tests: operands arrive in another order, and the result precedes its status."""
 
 from modexlab.fl.status import STATUS_NBITS
 from pymtl3 import Component, mk_bits, mk_bitstruct

@@ -1,4 +1,4 @@
-"""Design.at: one machine for a width and settings, planned once, whoever asks for it."""
+"""Design.at plans one machine for a width and settings, and all callers share it."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ MONT = catalogue.find("mont")
 
 @pytest.fixture(name="planned")
 def count_plans(monkeypatch):
-    """The values with which a copy of `mont`, in its place in the catalogue, was planned."""
+    """The parameter values with which a copy of `mont` in the catalogue was planned."""
     plans = []
 
     def build(spec):
@@ -34,7 +34,7 @@ def test_one_object(planned):
     assert design.at(32, nstages=2) is machine
     assert (
         design.at(32, steps_per_stage=8, nstages=2) is machine
-    )  # a default that is given makes no other machine
+    )  # an explicit default selects the same machine
     assert design.at(32) is not machine
     assert planned == [{"nbits": 32, **machine.parameters}, {"nbits": 32, **design.at(32).parameters}]
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -59,7 +59,7 @@ def test_a_command_plans_once(argv, planned):
 
 
 def test_a_choice_is_not_a_number():
-    """True == 1: a machine that is kept under the one is not handed out for the other."""
+    """True == 1, but a machine cached for one is not returned for the other."""
     assert MONT.at(32, pipelined=True).parameters["pipelined"] is True
     with refused(r"pipelined = 1 is not possible; give one of false, true"):
         MONT.at(32, pipelined=1)
@@ -75,6 +75,6 @@ def test_own_machine_is_not_that_of_another_design():
 
 @pytest.mark.parametrize("modulus", [0, 1, 35])
 def test_a_modulus_of_ones_own(modulus):
-    """Also 0, for which whoever asks refuses it, and not a drawn one."""
+    """A given modulus replaces the random one, even 0, which the caller rejects."""
     base, _, mod = MONT.at(32).some_operands(modulus)
     assert mod == modulus and base < max(mod, 1)

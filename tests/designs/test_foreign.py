@@ -28,7 +28,7 @@ def machine(name, nbits=16, **settings):
 
 
 def changed(directory, name, *changes):
-    """A manifest beside copies of all cores, with some text changed in it, or in another file."""
+    """A manifest next to copies of all cores, with text replaced in it or in another file."""
     shutil.copytree(CORES, directory, dirs_exist_ok=True)
     manifest = f"{name}.toml"
     for old, new, *other in changes:
@@ -41,7 +41,7 @@ def changed(directory, name, *changes):
 
 @pytest.fixture
 def edited(tmp_path):
-    """A machine by a changed manifest."""
+    """The machine of a changed manifest."""
     return lambda name, *changes, nbits=16: by_manifest(changed(tmp_path, name, *changes)).at(nbits)
 
 
@@ -66,14 +66,14 @@ def test_corners_by_every_wrapper(name, nbits, excluded, cycles):
     rows = corners(core)
     assert not [str(row) for row in rows if row.failed]
     assert sum(bool(row.refused) for row in rows) == excluded
-    # seven products of the engine, its own steps, and those of the wrapper
+    # seven products of the engine, its other steps, and those of the wrapper
     assert core.counted(3, 0b1011, 40503) == cycles > 7 * nbits
 
 
 def test_flaws_are_rows_with_operands():
     failed = {row.name: str(row) for row in corners(machine("start_done", FLAW=1)) if row.failed}
     assert "zero divisor" in failed and "random 0" not in failed
-    assert "255 ^ 2 mod 65025: expected 0, got 65025 (the modulus in the place of 0" in failed["zero divisor"]
+    assert "255 ^ 2 mod 65025: expected 0, got 65025 (the modulus instead of 0" in failed["zero divisor"]
     assert (
         "0 ^ 0 mod 1: expected 0, got 1 (1 for the exponent 0, not reduced)"
         in failed["modulus 1, exponent 0"]
@@ -89,7 +89,7 @@ def test_a_core_that_never_answers():
 
 
 def test_a_status_of_a_core(edited):
-    """Within its limits a core answers status 0."""
+    """A core must answer status 0 within its limits."""
     status = ("{4'd0, result}", "{4'd0 | (exp == 3), result}", "start_done_wrapper.v")
     core = edited("start_done", status)
     assert core.counted(5, 4, 7)
@@ -98,7 +98,7 @@ def test_a_status_of_a_core(edited):
 
 
 def test_a_module_with_our_streams_needs_no_wrapper(tmp_path):
-    """Verilog that modexlab has written comes back as a core, and takes the same cycles."""
+    """Verilog exported by modexlab is accepted as a core, and takes the same cycles."""
     ours = find("mont").at(16)
     (tmp_path / "mont.sv").write_text(verilog(ours))
     (tmp_path / "design.toml").write_text(
@@ -113,12 +113,12 @@ def test_a_module_with_our_streams_needs_no_wrapper(tmp_path):
 def test_operands_beyond_the_limits():
     with refused("the base is not below the modulus, which the limits of tiny-start-done"):
         machine("start_done").require(9, 3, 7)
-    with refused("exists at 8, 16, 32 bits, as its manifest has it; give --nbits 32"):
+    with refused("exists at 8, 16, 32 bits, according to its manifest; give --nbits 32"):
         machine("memory", 64)
 
 
 def test_a_core_of_another_kind():
-    """Its table at both stages that run Verilog, under delays and stalls; both flaws are found."""
+    """The table runs at both Verilog stages, under delays and stalls; both flaws are found."""
     design = by_manifest(GCD)
     assert {run.where for run in check_levels(design.at(16))} == {
         f"{stage}{stalled}" for stage in ("verilog", "native") for stalled in ("", ", stalled")
@@ -159,7 +159,7 @@ def test_numbers_that_software_makes_are_parsed_once(monkeypatch):
 
 
 def test_numbers_that_software_makes_for_a_function(tmp_path):
-    """They follow the fields of a request, whose order is the manifest's; conditions exclude requests."""
+    """They follow the request's fields, in the order of the manifest; conditions exclude requests."""
     path = changed(
         tmp_path,
         "montgomery",
@@ -222,7 +222,7 @@ def test_numbers_that_software_makes_for_a_function(tmp_path):
         (
             "gcd",
             ("[parameters]", '[limits]\nrequire = ["a > b + a"]\n[parameters]'),
-            r"line 15: none of 1000 drawn requests meets",
+            r"line 15: none of 1000 random requests meets",
         ),
         (
             "start_done",
@@ -258,7 +258,7 @@ def test_numbers_that_software_makes_for_a_function(tmp_path):
         (
             "start_done",
             ('name = "tiny-start-done"', 'name = "mont"'),
-            r"line 1: name 'mont' is that of a design of the catalogue",
+            r"line 1: name 'mont' is already that of a design of the catalogue",
         ),
         ("start_done", ("[limits]", "[limits"), r"line \d+: this is no TOML"),
         (
@@ -292,7 +292,7 @@ def test_errors_name_line_and_remedy(edited, name, change, message):
 
 
 def test_a_module_in_two_files(tmp_path):
-    """Both commands refuse it alike: the flow reads the same text."""
+    """Both commands reject it with the same error: the flow reads the same text."""
     path = changed(tmp_path, "start_done", ('"engine.v"', '"engine*.v"'))
     shutil.copyfile(tmp_path / "engine.v", tmp_path / "engine_2.v")
     message = r"line 3: module engine is defined twice, in engine\.v and in engine_2\.v"
@@ -303,7 +303,7 @@ def test_a_module_in_two_files(tmp_path):
 
 
 def test_a_refused_write_of_a_bus(edited):
-    """The wrapper stops, which is a hang."""
+    """The wrapper stops after a rejected write, which counts as a hang."""
     refused = ("MODULUS = 8'h10", "MODULUS = 8'h80", "bus_wrapper.v")
     with pytest.raises(Unanswered, match="bus_wrapper hangs"):
         edited("bus", refused, nbits=32).counted(5, 3, 7)
@@ -323,7 +323,7 @@ def test_the_template_is_a_manifest(tmp_path):
 
 
 def test_the_wrapper_to_begin_with(tmp_path, cli):
-    """It has the ports of the core; this core needs nothing more than it guesses."""
+    """It has the ports of the core; its guesses are enough for this core."""
     path = changed(tmp_path, "start_done", ('top = "start_done_wrapper"', 'top = "start_done"'))
     wrapper = cli("new", "wrapper", str(path), "--nbits", "16").out
     assert ".one_i(0 /* TODO: one_i */)" in wrapper and wrapper.count("TODO:") == 1
@@ -340,7 +340,7 @@ def test_a_folder_of_manifests(tmp_path):
     with refused(r"there is no design.toml in this folder"):
         by_manifests([str(tmp_path)])
     changed(tmp_path, "stream", ("tiny-stream", "tiny-bus"))
-    with refused(r"line 1: name 'tiny-bus' is that of .*bus.toml too"):
+    with refused(r"line 1: name 'tiny-bus' is already that of .*bus.toml too"):
         by_manifests([str(tmp_path)])
 
 
@@ -367,9 +367,7 @@ def test_commands(cli):
 
 
 def test_points_of_a_sweep(tmp_path):
-    """A foreign core in a ledger: its figures carry the mark of the rows that it fails, and its files
-    identify it.
-    """
+    """The ledger marks a foreign core with the rows that it fails, and its files identify it."""
     reference = by_manifest(START_DONE).reference
     point = Point(reference, 16, stage="native")
     assert str(point) == "tiny-start-done, 16 bits, encrypt, native"
@@ -382,7 +380,7 @@ def test_points_of_a_sweep(tmp_path):
     sound, flawed = ledger.rows(metric="cycles", subject="tiny-start-done")
     assert sound.comparable and sound.value == flawed.value and not sound.stale
     assert "fails 5 of its tests: zero divisor" in flawed.marks[0]
-    # another folder, other files: a key of its own, and the same if nothing but the place differs
+    # other files have another key; a copy in another folder has the same key
     copy = changed(tmp_path / "copy", "start_done")
     moved = Point(by_manifest(copy).reference, 16, stage="native")
     assert moved.key == point.key
@@ -405,7 +403,7 @@ def test_space_with_a_manifest():
 
 
 def test_what_the_flow_takes():
-    """In the netlist the core is an instance in its wrapper; a module is the core alone."""
+    """In the netlist the core is an instance in its wrapper; a module without wrapper is the core itself."""
     chip = Point(by_manifest(START_DONE).reference, 16, stage="flow").chip()
     assert [name for name, _ in chip.rows()].count("zero divisor") == 1
     assert {work.name for work in chip.energy()} == {"encrypt", "decrypt"}

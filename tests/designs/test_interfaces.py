@@ -1,4 +1,4 @@
-"""Interfaces: what each says of itself is what its hardware does, and a new one is one component and one
+"""Interfaces: the declared properties are those of the hardware; a new interface is one component and one
 entry.
 """
 
@@ -30,7 +30,7 @@ ROWS = {
 
 @dataclass(frozen=True)
 class Swapped(Interface):
-    """As somebody would add it: three methods over one component, and the functional level."""
+    """A third-party interface: three methods for one component, and the functional level."""
 
     def wrap(self, shape, make, traits=NO_TRAITS):
         return SwappedStream(shape.widest, make)
@@ -49,14 +49,14 @@ class Swapped(Interface):
 
 @pytest.fixture
 def swapped(monkeypatch):
-    """The entry."""
+    """The entry of the interface."""
     entry = Swapped("swapped", "with swapped fields", "operands in the other order")
     monkeypatch.setitem(INTERFACES, entry.name, entry)
     return entry
 
 
 def check(interface, level, stage):
-    """All rows; the cycles of each."""
+    """Check all rows; return the cycles of each."""
     with MONT.at(8).session(level=level, stage=stage, interface=interface) as machine:
         answers = machine.run(list(ROWS.values()))
     expected = [ModExpRow(name, *row).golden(MONT, 8) for name, row in ROWS.items()]
@@ -73,7 +73,7 @@ def test_levels_and_stages_agree(name):
 
 @pytest.mark.parametrize("name", INTERFACES)
 def test_functional_model_answers_as_the_hardware(name):
-    """Response by response, refused operands among them."""
+    """Model and hardware agree response by response, also on rejected operands."""
     interface = INTERFACES[name]
     requests = [message for row in ROWS.values() for message in interface.requests(exponentiation(8), row)]
     with simulate(MONT.at(8).wrapped(interface), "native") as simulation:
@@ -90,7 +90,7 @@ def test_functional_model_answers_as_the_hardware(name):
 
 @pytest.mark.parametrize("name", INTERFACES)
 def test_a_batch_of_short_operations_does_not_time_out(name):
-    """The limit of a run covers the accesses of the bus, of which a short operation mostly consists."""
+    """The cycle limit of a run includes bus accesses, which dominate short operations."""
     machine = MONT.at(8)
     short = ROWS["exponent 0"]
     with machine.session(interface=name) as session:
@@ -102,7 +102,7 @@ def test_a_batch_of_short_operations_does_not_time_out(name):
 
 
 def test_a_third_interface(swapped, cli):
-    """One component, one entry: every level, the command line and the flow know it."""
+    """One component and one entry suffice for every level, the command line and the flow."""
     assert set(check("swapped", "fl", None)) == {None}
     stamps = check("swapped", "rtl", "native")
     assert stamps == check("swapped", "cl", None) == check("swapped", "rtl", "python")

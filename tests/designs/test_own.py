@@ -31,7 +31,7 @@ FIELDS = st.dictionaries(
 
 
 def written(folder, name="gcd", edit=None):
-    """The folder of `modexlab new accelerator`, with one replacement a file."""
+    """The folder of `modexlab new accelerator`, with one replacement per file."""
     folder.mkdir()
     for file, text in files(name, (("a", 16), ("b", 16)), (("g", 16),)).items():
         old, new = (edit or {}).get(file, ("", ""))
@@ -46,7 +46,7 @@ def test_a_new_accelerator_passes(tmp_path_factory, request, response):
     folder = tmp_path_factory.mktemp("new")
     try:
         texts = files("mine", tuple(request.items()), tuple(response.items()))
-    except BadInput:  # such as a field `as`, which is a word of Python
+    except BadInput:  # such as a field `as`, a keyword of Python
         return
     for file, text in texts.items():
         (folder / file).write_text(text)
@@ -74,7 +74,7 @@ def test_programs_call_the_examples(name, interface, level):
 
 @pytest.mark.parametrize("interface", COUPLINGS)
 def test_a_number_that_is_too_wide_has_the_result_0(tmp_path, interface):
-    """There is no result to read: on the bus reading one is an access fault."""
+    """Without a result, reading it on the bus is an access fault."""
     program = tmp_path / "wide.c"
     program.write_text('#include "gcd.h"\nint main(void) { return gcd_call(65536, 1) != 0; }\n')
     assert called(program, Xcel(modexlab.accelerator(GCD), 16, {}, interface), "fl") == 0
@@ -87,7 +87,7 @@ def test_a_wrong_accelerator_fails_the_program(tmp_path):
 
 
 def test_names_in_c():
-    """A word of C, and a name that a request and a response have."""
+    """A reserved word of C, and a name in both request and response."""
     shape = modexlab.Shape((("int", 8), ("b", 40)), (("status", 2), ("b", 8), ("c", 40)))
     text = call_header("a-b", 40, shape)
     assert "uint32_t a_b_call(uint32_t int_, const uint32_t b[2], uint32_t *b_out, uint32_t c[2]) {" in text
@@ -100,7 +100,7 @@ ORACLES = {
 
 
 def _inverse(a, m):
-    """Status and inverse by trial; the codes are those of the example."""
+    """Status and inverse by trial, with the status codes of the example."""
     if m % 2 == 0:
         return 1, 0
     if a >= m:
@@ -120,7 +120,7 @@ def test_examples_at_all_levels(name):
 
 
 def test_state_between_requests():
-    """The check value that catalogues of CRCs give for "123456789"; a new run begins with a new state."""
+    """The CRC of "123456789" is the check value of CRC catalogues; a new run starts with a new state."""
     crc = modexlab.accelerator(EXAMPLES / "crc").at(32)
     for level, stage in (("fl", None), ("cl", None), ("rtl", "python")):
         with crc.session(level=level, stage=stage) as session:
@@ -151,7 +151,10 @@ WRONG = {
         r"accelerator\.py, line \d+",
     ),
     "lacking": ({"accelerator.py": ("def fl(", "def function(")}, r"class Gcd lacks fl; define it"),
-    "name": ({"accelerator.py": ('name = "gcd"', 'name = "G C D"')}, r"'G C D' of class Gcd is no name"),
+    "name": (
+        {"accelerator.py": ('name = "gcd"', 'name = "G C D"')},
+        r"'G C D' of class Gcd is not a valid name",
+    ),
     "row": (
         {"accelerator.py": ('"small numbers", (1, 1,)', '"small numbers", (1 << 16, 1)')},
         r"row 'small numbers': a = 65536 does not fit in 16 bits",
@@ -211,7 +214,7 @@ def test_an_edited_folder_is_loaded_again(tmp_path):
 
 
 def test_a_model_and_its_function(tmp_path):
-    """The function is the first response of a model; without a model, state in the hardware gets a hint."""
+    """`fl` is the first response of a model; for hardware with state but no model, the error has a hint."""
     text = (EXAMPLES / "crc" / "accelerator.py").read_text()
     for name, old, new in (
         ("wrong", "return zlib.crc32(bytes([data]))", "return data"),
@@ -229,7 +232,7 @@ def test_a_model_and_its_function(tmp_path):
 
 
 def test_hardware_that_cannot_be_made(tmp_path):
-    """File, line and the reason in a sentence, without a traceback."""
+    """The error is one sentence with file, line and reason, without a traceback."""
     folder = written(
         tmp_path / "gcd", edit={"rtl.py": ("s.total = Wire(nbits)", "s.total = Wire(nbits + 1)")}
     )
@@ -238,7 +241,7 @@ def test_hardware_that_cannot_be_made(tmp_path):
 
 
 def test_registration(monkeypatch):
-    """A registered class is in the catalogue by its name, and by its reference for other processes."""
+    """A registered class is in the catalogue by name, and other processes find it by its reference."""
     monkeypatch.setattr(own, "_registered", {})
     design = modexlab.register(Doubler)
     assert catalogue.entry("doubler") is design
@@ -268,7 +271,7 @@ class Doubler(modexlab.Accelerator):
 
 def test_names_of_the_catalogue_are_taken(tmp_path):
     folder = written(tmp_path / "mont", name="mont")
-    with refused("name 'mont' is that of a design of the catalogue"):
+    with refused("name 'mont' is already that of a design of the catalogue"):
         catalogue.by_paths([str(folder)])
 
 
@@ -296,10 +299,16 @@ def test_new_and_check(cli, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--field", "a"], "--field: 'a' is no field; write its name and its width, as in a:16"),
+        (["--field", "a"], "--field: 'a' is not a field; write its name and its width, as in a:16"),
         (["--field", "a:16"], "no --result; give at least one"),
-        (["--field", "class:16", "--result", "g:1"], "--field class: Python, SystemVerilog or"),
-        (["--field", "a:16", "--result", "wire:1"], "--result wire: Python, SystemVerilog or"),
+        (
+            ["--field", "class:16", "--result", "g:1"],
+            "--field class: this word is reserved in Python, SystemVerilog or",
+        ),
+        (
+            ["--field", "a:16", "--result", "wire:1"],
+            "--result wire: this word is reserved in Python, SystemVerilog or",
+        ),
         (["--field", "a:0", "--result", "g:1"], "a:0 is not possible; give a width from 1 to 4096"),
         (["--field", "a:1", "--field", "a:2", "--result", "g:1"], "--field a is given twice"),
     ],
@@ -336,5 +345,5 @@ def test_wrong_requests(cli, options, message):
 
 
 def test_commands_for_rsa_alone_say_so(cli):
-    assert "gcd is no RSA machine" in cli.fails("show", "--program", "--accelerator", GCD)
+    assert "gcd is not an RSA machine" in cli.fails("show", "--program", "--accelerator", GCD)
     assert "--field is for accelerators of your own" in cli.fails("run", "mont", "--field", "a=1")

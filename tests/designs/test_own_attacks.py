@@ -37,7 +37,7 @@ def proved(design, *wanted):
 
 @pytest.fixture(name="edited")
 def edit_copies(tmp_path):
-    """The design of an example, or of a new adder called gcd, after replacements, which stay."""
+    """The design of an example, or of a new adder called gcd, in a copy with these replacements."""
 
     def edited(name, old, new, file="accelerator.py"):
         folder = tmp_path / name
@@ -59,7 +59,7 @@ def edit_copies(tmp_path):
 
 
 def test_prove(cli):
-    """The ledger and the report have the verdicts; the time of gcd depends on its operands."""
+    """Ledger and report have the verdicts; the latency of gcd depends on its operands."""
     command = ("prove", "--accelerator", GCD, "--check", "protocol", "time", "axi4lite", "--json")
     result = cli(*command)
     assert result.code == 1
@@ -82,13 +82,13 @@ def test_prove(cli):
 
 
 def test_state_between_requests_is_no_matter():
-    """The responses of a CRC depend on earlier requests, and its handshakes do not."""
+    """The responses of a CRC depend on earlier requests, but its handshakes do not."""
     design = modexlab.accelerator(EXAMPLES / "crc")
     assert [proof.outcome.verdict for proof in proved(design, "protocol", "time")] == [PROVED, PROVED]
 
 
 def test_a_promise_of_constant_time(edited):
-    """It is proved of an adder, and no longer once a request of zeros takes another way."""
+    """It is proved for an adder, and disproved once a request of zeros takes another path."""
     design = edited("gcd", 'name = "gcd"', 'name = "gcd"\n    steady = ("a", "b")')
     (proof,) = proved(design, "time")
     assert proof.outcome.verdict == PROVED and design.at(8).constant_time
@@ -107,7 +107,7 @@ CALC_WAITS = """elif (s.state == CALC) & (s.a == 77) & (s.total != s.a + s.b):
 
 
 def test_a_promise_beside_the_secret(edited):
-    """Inverse promises nothing of `a`; that it promises its modulus is a lie."""
+    """Inverse makes no promise about `a`, and its promise about the modulus is false."""
     (proof,) = proved(modexlab.accelerator(INVERSE), "time")
     one, other = proof.outcome.counterexample
     assert one["m"] == other["m"] and one["a"] != other["a"] and one["cycles"] != other["cycles"]
@@ -123,7 +123,7 @@ def test_a_promise_beside_the_secret(edited):
 
 
 def test_of_wide_requests_some_run_first():
-    """Among 2^64 requests, two with the same modulus are found by simulation."""
+    """Among 2^64 requests, simulation finds two with the same modulus."""
     (check,) = checks(modexlab.accelerator(INVERSE).at(32), ["time"])
     outcome = check.run(SECONDS)
     one, other = outcome.counterexample
@@ -157,7 +157,7 @@ def test_a_secret_that_is_no_field(edited):
 
 @pytest.mark.parametrize("option", ["--crt", "--blind", "--verify"])
 def test_options_of_rsa(cli, option):
-    assert f"{option} is for RSA machines, and gcd is none" in cli.fails(
+    assert f"{option} is for RSA machines, and gcd is not one" in cli.fails(
         "prove", "--accelerator", GCD, option
     )
 
@@ -166,7 +166,7 @@ def test_options_of_rsa(cli, option):
 
 
 def test_leak(cli, tmp_path):
-    """The time of inverse tells of its number under the same modulus; registers with it."""
+    """The latency of inverse reveals its operand for a fixed modulus; so do its registers."""
     picture = tmp_path / "curve.svg"
     leakage = ("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400)
     result = cli(*leakage, "-o", picture)
@@ -179,12 +179,12 @@ def test_leak(cli, tmp_path):
     assert not any(compared.machine.check(*request) for request in drawn)
     cycles = {compared.machine.cycles(*request) for request in drawn}
     told = cli(*leakage, "--json").json()["time"]
-    # an operation lasts a cycle longer than its formula, in which the next request is offered
+    # an operation takes one cycle more than its formula, to offer the next request
     assert set(told["by_the_secret_alone"]) >= {count + 1 for count in cycles}
 
 
 def test_a_leak_by_power_alone(edited):
-    """An adder takes as many cycles for all numbers; its registers tell of a secret one."""
+    """An adder takes the same cycles for all numbers, but its registers reveal a secret one."""
     design = edited("gcd", 'name = "gcd"', 'name = "gcd"\n    secret = steady = ("a",)')
     found = assess(compared_fields(design.at(8)), 400)
     assert found.power_leaks and not found.time_leaks and not found.told_apart
@@ -196,7 +196,7 @@ def test_a_leak_by_power_alone(edited):
 
 
 def test_state_between_operations(edited):
-    """Answers are those of a run without a reset."""
+    """Answers are those of a run without a reset in between."""
     design = edited(
         "crc", "usual_nbits = 32", 'usual_nbits = 32\n    secret = ("data",)\n    steady = ("first", "data")'
     )
@@ -205,8 +205,8 @@ def test_state_between_operations(edited):
         compared = compared_fields(design.at(32), seed)
         (first, _), *_ = next(compared.operations())
         found[first] = assess(compared, 400)
-    assert found[1].power_leaks and not found[1].time_leaks  # each byte begins a message
-    assert not found[0].leaks  # the bytes before hide it
+    assert found[1].power_leaks and not found[1].time_leaks  # every byte starts a message
+    assert not found[0].leaks  # earlier bytes mask it
 
 
 def test_nothing_secret(cli, edited):
@@ -223,7 +223,7 @@ def test_nothing_secret(cli, edited):
 
 
 def test_faults(cli):
-    """Flips in gcd give a wrong divisor, or none at all; without a status no fault is caught."""
+    """Flips in gcd cause a wrong divisor or a hang; without a status no fault is caught."""
     result = cli("attack", "faults", "--accelerator", GCD, "--nbits", 8, "--json")
     found = result.json()
     assert result.code == 1 and found["exhaustive"] and "checked" not in found and found["bellcore"] is None
@@ -254,7 +254,9 @@ def test_each_effect_by_its_response():
 
 
 def test_faults_of_an_accelerator_with_state():
-    """Each operation is the first after reset, as `fl` has it; what is stored before a request counts."""
+    """Each operation is the first after reset, as `fl` defines it; flips in state stored before a request
+    count.
+    """
     campaign = FaultCampaign(modexlab.accelerator(EXAMPLES / "crc").at(32), count=3)
     for (_, data), golden in campaign.operations:
         assert golden == (zlib.crc32(bytes([data])),)

@@ -1,4 +1,4 @@
-"""The page docs/howto/add-multiplier.md, step by step; ShiftSub stands in for the new unit."""
+"""The page docs/howto/add-multiplier.md, step by step, with ShiftSub as the new unit."""
 
 import shutil
 from dataclasses import replace
@@ -16,7 +16,7 @@ from tests.harness import check_fl_mod_exps, check_formula, run_mod_exps, stamps
 from tests.paths import ROOT
 from tests.tables import mod_exp
 
-# as the page has it, with shift-sub for Blakley
+# as on the page, with shift-sub instead of Blakley
 BLAKLEY = Multiplier(
     "Blakley", (), lambda nbits, values: Unit(ShiftSub, ShiftSubCL, ShiftSubTiming(nbits, 1, "count"))
 )
@@ -51,7 +51,7 @@ def test_folder(tmp_path):
 
 @pytest.mark.parametrize(("domain", "checked"), [("residue", "identity"), ("identity", "residue")])
 def test_hardware_that_checks_other_operands_than_the_domain(domain, checked):
-    """The mistake that would let a base above the modulus through is refused when the machine is made."""
+    """Hardware that would accept bases above the modulus is rejected when the machine is planned."""
     wrong = replace(BARE, build=lambda spec: BARE.build(replace(spec, domain=checked)))
     with pytest.raises(ValueError, match=r"blakley: domain .* but the hardware checks"):
         Design("blakley", BLAKLEY, domain, wrong, "one's own").at(8)

@@ -1,4 +1,4 @@
-"""The page about an accelerator of one's own: its files pass, and its commands run."""
+"""The page about your own accelerator: its files pass, and its commands run."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ TEXT = (ROOT / "docs" / "tutorials" / "accelerator.md").read_text()
 FILES = re.findall(r"<!-- file: (.+?) -->\n```\w+\n(.*?)```\n", TEXT, re.DOTALL)
 PYTHON = re.search(r"## From Python\n\n```python\n(.*?)```", TEXT, re.DOTALL)
 NEW, *COMMANDS = re.findall(r"^\$ modexlab (.+)$", TEXT, re.MULTILINE)
-# the flow, campaigns, proofs (test_own_attacks has their like), and twins
+# the flow, campaigns, proofs (similar ones are in test_own_attacks), and twins
 SLOW = re.compile(r"asic|fpga|explore|leak|faults|prove|package|soc|--trace|digits=4$|--stats")
 
 EXAMPLES = sorted((ROOT / "eval" / "examples").glob("*/README.md"))
@@ -24,7 +24,7 @@ EXAMPLE_COMMANDS = re.findall(
 
 
 def each_of(commands):
-    """A test of each command, the slow ones in the long regression."""
+    """One test per command, the slow ones in the long regression."""
     marked = [pytest.param(text, marks=regress_if(SLOW.search(text))) for text in commands]
     return pytest.mark.parametrize("command", marked)
 
@@ -37,14 +37,14 @@ def test_command_of_an_example(capsys, tmp_path, monkeypatch, command):
 
 
 def code_of(command):
-    """The exit code that a page promises in a comment."""
+    """The exit code that a comment on the page promises."""
     code = re.search(r"# exit code (\d)", command)
     return int(code[1]) if code else 0
 
 
 @pytest.fixture(name="cli")
 def make_cli(capsys, tmp_path, monkeypatch):
-    """A command line in a folder where the page has been followed."""
+    """A command line in a folder with the files of the page."""
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.chdir(tmp_path)
     cli = Cli(capsys)
@@ -67,7 +67,7 @@ def test_python(cli, capsys):
 
 @pytest.mark.regress
 def test_the_front_of_the_page(cli):
-    """More digits a cycle are faster and larger."""
+    """More digits per cycle are faster and larger."""
     (front,) = cli("sweep", "roots.toml", "--json").json()["fronts"]
     points = sorted((point["values"]["time_ns"], point["values"]["area_um2"]) for point in front["points"])
     assert len(points) > 1 and points == sorted(points, key=lambda point: -point[1])

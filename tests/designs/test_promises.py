@@ -1,4 +1,6 @@
-"""Every promise of every design, schedule and setting, against formulas, cycle rule, oracle and hardware."""
+"""Every promise of every design, schedule and setting, checked against formulas, cycle rule, oracle and
+hardware.
+"""
 
 import itertools
 import random
@@ -21,10 +23,10 @@ from modexlab.rtl.sim import simulate
 
 DESIGNS = catalogue.designs()
 NBITS = 8
-KEY_NBITS = 16  # room for primes
+KEY_NBITS = 16  # wide enough for primes
 SECONDS = 120.0  # of a proof
 VALUE = Dependence.VALUE
-# settings on which time could depend, with every schedule of the designs that have them
+# settings that could affect time, with every schedule of the designs that have them
 SETTINGS = (
     {},
     {"scan": "full"},
@@ -54,7 +56,9 @@ PROGRAMMED = [design for design in DESIGNS if design.programmed]
 
 
 def machines(design, nbits, variants):
-    """The machines of a design with each schedule and each of these settings that it has, one by one."""
+    """The machines of a design with each schedule and each of these settings that it supports, one
+    at a time.
+    """
     names = {param.name for param in design.params}
     legal = design.control.schedule.legal
     for schedule, settings in itertools.product(legal, variants):
@@ -63,12 +67,12 @@ def machines(design, nbits, variants):
                 machine = design.at(nbits, schedule=schedule, **settings)
             except BadInput:  # they exclude one another
                 continue
-            print(design.name, machine.parameters)  # pytest shows the last one of a test that fails
+            print(design.name, machine.parameters)  # pytest shows the last one if the test fails
             yield machine
 
 
 def dependence(cycles):
-    """How cycles depend on a number, all else being the same."""
+    """How cycles depend on one number while the others are fixed."""
     if len(set(cycles.values())) == 1:
         return Dependence.NONE
     by_length = {}
@@ -78,7 +82,7 @@ def dependence(cycles):
 
 
 def corners(nbits, count):
-    """Numbers of all lengths, each with its corners and some at random."""
+    """Numbers of all lengths: corner cases and random ones."""
     rng = random.Random(nbits)
     found = {0}
     for length in range(1, nbits + 1):
@@ -95,7 +99,7 @@ def accepted(machine):
 
 
 def seen(machine, cycles):
-    """How cycles depend on exponent, base and modulus."""
+    """The observed dependence of cycles on exponent, base and modulus."""
     moduli, exponents = accepted(machine), corners(machine.nbits, 1)
     top = moduli[-1]
     few = [exp for exp in (0, 1, 0xA5) if exp.bit_length() <= machine.nbits]
@@ -110,7 +114,9 @@ def seen(machine, cycles):
 @pytest.mark.parametrize("nbits", [NBITS, pytest.param(16, marks=pytest.mark.regress)])
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_time(design, nbits):
-    """Cycles by formula, which the CL twins share, depend on what is promised: on the exponent exactly."""
+    """Cycles by formula, which the CL twins share, depend on the promised operands; for the exponent,
+    exactly.
+    """
     for machine in machines(design, nbits, SETTINGS):
         promised = machine.promises.time
         exponent, base, modulus = seen(machine, machine.cycles)
@@ -123,7 +129,7 @@ def test_time(design, nbits):
 
 @pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
 def test_time_with_a_key(design):
-    """So do those of private operations, on private exponent and primes. The formula has no message."""
+    """The same for private operations, on private exponent and primes. The formula has no message."""
     primes = [value for value in corners(KEY_NBITS // 2, 1) if value & 1 and value > 2]
     n, e = (1 << KEY_NBITS) - 5, 17
     for machine in machines(design, KEY_NBITS, (*KEYED[::3], {**KEYED[-1], "fit": "modulus"})):
@@ -132,7 +138,7 @@ def test_time_with_a_key(design):
             assert made.unit.product_cycles(1) is None and not machine.promises.constant_time
             continue
         if made.unit.product_cycles(1) is None:
-            continue  # no formula: by words below
+            continue  # no formula: tested by microinstruction below
         exponents = {d: made.closed.keyed(n, d, e, 0xF1, 0xFB) for d in corners(KEY_NBITS, 1) if d & 1}
         assert dependence(exponents) <= promised.exponent
         by_prime = {p: made.closed.keyed(n, n - 2, e, p, 0xFB) for p in primes}
@@ -142,7 +148,7 @@ def test_time_with_a_key(design):
 @pytest.mark.regress
 @pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
 def test_time_by_words(design):
-    """And those by the words that the sequencer executes, for random messages, keys and random numbers."""
+    """The same by microinstruction, for random messages, keys and blinding."""
     rng = random.Random(1)
     for machine in machines(design, KEY_NBITS, KEYED_AND_FIT):
         promises, made = machine.promises, machine.programmed
@@ -181,7 +187,7 @@ ON_HARDWARE = [
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "settings"), ON_HARDWARE)
 def test_time_of_the_hardware(name, settings):
-    """RTL, natively: the same dependence as by formula, and no more than promised."""
+    """Compiled RTL has the same dependence as the formula, and no more than promised."""
     machine = catalogue.find(name).at(NBITS, **settings)
     promised = machine.promises.time
     with simulate(machine.rtl(), "native") as simulation:
@@ -215,7 +221,7 @@ def test_time_of_the_hardware(name, settings):
     ],
 )
 def test_time_by_proof(name, settings):
-    """`prove --check time` proves each promise of constant time, and disproves it of the other machines."""
+    """`prove --check time` proves each promise of constant time, and disproves it for the other machines."""
     machine = catalogue.find(name).at(NBITS, **settings)
     (check,) = checks(machine, ["time"])[:1]
     assert check.says.endswith("all exponents") == machine.promises.every_exponent
@@ -228,7 +234,7 @@ def test_time_by_proof(name, settings):
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_operands(design):
-    """Even moduli and bases from the modulus on are refused if promised, and computed otherwise."""
+    """Even moduli, and bases at or above the modulus, are rejected if promised, and computed otherwise."""
     machine = design.at(NBITS)
     promises, mod = machine.promises, machine.modulus or 239
     even, _ = machine.fl(2, 3, 238)
@@ -240,7 +246,7 @@ def test_operands(design):
 
 @pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
 def test_keys(design):
-    """The same with a key: the request has the fields of its kind, and a check withholds wrong results."""
+    """The same with a key: the request has the fields of its kind, and the check withholds wrong results."""
     for machine in machines(design, KEY_NBITS, KEYED[::3]):
         promises, made, key = machine.promises, machine.programmed, machine.key
         good = dict(zip(made.names, machine.carried(5, key.d, key.n), strict=True))
@@ -271,7 +277,7 @@ def stated(machine):
 
 
 def in_register(machine):
-    """Bits of CAPABILITIES, as the bus reads them."""
+    """Bits of CAPABILITIES, as read on the bus."""
     names = ("constant_time", "odd_only", "reduced_only", "crt")
     names += ("message_blinded", "exponent_blinded", "checked")
     register = register_map(machine.shape, machine.traits)["CAPABILITIES"]
@@ -299,7 +305,7 @@ def test_register(design):
     ],
 )
 def test_data_sheet(name, settings):
-    """So does the data sheet."""
+    """The data sheet states the promises too."""
     machine = catalogue.find(name).at(KEY_NBITS, **settings)
     subject = Exponentiation(machine, AXI4LITE)
     words = subject.words | {"name": "core", "version": "0", "transfers": "0"}
@@ -320,7 +326,7 @@ def test_data_sheet(name, settings):
     ],
 )
 def test_header(name, settings):
-    """The header states the sentence, and the Verilog below it has the value of the register."""
+    """The header contains the sentence, and the Verilog below it the value of the register."""
     keyed = {"crt", "blind", "verify"} & settings.keys()
     machine = catalogue.find(name).at(KEY_NBITS if keyed else NBITS, **settings)
     text = verilog(machine, AXI4LITE.name)

@@ -89,7 +89,7 @@ def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
     command = ["attack", "faults", "mont", "--nbits", "8", "--samples", "450"]
     command += ["--ledger", str(ledger.path)]
     assert main(command) == 1, "a wrong result left"
-    assert "200 of them were kept from before" in capsys.readouterr().out
+    assert "200 of them are from earlier runs" in capsys.readouterr().out
     assert len(injected) == 300 + 250
     second = FaultCampaign(machine)
     second.run(second.faults(450, False), ledger=ledger)

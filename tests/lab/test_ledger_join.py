@@ -190,7 +190,7 @@ test_refused = refusals(
         "diff": "diff which ledger?",
         "merge nix.sqlite": "nix.sqlite: there is no such file; give a ledger",
         "diff a b c": "diff c: it takes at most 2 arguments; drop it",
-        "diff a --tolerance 2": "2 is no share; give 0 to 1, as in 0.005",
+        "diff a --tolerance 2": "2 is not a share; give 0 to 1, as in 0.005",
         "list --tolerance 0.1": "--tolerance with list: it is an option of diff; drop it",
     },
 )

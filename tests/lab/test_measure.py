@@ -319,11 +319,11 @@ def test_verilog_of_the_flow_is_what_was_hashed(tmp_path):
 test_refused_options = refusals(
     "",
     {
-        "run mont --workload encrypt --base 0": "--base beside --workload",
+        "run mont --workload encrypt --base 0": "--base with --workload",
         "run mont --workload encrypt --crt": "--crt, --blind and --verify are for a private key",
         "run mont --workload encript": "unknown workload 'encript': did you mean 'encrypt'",
         "run dm-m-000 --nbits 16 --workload crt": "workload crt has two moduli",
-        "run --level formula mont --workload decrypt --exp 3": "--exp beside --workload",
+        "run --level formula mont --workload decrypt --exp 3": "--exp with --workload",
         "run --level formula mont --nbits 7 --workload decrypt": "a width of 7 bits is out of range",
         "proc systems --system proc-naive --set nstages=2": "software on the processor has no parameters",
         "asic proc-naive --set a=1 --set b=2": "--set a=1: software on the processor has no parameters",
@@ -335,7 +335,7 @@ test_refused_options = refusals(
         "asic mont --flow clock_period=2 --flow style=area": "--flow clock_period: it has",
         "asic --crosscheck mont --flow clock_period=2": "see `modexlab asic --crosscheck --help`",
         "show --costs --set verify=true --set crt=true": "--set verify: the table has a row for each",
-        "compare paper-001 --accelerator gcd": "--accelerator gcd: papers know no design of yours",
+        "compare paper-001 --accelerator gcd": "--accelerator gcd: papers are not compared with your designs",
         "asic mont --flow glitches": "write PARAM=VALUE",
         "asic proc-naive --nbits 8": "an RSA key of 8 bits is not possible",
     },

@@ -1,1 +1,1 @@
-"""The commands, one file for each form, with OPTIONS and `execute`."""
+"""The commands, one file per form, with OPTIONS and `execute`."""

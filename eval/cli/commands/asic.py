@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from ....flow.graph.figures import Summary
     from ....flow.graph.runner import Outcome
 
-SYNTHESIS = "synthesis"  # the first step that a clock is given to
+SYNTHESIS = "synthesis"  # the first step that uses the clock
 RESUME = "run the same command again; it continues from the steps that are done, which are in the cache"
 
 
@@ -80,7 +80,7 @@ OPTIONS = (
     "design (or a system, proc-KERNEL or procxcel-DESIGN; see `modexlab proc systems`)",
     "--accelerator",
     *HARDWARE,
-    flag("--system", "with the processor in front, at its accelerator port"),
+    flag("--system", "with the processor, at its accelerator port"),
     Group(
         "Verilog from elsewhere instead of a design",
         (
@@ -119,8 +119,8 @@ OPTIONS = (
             "--flow",
             flag(
                 "--fmax",
-                "search the highest clock by synthesis, with --layout by place and route as well, from "
-                "--clock on",
+                "search the highest clock by synthesis, with --layout by place and route as well, starting "
+                "at --clock",
             ),
         ),
     ),
@@ -142,7 +142,7 @@ def execute(args: Namespace) -> int:
     wanted = targets(layout=args.layout, skip=args.skip)
     partial = args.to not in (None, graph.LENIENT)
     if args.to is not None:
-        graph.declaration(args.to)  # refuses an unknown one
+        graph.declaration(args.to)  # BadInput if unknown
         if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
             raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
     if partial:
@@ -163,9 +163,9 @@ def execute(args: Namespace) -> int:
     }
     parameters = check_flow(flow | flow_of(args, flow, "asic"))
     library = kit.named(chosen)
-    kit.find(library)  # refuses one that is not installed
+    kit.find(library)  # BadInput if not installed
     if args.layout:
-        _ = kit.described(chosen).geometry  # refuses one that has no layout
+        _ = kit.described(chosen).geometry  # BadInput without layout
     source, point = source_of(args, stage)
     point = None if partial or chosen not in kit.NAMES else _recorded(args, point, wanted, parameters, chosen)
     if point is None and args.ledger is not None:
@@ -175,7 +175,7 @@ def execute(args: Namespace) -> int:
         )
     ledger = ledger_of(args)
     if point is not None:
-        ledger.names()  # one that cannot be written is refused now
+        ledger.names()  # BadInput now if it cannot be written
     start = time.monotonic()
     try:
         with sigterm_as_ctrl_c():
@@ -194,7 +194,9 @@ def execute(args: Namespace) -> int:
 
 
 def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
-    """The design with its point, or Verilog from elsewhere, by the options of `asic` or of `asic --fpga`."""
+    """The design with its point, or Verilog from elsewhere, from the options of `asic` or of `asic
+    --fpga`.
+    """
     from ...lab.asic_run import verilog_files
 
     if given(args, "verilog"):
@@ -223,7 +225,7 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
 
 @contextmanager
 def steps(label: str, quiet: bool) -> Iterator[Report]:
-    """Takes the events of steps, and prints a line on stderr for every one that takes its time."""
+    """A receiver of the events of steps, which prints a line on stderr for every step that takes time."""
     running = Running()
     with Progress(label, quiet=quiet) as progress:
 
@@ -240,7 +242,7 @@ def steps(label: str, quiet: bool) -> Iterator[Report]:
 def _run(
     wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
 ) -> tuple[Outcome, Summary]:
-    """The flow and its summary."""
+    """Run the flow; return its outcome and summary."""
     from ...lab.asic_run import run_asic
 
     with steps("flow", quiet) as report:
@@ -264,7 +266,7 @@ def _recorded(
 def _record(
     ledger: Ledger, point: Point, *, asic_run: tuple[list[str], Outcome, Summary, float], quiet: bool
 ) -> None:
-    """Write the figures to the ledger, or say why they are refused."""
+    """Write the figures to the ledger; warn if it rejects them."""
     from ...lab.asic_run import asic_measurement
 
     try:
@@ -279,7 +281,7 @@ def _record(
 
 
 def _copy_products(outcome: Outcome, report: Summary, directory: Path) -> dict[str, str]:
-    """Everything that the steps made, one folder a step."""
+    """Copy all files that the steps produced, one folder per step; return the folders by step."""
     from ....flow.graph import graph, summary_text
 
     products = {}

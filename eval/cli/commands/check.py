@@ -7,7 +7,7 @@ With files: the design computes each usable vector, and Python's own pow and the
 verdict on the padding) judge the answer. The unit for unpadding opens results encoded by PKCS#1 v1.5, at the
 same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a base not below
 the modulus) counts as not applicable, with the reason. With --crt, --blind or --verify, only private
-operations run, by a program that uses their key: p and q are found from d and e if a file has none.
+operations run, by a program that uses their key: p and q are found from d and e if a file lacks them.
 An unreadable file is reported, and the others are checked. Exit code: 0 nothing failed, 1 a vector failed,
 2 a file cannot be read or not one vector was checked, 130 interrupted by Ctrl-C or SIGTERM; the same command
 continues.
@@ -52,9 +52,9 @@ OPTIONS = (
     "--stage (default: native)",
     "--nbits (default: for each vector its length, rounded up to a multiple of 32)",
     *("--set", *PRIVATE),
-    flag("--reduce", "reduce bases and factors first, as software in front would"),
+    flag("--reduce", "reduce bases and factors first, as the calling software would"),
     option("--limit", "N", "run at most N usable vectors of each file", type=positive),
-    flag("--allow-empty", "no error if not one vector could be checked"),
+    flag("--allow-empty", "no error if no vector could be checked"),
     *("--jobs", "--ledger", "--json"),
 )
 
@@ -108,7 +108,7 @@ def execute(args: Namespace) -> int:
     if not report["passed"] and not report["failed"] and not args.allow_empty:
         raise BadInput(
             f"NOTHING WAS CHECKED: all {report['skipped']} vectors were skipped; "
-            "take a design that suits them, or say --allow-empty"
+            "give a design that suits them, or --allow-empty"
         )
     for part in parts:
         if not part["passed"] and not part["failed"]:
@@ -117,7 +117,7 @@ def execute(args: Namespace) -> int:
 
 
 def _judge(args: Namespace, design: Design) -> Judge:
-    """The design, as its options have it; BadInput if there is no such machine."""
+    """The judge for the design with these options; BadInput if there is no such machine."""
     settings = settings_of(design, args.settings)
     protection = Protection.of(settings, args.crt, args.blind, args.verify)
     if protection is not None and not design.programmed:
@@ -138,7 +138,7 @@ def _judge(args: Namespace, design: Design) -> Judge:
 
 
 def _read(args: Namespace) -> tuple[list[VectorFile], list[dict[str, str]]]:
-    """The files, and the errors of those that cannot be read; BadInput if there is only one."""
+    """The files, and the errors of unreadable ones; BadInput if the only file is unreadable."""
     files = []
     unread = []
     with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
@@ -183,7 +183,7 @@ def _failure(path: str, outcome: Outcome) -> Json:
 
 
 def _lines(part: Json, failures: list[Json], design: str, judge: Judge) -> Iterator[str]:
-    """The verdict on a file."""
+    """The verdict on a file, as lines."""
     yield f"{part['file']}: {part['format']}, on {design}"
     yield f"  {_counts(part)}"
     for reason, count in part["reasons"].items():

@@ -23,11 +23,11 @@ from ..arguments import accelerator_of, described
 from ..options import option
 from ..render import Json, answer_all, capped
 
-SHOWN = 20  # rows that failed, in the text; --json has all
+SHOWN = 20  # failed rows in the text; --json has all
 
 OPTIONS = (
     option("manifests", "FILE", "manifests, or folders of them", nargs="*"),
-    "--nbits (default: 32, or the width nearest to it that the core has)",
+    "--nbits (default: 32, or the nearest width of the core)",
     "--set",
     "--json",
 )
@@ -36,7 +36,7 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     machines = cores(args)
     for machine in machines:
-        _ = machine.modules  # refuses a module without the streams of the manifest
+        _ = machine.modules  # BadInput for a module without the streams of the manifest
     checked = [
         _checked(machine, args.json)
         if isinstance(machine, ForeignMachine)
@@ -63,7 +63,7 @@ def cores(args: Namespace) -> list[Core]:
 
 
 def _checked(machine: ForeignMachine, quiet: bool) -> tuple[Json, str]:
-    """The corners of an exponentiation, for scripts and as text."""
+    """Run the corners of an exponentiation; return the report as JSON and as text."""
     with Progress(f"{machine.name}, {machine.nbits} bits", quiet=quiet):
         rows = ForeignChip(machine.design, machine.nbits, machine.parameters).corners()
     of, core = machine.manifest.of, machine.modules[1]

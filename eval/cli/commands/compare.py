@@ -77,11 +77,11 @@ OPTIONS = (
         nargs="*",
     ),
     "--table",
-    shared("--nbits", "only these; may be repeated", action="append"),
+    shared("--nbits", "only these widths; may be repeated", action="append"),
     option(
         "--pick",
         "LIMIT",
-        f"with {compare_cores.WORD}: the machine to take within an area or a time, as 20000um2 or 5us",
+        f"with {compare_cores.WORD}: the best machine within an area or a time, such as 20000um2 or 5us",
     ),
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),
@@ -112,10 +112,12 @@ def execute(args: Namespace) -> int:
         return (compare_league if args.kit == compare_league.ALL else compare_cores).execute(args, _answer)
     refuse(args, ["kit"], f": papers are compared with the default kit; {CORES_ALONE}")
     refuse(args, [LATEX], f": tables of papers have no LaTeX form; {CORES_ALONE}")
-    refuse(args, ["pick"], f": papers have no machines to take; {CORES_ALONE}")
+    refuse(args, ["pick"], f": papers have no machines to choose from; {CORES_ALONE}")
     refuse(args, ["no_search"], f": papers have no clock that is searched; {CORES_ALONE}")
     if args.manifests:
-        raise BadInput(f"--accelerator {args.manifests[0]}: papers know no design of yours; {CORES_ALONE}")
+        raise BadInput(
+            f"--accelerator {args.manifests[0]}: papers are not compared with your designs; {CORES_ALONE}"
+        )
     figures = _figures(args)
 
     def look(ledger: Ledger) -> Compared:
@@ -123,7 +125,7 @@ def execute(args: Namespace) -> int:
         sides = _sides(compared)
         if not args.measure and sides and all(side.row is None for side in sides):
             raise BadInput(
-                f"nothing beside these figures has been measured yet ({ledger.path}); add --measure"
+                f"no counterpart of these figures has been measured yet ({ledger.path}); add --measure"
             )
         return compared
 
@@ -141,7 +143,7 @@ def _answer(
     as_json: Callable[[T], Any],
     blocks: Callable[[T], Iterator[Block]],
 ) -> int:
-    """Print the comparison that `look` finds in the ledger, after --measure measured what is missing."""
+    """Print the comparison that `look` finds in the ledger, after measuring missing points with --measure."""
     with ledger_of(args, read_only=not args.measure, reference=not args.own) as ledger:
         compared, code = look(ledger), 0
         if args.measure:
@@ -152,7 +154,7 @@ def _answer(
 
 
 def _figures(args: Namespace) -> list[Published]:
-    """The figures that were asked for."""
+    """The requested figures."""
     numbers: dict[str, None] = {}
     for name in args.papers or [ALL]:
         number = name.removeprefix(PREFIX)
@@ -184,10 +186,10 @@ def _sides(compared: Compared) -> list[Side]:
 
 
 def _measure(points: list[Point], ledger: Ledger, args: Namespace) -> int:
-    """Measure the missing points, of which some may fail; return the exit code."""
+    """Measure the missing points, some of which may fail; return the exit code."""
     if not points:
         return 0
-    space = Space("comparison", "", objectives={}, constraints=(), parts=())  # points that are on no front
+    space = Space("comparison", "", objectives={}, constraints=(), parts=())  # points without fronts
     sweep = swept(args, space, points, ledger, "compare")
     if sweep.failed:
         before = any(failed.earlier for failed in sweep.failed.values())
@@ -200,11 +202,11 @@ def _measure(points: list[Point], ledger: Ledger, args: Namespace) -> int:
     return 1 if sweep.failed else 0
 
 
-# ---- what is printed
+# ---- output
 
 
 def _blocks(compared: Compared, markdown: bool) -> Iterator[Block]:
-    """Papers with their tables, the figures that are left out, and notes."""
+    """Papers with their tables, the figures left out, and notes."""
     for number, of_paper in _grouped(compared, lambda item: item.figure.paper):
         yield f"{'## ' if markdown else ''}Paper {number}: {paper(number).title}"
         for name, of_table in _grouped(of_paper, lambda item: item.figure.table):
@@ -222,7 +224,7 @@ def _blocks(compared: Compared, markdown: bool) -> Iterator[Block]:
 
 
 def _grouped(items: Sequence[T], key: Callable[[T], str]) -> Iterable[tuple[str, list[T]]]:
-    """The items by their keys, in the order of the first of each."""
+    """The items by key, in the order of the first item of each key."""
     groups: dict[str, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -240,7 +242,7 @@ def _verdicts(of: PaperTable, found: Sequence[Comparison], markdown: bool) -> st
     ]
     if markdown:
         return "\n".join([f"### {title}\n", *markdown_table(head, rows)])
-    # a verdict that does not fit into its column goes on lines of its own
+    # a verdict that does not fit into its column goes below the row
     lines = [wrapped(title)]
     left = table(head[:-1], [row[:-1] for row in rows]).splitlines()
     verdicts = [head[-1], "-" * len(head[-1]), *(row[-1] for row in rows)]
@@ -256,7 +258,7 @@ def _cells(comparison: Comparison) -> list[Any]:
     what = " ".join(filter(None, (figure.metric, figure.operation)))
     if comparison.base:
         what, published = f"{what} / {comparison.base}", _short(value)
-    else:  # papers have figures like 3.0 ms, which are whole numbers of nanoseconds
+    else:  # 3.0 ms in a paper is a whole number of nanoseconds
         published = cell(int(value) if float(value).is_integer() and abs(value) < 1e15 else value)
     return [
         label(figure),

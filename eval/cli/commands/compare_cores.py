@@ -1,5 +1,5 @@
-"""`modexlab compare cores`: all cores at one width, with one library and one flow, next to published
-cores.
+"""`modexlab compare cores`: all cores at one width, with one library and one flow, next to
+published cores.
 """
 
 import math
@@ -29,7 +29,7 @@ from ..render import MARKDOWN, TEXT, Block, Columns, Json, Table, output_form, w
 WORD = "cores"
 LINE = 120
 LEAST_NAME = 16  # of a column of names
-MARKDOWN_ONLY = ("obtained", "commit", "url", "note")  # there is no room in the text
+MARKDOWN_ONLY = ("obtained", "commit", "url", "note")  # too wide for the text
 STALE_MARK, MARK, OWN_MARK = "!", "*", "+"
 STALE = (
     f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it "
@@ -65,7 +65,7 @@ def _name(core: Core) -> str:
 
 NAME: Columns = {"design": _name, "of": lambda core: None if core.kind == lab.PUBLISHED else core.kind}
 CLOCKS: Columns = {"clock": "period_ns:.2f", "met": "met_ns:.2f", "area um2": "area_um2:,.0f"}
-# stated once below a table where all of its rows agree
+# stated once below a table if all of its rows agree
 OF_WORK: Columns = {
     "constant time": lambda core: core.constant_time or lab.UNKNOWN,
     "protections": "protections",
@@ -83,7 +83,7 @@ END: Columns = {
 
 
 class Workload(NamedTuple):
-    """The work that all rows of a table do; columns between its time and the end."""
+    """The operation that all rows of a table measure; `columns` go between its time and the end."""
 
     title: str
     time: str
@@ -92,7 +92,7 @@ class Workload(NamedTuple):
     columns: Columns
 
     def of(self, core: Core) -> bool:
-        """The core does this work."""
+        """Whether the core does this work."""
         known = getattr(core, self.time) or getattr(core, self.cycles)
         own = core.kind != lab.PUBLISHED
         if own and self is PRODUCT:
@@ -100,7 +100,7 @@ class Workload(NamedTuple):
         return bool(known or (self is PRIVATE and (core.instructions or (own and core.part == lab.MACHINE))))
 
     def place(self, core: Core) -> tuple[Any, ...]:
-        """Measured ones first, the fastest before all."""
+        """Sort key: measured cores first, faster ones first."""
         time, cycles = getattr(core, self.time), getattr(core, self.cycles)
         return not core.measured, time or math.inf, cycles or math.inf
 
@@ -143,7 +143,7 @@ PUBLIC = Workload(
 
 
 def execute(args: Namespace, answer: Callable[..., int]) -> int:
-    """Print the table, after measuring missing points on request."""
+    """Print the table; --measure measures missing points first."""
     if args.table:
         raise BadInput(f"--table {args.table[0]} with {WORD}: this is for the tables of a paper; drop it")
     nbits = [*map(check_width, dict.fromkeys(args.nbits or lab.widths()))]
@@ -157,7 +157,9 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
             warn(f"there is no {what}: {why}")
 
     def to_measure(found: Sequence[Core]) -> list[Point]:
-        """Missing points without slow ones: at known clocks, then, without --no-search, at searched ones."""
+        """Missing points, slow ones only with --full: at known clocks, then, without --no-search, at
+        searched ones.
+        """
         missing = lab.missing(found)
         unknown = sum(lab.at_known_clock(item) is None for item in missing)
         if args.no_search and unknown:
@@ -178,7 +180,7 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     )
 
 
-# ---- what is printed
+# ---- output
 
 
 def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: Namespace) -> Iterator[Block]:
@@ -189,12 +191,12 @@ def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: 
 
 
 def _picked(found: Sequence[Core], limit: Limit) -> list[Core]:
-    """The machines to take within a limit, one for each width and work."""
+    """The best machines within a limit, one for each width and work."""
     return [core for width in comparable(found) if (core := width.best(limit.best, limit)) is not None]
 
 
 def _picks(found: Sequence[Core], limit: Limit, args: Namespace) -> Iterator[Block]:
-    """The machines to take, and for widths that have none what comes nearest."""
+    """The best machines within a limit; for widths without one, the nearest."""
     what = f"{limit.best.head} machine within {args.pick}"
     columns = {
         "bits": "nbits",
@@ -211,7 +213,7 @@ def _picks(found: Sequence[Core], limit: Limit, args: Namespace) -> Iterator[Blo
         if width.best(limit.best, limit) is None:
             yield wrapped(_nearest(width, limit), args.markdown)
     if not comparable(found):
-        yield "No machine of these is measured; --measure measures them."
+        yield "None of these machines is measured; --measure measures them."
 
 
 def _nearest(width: Width, limit: Limit) -> str:
@@ -295,7 +297,7 @@ INTERNAL = ("family", "point", "turn", "of_product", "cell_um2", "floor_um2", "f
 
 
 def as_json(core: Core) -> Json:
-    """A row; what is unknown or does not apply is null."""
+    """A row; unknown and inapplicable values are null."""
     found = attributes(core, *(item.name for item in fields(core) if item.name not in INTERNAL), *DERIVED)
     settings = {name: json_value(value) for name, value in core.settings.items()}
     return {

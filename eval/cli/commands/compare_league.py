@@ -54,7 +54,7 @@ HELD: Columns = {
 
 
 def execute(args: Namespace, answer: Callable[..., int]) -> int:
-    """Print the league, after measuring missing points on request."""
+    """Print the league; --measure measures missing points first."""
     for name in ("manifests", "no_search", "full", "pick"):
         if getattr(args, name):
             option = "accelerator" if name == "manifests" else name.replace("_", "-")
@@ -72,7 +72,7 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
 
 
 def _to_measure(found: Sequence[Core]) -> list[Point]:
-    """Missing and stale points with kits that are there."""
+    """Missing and stale points whose kit is installed."""
     from ....flow.kit import kit
 
     wanted = [core.point for core in found if core.point is not None and (not core.measured or core.stale)]
@@ -122,7 +122,7 @@ def _mark(core: Core) -> str:
 
 
 def as_json(found: Sequence[Core]) -> Json:
-    """Entries, agreements and the answer."""
+    """Entries, agreements and the answer, as JSON."""
     entries = lab.entries(found)
     held = lab.held_to_base(entries)
     return {

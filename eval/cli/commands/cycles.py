@@ -1,7 +1,7 @@
 """Count cycles without simulating.
 
-Cycles from the handshake of the request to that of the response, by the closed formula of the design;
-missing operands are fixed pseudo-random numbers. Two products that are computed in parallel count once. A
+Cycles from the handshake of the request to that of the response, by the closed formula of the design.
+Missing operands are fixed pseudo-random numbers. Two products that are computed in parallel count once. A
 core with a manifest (--accelerator) has no formula: it is simulated, and its result is checked.
 
 examples:
@@ -27,7 +27,7 @@ from ..arguments import accelerator_of, described, entries_of, refuse
 from ..options import RSA_OPERANDS
 from ..render import Json, answer_all
 
-Counted = tuple[Json, str]  # for scripts, and as text
+Counted = tuple[Json, str]  # the report as JSON and as text
 OPERANDS = ("base", "exp", "mod")
 
 
@@ -47,7 +47,7 @@ def execute(args: Namespace) -> int:
 
 
 def _of_own(args: Namespace, design: OwnDesign) -> Counted:
-    """The cycles of an accelerator of another kind, by its formula."""
+    """The cycles of an accelerator that is not an RSA machine, by its formula."""
     operation = own.operation(args, design)
     accelerator, (requests,) = operation.accelerator, operation.parts
     counts = [accelerator.cycles(*request) for request in requests]
@@ -66,7 +66,7 @@ def _of(args: Namespace, design: Design) -> Counted:
     """The cycles of one RSA machine."""
     own.refuse_fields(args)
     if args.workload is not None:
-        refuse(args, OPERANDS, " beside --workload, which has its own operands; drop one of them")
+        refuse(args, OPERANDS, " with --workload, which has its own operands; drop one of them")
         return _named(accelerator_of(args, design), args.workload)
     machine = accelerator_of(args, design, (1 << PAPER_NBITS) - 1 if args.mod is None else args.mod)
     if machine.keyed:
@@ -91,19 +91,19 @@ def _of(args: Namespace, design: Design) -> Counted:
     about |= zip(OPERANDS, map(json_number, operands), strict=True)
     what = f"exponent of {exp.bit_length()} bits"
     if args.exp is None and (args.base is not None or args.mod is not None):
-        what += " (drawn; give --exp for yours)"
+        what += " (random; give --exp for yours)"
     return _report(machine, machine.counted(*operands), about, what)
 
 
 def _private_products(machine: Machine, work: Workload) -> Json:
-    """The products of a program with a key: their modulus, and so their cycles, is not the same in all."""
+    """The products of a program with a key. Their cycles differ, as their moduli do."""
     trace = machine.programmed.trace(machine.carried(*work.operands))
     in_turn = sum(-(-len(step.made) // machine.programmed.recipe.nunits) for step in trace)
     return {"products": in_turn, "product_cycles": machine.product_cycles}
 
 
 def _named(machine: Machine, name: str) -> Counted:
-    """Count a workload by its name."""
+    """Count the cycles of a workload."""
     parts = parts_of(name, machine, machine.nbits)
     cycles = sum(part.times * cycles_of(name, machine, part.work) for part in parts)
     about: Json = {"workload": name}
@@ -116,7 +116,7 @@ def _named(machine: Machine, name: str) -> Counted:
 
 
 def _report(machine: Machine, cycles: int, about: Json, what: str) -> Counted:
-    """The cycles, and how many products follow one another, with their cycles where all have the same."""
+    """The cycles, the number of sequential products, and the cycles of each if all are equal."""
     report = {**described(machine), "cycles": cycles, **about}
     if (count := about.get("products")) is None:
         report["measured"], how = True, "measured by running it"

@@ -1,6 +1,6 @@
 """Show the libraries of cells, the tools and the cache.
 
-Kits other than nangate45 are read from $PDK_ROOT. A kit that is not there is shown with the command that
+Kits other than nangate45 are read from $PDK_ROOT. A kit that is not installed is shown with the command that
 fetches it, which needs a network.
 
 The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab.
@@ -22,13 +22,13 @@ from ....rtl.sim.cache import root
 from ..options import Option
 from ..render import Json, Table, answer
 
-TOOLS = {  # program, which a variable may replace: who uses it
+TOOLS = {  # program, with the variable that can replace it: its use
     "CXX:g++": "compiled simulation",
     "RISCV_CC:riscv64-unknown-elf-gcc": "programs of the processor",
     "sta": "timing",
     "klayout": "design rules by a foundry's deck",
     "chromium": "tests of the report",
-    "qemu-riscv32": "a second opinion on the processor",
+    "qemu-riscv32": "crosscheck of the processor",
     "nextpnr-himbaechel": "place and route for Artix-7",
 }
 

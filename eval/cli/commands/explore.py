@@ -49,7 +49,7 @@ from .show import spaces
 
 DEFAULT_POINTS = 100
 QUEUES = {"slurm": "Slurm", "lsf": "LSF", "pbs": "PBS"}
-MOST_SHOWN = 10  # reasons and failures in the text; --json has all of them
+MOST_SHOWN = 10  # reasons and failures in the text; --json has all
 LINE = 116
 
 
@@ -104,7 +104,7 @@ def execute(args: Namespace) -> int:
     if args.manifests:
         space = space.with_designs([design.reference for design in by_paths(args.manifests)])
     ledger = ledger_of(args)
-    ledger.names()  # one that cannot be read is refused now
+    ledger.names()  # BadInput now if it cannot be read
     seed = 1 if args.seed is None else args.seed
     search = make_search(space, args.method, args.points or DEFAULT_POINTS, seed)
     if args.dry_run:
@@ -126,7 +126,7 @@ def execute(args: Namespace) -> int:
 
 
 def _check(args: Namespace) -> None:
-    """Refuse combinations of options that contradict one another."""
+    """BadInput for contradictory options."""
     if args.space is None:
         raise BadInput("no space; give a file (SPACE.toml), or a name of `modexlab show spaces`")
     if args.method == "exhaustive":
@@ -154,9 +154,7 @@ def _queues(args: Namespace) -> dict[str, int]:
 
 
 def _dry_run(args: Namespace, space: Space, search: Search, ledger: Ledger) -> int:
-    """Print the points to measure, or, for a search, whose course depends on results, the points to choose
-    from.
-    """
+    """Print the points to measure or, for a search that depends on results, the values to choose from."""
     asked = search.ask()
     points = {} if args.method == "nsga2" else {point.key: point for point in asked}
     states = dict.fromkeys(points, "to measure")
@@ -170,7 +168,7 @@ def _dry_run(args: Namespace, space: Space, search: Search, ledger: Ledger) -> i
         estimate.learn(cost_of(row.stage, row.subject, row.nbits, bool(row.flow.get("fmax"))), row.seconds)
     guessed = [stage for stage in stages if not any(estimate.knows((stage, fmax)) for fmax in (False, True))]
     seconds = sum(estimate.seconds(Measuring(point).cost) for point in (left if points else asked))
-    if not points:  # of a search the first generation stands for all
+    if not points:  # a search is estimated by its first generation
         seconds *= search.count / max(1, len(asked))
     workers = sum(_queues(args).values()) or jobs_of(args)
     seconds /= workers
@@ -191,7 +189,7 @@ def _dry_run(args: Namespace, space: Space, search: Search, ledger: Ledger) -> i
             for name, values in space.parameters.items()
         ]
         table = Table(["choice", "values", "which"], choices)
-    how = f"; a rule of thumb for stage {', '.join(guessed)}, of which the ledger has nothing"
+    how = f"; a rule of thumb for stage {', '.join(guessed)}, for which the ledger has no times"
     count = len(left) if points else search.count
     who = f"{workers} at a time" if workers > 1 else "one at a time"
     time = f"about {duration(max(seconds, 1))}, {who}{how if guessed else ''}"
@@ -282,7 +280,7 @@ def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
     goals = sweep.goals_at(point.stage) or sweep.goals
     reasons = [*measured.marks, *(f"breaks the constraint {text}" for text in measured.broken)]
     if point.workload == EXPONENTS:
-        reasons.append(f"workload {EXPONENTS} is no cost: whether the cycles depend on the exponent")
+        reasons.append(f"workload {EXPONENTS} is not a cost: it shows whether cycles depend on the exponent")
     if lacking := [metric for metric in goals if metric not in metrics]:
         reasons.append(f"stage {point.stage} has no {' and no '.join(lacking)}")
     return reasons
@@ -294,7 +292,7 @@ def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
 def _fronts(sweep: Sweep, fronts: Sequence[Json]) -> Table:
     """The points on all fronts, sorted by the first objective within each kind of work.
 
-    A dash says that the stage of this work does not measure an objective.
+    A dash means that the stage of this work does not measure an objective.
     """
     goals = {metric: sign for front in fronts for metric, sign in sweep.goals_at(front["stage"]).items()}
     least = " and ".join(f"{'least' if sign > 0 else 'most'} {metric}" for metric, sign in goals.items())
@@ -350,7 +348,7 @@ def _more(count: int, what: str = "") -> str:
 
 
 def _refusals(report: Json) -> Iterator[Table]:
-    """Impossible points by reason, and how many points constraints leave out."""
+    """Impossible points by reason, and the number of points that constraints leave out."""
     impossible = report["impossible"]
     examples: dict[str, list[str]] = {}
     for refused in impossible:
@@ -367,7 +365,9 @@ def _refusals(report: Json) -> Iterator[Table]:
 
 
 def _not_compared(points: Sequence[Json]) -> Table:
-    """Measured points that are on no front, by reason; reasons that differ in their numbers alone are one."""
+    """Measured points that are on no front, by reason; reasons that differ only in their numbers
+    are merged.
+    """
     kinds: dict[str, list[str]] = {}
     for reason in (reason for point in points for reason in point["reasons"]):
         kinds.setdefault(re.sub(r"\d+", "", reason.partition(":")[0]), []).append(reason)
@@ -376,7 +376,7 @@ def _not_compared(points: Sequence[Json]) -> Table:
 
 
 def _ending(args: Namespace, sweep: Sweep, counts: Json) -> str:
-    """How many points, how long, and where the figures are."""
+    """The number of points, the time, and the place of the figures."""
     rate = f" ({sweep.new / sweep.seconds:.3g} a second)" if sweep.new and sweep.seconds >= 1 else ""
     words = [f"{counts['measured']} measured in {duration(sweep.seconds)}{rate}"]
     words += [f"{counts['reused']} were in the ledger"] if counts["reused"] else []

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...assurance.crosscheck import Opinion
 
 CLOCK = "clock_period"
-# columns of a space: head, and the beginning of the figure's name
+# columns of a space: head, and prefix of the figure's name
 SLACKS = (
     ("no wires", "worst setup slack before"),
     ("supposed", "worst setup slack with"),
@@ -147,7 +147,7 @@ def _faults(found: Sequence[Opinion]) -> Iterator[str]:
 
 
 def _line(opinion: Opinion) -> tuple[str, ...]:
-    """Return a netlist's line in the table of a space."""
+    """A netlist's line in the table of a space."""
     rows = _rows(opinion)
 
     def last(beginning: str, words: Callable[[Compared], str]) -> str:

@@ -62,14 +62,14 @@ from ..options import Group, Option, flag, number, option, real, repeated, share
 from ..render import Json, Table, answer, capped, labelled
 
 WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
-SHOWN = 10  # measurements that are damaged
-OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
+SHOWN = 10  # damaged measurements listed
+OF_FIGURES = ("metric", "operation", "history")  # a failed point has none
 MARKED = "marked: not comparable; `modexlab ledger show ROW` says why"
 FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
 
 def execute(args: Namespace) -> int:
-    """Run the action, after refusing options that it would ignore, and too many or too few arguments."""
+    """Run the action; BadInput for options that it would ignore, and for too many or too few arguments."""
     action, targets = ACTIONS[args.action], args.targets
     for name in dict.fromkeys(name for other in ACTIONS.values() for name in other.options):
         if name not in action.options:
@@ -94,12 +94,12 @@ def _path(args: Namespace) -> int:
 
 def _check_share(value: float) -> float:
     if not 0 <= value < 1:
-        raise BadInput(f"{value:g} is no share; give 0 to 1, as in 0.005")
+        raise BadInput(f"{value:g} is not a share; give 0 to 1, as in 0.005")
     return value
 
 
 def _other(path: str) -> Ledger:
-    """A ledger that must be there."""
+    """A ledger that must exist."""
     ledger = Ledger(path)
     if not ledger.exists:
         raise BadInput(f"{path}: there is no such file; give a ledger")
@@ -166,7 +166,7 @@ def _merge(args: Namespace) -> int:
 
 
 def _joined(item: Joined) -> str:
-    """Describe the fate of the copied rows."""
+    """The outcome for the copied rows, as a line."""
     notes = {
         f"{item.there} were there": True,
         f"{item.noted} verdicts added": item.noted,
@@ -200,7 +200,7 @@ def _verify_reference(reference: Reference, args: Namespace) -> int:
 
 
 def _salvage(args: Namespace) -> int:
-    """Copy the intact rows to a new file in the place of the damaged one, or to `--ledger`."""
+    """Replace a damaged ledger by its intact rows, or copy these to `--ledger`."""
     path = Path(args.targets[0]) if args.targets else ledger_of(args).path
     into = ledger_of(args) if args.ledger is not None else Ledger(path)
     with into, Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
@@ -226,7 +226,7 @@ def _found_as_json(found: Found) -> Json:
 
 
 def _found(found: Found) -> Iterator[str]:
-    """Describe the readable content of a file."""
+    """The readable content of a file, as lines."""
     unsure = f" ({found.unsure} of them by an older version, without a digest)" if found.unsure else ""
     intact = f"{found.path}: {found.intact} measurements are whole{unsure}"
     yield f"{intact}, and {found.notes} failures and verdicts"
@@ -242,8 +242,8 @@ def _found(found: Found) -> Iterator[str]:
 
 
 def row_number(text: str | None) -> int:
-    """The number of a row, as `modexlab ledger list` has it in its first column; those of reference results
-    are negative.
+    """The number of a row, from the first column of `modexlab ledger list`; negative for reference
+    results.
     """
     if text is None:
         raise BadInput("which row? give its number, the first column of `modexlab ledger list`")
@@ -254,8 +254,8 @@ def row_number(text: str | None) -> int:
 
 
 def _filters(ledger: Ledger | Reference, args: Namespace) -> Json:
-    """As `Ledger.rows` takes them; BadInput for a name that nothing can be measured for and that the ledger,
-    which may be older, does not have.
+    """Filters for `Ledger.rows`; BadInput for a name that is neither measurable nor in the ledger, which may
+    be older.
     """
     known = {
         "subject": ("design or system", (*(design.name for design in designs()), *system_names())),
@@ -299,7 +299,7 @@ def _list(args: Namespace) -> int:
 
 
 def settings_text(row: Row) -> str:
-    """Return the settings of a point other than defaults; the clock period of a flow always."""
+    """The settings of a point other than defaults; a flow's clock period always."""
     defaults = {**FLOW_DEFAULTS.get(row.stage, {}), "clock_period": None}
     flow = {name: value for name, value in row.flow.items() if value != defaults.get(name)}
     chosen = {**row.point.get("settings", {}), **flow}
@@ -333,7 +333,7 @@ def _list_failures(ledger: Ledger, args: Namespace) -> int:
 
 
 def row_as_json(row: Row) -> Json:
-    """A figure for scripts."""
+    """A figure as JSON."""
     return {**record(row), "stale": row.stale}
 
 
@@ -390,7 +390,7 @@ def _export(args: Namespace) -> int:
             "--format"
         )
     with ledger_of(args, read_only=True) as ledger:
-        if format == REFERENCE_FORMAT and path.is_file():  # the points of other ledgers stay
+        if format == REFERENCE_FORMAT and path.is_file():  # keep the points of other ledgers
             ledger.reference = Reference(path)
         count = ledger.export(format, path, history=args.history, **_filters(ledger, args))
     print(f"{count} rows to {path} ({format})", file=sys.stderr)
@@ -398,7 +398,7 @@ def _export(args: Namespace) -> int:
 
 
 class _Action(NamedTuple):
-    """An action, the options that it obeys besides --ledger, and how many arguments it takes."""
+    """An action, its options in addition to --ledger, and its number of arguments."""
 
     run: Callable[[Namespace], int]
     options: tuple[str, ...] = ("json",)

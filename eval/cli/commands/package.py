@@ -37,8 +37,8 @@ from .asic import steps
 
 OPTIONS = (
     *("design", "--accelerator"),
-    shared("--output", "the directory to make", required=True),
-    "--nbits (default: 32, of an accelerator of your own its usual width)",
+    shared("--output", "the directory to write", required=True),
+    "--nbits (default: 32, or the usual width of an accelerator of your own)",
     "--set",
     Interfaces(default=AXI4LITE.name),
     Group(
@@ -87,7 +87,7 @@ def execute(args: Namespace) -> int:
 
 
 def _shuttle(args: Namespace) -> int:
-    """The project for Tiny Tapeout."""
+    """Write the project for Tiny Tapeout."""
     refuse(args, ["ledger"], " with --shuttle: its figures are measured; drop one of them")
     if args.interface not in (AXI4LITE.name, DEFAULT.name):  # the first is the default of packages
         raise BadInput(f"--interface {args.interface} with --shuttle: its pins are the interface; drop one")

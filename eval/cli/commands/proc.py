@@ -43,7 +43,7 @@ from ..operations import stage_of, tracer
 from ..options import COUPLING, UNITS, WIDTH, Group, choice, flag, number, option, positive, shared, short
 from ..render import Json, Table, answer, labelled, warn
 
-# what takes about a minute: cycles by stage, or instructions where there is no clock
+# about a minute: cycles by stage, or instructions without a clock
 LIMITS = {"native": 100_000_000, "verilog": 5_000_000, "python": 200_000, None: 50_000_000}
 WORD, MOST_CYCLES = 2**32, 2**63
 MOST_WORDS_SHOWN = 16
@@ -64,16 +64,16 @@ NAMES = {  # of CAUSES_OF_CYCLES, for the table
 
 
 def _words(text: str) -> list[int]:
-    """Words of 32 bits, separated by commas."""
+    """Parse words of 32 bits, separated by commas."""
     words = [number(part) for part in text.split(",")]
     for word in words:
         if word >= WORD:
-            raise ArgumentTypeError(f"{short(str(word))} is no word; give numbers below 2^32")
+            raise ArgumentTypeError(f"{short(str(word))} is not a word; give numbers below 2^32")
     return words
 
 
 def _probability(text: str) -> float:
-    """A probability below 1; its range is checked where it is used."""
+    """Parse a probability; its range is checked where it is used."""
     try:
         return float(text)
     except ValueError:
@@ -90,7 +90,7 @@ OPTIONS = (
     option(
         "--max-cycles",
         "N",
-        "stop after so many cycles; at level fl, instructions (default: about a minute's)",
+        "stop after N cycles, at level fl N instructions (default: about a minute's)",
         type=positive,
     ),
     option("--input", "WORDS", "words for mngr2proc, as in --input 5,0x10", type=_words, default=[]),
@@ -101,8 +101,8 @@ OPTIONS = (
     Group(
         "the hardware around the pipeline (level rtl)",
         (
-            option("--latency", "L", "least cycles until the memories answer (default: 1)", type=number),
-            option("--extra", "N", "most random cycles besides these (default: 0)", type=number),
+            option("--latency", "L", "minimum latency of the memories in cycles (default: 1)", type=number),
+            option("--extra", "N", "maximum of random extra cycles (default: 0)", type=number),
             option(
                 "--stall", "P", "probability that a port is not ready, 0 to 1 (default: 0)", type=_probability
             ),
@@ -189,18 +189,18 @@ def execute(args: Namespace) -> int:
     )
 
 
-# ---- what is asked for
+# ---- options
 
 
 def _of_clock(args: Namespace, names: tuple[str, ...]) -> Json:
-    """The values of these options, where given; the functional level refuses them."""
+    """The values of these options, if given; BadInput at the functional level."""
     if args.level == "fl":
         refuse(args, names, ": the functional level has no clock; use --level rtl")
     return {name: value for name, value in attributes(args, *names).items() if value is not None}
 
 
 def _program(args: Namespace, headers: Mapping[str, str]) -> Program:
-    """The program in a file, compiled with these headers if it is source; it goes by the name of the file."""
+    """The program in a file, compiled with these headers if it is source; its name is that of the file."""
     if not args.program:
         raise BadInput("PROGRAM '': this is not the name of a file; give an ELF file, or C or assembly")
     path = Path(args.program)
@@ -213,7 +213,7 @@ def _program(args: Namespace, headers: Mapping[str, str]) -> Program:
                 f"--nbits: {path.name} is compiled already; drop it, or give an accelerator by --xcel"
             )
         return load_elf(path)
-    # the kernels of proc/software, which the program may call, are compiled for operands of the width
+    # kernels of proc/software that the program calls are compiled for operands of this width
     nbits = args.nbits if args.nbits is None or headers else check_width(args.nbits)
     defines = {} if nbits is None else {"WORDS": words_of(nbits)}
     elf = compile_program(
@@ -239,7 +239,7 @@ def _commit(commit: Commit) -> str:
 
 
 def _refusal(program: Program, outcome: Outcome, limit: int, default_limit: bool) -> str:
-    """Why a run has no result, and the remedy."""
+    """The reason that a run has no result, and the remedy."""
     trap, stuck = outcome.trap, outcome.stuck
     if trap is not None:
         remedy = _remedy(trap)
@@ -255,18 +255,18 @@ def _refusal(program: Program, outcome: Outcome, limit: int, default_limit: bool
 
 
 def _remedy(trap: Trap) -> str:
-    """Return the remedy for a trap."""
+    """The remedy for a trap."""
     halts = trap.cause in causes.ALWAYS_HALT
     if halts and on_bus(trap.tval):
         return (
-            "with --interface axi4lite this is on the bus, and has been refused (the registers are in "
+            "with --interface axi4lite this is on the bus, and was rejected (the registers are in "
             "fl/axi4lite.py); without it there is no bus"
         )
     if halts or trap.cause == causes.FETCH_FAULT:
         return f"stay in memory, which is {map_text()}"
     if trap.cause == causes.ILLEGAL:
         if decode(trap.inst) is None:
-            return "this is no instruction of RV32IM: compile with -march=rv32im"
+            return "this is not an instruction of RV32IM: compile with -march=rv32im"
         return "see the table of CSRs in docs/reference/processor.md"
     remedy = "correct it, or set mtvec to a trap handler"
     if trap.cause == causes.BREAKPOINT:
@@ -278,7 +278,7 @@ def _remedy(trap: Trap) -> str:
 
 
 def _as_json(program: Program, outcome: Outcome, xcel: Xcel) -> Json:
-    trap = outcome.last_trap  # the last that a handler of the program's own took
+    trap = outcome.last_trap  # the last one that a handler of the program took
     return {
         "program": program.name,
         **attributes(outcome, "exit_code", "reason", "level", "stage", "output"),
@@ -316,7 +316,7 @@ def _ending(program: Program, outcome: Outcome, xcel: Xcel) -> str:
 
 
 def _causes(runs: list[Outcome | Window]) -> Table:
-    """Cycles by their cause, and their share, for each run; without a bus nothing sleeps."""
+    """Cycles by cause, and their share, for each run; sleep only if it occurred."""
     rows = []
     for cause, name in NAMES.items():
         row: list[Any] = [name]

@@ -9,7 +9,7 @@ protocol  for all delays: no answer without a request; none is lost, duplicated 
 axi4lite  the rules of AXI4-Lite on the channels of the machine, for every master that obeys them
 time      two copies of the machine with different exponents answer in the same cycles: exponents of the same
           length, or any if the machine promises it; different bases too if it promises that.
-          An accelerator of another kind: any values of its secret fields (of all if none is secret)
+          For other accelerators: any values of the secret fields (of all if none is secret)
 refusal   exactly the invalid operands are answered with an error status and result 0
 wipe      the data memory holds the same words after every computation
 zeroise   behind AXI4-Lite, zeroise leaves no operand or result, drops the pending answer, and overwrites the
@@ -22,8 +22,8 @@ bounded number of cycles from any state.
 
 A check is proved, disproved by a counterexample (REFUTED), or undecided within its CPU-time limit. The exit
 code is 1 if a check is disproved or, for `all` and `proc`, if a check that the reference lists as proved is
-not proved or (without --check) no longer exists. A time that depends on the exponent is no fault of a design
-that says so; for `all` it does not change the exit code.
+not proved or (without --check) no longer exists. The time of a design that does not promise constant time
+may depend on the exponent; for `all` this does not change the exit code.
 
 --mutants changes one operator of each unit and requires that the mutant is disproved; for `all` it does so
 once for each class of units and prints a table of the mutants.
@@ -134,7 +134,7 @@ def execute(args: Namespace) -> int:
         planted = [(accelerator.name, check) for check in found if check.kind == UNITS and check.says]
         if not planted:
             raise BadInput(
-                "--mutants: faults are planted in units alone; give --check units, or the name of one"
+                "--mutants: faults are planted in units only; give --check units, or the name of one"
             )
         return _prove_mutants(args, planted)
     subject = Subject.of(accelerator)
@@ -156,11 +156,11 @@ def _of_a_design(args: Namespace) -> bool:
 
 
 def _prove_processor(args: Namespace) -> int:
-    """Prove the processor's instructions, without those that the ledger has."""
+    """Prove the processor's instructions, except those with a verdict in the ledger."""
     from ...assurance.proof.registry import chosen
 
     if _of_a_design(args) or args.nbits:
-        raise BadInput(f"{PROC} with settings of a design: the processor is proved as it is by default")
+        raise BadInput(f"{PROC} with settings of a design: the processor is proved with its defaults")
     found = chosen(list(processor_checks()), args.check, PROC)
     if args.mutants:
         return _prove_mutants(args, [(PROC, check) for check in found])
@@ -195,8 +195,9 @@ def _proved(
     ledger: Ledger,
     anew: bool = False,
 ) -> Iterator[Outcome]:
-    """Checks of subjects, each noted as it ends; those that the ledger has from the same sources come first
-    unless they are proved anew.
+    """Check subjects, and record each verdict as it arrives.
+
+    Verdicts of the same sources in the ledger come first and are reused, unless `anew`.
     """
     from ...assurance.proof.registry import Proving, Verdicts
 
@@ -206,11 +207,11 @@ def _proved(
 
 
 def _prove_all(args: Namespace) -> int:
-    """All designs of the catalogue as they are by default."""
+    """Prove all designs of the catalogue with default parameters."""
     from ...assurance.proof.registry import checks, first_of_each_class
 
     if _of_a_design(args):
-        raise BadInput("all with settings of one design: --set, --crt, --blind and --verify want a design")
+        raise BadInput("all with settings of one design: --set, --crt, --blind and --verify need a design")
     if args.mutants:
         firsts = first_of_each_class(args.nbits, args.check)
         if not firsts:
@@ -230,7 +231,7 @@ def _prove_all(args: Namespace) -> int:
 
 
 def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]) -> int:
-    """Prove the checks of which the ledger has no verdict from the same sources, and print all verdicts."""
+    """Prove the checks without a verdict of the same sources in the ledger, and print all verdicts."""
     known = {}
     refuted = []
     with ledger_of(args) as ledger, Progress("reading designs", unit="check", quiet=args.json) as progress:
@@ -270,7 +271,9 @@ def _cut(name: str) -> str:
 
 
 def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
-    """A row for each unit: the mutant that was disproved, how, and those before it, by their outcome."""
+    """A row for each unit: the disproved mutant, how it was disproved, and the outcomes of those
+    before it.
+    """
     rows = []
     for design, search in searches:
         counted = {

@@ -47,13 +47,13 @@ from ..render import Json, answer, interrupted
 PAGE = "modexlab-report.html"
 SPACE = "report"  # the ready-made space that is measured
 FORMATS = ("png", "svg", "pdf")
-NBITS = 32  # of a design that the space does not have
+NBITS = 32  # of a design that is not in the space
 
 
 OPTIONS = (
     option("designs", "DESIGN", "only these, alone and behind the processor (default: all)", nargs="*"),
     "--accelerator",
-    shared("--kit", "netlists and layouts with this library; one section has all of them"),
+    shared("--kit", "netlists and layouts with this library; one section compares all"),
     Group(
         "measurements",
         (
@@ -99,13 +99,15 @@ def execute(args: Namespace) -> int:
         written = _write(args, content, progress)
     ending = "\n".join(_ending(content, sweep, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
-    failed = sweep is not None and sweep.failed  # now, or before and not tried again: the report is not whole
+    failed = (
+        sweep is not None and sweep.failed
+    )  # now, or before and not tried again: the report is incomplete
     whole = not failed and not content.formulas[1]
     return answer(args, _as_json(content, sweep, written), shown, ok=whole)
 
 
 def _check(args: Namespace) -> None:
-    """Refuse impossible requests before anything is measured."""
+    """BadInput for impossible options, before anything is measured."""
     for name in args.designs:
         (find_system if name.startswith((HARDWARE, SOFTWARE)) else find)(name)
     if args.no_measure:
@@ -119,7 +121,7 @@ def _check(args: Namespace) -> None:
     for name in ("markdown", "figures"):
         given = getattr(args, name)
         if given is not None and (not given or (Path(given).exists() and not Path(given).is_dir())):
-            raise BadInput(f"--{name} {given!r}: this is no directory; give one, as in --{name} report")
+            raise BadInput(f"--{name} {given!r}: this is not a directory; give one, as in --{name} report")
 
 
 def _page(args: Namespace) -> str:
@@ -136,7 +138,7 @@ def _page(args: Namespace) -> str:
 def chosen(
     space: Space, designs: Sequence[str], manifests: Sequence[str] = (), *, cycles: bool
 ) -> list[Point]:
-    """The points of the space, or those of these designs, and those of designs by manifests."""
+    """The points of the space, or those of these designs, and those of designs with manifests."""
     everything = list(space.points()) if designs or not manifests else []
     points = dict.fromkeys([] if designs else everything)
     for name in designs:
@@ -151,7 +153,7 @@ def chosen(
 
 
 def _points(subject: str, nbits: int, works: Sequence[tuple[str, str]]) -> list[Point]:
-    """A design with workloads at stages, and its netlist."""
+    """A design's workloads at stages, and its netlist."""
     counted = [Point(subject, nbits, workload=work, stage=stage) for stage, work in works]
     return [*counted, Point(subject, nbits, stage=FLOW)]
 
@@ -168,7 +170,7 @@ def with_kit(point: Point, kit: str) -> Point:
 
 
 def _write(args: Namespace, content: Content, progress: Progress) -> dict[str, str]:
-    """Everything that was asked for; the paths by what they are."""
+    """Write all requested files; return their paths by kind."""
     written = {}
     if page := _page(args):
         from ...report.html import page as page_of  # not at the top: it needs the extra [report]

@@ -41,7 +41,7 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     number = row_number(args.row)
     if args.fresh and not args.run:
-        raise BadInput("--fresh without --run: nothing is made; add --run")
+        raise BadInput("--fresh without --run: nothing is measured; add --run")
     with ledger_of(args, read_only=True, reference=True) as ledger:
         row = ledger.row(number)
         if row.stale:
@@ -52,7 +52,7 @@ def execute(args: Namespace) -> int:
             return answer(args, report, command)
         then = ledger.measurement(row.measurement)
     point = Point.from_json(row.point)
-    print(f"measuring anew: {point}\nas a command: {shlex.join(point.command)}", file=sys.stderr)
+    print(f"measuring again: {point}\nas a command: {shlex.join(point.command)}", file=sys.stderr)
     label = f"{row.subject}, {row.nbits} bits, {row.stage}"
     with _cache(args.fresh), Progress(label, quiet=args.json) as progress:
         now = measure(point, progress.describe)
@@ -63,7 +63,7 @@ def execute(args: Namespace) -> int:
         **{name: name for name in ("metric", "ledger", "now", "unit")},
         "": _verdict,
     }
-    changed = f"The Verilog is not that of row {number}: the hardware has changed since."
+    changed = f"The Verilog differs from that of row {number}: the hardware has changed since."
     return answer(
         args,
         {**report, "equal": equal, "same_hardware": same_hardware, "figures": figures},
@@ -75,7 +75,7 @@ def execute(args: Namespace) -> int:
 
 @contextmanager
 def _cache(fresh: bool) -> Iterator[None]:
-    """An empty cache for this run, if it is to be fresh."""
+    """Use an empty cache for this run, if `fresh`."""
     if not fresh:
         yield
         return
@@ -90,7 +90,7 @@ def _cache(fresh: bool) -> Iterator[None]:
 
 
 def _figures(then: Measurement, now: Measurement) -> list[Json]:
-    """All figures, in the ledger and as they are now; None: not measured any more, or not then."""
+    """All figures, from the ledger and from now; None: not measured then, or no longer."""
     names = ("operation", "metric", "unit")
     old, new = (
         {attrgetter(*names)(figure): figure.value for figure in measurement.figures}

@@ -50,8 +50,8 @@ from ..options import PRIVATE, RSA_OPERANDS, Group, Interfaces, flag, number, op
 from ..render import Json, answer_all
 
 ONE_OF = "a key needs one of --encrypt M and --decrypt C"
-BESIDE_KEY = " beside --key; give the operands or a key, not both"
-Result = int | list[int]  # of one exponentiation, or of each of a workload
+BESIDE_KEY = " with --key; give the operands or a key, not both"
+Result = int | list[int]  # of one exponentiation, or of all of a workload
 
 
 OPTIONS = (
@@ -63,7 +63,7 @@ OPTIONS = (
             option("--encrypt", "M", "M^e mod n", type=number),
             option("--decrypt", "C", "C^d mod n", type=number),
             *PRIVATE,
-            flag("--unchecked", "accept a key whose numbers do not belong together, for the machine to find"),
+            flag("--unchecked", "accept a key with inconsistent numbers, for the machine to detect"),
             "--seed (of blinding, to repeat a run)",
         ),
     ),
@@ -78,7 +78,7 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    """The operation on each of the designs."""
+    """Run the operation on each of the designs."""
     designs = entries_of(args)
     if args.vcd is not None:
         if len(designs) > 1:
@@ -89,7 +89,7 @@ def execute(args: Namespace) -> int:
 
 
 def _operation(args: Namespace, design: Design | OwnDesign) -> Operation:
-    """The operation of the options."""
+    """The operation that the options describe."""
     if isinstance(design, OwnDesign):
         return own.operation(args, design)
     own.refuse_fields(args)
@@ -108,7 +108,7 @@ def _exponentiations(
     combine: Callable[[Sequence[int]], Result] = operator.itemgetter(0),
     times: Sequence[int] = (),
 ) -> Operation:
-    """Exponentiations from reset, combined into one result; BadInput if the machine refuses operands."""
+    """Exponentiations from reset, combined into one result; BadInput if the machine rejects operands."""
     check_fit(machine.nbits, parts)
     for operands in parts:
         machine.require(*operands)
@@ -135,7 +135,7 @@ def _golden(report: Json) -> tuple[str, str]:
 
 
 def _by_program(args: Namespace, design: Design, settings: Settings) -> bool:
-    """Whether the design computes a private operation by a program of its own."""
+    """Whether the design computes a private operation with its program."""
     by_setting = settings.get("crt") or settings.get("verify") or settings.get("blind", "no") != "no"
     if not (private(args) or by_setting):
         return False
@@ -162,7 +162,7 @@ def _private_operation(args: Namespace, design: Design, settings: Settings) -> O
         raise BadInput(
             f"ciphertext {shown(cipher)} is not in 0..n-1 for n = {shown(key.n)}: cut it into smaller numbers"
         )
-    # a prime has a field of half the width, and with CRT nobody needs d
+    # fields for primes have half the width, and CRT does not use d
     crt = settings.get("crt", args.crt)
     if key.p is None and not args.unchecked:
         key = key.with_primes()
@@ -220,7 +220,7 @@ def _named(args: Namespace, design: Design) -> Operation:
     refuse(
         args,
         ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"),
-        " beside --workload, which has its own operands; drop one of them",
+        " with --workload, which has its own operands; drop one of them",
     )
     machine = accelerator_of(args, design)
     parts = parts_of(args.workload, machine, machine.nbits)
@@ -243,7 +243,7 @@ def _of_operands(args: Namespace, design: Design) -> Operation:
 
 
 def _with_key(args: Namespace, design: Design) -> Operation:
-    """An encryption or a decryption, by the key's own exponents."""
+    """An encryption or a decryption with the key's exponents."""
     if names := [f"--{name}" for name in ("base", "exp", "mod") if given(args, name)]:
         raise BadInput(f"{', '.join(names)}{BESIDE_KEY}")
     encrypts = args.encrypt is not None

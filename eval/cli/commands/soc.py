@@ -1,6 +1,6 @@
 """Encrypt and decrypt on a RISC-V chip with a machine on its bus.
 
-The chip is made with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its
+The chip is built with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its
 interrupt. Verilator simulates it. The bare-metal program in C uses the driver modexlab.h: it loads the
 longest key that fits, encrypts a message and decrypts the ciphertext. An accelerator of your own is called
 with the first requests of its table. The program checks the results, and so does this command; exit code 1
@@ -50,7 +50,7 @@ Cycles as the CPU sees them, from the first write to the return of a call; cache
 
 OPTIONS = (
     *("design", "--accelerator"),
-    f"--nbits (an even number from 16; default: {DEFAULT_NBITS}; of your own: its usual width)",
+    f"--nbits (an even number from 16; default: {DEFAULT_NBITS}; for your own: its usual width)",
     "--set",
     choice("--cpu", CPUS, f"the CPU (default: {DEFAULT_CPU})", DEFAULT_CPU),
     choice(
@@ -73,7 +73,7 @@ def execute(args: Namespace) -> int:
             f"--wait {INTERRUPT}: the call of {design.name} in C polls; drop it, or give --wait {POLLING}"
         )
     accelerator = own.made(args, design)
-    _ = accelerator.interface(AXI4LITE.name)  # refuses what has no registers there
+    _ = accelerator.interface(AXI4LITE.name)  # BadInput without registers there
     program, outcome = _run(args, accelerator, table_calls, CALLS)
     shape = accelerator.shape
     calls = [
@@ -92,9 +92,9 @@ def execute(args: Namespace) -> int:
 
 
 def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
-    """A machine of the catalogue: RSA there and back."""
+    """A machine of the catalogue: an RSA encryption and decryption."""
     nbits = check_key_width(DEFAULT_NBITS if args.nbits is None else args.nbits)
-    if any(param.name == "modulus" for param in design.params):  # made for one, and so for that of the key
+    if any(param.name == "modulus" for param in design.params):  # built for one modulus: that of the key
         settings.setdefault("modulus", seeded_key(nbits).n)
     machine = design.at(nbits, **settings)
     for work in works(machine):
@@ -128,7 +128,7 @@ def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
 def _run(
     args: Namespace, machine: Runnable, make: Callable[[Chip], Program], words: Mapping[str, str]
 ) -> tuple[Program, Outcome]:
-    """Make the chip, write its folder, and run the program."""
+    """Build the chip, write its folder, and run the program."""
     directory = None if args.output is None else new_directory("--output", args.output, args.force)
     require_litex(args.cpu)
     label = f"{machine.design.name}, {machine.nbits} bits, {args.cpu}"
@@ -150,7 +150,7 @@ def _answer(
     how: str = POLLING,
     **more: Any,
 ) -> int:
-    """A program and its calls."""
+    """Print the report of a program and its calls."""
     machine, output = program.chip.machine, outcome.output
     report = {
         **described(machine),

@@ -1,12 +1,12 @@
 """Measure processors with accelerators and print the table.
 
-RSA by software on the processor and by accelerators behind it, in cycles of the stats window, with the
+RSA in software on the processor and on accelerators behind it, in cycles of the stats window, with the
 published figures. Every result is checked; exit code 1 if one is wrong.
 
 A system is proc-KERNEL (software: naive, montgomery, montgomery-ct), procxcel-DESIGN (a design of the
 catalogue behind the processor's accelerator port) or procbus-DESIGN (the same on its bus, behind AXI4-Lite,
 with a polling driver in C; procbus-irq-DESIGN sleeps until the interrupt, and procbus-key-DESIGN has loaded
-its key before).
+its key in advance).
 
 --interface axi4lite compares loosely and tightly coupled systems: every procxcel-DESIGN, and the same machine
 on the bus in the three ways, with cycles of the call, of the transfer and of the work.
@@ -80,7 +80,7 @@ BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
 
 
 def _operation(text: str) -> str:
-    """The operation as it is called here: enc and encryption are encrypt."""
+    """The operation by its name here: encrypt for enc and encryption, decrypt for dec and decryption."""
     return {"enc": "encrypt", "encryption": "encrypt", "dec": "decrypt", "decryption": "decrypt"}.get(
         text, text
     )
@@ -93,7 +93,7 @@ OPTIONS = (
         "such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
         nargs="*",
     ),
-    Option("--system", nargs="+", dest="named", default=[], help=SUPPRESS),  # an old spelling
+    Option("--system", nargs="+", dest="named", default=[], help=SUPPRESS),  # old spelling
     shared(
         "--nbits", "even, 16 to 4096; may be repeated; default: 32", type=number, nargs="+", action="extend"
     ),
@@ -141,7 +141,7 @@ def execute(args: Namespace) -> int:
     if loosely:
         rows = with_work(rows)
     reports = [_as_json(row, rows, loosely) for row in rows]
-    # paragraphs below the table, and the notes of rows but those of software that was not run
+    # paragraphs below the table, and the notes of rows except those of software that was not run
     own = dict.fromkeys(f"{row.system}: {row.note}." for row in rows if row.note and not _not_run(row))
     notes = (*(COUPLED if loosely else _note(rows)), *own)
     blocks = (
@@ -167,10 +167,10 @@ def _as_json(row: Row, rows: list[Row], coupling: bool) -> Json:
     window = outcome and outcome.window
 
     def beside(wanted: Callable[[Row], bool]) -> int | None:
-        """The cycles of another row, if ours has some too."""
+        """The cycles of another row, if this row has some too."""
         return normalised and next((other.normalised for other in rows if wanted(other)), None)
 
-    # over the processor alone with the naive kernel, if that is among the rows
+    # over the processor alone with the naive kernel, if there is such a row
     place = (BASELINE, row.operation, row.nbits)
     naive = beside(lambda other: (other.system, other.operation, other.nbits) == place)
     report = {
@@ -193,7 +193,7 @@ def _as_json(row: Row, rows: list[Row], coupling: bool) -> Json:
 
 
 def _share(report: Json) -> str | None:
-    """The transfer in percent of the cycles."""
+    """The transfer as a percentage of the cycles."""
     transfer, cycles = report["transfer"], report["cycles"]
     return None if transfer is None or not cycles else f"{100 * transfer / cycles:.1f}"
 

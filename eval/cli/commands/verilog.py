@@ -47,7 +47,7 @@ OPTIONS = (
     *HARDWARE,
     flag(
         "--any-width",
-        "the width is a macro, NAME_NBITS; for designs whose structure is the same at any width",
+        "make the width a macro, NAME_NBITS; for designs whose structure is the same at any width",
     ),
     Group(
         "the processor (DESIGN proc)",
@@ -77,11 +77,11 @@ def execute(args: Namespace) -> int:
 
 
 def _padding(args: Namespace) -> int:
-    """A unit of PKCS#1 v1.5, which has a width and nothing else."""
+    """Write a unit of PKCS#1 v1.5, whose only parameter is the width."""
     refuse(
         args,
         ("settings", "any_width", *OF_PROCESSOR),
-        f": {args.design} has a width and nothing else; drop it",
+        f": {args.design} has no parameter but its width; drop it",
     )
     if args.interface != DEFAULT.name:
         raise BadInput(f"--interface: {args.design} has streams of its own; drop it")
@@ -90,12 +90,12 @@ def _padding(args: Namespace) -> int:
 
 
 def _processor(args: Namespace) -> int:
-    """The processor, with what is behind its accelerator port."""
-    # the default of designs is not one of the processor's
+    """Write the processor with the component at its accelerator port."""
+    # the default interface of designs is not available behind the processor
     interface = COUPLINGS[0] if args.interface == DEFAULT.name else args.interface
     if interface not in COUPLINGS:
         raise BadInput(
-            f"--interface {interface}: a machine stands behind the processor by {' or '.join(COUPLINGS)}; "
+            f"--interface {interface}: behind the processor it is {' or '.join(COUPLINGS)}; "
             "give one, or drop it"
         )
     name = None if args.xcel == OPEN else args.xcel

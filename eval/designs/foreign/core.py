@@ -1,6 +1,6 @@
 """Core: a third-party module with modexlab's streams, its own or those of a wrapper.
 
-There is nothing but RTL: no cycle-level model and no formula. Subclasses define its function.
+It exists as RTL only, without cycle-level model or formula. Subclasses define its function.
 """
 
 import functools
@@ -22,16 +22,16 @@ from .manifest import Choice, Manifest, Number
 from .ports import Module, Port, modules, refusal
 
 CORE = "core"  # the instance of the core in its wrapper
-ALONE = "_alone"  # the end of the name of a module that is the core without its wrapper
-WIDEST = 8192  # field of a message
+ALONE = "_alone"  # suffix for the module that is the core without its wrapper
+WIDEST = 8192  # bits of a field of a message
 
 
 class Unanswered(BadInput):
-    """A core that did not answer in time."""
+    """The core did not answer in time."""
 
 
 class Prepared(NamedTuple):
-    """A number that software makes: its width, and its value."""
+    """A number that software computes: its width, and its expression."""
 
     nbits: int
     expression: Expression
@@ -51,7 +51,7 @@ class Core(Runnable):
 
     @functools.cached_property
     def known(self) -> dict[str, Any]:
-        """Values of expressions without a request: the width, and the parameters of the module."""
+        """Values for expressions without a request: the width, and the parameters of the module."""
         known: dict[str, Any] = {"nbits": self.nbits}
         for name, value in self.manifest.of.parameters.items():
             match value:
@@ -64,14 +64,14 @@ class Core(Runnable):
         return known
 
     def values_of(self, request: Message) -> dict[str, Any]:
-        """Values of expressions over a request."""
+        """Values for expressions over a request."""
         return {**self.known, **dict(zip(self.manifest.fields, request, strict=False))}
 
     def _number(self, *path: str, given: Number) -> int:
         return self.manifest.number(path, given, self.known)
 
     def _fields(self, table: str, given: Mapping[str, Number]) -> Fields:
-        """The fields of a table with their bits."""
+        """The fields of a table with their widths."""
         fields = tuple((name, self._number(table, name, given=nbits)) for name, nbits in given.items())
         for name, nbits in fields:
             if not 1 <= nbits <= WIDEST:
@@ -80,7 +80,7 @@ class Core(Runnable):
 
     @functools.cached_property
     def prepared(self) -> Mapping[str, Prepared]:
-        """The numbers that software makes, which follow the fields of a request."""
+        """The numbers that software computes, which follow the fields of a request."""
         made, known = self.manifest.prepare, {*self.known, *self.manifest.fields}
         return {
             name: Prepared(nbits, self.manifest.expression(("prepare", name), made[name].value, known))
@@ -89,7 +89,7 @@ class Core(Runnable):
 
     @property
     def prepared_fields(self) -> Fields:
-        """The same with their bits alone."""
+        """Their names and widths."""
         return tuple((name, number.nbits) for name, number in self.prepared.items())
 
     # ---- the Verilog
@@ -154,7 +154,7 @@ class Core(Runnable):
         values = self.values_of(request)
         for index, text in enumerate(self.manifest.of.limits.require):
             if not self.manifest.value(("limits", "require", index), text, values):
-                return f'"{text}" does not hold, which the limits of {self.name} want'
+                return f'"{text}" does not hold, which the limits of {self.name} require'
         return ""
 
     def carried(self, *request: int) -> Message:
@@ -167,7 +167,7 @@ class Core(Runnable):
         return (*request, *made)
 
     def answered(self, request: Message, response: Message) -> Message:
-        """The response that an answer of the core stands for."""
+        """The accelerator's response for an answer of the core."""
         return response
 
     # ---- simulation

@@ -1,6 +1,6 @@
 """Third-party RSA machines: a Design made from a manifest, and its machine at a width.
 
-The functional level is Python's own power under the limits of the manifest; cycles are counted by running it.
+The functional level is Python's `pow` within the limits of the manifest; cycles are measured by simulation.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..widths import width_for
 from .core import Core, Unanswered
 from .manifest import Manifest
 
-FOREIGN = "foreign"  # family, domain and schedule of what we did not write
+FOREIGN = "foreign"  # family and domain of third-party designs
 
 
 class _Absent:
-    """In the place of a part that only designs of our own have."""
+    """Placeholder for a part that only built-in designs have; its use raises BadInput."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -37,20 +37,20 @@ class _Absent:
         if name.startswith("__"):
             raise AttributeError(name)
         raise BadInput(
-            f"{self._what} is a design by a manifest: nothing is known of it but its Verilog; take one of "
+            f"{self._what} is described by a manifest, and only its Verilog is known; take a design of "
             "the catalogue"
         )
 
     def __call__(self, *_: object) -> NoReturn:
         raise BadInput(
-            f"{self._what} is a design by a manifest, and has only RTL; give --level rtl, and no stage but "
+            f"{self._what} is described by a manifest, and has only RTL; give --level rtl, and no stage but "
             "native"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class ForeignDesign(Design):
-    """The design of a manifest."""
+    """A design described by a manifest."""
 
     manifest: Manifest = dataclass_field(kw_only=True)
 
@@ -87,11 +87,11 @@ class ForeignDesign(Design):
 
     @property
     def usual_nbits(self):
-        """The width of the papers' machines, or the nearest one that there is."""
+        """The width of the papers' machines, or the nearest available one."""
         return self.manifest.usual_nbits
 
     def width_for(self, *numbers):
-        """The narrowest width that there is for these numbers."""
+        """The narrowest available width for these numbers."""
         widest = max(number.bit_length() for number in numbers)
         fitting = (nbits for nbits in self.manifest.of.nbits if nbits >= widest)
         return min(fitting, default=width_for(*numbers))
@@ -113,7 +113,7 @@ class ForeignMachine(Core, Machine):
 
     @functools.cached_property
     def promises(self):
-        """The limits of its manifest, and none of its time."""
+        """The limits of its manifest; its time is not known."""
         return Promises(NO_PROMISE, False, self.design.odd_only, self.design.reduced_only)
 
     # ---- preconditions
@@ -124,7 +124,7 @@ class ForeignMachine(Core, Machine):
         return min(self.nbits, self._number("limits", "modulus_nbits", given=given))
 
     def _refused(self, base: int, exp: int, mod: int) -> tuple[Status, str]:
-        """The first limit of the manifest that these operands break, and the status that comes nearest."""
+        """The first limit of the manifest that these operands break, and the closest status."""
         of, modulus_nbits = self.manifest.of.limits, self.modulus_nbits
         longest = self._number("limits", "exponent_nbits", given=of.exponent_nbits)
         if max(base, exp, mod).bit_length() > self.nbits:
@@ -151,7 +151,7 @@ class ForeignMachine(Core, Machine):
         return Status.NO_RESULT if unmet else Status.OK, unmet
 
     def refusal(self, base, exp, mod):
-        """Why the core does not take these operands, by the limits of its manifest; empty if it does."""
+        """The limit of the manifest that excludes these operands; empty if none does."""
         return self._refused(base, exp, mod)[1]
 
     def check(self, base, exp, mod):
@@ -169,13 +169,13 @@ class ForeignMachine(Core, Machine):
         return self.prepared_fields
 
     def expected(self, base: int, exp: int, mod: int) -> int:
-        """Return the answer that the core should give."""
+        """The answer that the core should give."""
         stated = self.manifest.of.answer
         request = (base, exp, mod)
         return pow(*request) if stated is None else self._by(stated.expected, "expected", request)
 
     def answered(self, request, response):
-        """The power that an answer of the core stands for."""
+        """The status, and the power that the core's answer represents."""
         stated, (status, answer) = self.manifest.of.answer, response
         if status:
             asked = ", ".join(map(shown, request[:3]))
@@ -194,19 +194,19 @@ class ForeignMachine(Core, Machine):
 
     def exported(self, interface):
         raise BadInput(
-            f"{self.name} is a design by a manifest, whose files are its Verilog; "
+            f"{self.name} is described by a manifest, whose files are its Verilog; "
             "give a design of the catalogue"
         )
 
     def fl(self, base, exp, mod, *_):
-        """Python's own power, under the limits."""
+        """Python's `pow`, within the limits."""
         status = self.check(base, exp, mod)
         return status, 0 if status else pow(base, exp, mod)
 
     @functools.cached_property
     def product_cycles(self):
-        """Cycles of a bit of the exponent by two, which is what a product takes or more, so that rows are as
-        long as may be.
+        """Half the cycles of an exponent bit, by simulation, which sets the length of exponents in rows; None
+        if the limits exclude the samples.
         """
         requests = [[(2, exp, (1 << self.modulus_nbits) - 1)] for exp in (0b1111, 0b1111_1111)]
         if any(self.refusal(*request) for (request,) in requests):

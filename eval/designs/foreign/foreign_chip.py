@@ -1,7 +1,7 @@
 """Third-party designs as sources for the flow: the manifest's module is the top module.
 
-If that is a wrapper, areas and powers of the core alone are those of an instance in it. Rows that the limits
-of the manifest exclude are left out.
+If that is a wrapper, area and power of the core alone are those of an instance in it. Rows outside the limits
+of the manifest are omitted.
 """
 
 import importlib.metadata
@@ -24,7 +24,7 @@ from .ports import WRAPPER
 
 @dataclass(frozen=True)
 class Corner:
-    """A row with what came out; `refused`: the limits exclude it, and it was not asked."""
+    """A row with its result; `refused`: the limit that excludes it, in which case it was not run."""
 
     name: str
     operands: Operands
@@ -43,21 +43,21 @@ class Corner:
         return not self.refused and not self.passed
 
     def __str__(self) -> str:
-        """A failed row, with operands, expected and got."""
+        """A failed row, with operands, expected and actual result."""
         base, exp, mod = map(shown, self.operands)
         got = self.unanswered or f"got {shown(self.got or 0)}"
         return f"{self.name}: {base} ^ {exp} mod {mod}: expected {shown(self.expected)}, {got}{self._reason}"
 
     @property
     def _reason(self) -> str:
-        """The likely defect, by the numbers."""
+        """The likely defect, judging by the result."""
         _, exp, mod = self.operands
         if self.got is None or self.got == self.expected:
             return ""
         if exp == 0 and self.got == 1:
             return " (1 for the exponent 0, not reduced)"
         if self.got == mod and self.expected == 0:
-            return " (the modulus in the place of 0: a last subtraction compares by > and not by >=)"
+            return " (the modulus instead of 0: a final subtraction compares by > and not by >=)"
         if self.got % mod == self.expected:
             return " (the same residue, not reduced)"
         return ""
@@ -68,7 +68,7 @@ def corners(
     rows: Sequence[tuple[str, Operands]],
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Corner]:
-    """All rows; Unanswered if the core does not answer the first of them."""
+    """Run all rows; Unanswered if the core answers none of the first three."""
     found = {}
     asked = []
     for name, operands in rows:
@@ -88,7 +88,7 @@ def corners(
 
 
 def _one_by_one(machine: Machine, asked: list[tuple[str, Operands]], found: dict[str, Corner]) -> None:
-    """Run each row from reset, to tell those that are answered from those that are not."""
+    """Run each row from reset, to find out which of them are answered."""
     some = False
     for name, row in asked:
         try:
@@ -104,7 +104,7 @@ def _one_by_one(machine: Machine, asked: list[tuple[str, Operands]], found: dict
 
 
 class CoreChip(AcceleratorChip):
-    """A core at a width; in a wrapper, the figures of its instance count."""
+    """A core at a width; in a wrapper, figures are those of its instance."""
 
     def check(self):
         _ = self.machine.interface(self.interface), self.machine.modules
@@ -133,7 +133,7 @@ class CoreChip(AcceleratorChip):
 
 
 class ForeignChip(CoreChip, Chip):
-    """An RSA machine by a manifest at a width."""
+    """An RSA core described by a manifest, at a width."""
 
     _fixed_length = False
 
@@ -141,13 +141,13 @@ class ForeignChip(CoreChip, Chip):
         check_width(self.nbits)
         if self.system:
             raise BadInput(
-                f"{self.name} is Verilog by a manifest, and the processor has no port for it: drop --system"
+                f"{self.name} is described by a manifest, and the processor has no port for it: drop --system"
             )
         super().check()
 
     def energy(self):
-        """The operations whose energy counts, those that the core takes; BadInput if there is none, or if one
-        is done wrong.
+        """Operations whose energy is measured: those within the limits; BadInput if there is none, or if the
+        core computes one incorrectly.
         """
         core = self.machine
         works = [part.work for name in OPERATIONS for part in parts_of(name, core, self.nbits)]
@@ -166,13 +166,13 @@ class ForeignChip(CoreChip, Chip):
         return [row.name for row in self.corners() if row.failed]
 
     def rows(self):
-        """Named operands that the core takes by its limits."""
+        """Names and operands of the rows within the limits."""
         return [(name, row) for name, row in self.all_rows() if not self.machine.refusal(*row)]
 
     def all_rows(self) -> list[tuple[str, Operands]]:
-        """Rows of our own designs, and powers that are 0, at which cores go wrong.
+        """Rows of built-in designs, and powers that are 0, which some cores get wrong.
 
-        A product that is 0 shows the comparison of a last subtraction; an exponent of 0 may leave 1 modulo 1.
+        A product that is 0 exposes a wrong comparison in a final subtraction; exponent 0 modulo 1 may give 1.
         """
         p = (1 << self.machine.modulus_nbits // 2) - 1
         q = p - 2
@@ -185,11 +185,13 @@ class ForeignChip(CoreChip, Chip):
         return [*rows.items()]
 
     def _expected(self, base, exp, mod, *_):
-        """Return the answer that the core should give."""
+        """The answer that the core should give."""
         return Status.OK, self.machine.expected(base, exp, mod)
 
     def _window(self, work):
-        """The first bits of the exponent, as many as take the cycles that there may be."""
+        """The operation with as many leading bits of the exponent as the cycle budget allows, and the cycles
+        of the whole (0 if not cut).
+        """
         core, (base, exp, mod) = self.machine, work.operands
         whole, most = core.counted(base, exp, mod), self._affordable(MOST_ENERGY_CYCLES)
         if whole <= most:

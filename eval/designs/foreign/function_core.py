@@ -14,11 +14,11 @@ from ..own import OwnDesign, folder_digest, imported
 from .core import Core
 from .manifest import Manifest
 
-MOST_DRAWN = 1000  # requests until one meets the limits
+MOST_DRAWN = 1000  # attempts to find a random request that meets the limits
 
 
 class FunctionCore(Core):
-    """A core at one width, compared with its function; a subclass belongs to one manifest."""
+    """A core at one width, compared with its function; each manifest has its own subclass."""
 
     manifest: ClassVar[Manifest]
     function: ClassVar[Callable[..., Any]]
@@ -34,7 +34,7 @@ class FunctionCore(Core):
 
     @functools.cached_property
     def _options(self) -> dict[str, Any]:
-        """Arguments of the function beside the fields; BadInput if it does not accept a request."""
+        """Arguments of the function in addition to the fields; BadInput if it does not accept a request."""
         signature = inspect.signature(self.function)
         options = {name: self.known[name] for name in signature.parameters if name in self.known}
         try:
@@ -58,7 +58,7 @@ class FunctionCore(Core):
         except Exception as error:  # anything that the user's code raises
             raise self._wrong(
                 f"raises {type(error).__name__} for ({asked}): {error}; "
-                "mend it, or exclude the request by limits.require"
+                "correct it, or exclude the request by limits.require"
             ) from error
         values = returned if isinstance(returned, tuple) else (returned,)
         if not all(isinstance(value, int) for value in values):
@@ -85,7 +85,7 @@ class FunctionCore(Core):
                 return request
         raise self.manifest.error(
             ("limits", "require"),
-            f"none of {MOST_DRAWN} drawn requests meets the limits; exclude less",
+            f"none of {MOST_DRAWN} random requests meets the limits; exclude less",
         )
 
 
@@ -103,7 +103,7 @@ def design_of(manifest: Manifest) -> OwnDesign:
     try:
         module = imported(path, digest)
     except BadInput as error:
-        raise manifest.error(("function",), f"{file} cannot be imported: {error}; mend it") from None
+        raise manifest.error(("function",), f"{file} cannot be imported: {error}; correct it") from None
     function = getattr(module, name, None)
     if not callable(function):
         functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]

@@ -1,13 +1,13 @@
 """Manifest: the TOML description of a third-party core.
 
-    name = "tiny"                          # of the design, as tables have it
+    name = "tiny"                          # of the design, in tables
     files = ["rtl/tiny.v", "wrapper.v"]    # relative to the manifest; packages before their users
     include = ["rtl"]                      # where `include looks; define = ["FAST", "W=8"] gives macros
     top = "tiny_wrapper"                   # the module with our streams
     nbits = [32, 64]                       # widths that it exists at; left out: all from 8 to 4096
     timeout = 100000                       # cycles after which a request counts as hung; may be an expression
 
-    function = "oracle.py:gcd"             # the oracle of a core of another kind than RSA's (see below)
+    function = "oracle.py:gcd"             # the oracle of a core that is not for RSA (see below)
     [request]                              # its fields with their bits; without a function they are base,
     a = "nbits"                            # exp and mod, and the response is a status and their power
     b = "nbits"
@@ -18,20 +18,20 @@
     WIDTH = "nbits"
     RADIX = {default = 2, choices = [2, 4], help = "bits of a digit"}    # left open: --set RADIX=4
 
-    [limits]                               # what the core takes; everything else is not asked of it
+    [limits]                               # what the core accepts; nothing else is sent to it
     odd_modulus = true                     # also: reduced_base, full_modulus (its highest bit is 1),
                                            least_exponent,
     reduced_base = true                    # least_modulus, exponent_nbits, modulus_nbits (numbers or
                                            expressions of nbits),
     require = ["exp % 2 == 1"]             # and any other condition
 
-    [prepare]                              # numbers that software makes; they follow the fields
+    [prepare]                              # numbers that software computes; they follow the fields
     r2 = "2 ** (2 * nbits) % mod"          # as wide as the machine, or {value = "...", nbits = "nbits + 2"}
     m_prime = {value = "-inverse(mod, 2 ** 32) % 2 ** 32", nbits = 32}
 
-    [answer]                               # where the core does not answer base ** exp % mod itself:
-    expected = "pow(base, exp, mod) * 2 ** nbits % mod"        # what it should answer,
-    result = "answer * inverse(2 ** nbits, mod) % mod"         # and the power from that
+    [answer]                               # if the core does not return base ** exp % mod itself:
+    expected = "pow(base, exp, mod) * 2 ** nbits % mod"        # its correct answer,
+    result = "answer * inverse(2 ** nbits, mod) % mod"         # and the power, from the answer
 
 The module has these ports and no others, at the rising edge of clk, with a synchronous reset:
 
@@ -40,13 +40,13 @@ The module has these ports and no others, at the rising edge of clk, with a sync
     ostream__val, ostream__rdy, ostream__msg    those of the response: {status[3:0], result} of an
                                                 exponentiation, status 0
 
-A message moves in every cycle in which val and rdy are both 1. A core with other ports is put in a wrapper of
-some 30 lines. If its instance there is called `core`, area and energy are counted without the wrapper; cycles
-are those of both. `modexlab new wrapper design.toml` prints a wrapper to begin with.
+A message moves in every cycle in which val and rdy are both 1. A core with other ports needs a wrapper of
+about 30 lines. If its instance there is named `core`, area and energy exclude the wrapper; cycles include it.
+`modexlab new wrapper design.toml` prints a wrapper to begin with.
 
-A function takes the fields of a request in order, and nbits and parameters of the module by name if it has
-parameters of these names; it returns the response, as a tuple if there are several fields. Such a core has
-`require` alone of [limits].
+The function receives the fields of a request in order, and nbits and parameters of the module by name if it
+has parameters of these names. It returns the response, as a tuple if there are several fields. The [limits]
+of such a core may only have `require`.
 
 Expressions are Python's, with pow, inverse(a, m), bits(a), words(a, nbits), min, max, ceil.
 """
@@ -74,7 +74,7 @@ from ..widths import MAX_NBITS, MIN_NBITS
 
 OPERANDS = ("base", "exp", "mod")  # the fields of a manifest without a function
 FILE = "design.toml"
-# keys by which a manifest drove the ports of a core itself
+# keys of a former format, which described how to drive the ports of a core
 REPLACED = [
     "protocol",
     "step",
@@ -94,7 +94,7 @@ Number = int | str  # a number, or an expression
 
 
 class _Table(msgspec.Struct, forbid_unknown_fields=True):
-    """A table in which no other keys may stand."""
+    """A table that rejects unknown keys."""
 
 
 class Limits(_Table):
@@ -117,7 +117,7 @@ class Choice(_Table):
 
 
 class Preparation(_Table):
-    """A number that software makes, with its width."""
+    """A number that software computes, with its width."""
 
     value: str
     nbits: Number = "nbits"
@@ -151,7 +151,7 @@ class _File(_Table):
 
 @dataclass(frozen=True, eq=False)
 class Manifest:
-    """A manifest that has been read; `of` has its keys."""
+    """A manifest that has been read; `of` holds its keys."""
 
     path: Path
     text: str
@@ -159,7 +159,7 @@ class Manifest:
 
     @classmethod
     def load(cls, path: Path) -> Manifest:
-        """The manifest in a file, or in a folder; BadInput with the line of what is wrong in it."""
+        """The manifest in a file, or in a folder; BadInput with the line of an error in it."""
         path = (path / FILE if path.is_dir() else path).absolute()
         text = read_text(
             path,
@@ -169,18 +169,18 @@ class Manifest:
         manifest._check()
         return manifest
 
-    # ---- what it says of itself
+    # ---- errors
 
     def error(self, path: KeyPath, message: str, kind: type[BadInput] = BadInput) -> BadInput:
-        """The error for the value of a key."""
+        """The error for the value of a key, with its line."""
         file = f"{self.path.name} of {self.of.name}, line "
         if message.startswith(file):
-            return kind(message)  # it names its place
+            return kind(message)  # it already has its line
         return kind(f"{file}{line_of(self.text, path)}: {message}")
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
-        """Errors inside name the place of this key."""
+        """Errors raised inside get the line of this key."""
         try:
             yield
         except BadInput as error:
@@ -208,7 +208,9 @@ class Manifest:
         values: Mapping[str, Any],
         nbits: int | None = None,
     ) -> int:
-        """A number, or that of an expression; BadInput if it is not whole, or has more bits."""
+        """A number, or the value of an expression; BadInput if it is not an integer, or has more bits than
+        nbits.
+        """
         value = given if isinstance(given, int) else self.value(path, given, values)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -226,7 +228,7 @@ class Manifest:
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """The Verilog; BadInput, with the line, for a file that is not there."""
+        """The Verilog files; BadInput, with the line, for a file that does not exist."""
         found = []
         for index, name in enumerate(self.of.files):
             folder, at = self.path.parent, ("files", index)
@@ -259,7 +261,7 @@ class Manifest:
             text = one_text(self.files, include, self.of.define)
         return f"{text}\n`default_nettype wire\n"
 
-    # ---- as a design has it
+    # ---- properties of its design
 
     @property
     def summary(self) -> str:
@@ -273,7 +275,7 @@ class Manifest:
 
     @property
     def params(self) -> tuple[Param, ...]:
-        """The parameters of the module that it leaves open."""
+        """The parameters of the module that the manifest leaves open."""
         return tuple(
             Param(name, item.default, tuple(item.choices), item.help or f"parameter {name} of the module")
             for name, item in self.of.parameters.items()
@@ -282,7 +284,7 @@ class Manifest:
 
     @cached_property
     def prepare(self) -> dict[str, Preparation]:
-        """The numbers that software makes, which follow the fields."""
+        """The numbers that software computes, which follow the fields."""
         return {
             name: Preparation(number) if isinstance(number, str) else number
             for name, number in self.of.prepare.items()
@@ -290,7 +292,7 @@ class Manifest:
 
     @property
     def usual_nbits(self) -> int:
-        """The width of the papers' machines, or the nearest one that there is."""
+        """The width of the papers' machines, or the nearest available one."""
         return min(self.of.nbits or [PAPER_NBITS], key=lambda nbits: abs(nbits - PAPER_NBITS))
 
     def check_width(self, nbits: int) -> None:
@@ -299,7 +301,7 @@ class Manifest:
         if widths and nbits not in widths:
             nearest = min(widths, key=lambda width: abs(width - nbits))
             raise BadInput(
-                f"{self.of.name} exists at {', '.join(map(str, widths))} bits, as its manifest has it; "
+                f"{self.of.name} exists at {', '.join(map(str, widths))} bits, according to its manifest; "
                 f"give --nbits {nearest}"
             )
 
@@ -327,7 +329,9 @@ class Manifest:
                 )
 
     def _check_fields(self) -> None:
-        """A manifest has a function with fields, or neither and is an exponentiation."""
+        """BadInput for a function without fields, fields without a function, and names that are invalid or
+        not unique.
+        """
         of = self.of
         for table, fields in (("request", of.request), ("response", of.response)):
             if of.function and not fields:
@@ -356,7 +360,7 @@ class Manifest:
 
 
 def line_of(text: str, path: KeyPath) -> int:
-    """The line of a key, or of the table that it is missing in; the first line if there is neither."""
+    """The line of a key, or else of the table that lacks it; 1 without either."""
     keys = [key for key in path if isinstance(key, str)]
     table: list[str] = []
     depth, found = 0, 1
@@ -373,7 +377,7 @@ def line_of(text: str, path: KeyPath) -> int:
 
 
 def _parsed(path: Path, text: str) -> _File:
-    """The keys, each of the right kind; BadInput with the line."""
+    """The keys, checked for their types; BadInput with the line."""
     try:
         found = msgspec.toml.decode(text)
         if driven := [key for key in REPLACED if key in found]:

@@ -27,20 +27,20 @@ class Port:
 
 @dataclass(frozen=True)
 class Module:
-    """A module as it was elaborated: its ports in order, and its parameters as Verilog."""
+    """An elaborated module: its ports in order, and its parameters as Verilog."""
 
     name: str
     ports: Mapping[str, Port]
     parameters: Mapping[str, str]
 
     def instance(self, name: str, connections: Mapping[str, str]) -> str:
-        """An instance of it with these connections."""
+        """The Verilog of an instance with these connections."""
         parameters = ", ".join(f".{parameter}({value})" for parameter, value in self.parameters.items())
         joined = ",\n".join(f"    .{port}({signal})" for port, signal in connections.items())
         return f"  {self.name} {f'#({parameters}) ' if parameters else ''}{name} (\n{joined}\n  );"
 
     def shell(self, name: str) -> str:
-        """A module that is this one with these parameters."""
+        """The Verilog of a module that only contains an instance of this one, with its parameters set."""
         ports = ",\n".join(
             f"  {port.direction.lower()} wire [{port.nbits - 1}:0] {signal}"
             for signal, port in self.ports.items()
@@ -52,7 +52,7 @@ class Module:
 def modules(
     verilog: str, top: str, parameters: Mapping[str, int | str], instance: str
 ) -> tuple[Module, Module | None]:
-    """The top module, and that of an instance in it or None; BadInput if Verilator refuses the text."""
+    """The top module, and the module of an instance in it or None; BadInput if Verilator rejects the text."""
     given = [
         f"-G{name}={value}" if isinstance(value, int) else f'-G{name}="{value}"'
         for name, value in parameters.items()
@@ -79,7 +79,7 @@ def modules(
 
 
 def refusal(message: str, top: str, verilog: str) -> str:
-    """Verilator's first errors in a sentence, with file and line."""
+    """Verilator's first errors as a sentence, with file and line."""
     if "top-module" in message and "not found" in message:
         modules = re.findall(r"^\s*module\s+(\w+)", verilog, re.MULTILINE)
         found = ", ".join(dict.fromkeys(modules)) or "none at all"
@@ -99,7 +99,7 @@ def refusal(message: str, top: str, verilog: str) -> str:
 def _modules(
     tree: dict[str, Any], top: str, instance: str
 ) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
-    """Name, ports and parameters of the top module, and of the instance in it."""
+    """Names, ports and parameters of the top module and of the module of an instance in it."""
     nodes = {node["addr"]: node for node in _nodes(tree) if "addr" in node}
     modules = (node for node in nodes.values() if node["type"] == "MODULE")
     found = next(node for node in modules if node.get("origName", node["name"]) == top)
@@ -143,6 +143,5 @@ def _width(types: Mapping[str, dict[str, Any]], address: str) -> int:
     if node.get("refDTypep", "UNLINKED") not in ("UNLINKED", address):
         return _width(types, node["refDTypep"])
     raise BadInput(
-        f"a port of a kind that is no row of bits ({node['type']}); wrap the core in a module with plain "
-        "ports"
+        f"a port is not a plain vector ({node['type']}); wrap the core in a module with plain ports"
     )

@@ -11,7 +11,7 @@ from .ports import modules
 TEMPLATE = """\
 # A manifest: a core as a design of modexlab. `modexlab new keys` prints all keys;
 # `modexlab check --manifest design.toml` checks it and runs the table of corners.
-name = "mine"                       # as tables have it
+name = "mine"                       # in tables
 title = "a core of mine"
 origin = ""                         # release, author, licence
 files = ["rtl/modexp.v"]            # relative to this file; patterns (rtl/*.v) are possible
@@ -22,17 +22,17 @@ top = "modexp"                      # the module; `modexlab new wrapper` writes 
 [parameters]                        # of the module, as expressions of nbits
 WIDTH = "nbits"
 
-[limits]                            # what it takes; nothing else is asked of it
+[limits]                            # what it accepts; nothing else is sent to it
 odd_modulus = true
 reduced_base = true
 least_exponent = 0
 
-# [prepare]                         # numbers that software makes for each request, behind the operands
+# [prepare]                         # numbers that software computes for each request, after the operands
 # r2 = "2 ** (2 * nbits) % mod"
 # m_prime = {value = "-inverse(mod, 2 ** 32) % 2 ** 32", nbits = 32}
 """
 
-# usual names of inputs, and what the skeleton connects to them
+# usual names of inputs, and the signals that the skeleton connects to them
 INPUTS = {
     r"(i_|ap_)?a?(clk|clock|ck)(_i)?": "clk",
     r"(i_|ap_)?a?(rst|reset)(_i)?": "reset",
@@ -76,7 +76,7 @@ endmodule
 
 
 def wrapper(machine: Core) -> str:
-    """Return a wrapper for the top module of a manifest, with its ports at the width of this machine."""
+    """A wrapper for the top module of a manifest, with its ports at the width of this machine."""
     manifest, of = machine.manifest, machine.manifest.of
     parameters = {name: machine.known[name] for name in of.parameters}
     module, _ = modules(manifest.verilog, of.top, parameters, CORE)
@@ -114,12 +114,12 @@ def wrapper(machine: Core) -> str:
 
 
 def _driver(port: str, fields: Sequence[str]) -> str:
-    """The signal for an input, by its name."""
+    """The signal for an input, guessed from its name."""
     usual = next((signal for pattern, signal in INPUTS.items() if re.fullmatch(pattern, port.lower())), None)
     return usual or next((field for field in fields if field in port.lower()), f"0 /* TODO: {port} */")
 
 
 def _output(outputs: Sequence[str], pattern: str, what: str) -> str:
-    """The output with a name like this."""
+    """The output whose name matches, or a TODO."""
     found = next((name for name in outputs if re.fullmatch(pattern, name.lower())), None)
     return f"c_{found}" if found else f"0 /* TODO: {what} */"

@@ -1,5 +1,5 @@
-"""Multipliers of a few bits a cycle: paper 004's MMMul and MMRed, and ShiftSub, which reduces while
-it multiplies.
+"""Multipliers of a few bits per cycle: paper 004's MMMul and MMRed, and ShiftSub, which reduces while it
+multiplies.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "factor bits that the unit
 
 
 def mont_unit(component: type, nbits: int, values: Values) -> Unit:
-    """Both take as long."""
+    """A unit of MMMul or MMRed, which take the same cycles."""
     bits = values[BITS_PER_CYCLE.name]
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
     shape = {BITS_PER_CYCLE.name: bits}
@@ -36,8 +36,8 @@ CARRY_SAVE = Param(
 
 
 def unit(until: str, nbits: int, values: Values) -> Unit:
-    """`until`: a product ends when ones are `noticed` to be gone a cycle late, are `spent`, or after a
-    `count`.
+    """A ShiftSub unit. `until`: a product ends after the last 1 of its factor (`spent`), one cycle later
+    (`noticed`), or after a fixed `count`.
     """
     bits, carry_save = values[BITS_PER_CYCLE.name], values.get(CARRY_SAVE.name, False)
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
@@ -68,7 +68,7 @@ SHIFT_SUB = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "
 SHIFT_SUB_CT = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "count"))
 
 
-# ---- a product interleaved with its reduction, in a machine that is little else
+# ---- products interleaved with their reduction, in a minimal machine
 
 ADDER_NBITS = Param(
     "digit_nbits",
@@ -79,13 +79,13 @@ ADDER_NBITS = Param(
 
 
 def passes_unit(nbits: int, values: Values) -> Unit:
-    """The cycles of a product."""
+    """The cycles of a product; there is no unit apart from the machine."""
     k = values[ADDER_NBITS.name]
     must_divide(ADDER_NBITS.name, k, nbits, "the width")
     if k & (k - 1):
         raise BadInput(f"digit_nbits = {k} is no power of two; give {1 << k.bit_length() - 1}")
     return within_machine(
-        "the registers of its operands are the machine; take the whole machine",
+        "its operands are in the machine's registers; take the whole machine",
         FixedTiming(tiny_product_cycles(nbits, k)),
     )
 

@@ -9,11 +9,11 @@ from ....fl.param import Count, Param
 from .multiplier import Multiplier, Unit, Values, within_machine
 
 IN_MEMORIES = "its operands are in the machine's memories; take the whole machine"
-DIGIT_003 = 32  # the narrowest of the paper, and the one of the least area
+DIGIT_003 = 32  # the paper's narrowest, which has the least area
 
 
 def digit_at(nbits: int) -> int:
-    """The paper's 32 bits, or the widest power of two that the width can have."""
+    """The paper's 32 bits, or the widest power of two that the width allows."""
     widest = widest_digit(nbits)
     return min(DIGIT_003, 1 << (widest.bit_length() - 1))
 
@@ -27,12 +27,12 @@ DIGIT_NBITS = Param(
 
 
 def shape_of(nbits: int, values: Values) -> SerialShape:
-    """The digits of a machine."""
+    """The digits of an operand."""
     return SerialShape(nbits, values[DIGIT_NBITS.name])
 
 
 def unit(nbits: int, values: Values) -> Unit:
-    """The cycles of a product."""
+    """The cycles of a product; there is no unit apart from the machine."""
     return within_machine(IN_MEMORIES, FixedTiming(shape_of(nbits, values).product_cycles))
 
 
@@ -43,7 +43,7 @@ DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), unit)
 
 
 def word_at(nbits: int) -> int:
-    """The paper's 32 bits, or the widest power of two that the width has."""
+    """The paper's 32 bits, or the widest power of two that the width has room for."""
     return min(DIGIT_003, 1 << (nbits.bit_length() - 1))
 
 
@@ -62,12 +62,12 @@ STEP_NBITS = Param(
 
 
 def words_of(nbits: int, values: Values) -> ScaledSerialShape:
-    """The words of a machine."""
+    """The words of an operand."""
     return ScaledSerialShape(nbits, values[WORD_NBITS.name], values[STEP_NBITS.name])
 
 
 def word_unit(nbits: int, values: Values) -> Unit:
-    """The cycles of a product."""
+    """The cycles of a product; there is no unit apart from the machine."""
     return within_machine(IN_MEMORIES, FixedTiming(words_of(nbits, values).product_cycles))
 
 

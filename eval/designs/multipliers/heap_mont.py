@@ -8,11 +8,11 @@ from ....fl.param import Param
 from ....rtl.units.heap.heap_mont import HeapMont
 from .multiplier import Multiplier, Unit, Values
 
-MOST = 70  # bits: wider digits are worth their area only where time alone counts
+MOST = 70  # bits; wider digits pay off only if latency alone matters
 
 
 def digit_at(nbits: int) -> int:
-    """As few digits as those of MOST bits are, and two or more; no wider than so many have to be; even."""
+    """The narrowest even digit for as few digits, at least two, as digits of MOST bits would need."""
     ndigits = max(2, -(-(nbits + 2) // MOST))
     exact = -(-(nbits + 2) // ndigits)
     return max(exact + exact % 2, LEGAL[0])
@@ -42,7 +42,7 @@ PARAMS = (DIGIT_NBITS, ROWS, QUOTIENT_DELAY, STREAMS, LOADS, ADDS)
 
 
 def unit(nbits: int, values: Values) -> Unit:
-    """A unit for moduli of nbits bits; it is wider itself."""
+    """A unit for moduli of nbits bits; its own operands are wider."""
     shape = {param.name: values[param.name] for param in PARAMS}
     timing = {name: value for name, value in shape.items() if name != ROWS.name}
     return Unit(

@@ -12,7 +12,7 @@ from .multiplier import GATED, Multiplier, Unit, Values, fits_modulus
 
 
 def unit(nbits: int, values: Values) -> Unit:
-    """nstages stages of steps_per_stage AddReds."""
+    """A unit of nstages pipeline stages with steps_per_stage AddReds each."""
     steps, nstages = values["steps_per_stage"], values["nstages"]
     if nbits % (steps * nstages):
         raise BadInput(
@@ -38,7 +38,7 @@ def unit(nbits: int, values: Values) -> Unit:
 
 
 def mont_mul_rem(steps: int, nstages: int, add_red: str, *more: Param) -> Multiplier:
-    """The family with these defaults: AddReds in a stage, stages, form of an AddRed."""
+    """The family with these defaults: AddReds per stage, stages, form of an AddRed."""
     return Multiplier(
         "MontMulRem",
         (

@@ -23,19 +23,17 @@ GATED = Param(  # of paper 001's machines
 
 @dataclass(frozen=True)
 class Unit:
-    """A product unit: istream {a, b} -> ostream, static port `modulus`; its twin, and the formula for its
-    cycles.
-    """
+    """A product unit (istream {a, b} -> ostream, static port `modulus`), its twin and its cycle formula."""
 
-    rtl: Callable[[int], Component]  # of a width in bits
+    rtl: Callable[[int], Component]  # by width in bits
     cl: Callable[[int], Component]
     timing: UnitTiming
-    space: Callable[[int], Domain] | None = None  # of its products, where that is not the machine's
+    space: Callable[[int], Domain] | None = None  # domain of its products, if not the machine's
 
 
 def within_machine(why: str, timing: UnitTiming) -> Unit:
-    """Return a unit for a family whose products are made by parts of the machine: BadInput, with the reason,
-    for a unit alone.
+    """A unit for a family whose products use parts of the machine; building it alone raises BadInput with the
+    reason.
     """
 
     def none(_):
@@ -46,13 +44,13 @@ def within_machine(why: str, timing: UnitTiming) -> Unit:
 
 @dataclass(frozen=True)
 class Multiplier:
-    """A family, with the parameters that it leaves open."""
+    """A family of product units, with its open parameters."""
 
     family: str
     params: tuple[Param, ...]
-    unit: Callable[[int, Values], Unit]  # of the machine's width
+    unit: Callable[[int, Values], Unit]  # by the machine's width
 
 
 def fits_modulus(values: Values) -> bool:
-    """The machine wants products whose cycles follow the length of the modulus."""
+    """Whether the cycles of products follow the length of the modulus."""
     return values.get("fit") == "modulus"

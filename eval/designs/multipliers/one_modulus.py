@@ -46,21 +46,21 @@ def modulus(nbits: int, values: Values) -> int:
 
 
 def working(nbits: int, domain: str, values: Values) -> int:
-    """The modulus by which the products are reduced; 0: any."""
+    """The modulus that reduces the products; 0: any."""
     number = modulus(nbits, values)
     if domain == "pseudo":
-        DOMAINS[domain](number, nbits)  # refuses a modulus that does not divide 2^nbits - 1
+        DOMAINS[domain](number, nbits)  # BadInput unless the modulus divides 2^nbits - 1
         return (1 << nbits) - 1
     return number
 
 
 def tree(values: Values) -> dict[str, str]:
-    """The choices for a compression tree, where there are any."""
+    """The parameters of a compression tree among these values."""
     return {param.name: values[param.name] for param in TREE_PARAMS if param.name in values}
 
 
 def check_tree(kind: str, what: str, number: int, nbits: int) -> None:
-    """BadInput for a compression tree that is too large to make, or whose modulus is out of range."""
+    """BadInput for a compression tree that is too large to build, or whose modulus is out of range."""
     most = MAX_OPERAND_NBITS[kind]
     if nbits > most:
         raise BadInput(
@@ -109,5 +109,5 @@ def dm(domain: str) -> Multiplier:
 
 
 def mm(domain: str) -> Multiplier:
-    """MM: Montgomery without last subtraction; any modulus but for the pseudo-modulus."""
+    """MM: Montgomery products without final subtraction; any modulus, except on the pseudo-modulus."""
     return Multiplier("MMMul", (MODULUS,) if domain == "pseudo" else (), partial(unsubtracted, domain))

@@ -8,7 +8,7 @@ from ....fl.multipliers.row_fold import FoldShape
 from ....fl.param import Param
 from .multiplier import Multiplier, Unit, Values, within_machine
 
-MOST_NBITS = 128  # there are n / 2 residues and more in registers, and n^2 full adders for them
+MOST_NBITS = 128  # a machine needs over n / 2 residues in registers, and n^2 full adders
 STEPS = Param(
     "residues_per_cycle",
     2,
@@ -18,7 +18,7 @@ STEPS = Param(
 
 
 def shape_of(nbits: int, values: Values) -> FoldShape:
-    """The words of a machine."""
+    """The shape of a machine; BadInput if it is too wide."""
     if nbits > MOST_NBITS:
         raise BadInput(
             f"a width of {nbits} bits: rows of residues are a register of {nbits} bits for every second bit; "
@@ -28,7 +28,7 @@ def shape_of(nbits: int, values: Values) -> FoldShape:
 
 
 def unit(nbits: int, values: Values) -> Unit:
-    """The cycles of a product."""
+    """The cycles of a product; there is no unit apart from the machine."""
     shape_of(nbits, values)
     return within_machine("r and b are in its stages alone; take the whole machine", FOLD_TIMING)
 

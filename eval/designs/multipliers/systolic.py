@@ -1,5 +1,5 @@
-"""Systolic: Montgomery products by a row of processing elements, one small multiplier each: paper 002's, and
-ours, which never idles.
+"""Systolic: Montgomery products by a linear array of processing elements with one small multiplier each:
+paper 002's, and ours, which never idles.
 """
 
 from ....cl.systolic import SystolicMontCL, scaled_array_timing, systolic_timing
@@ -11,16 +11,16 @@ from ....rtl.units.systolic.systolic_mont import SystolicMont
 from .multiplier import Multiplier, Unit, Values, within_machine
 
 DIGIT_002 = 16
-PUBLISHED_NBITS = (512, 1024, 2048, 4096)  # as many words as the paper: moduli two bits shorter
+PUBLISHED_NBITS = (512, 1024, 2048, 4096)  # with as many words as in the paper, for moduli two bits shorter
 
 
 def digit_at(nbits: int) -> int:
-    """The paper's 16 bits, where there are two words of them."""
+    """The paper's 16 bits if the width has two such words, else 4."""
     return DIGIT_002 if nbits >= 2 * DIGIT_002 else 4
 
 
 def words_002(nbits: int) -> int:
-    """The paper's number of elements at its widths; elsewhere as many as every modulus of the width needs."""
+    """The paper's number of elements at its widths; elsewhere enough for every modulus of the width."""
     spare = 0 if nbits in PUBLISHED_NBITS else 2
     return max(LEAST_WORDS, -(-(nbits + spare) // digit_at(nbits)))
 
@@ -36,7 +36,7 @@ WORDS = Param(
 
 
 def shape_of(nbits: int, values: Values) -> SystolicShape:
-    """The words of a machine; with another k as many as they need, unless their number is given."""
+    """The words of an operand; for another k as many as needed, unless their number is set."""
     k, words = values[DIGIT_NBITS.name], values[WORDS.name]
     if k != digit_at(nbits) and words == words_002(nbits):
         words = max(LEAST_WORDS, -(-(nbits + 2) // k))
@@ -63,7 +63,7 @@ SCALED_DIGIT = Param(
 
 
 def scaled_unit(nbits: int, values: Values) -> Unit:
-    """The cycles of a product."""
+    """The cycles of a product; there is no unit apart from the machine."""
     why = (
         "words come and go in the order in which the machine has them; take the whole machine, or design "
         "systolic-002"

@@ -1,13 +1,12 @@
 """Flip bits of a design, and count wrong results.
 
-Each fault flips one flip-flop in one cycle, and the operation continues: an exponentiation, or a request
-that an accelerator of another kind accepts, whose response is compared with its function. If they are few,
-all faults are injected, otherwise a random sample of --samples. The outcome is the right result (no
-effect), an error status instead of a result (caught), no answer within three times the usual cycles (hang),
-or a wrong result. --crt and --blind include the result check, unless --set verify=false removes it. With
-CRT and no check, one wrong signature reveals a prime of the key (Bellcore), which is printed. The ledger
-keeps the outcomes: after Ctrl-C the same command continues. The exit code is 1 if a wrong result was
-released.
+Each fault flips one flip-flop in one cycle, and the operation continues: an exponentiation, or a request of
+another accelerator, whose response is compared with its function. All faults are injected if they are few,
+otherwise a random sample of --samples. The outcome is the right result (no effect), an error status instead
+of a result (caught), no answer within three times the usual cycles (hang), or a wrong result. --crt and
+--blind include the result check, unless --set verify=false removes it. With CRT and no check, one wrong
+signature reveals a prime of the key (Bellcore), which is printed. The ledger keeps the outcomes: after
+Ctrl-C the same command continues. The exit code is 1 if a wrong result was released.
 
 examples:
   modexlab attack faults mont-001 --nbits 16 --samples 500
@@ -44,19 +43,19 @@ OPTIONS = (
         "",
         (
             flag("--exhaustive", "every bit in every cycle, however many they are"),
-            option("--samples", "N", "a random sample of so many", type=positive),
+            option("--samples", "N", "a random sample of N", type=positive),
         ),
     ),
     option(
         "--operations",
         "N",
-        "different operations that the faults meet (default: 4)",
+        "number of different operations (default: 4)",
         type=positive,
         default=4,
     ),
-    flag("--bellcore", "end with the first wrong result that gives a prime of the key"),
+    flag("--bellcore", "end with the first wrong result that reveals a prime of the key"),
     shared("--seed", "default: 1", default=1),
-    "--netlist (nets that are stuck at 0 or at 1, or flip in a cycle)",
+    "--netlist (with nets stuck at 0 or 1, or flipped in a cycle)",
     "--kit (with --netlist)",
     *("--ledger", "--json"),
 )
@@ -67,8 +66,7 @@ def execute(args: Namespace) -> int:
     name = f"{machine.name}, {machine.nbits} bits"
     if args.bellcore and key_by_crt(machine) is None:
         raise BadInput(
-            "--bellcore without CRT: only a result that is combined modulo both primes gives one away; "
-            "add --crt"
+            "--bellcore without CRT: only a result that is combined modulo both primes reveals one; add --crt"
         )
     adk = netlist_kit(args)
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
@@ -98,7 +96,7 @@ def execute(args: Namespace) -> int:
 def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:
     sites = f"{report['nets']:,} nets" if "nets" in report else f"{report['flip_flops']:,} flip-flops"
     check = {None: "", True: ", the result is checked", False: ", no check of the result"}
-    how = "every one of them" if report["exhaustive"] else f"{report['injected']:,} of them, drawn"
+    how = "every one of them" if report["exhaustive"] else f"{report['injected']:,} of them, at random"
     title = (
         f"{report['design']}, {report['nbits']} bits{check[report.get('checked')]}: {sites} in "
         f"{report['cycles']:,} cycles are {report['possible']:,} faults; {how}"
@@ -109,7 +107,7 @@ def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:
     ]
     if not report["exhaustive"]:
         most = f"{report['wrong_result_at_most']:.2%}"
-        lines.append(("", f"of all that there are, wrong results at most {most} (95 %)"))
+        lines.append(("", f"wrong results among all possible faults: at most {most} (95 %)"))
     yield labelled(lines, title)
     for name in ("kind", "register", "module"):
         wrong = [row for row in report.get(f"{name}s", []) if row["wrong_result"]]
@@ -118,14 +116,14 @@ def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:
         yield Table.of([{**row, name: row[name] or "(top)"} for row in wrong[:SHOWN]], columns, note=more)
     if report["bellcore"] is not None:
         yield "\n".join(_bellcore(report, campaign))
-    kept = f"; {report['reused']:,} of them were kept from before" if report["reused"] else ""
+    kept = f"; {report['reused']:,} of them are from earlier runs" if report["reused"] else ""
     yield f"{report['faults_per_second']:,} faults per second of CPU time{kept}"
 
 
 def _bellcore(report: Json, campaign: FaultCampaign) -> Iterator[str]:
     count, wrong = report["bellcore"]["wrong_results_that_factor"], report["wrong_result"]
     if not count:
-        yield f"Bellcore: none of {wrong:,} wrong results gives a prime of the key"
+        yield f"Bellcore: none of {wrong:,} wrong results reveals a prime of the key"
         return
     yield f"Bellcore: {count:,} of {wrong:,} wrong results each reveal a prime of the key. The first:"
     first, key = campaign.factored[0], campaign.key

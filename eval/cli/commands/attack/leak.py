@@ -1,8 +1,8 @@
 """Test whether a design gives its secret away.
 
 Operations with a fixed secret and with random secrets run in random order. The secret of an accelerator
-that is no RSA machine is its secret fields (`secret` in its class); its other fields are held. In each
-cycle the command counts the register bits that change (distance) or are 1 (weight). The machine leaks if
+that is not an RSA machine is its secret fields (`secret` in its class); its other fields are constant. In
+each cycle the command counts the register bits that change (distance) or are 1 (weight). The machine leaks if
 the means of the two classes differ (Welch's t above 4.5 in both halves of the operations, with the same
 sign). Cycles that load the unmasked secret, and those of a public exponent, are reported but not judged.
 Timing leaks if operations that differ only in the secret take different numbers of cycles or, on a machine
@@ -38,7 +38,7 @@ from ...render import Columns, Json, Table, answer, capped, labelled
 
 TRACES = 5000
 SHOWN = 6  # registers, or modules
-MODELS = {  # on registers first
+MODELS = {  # those of registers first
     "distance": "Hamming distance of all registers",
     "weight": "Hamming weight of all registers",
     "toggles": "all nets that move, with glitches",
@@ -95,7 +95,7 @@ def netlist_kit(args: Namespace) -> Path | None:
     from .....flow.kit import kit  # not at the top: it needs the extra [flow]
 
     path = kit.named(args.kit)
-    kit.find(path)  # refuses one that is not installed
+    kit.find(path)  # BadInput if not installed
     return path
 
 
@@ -149,7 +149,7 @@ def execute(args: Namespace) -> int:
 
 
 def machine_of(args: Namespace) -> Runnable:
-    """The machine of a design, its settings and its key; or an accelerator of another kind."""
+    """The machine of a design with its settings and key, or an accelerator that is not an RSA machine."""
     design = one_entry(args)
     if isinstance(design, OwnDesign):
         return own.made(args, design)
@@ -166,7 +166,7 @@ def machine_of(args: Namespace) -> Runnable:
     if not machine.keyed:
         if key is not None:
             raise BadInput(
-                f"--key with a {design.name} that takes no key: its operands are drawn; add --crt, --blind "
+                f"--key with a {design.name} without a key: its operands are random; add --crt, --blind "
                 "or --verify, or drop it"
             )
         return machine

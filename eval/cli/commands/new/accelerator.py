@@ -21,10 +21,10 @@ from ...render import answer
 
 
 def field(text: str) -> tuple[str, int]:
-    """A field as a user writes it, such as a:16."""
+    """Parse a field such as a:16."""
     match = re.fullmatch(r"(\w+):(\d{1,5})", text)
     if match is None:
-        raise ArgumentTypeError(f"{text!r} is no field; write its name and its width, as in a:16")
+        raise ArgumentTypeError(f"{text!r} is not a field; write its name and its width, as in a:16")
     return match[1], int(match[2])
 
 

@@ -1,4 +1,4 @@
-"""Print all that may stand in a manifest.
+"""Print all keys of a manifest.
 
 examples:
   modexlab new keys

@@ -1,6 +1,6 @@
 """Write the starter folder of a lab of the course.
 
-Edit its files as the handout says, then grade them by `modexlab check --lab`.
+Edit its files as the handout says, then grade them with `modexlab check --lab`.
 
 examples:
   modexlab new lab 1

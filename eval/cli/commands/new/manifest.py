@@ -1,8 +1,8 @@
-"""Print a manifest of Verilog of your own to begin with.
+"""Print a template of a manifest for your own Verilog.
 
 A manifest (design.toml) lists the files of a core, its top module, the numbers that software prepares for
 it, and its limits. With a manifest, run, check, asic, sweep and report accept the core by --accelerator
-FILE, like a design of the catalogue. `modexlab check --manifest` checks it. A core of another kind than RSA
+FILE, like a design of the catalogue. `modexlab check --manifest` checks it. A core that is not for RSA
 names its fields in [request] and [response], and a Python function as the oracle.
 
 examples:

@@ -1,7 +1,7 @@
 """Print a wrapper with the ports of a manifest's module.
 
 The module of a manifest has modexlab's streams as its ports; a core with other ports is instantiated in
-this wrapper, some 30 lines of Verilog.
+this wrapper, about 30 lines of Verilog.
 
 examples:
   modexlab new wrapper design.toml > wrapper.v

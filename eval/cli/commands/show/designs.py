@@ -21,7 +21,7 @@ OPTIONS = ("design (shows this one in detail)", "--json")
 
 
 def _param_as_json(param: Param) -> Json:
-    """A parameter; legal values are a list, or {"least": ...} where there are too many to list."""
+    """A parameter as JSON; legal values are a list, or {"least": ...} if there are too many to list."""
     legal = param.legal
     return {
         **attributes(param, "name", "help"),
@@ -33,7 +33,7 @@ def _param_as_json(param: Param) -> Json:
 
 
 def _published(design: Design) -> dict[str, float | int]:
-    """Cycles by workload of the paper's own RTL, where the design is a machine of it."""
+    """Cycles by workload of the paper's own RTL, if the design is one of its machines."""
     return by_name("001", "RTL").get(design.name, {}) if design.paper == "001" else {}
 
 
@@ -83,7 +83,9 @@ def execute(args: Namespace) -> int:
 
 
 def _by_word(design: Design) -> dict[str, list[str]]:
-    """The schedules, and the settings that change the default machine's promise, by the word for it."""
+    """The schedules, and the settings that change the default machine's promise, by the word for
+    the promise.
+    """
     found: dict[str, list[str]] = {}
     for param, value, promises in design.alternatives():
         if param is design.control.schedule or promises.word != design.promises.word:

@@ -70,7 +70,7 @@ def put(args: Namespace, svg: str, about: str) -> int:
 
 
 def operation(args: Namespace) -> tuple[Any, tuple[int, int, int]]:
-    """The machine of a command and its operands; missing operands are drawn."""
+    """The machine of a command and its operands; missing operands are random."""
     wide = [] if args.mod is None else [args.mod]
     machine = accelerator_of(args, catalogue.find(args.design), *wide)
     drawn = machine.some_operands(args.mod)
@@ -83,7 +83,7 @@ def operation(args: Namespace) -> tuple[Any, tuple[int, int, int]]:
 
 
 def _plan(args: Namespace) -> Plan:
-    """The plan that the user means."""
+    """The plan of the tree that the options select."""
     if (args.design is None) == (args.modulus is None):
         raise BadInput("--tree needs a DESIGN or --modulus SPEC, one of them; for example: --modulus 2^8-1")
     if args.modulus is not None:
@@ -97,6 +97,6 @@ def _plan(args: Namespace) -> Plan:
     plan = getattr(unit, "plan", None)
     if plan is None:
         raise BadInput(
-            f"the multiplier of {design.name} is no compression tree: take a cm- design, or give --modulus"
+            f"the multiplier of {design.name} is not a compression tree: give a cm- design, or --modulus"
         )
     return plan

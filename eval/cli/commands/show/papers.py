@@ -7,7 +7,7 @@ examples:
   modexlab show papers                     the five papers
   modexlab show papers 003                 tables, formulas and errata of one
   modexlab show papers 003 --table 17.4    a table as printed, and what is wrong in it
-  modexlab show papers --errata            all that is wrong in them
+  modexlab show papers --errata            all errata
   modexlab show papers --bibtex            references
   modexlab show papers 001 --json          every cell, with its metric, unit and our machine for it
 """
@@ -28,7 +28,7 @@ from ...render import Block, Columns, Json, Table, answer
 OPTIONS = (
     option("paper", "PAPER", "000 to 004 (default: a list of them)", nargs="?"),
     "--table (as printed: 1, 2a, 17.4, text, ...)",
-    flag("--errata", "print only what is wrong"),
+    flag("--errata", "print only the errata"),
     flag("--bibtex", "print entries for a list of references"),
     "--json",
 )
@@ -48,10 +48,10 @@ def execute(args: Namespace) -> int:
             f"--table {args.table[0]} of which paper? Give it as well: modexlab show papers 001 --table 1"
         )
     if args.table and args.errata:
-        raise BadInput("--errata with --table, which prints those of the table anyway; drop one of them")
+        raise BadInput("--errata with --table, which prints the errata of the table anyway; drop one of them")
     papers = published.papers() if args.paper is None else (published.paper(args.paper),)
     if args.bibtex and (args.json or args.errata or args.table):
-        raise BadInput("--bibtex prints references and nothing else: drop --json, --errata and --table")
+        raise BadInput("--bibtex prints references only: drop --json, --errata and --table")
     if args.bibtex:
         own = [BIBTEX.format(version=version("modexlab"))] if args.paper is None else []
         print("\n\n".join([*own, *(paper.bibtex for paper in papers)]))
@@ -104,7 +104,7 @@ def _detail(paper: Paper) -> Iterator[Block]:
 
 
 def _printed(printed: published.Table) -> Iterator[Block]:
-    """As printed; a star where an erratum is."""
+    """A table as printed, with a star at each erratum."""
     wrong = {(erratum.row, erratum.column) for erratum in printed.errata}
     rows = []
     for name, cells in printed.rows.items():

@@ -29,9 +29,9 @@ def execute(args: Namespace) -> int:
 
 
 def _of(args: Namespace, design: Design) -> tuple[Json, str]:
-    """Return the program of one design, for scripts and as text."""
+    """The program of one design, as JSON and as text."""
     nbits = PAPER_NBITS if args.nbits is None else args.nbits
-    _ = design.at(nbits).programmed  # refuses a design without programs
+    _ = design.at(nbits).programmed  # BadInput for a design without programs
     machine = design.at(nbits, **program_settings(args, design, nbits))
     program, found = machine.programmed.program, costs(machine)
     word_nbits, lines = machine.programmed.recipe.word_nbits, program.listing()
@@ -56,5 +56,5 @@ def _of(args: Namespace, design: Design) -> tuple[Json, str]:
     ]
     if program.fields:
         fields = ", ".join(f"{name} ({wide} bits)" for name, wide in program.fields)
-        lines.append(f"the request has, behind base, exp and mod: {fields}")
+        lines.append(f"after base, exp and mod, the request has: {fields}")
     return report, "\n".join(lines)

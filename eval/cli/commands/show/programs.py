@@ -1,4 +1,4 @@
-"""Count what each program costs.
+"""Count the cost of each program.
 
 Costs of private operations with a full exponent, for a key with primes of half the width and e = 65537:
 each schedule, then CRT, blinding and the check of the result. Cycles are counted per microinstruction and
