@@ -22,7 +22,7 @@ def shape_of(nbits: int, values: Values) -> FoldShape:
     if nbits > MOST_NBITS:
         raise BadInput(
             f"a width of {nbits} bits: rows of residues are a register of {nbits} bits for every second bit; "
-            f"give at most {MOST_NBITS}, or take a design such as mont or scaled"
+            f"give at most {MOST_NBITS}, or another design, such as mont or heap"
         )
     return FoldShape(nbits, values[STEPS.name])
 
