@@ -1,23 +1,23 @@
-"""Verilog models of a library's cells, made from what Liberty says they do; two-state and without delays.
+"""Verilog models of a library's cells, generated from Liberty; two-state and without delays.
 
-A combinational output is its function. A flip-flop takes `next_state` at the edge that `clocked_on` names,
-`clear` and `preset` act at once; where both are active (Liberty's clear_preset_var, "L" for both outputs
-here) clear wins. A latch follows `data_in` while `enable` is true. A clock gate is a latch that is open while
-the clock is low, and an and gate: Liberty names it by its style only. Cells without logic (fillers, antennas,
-taps) are modules without contents.
+A combinational output is its function. A flip-flop takes `next_state` at the edge in `clocked_on`; `clear`
+and `preset` are asynchronous, and clear wins if both are active (Liberty's clear_preset_var, "L" for both
+outputs here). A latch follows `data_in` while `enable` is true. A clock gate, which Liberty names only by its
+style, is a latch that is open while the clock is low, and an AND gate. Cells without logic (fillers,
+antennas, taps) are empty modules.
 
-Verilator, with these models, and the engine of stage `gates` must agree.
+Verilator with these models must agree with the engine of stage `gates`.
 """
 
 from modexlab.fl.errors import BadInput, unknown
 from modexlab.flow.kit.functions import parse
 
-# when the latch is open, by the style of the clock gate
+# condition under which the latch is open, by the style of the clock gate
 GATE_OPEN = {"latch_posedge": "~{clock}", "latch_posedge_precontrol": "~{clock}"}
 
 
 def models(library, kinds=None):
-    """Models of these kinds of cells, or of all."""
+    """The models of these kinds of cells, or of all."""
     if kinds is None:
         kinds = library.cells
     texts = []
@@ -72,7 +72,7 @@ def _flip_flop(ff):
     clear, preset = ff.clear, ff.preset
     lines = [f"reg {ff.state};", f"wire {ff.inverse} = ~{ff.state};"]
     if clear and preset:
-        # when clear ends and preset stays, preset acts: that is an event, too
+        # preset also acts when clear ends while preset is active
         lines.append(f"wire preset = {verilog(f'({preset}) & !({clear})')};")
         preset = "preset"
     events = [_edge(text) for text in (ff.clocked_on, clear, preset) if text]
@@ -110,7 +110,7 @@ def _clock_gate(cell, gate):
 
 
 def verilog(text):
-    """A function of Liberty in Verilog: the sum of the rows of its truth table that are 1."""
+    """A Liberty function in Verilog, as the sum of the rows of its truth table that are 1."""
     function = parse(text)
     names = [identifier(name) for name in function.inputs]
     rows = (
@@ -121,5 +121,5 @@ def verilog(text):
 
 
 def identifier(name):
-    """A pin's name in Verilog, which escapes one that begins with a digit."""
+    """A pin's name in Verilog, escaped if it begins with a digit."""
     return f"\\{name} " if name[0].isdigit() else name

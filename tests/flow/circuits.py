@@ -1,6 +1,4 @@
-"""Small mapped circuits for the tests of flow/, written down once and printed as Verilog and as yosys'
-JSON.
-"""
+"""Small mapped circuits for the tests of flow/, with their Verilog and yosys JSON."""
 
 import json
 import re
@@ -17,8 +15,8 @@ BUS_BIT = re.compile(r"(\w+)\[(\d+)\]")
 
 
 class Circuit:
-    """Ports such as "clk a:8", a width behind a colon; cells by (name, kind, pins); a net is "a[3]" if `a` is
-    a port with several bits.
+    """Ports are given as "clk a:8", with the width after the colon; cells as (name, kind, pins). A net is
+    called "a[3]" if `a` is a port with several bits.
     """
 
     def __init__(self, name, inputs, outputs=""):
@@ -78,20 +76,20 @@ class Circuit:
         return json.dumps({"modules": {self.name: module}})
 
     def write(self, directory):
-        """netlist.v, returned, and netlist.json beside it."""
+        """Write netlist.json and netlist.v; return the path of the latter."""
         (directory / "netlist.json").write_text(self.json)
         netlist = directory / "netlist.v"
         netlist.write_text(self.verilog)
         return netlist
 
     def read(self, directory):
-        """The netlist, by these files."""
+        """The netlist, read from these files."""
         self.write(directory)
         return read(directory / "netlist.json", kit.find().library)
 
 
 def flop_to_flop():
-    """Two flip-flops with an inverter between."""
+    """Two flip-flops with an inverter in between."""
     circuit = Circuit("flop_to_flop", "clk d", "q")
     circuit.add("first", "DFF_X1", D="d", CK="clk", Q="a")
     circuit.add("gate", "INV_X1", A="a", ZN="b")
@@ -100,8 +98,8 @@ def flop_to_flop():
 
 
 def adder(width=8):
-    """Registers, a ripple of full adders of which the first carry is tied low, registers; names as a flat
-    hierarchy has them.
+    """Registers, a ripple of full adders with its first carry tied low, and registers; with the names of a
+    flattened hierarchy.
     """
     circuit = Circuit("adder", f"clk a:{width} b:{width}", f"sum:{width}")
     circuit.add("tie", "LOGIC0_X1", Z="dp.carry[0]")
@@ -126,8 +124,8 @@ def add_gates(circuit, x):
 
 
 def tree():
-    """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a
-    reset.
+    """Gates of many kinds with fan-out, on paths from inputs to outputs without a register; and one register
+    with a reset.
     """
     circuit = Circuit("tree", "clk rst_n x:8", "y:4 z")
     x = [f"x[{bit}]" for bit in range(8)]
@@ -143,7 +141,7 @@ def tree():
 
 
 def gated():
-    """A clock tree of two levels with a clock gate; a shift register that crosses it."""
+    """A clock tree of two levels with a clock gate, and a shift register across its branches."""
     circuit = Circuit("gated", "clk en d", "q")
     circuit.add("ct.root", "CLKBUF_X3", A="clk", Z="ct")
     circuit.add("ct.leaf0", "CLKBUF_X1", A="ct", Z="ck0")
@@ -158,7 +156,7 @@ def gated():
 
 
 def netlist_of_verilog(directory, text, top):
-    """One module of library cells, read by Yosys."""
+    """A module of library cells, read by Yosys."""
     files = kit.find()
     (directory / "cells.v").write_text(text)
     script = (
@@ -170,7 +168,7 @@ def netlist_of_verilog(directory, text, top):
 
 
 def half_perimeter(points):
-    """Half the perimeter of the box around points, the placers' own measure."""
+    """Half the perimeter of the bounding box of points, the placers' measure."""
     xs, ys = zip(*points, strict=True)
     return max(xs) - min(xs) + max(ys) - min(ys)
 
@@ -194,7 +192,7 @@ def in_rows(netlist, rows, sites, instances, pins=()):
 
 
 def fan_out(places, rows, sites, outputs=()):
-    """Inverters at these places, the first of which drives all others, and ports as (name, x, y)."""
+    """Inverters at these places, the first of which drives all others, with ports as (name, x, y)."""
     cells = {f"u{index}": Instance(f"u{index}", "INV_X1", {}) for index in range(len(places))}
     for index, cell in enumerate(cells.values()):
         cell.pins.update({"A": min(index, 1), "ZN": 1 + index})
@@ -208,7 +206,9 @@ def fan_out(places, rows, sites, outputs=()):
 
 
 def movements(netlist, values, constraints, swings=False):
-    """Movements while the inputs take these values, one set a cycle, from the state of the first set on."""
+    """The transitions while the inputs take these values, one per cycle, starting from the state of the first
+    values.
+    """
     library = kit.find().library
     timing = nldm.analyze(netlist, library, constraints)
     port = constraints.clock_port or "clk"
@@ -225,7 +225,7 @@ def movements(netlist, values, constraints, swings=False):
 
 
 def arc_delays(timing):
-    """(instance, input, its edge, output, its edge, condition, delay in ns) of every arc."""
+    """(instance, input, its edge, output, its edge, condition, delay in ns) for every arc."""
     for cell, row, delay in zip(timing.arc_cell, timing.arc_row, timing.arc_delay[0].tolist(), strict=True):
         name = timing.names[cell]
         edge = timing.kinds[timing.netlist.cells[name].kind].rows[row]
@@ -233,7 +233,7 @@ def arc_delays(timing):
 
 
 def longest_delays(timing):
-    """By (instance, input, edge of the output)."""
+    """The longest delay in ns by (instance, input, edge of the output)."""
     found = {}
     for name, related, _, _, edge, _, delay in arc_delays(timing):
         found[name, related, edge] = max(delay, found.get((name, related, edge), 0.0))

@@ -1,4 +1,4 @@
-"""Designs on their way through synthesis and proof: directories with a design and its netlist."""
+"""Helpers that synthesise and prove designs, in directories with a design and its netlist."""
 
 import functools
 import json
@@ -17,12 +17,12 @@ TOP = "dut"
 
 @functools.cache
 def unit_text(**settings):
-    """Paper 001's MontMulRem, 8 bits."""
+    """The Verilog of paper 001's MontMulRem at 8 bits."""
     return translate(find("mont-001").at(8, **settings).multiplier(), TOP)
 
 
 def synthesized(directory, text, **options):
-    """Write a design and its netlist."""
+    """Write a design and its netlist to a directory."""
     (directory / "design.sv").write_text(text)
     synthesize(directory / "design.sv", TOP, directory, **options)
 
@@ -37,7 +37,7 @@ def top_of(directory):
 
 
 def write_top(directory, module):
-    """A netlist with other contents."""
+    """Write a module as netlist.json."""
     (directory / "netlist.json").write_text(json.dumps({"modules": {TOP: module}}))
 
 
@@ -52,7 +52,7 @@ def proof(design, directory=None, **options):
 
 
 def refutation(design, directory, module):
-    """The comparison of a design with a netlist that is not its own, which it finds."""
+    """Compare a design with a netlist that differs from it; the proof must find the difference."""
     write_top(directory, module)
     report = proof(design, directory)
     assert report.refuted and not report.equivalent
@@ -60,7 +60,7 @@ def refutation(design, directory, module):
 
 
 def sizing_slack(directory, clock_ns):
-    """The worst slack with the wires of sizing, by the analysis that knows nothing of sizing."""
+    """The worst slack with the wires that sizing assumes, by an independent timing analysis."""
     library, read = kit.find().library, netlist_of(directory)
     wires = {
         read.nets[net]: NetWire(kit.find().data.constraints.wire_ff * len(sinks))

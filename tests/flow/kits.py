@@ -1,4 +1,6 @@
-"""A second library of cells, made of the first: other names of cells and layers, and some cells fewer."""
+"""A second library of cells, derived from the first: cells and layers are renamed, and some cells may be
+dropped.
+"""
 
 import hashlib
 import re
@@ -13,12 +15,12 @@ FEWER = (
 
 
 def cell_name(name):
-    """A name that tells nothing of function or strength."""
+    """A name that does not show function or strength."""
     return f"q{hashlib.sha256(name.encode()).hexdigest()[:7]}"
 
 
 def layer_names():
-    """Other names of all layers of the interconnect, vias and the site."""
+    """New names of all interconnect layers, vias and the site."""
     lef = kit.find().geometry
     names = {layer.name: f"wire{chr(97 + n)}" for n, layer in enumerate(lef.routing)}
     names |= {layer.name: f"hole{chr(97 + n)}" for n, layer in enumerate(lef.cuts)}
@@ -37,7 +39,7 @@ def _without_cells(lib, dropped):
     kept = [
         part for part in parts if not any(re.match(rf"\s*cell\s*\(\s*{kind}\s*\)", part) for kind in dropped)
     ]
-    # the library's own brace is behind the last cell
+    # the library's closing brace follows the last cell
     return "".join(kept) if kept[-1] is parts[-1] else "".join(kept) + "}\n"
 
 
@@ -48,7 +50,7 @@ def _without_macros(lef, dropped):
 
 
 def second_kit(directory, dropped=()):
-    """Write the kit, without some cells, and return its kit.toml."""
+    """Write the kit, without the dropped cells; return its kit.toml."""
     import klayout.db as db
 
     first = kit.find()

@@ -1,5 +1,5 @@
-"""The flow's figures against other tools: that they agree, and that each comparison finds what has been made
-wrong.
+"""The flow's figures compared with those of other tools: they agree, and each comparison finds a planted
+error.
 """
 
 import random
@@ -59,7 +59,7 @@ def subject_of(circuit, directory, **more):
 
 
 def timed(circuit, directory, *, res_ohm=0.0, wires=True):
-    """A circuit with wires of up to 6 fF, compared."""
+    """The subject of a timing comparison: a circuit with wires of up to 6 fF."""
     subject = subject_of(circuit, directory)
     pick = random.Random(1)
     table = {net: NetWire(pick.uniform(0.5, 6), pick.uniform(0, res_ohm)) for net in subject.netlist.nets}
@@ -67,14 +67,16 @@ def timed(circuit, directory, *, res_ohm=0.0, wires=True):
 
 
 def slacks(subject):
-    """The comparisons of the worst slack and of the one furthest off."""
+    """The comparisons of the worst slack and of the slack with the largest difference, and all comparisons by
+    name.
+    """
     rows = by_name(timing.compare(subject, "here"))
     return rows["worst setup slack here"], rows["setup slack furthest off here"], rows
 
 
 @parametrize("make, wires", [(adder, False), (tree, True)])
 def test_slacks_agree(make, wires, tmp_path):
-    """Without resistance to the last digits, endpoint by endpoint."""
+    """Without resistance, slacks agree to the last digits at every endpoint."""
     worst, furthest, rows = slacks(timed(make(), tmp_path, wires=wires))
     assert all(row.agrees for row in rows.values())
     assert max(abs(worst.difference), abs(furthest.difference)) < 1e-5
@@ -82,7 +84,7 @@ def test_slacks_agree(make, wires, tmp_path):
 
 
 def test_resistance_is_found_as_the_cause(tmp_path):
-    """Wires of kilohms: what OpenSTA's drivers see of them is less than all, and nothing else differs."""
+    """With wires of kilohms, OpenSTA's drivers see a lower load; nothing else differs."""
     worst, *_ = slacks(timed(adder(), tmp_path, res_ohm=100_000))
     assert not worst.agrees and not worst.wrong
     (told,) = re.findall(r"resistance of the wires, .* ([-+][\d.]+) ps", worst.cause)
@@ -91,7 +93,7 @@ def test_resistance_is_found_as_the_cause(tmp_path):
 
 @parametrize("factor", one_now([0, 20], 0))
 def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
-    """Forgotten, or in another unit."""
+    """The resistance is missing or in another unit."""
     ours = timing.ours
 
     def wrong(subject):
@@ -103,7 +105,9 @@ def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
 
 
 def slower(directory):
-    """The kit as it is for us; what OpenSTA reads has a full adder that is half as fast again."""
+    """A kit whose Liberty file, read by OpenSTA, has a full adder with 1.5 times the delay; our library is
+    unchanged.
+    """
     text = KIT.lib.read_text()
     begin = text.index("cell (FA_X1) {")
     end = text.index("  cell (", begin)
@@ -118,12 +122,12 @@ def slower(directory):
     path = directory / "slower.lib"
     path.write_text(text[:begin] + cell + text[end:])
     other = replace(KIT, libraries={"typical": (path,)})
-    other.__dict__["library"] = LIBRARY  # ours is read before
+    other.__dict__["library"] = LIBRARY  # the unchanged one, for our engine
     return other
 
 
 def test_a_wrong_delay_is_found(tmp_path):
-    """It has no cause that the comparison knows of, with resistances or without."""
+    """No known cause explains the difference, which is found in spite of resistances."""
     found = replace(timed(adder(), tmp_path, res_ohm=1000), kit=slower(tmp_path))
     worst, furthest, _ = slacks(found)
     assert worst.wrong and furthest.wrong
@@ -135,7 +139,7 @@ def test_a_wrong_delay_is_found(tmp_path):
 
 
 def test_area(tmp_path):
-    """By Yosys; one cell more is seen in both figures."""
+    """The area agrees with Yosys'; one additional cell is found in both figures."""
     circuit = adder()
     path = circuit.write(tmp_path)
     total = sum(LIBRARY.cells[kind].area for _, kind, _ in circuit.cells)
@@ -151,8 +155,8 @@ def test_area(tmp_path):
 
 
 def powered(circuit, directory):
-    """A circuit whose nets all move half of the time, with a clock gate that is on in a quarter of the
-    cycles.
+    """A circuit whose nets all toggle in half of the cycles, with a clock gate that is enabled in a quarter
+    of the cycles.
     """
     subject = subject_of(circuit, directory, propagated=circuit.name == "gated")
     cycles = 100
@@ -196,12 +200,12 @@ def test_a_wrong_power_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(power, "FJ_PER_NS_TO_MW", 1.2 * power.FJ_PER_NS_TO_MW)
     rows = by_name(power.compare(found, "here"))
     assert rows["switching, here"].wrong and rows["all of it, put right, here"].wrong
-    assert rows["all of it as printed, here"].wrong  # what is known of OpenSTA does not excuse it
+    assert rows["all of it as printed, here"].wrong  # the known errors of OpenSTA do not explain it
 
 
 @parametrize("part", [power.CLOCKS, power.INPUTS])
 def test_intention_does_not_excuse(part, tmp_path, monkeypatch):
-    """Clock pins and inputs of registers may differ by OpenSTA's model of registers, and by no more."""
+    """Clock pins and inputs of registers may only differ by OpenSTA's model of registers."""
     ours = power.Powered.ours
     monkeypatch.setattr(
         power.Powered,
@@ -217,14 +221,14 @@ def test_intention_does_not_excuse(part, tmp_path, monkeypatch):
 
 
 class Drawn(NamedTuple):
-    """Two inverters of a chain in a row, and the wires of their nets."""
+    """A chain of two inverters in a row, and the wires of their nets."""
 
     placed: Placed
     wires: dict[str, list[Wire]]
     metal2: list[Wire]
 
     def gds(self, directory):
-        """The file."""
+        """The path of the written GDS."""
         layout_files.write_def(directory / "layout.def", self.placed, self.wires)
         layout_files.write_gds(directory / "layout.def", directory / "layout.gds", KIT)
         return directory / "layout.gds"
@@ -274,7 +278,7 @@ def test_open_and_short_are_found(tmp_path):
     rows = found.connections(tmp_path)
     assert wrong(rows) == ["open nets, 8 pins"] and rows[0].note == "middle is in 2 pieces"
     wires.append(found.metal2[1])
-    start, end = found.placed.placement.pins["a"], wires[0]  # by metal1 to the output of the first
+    start, end = found.placed.placement.pins["a"], wires[0]  # a short to the first inverter's output
     x, y = dbu(start.x_um), dbu(start.y_um)
     wires.append(Wire("metal1", x, y, end.x0, y))
     wires.append(Wire("metal1", end.x0, y, end.x0, end.y0))
@@ -282,7 +286,7 @@ def test_open_and_short_are_found(tmp_path):
     assert "shorted nets" in wrong(rows) and "a and middle" in rows[1].note
     places["second"] = msgspec.structs.replace(places["second"], x_um=places["second"].x_um + 5.0)
     rows = found.connections(tmp_path)
-    assert wrong(rows)[0].startswith("open nets")  # a cell that is not where its wires are
+    assert wrong(rows)[0].startswith("open nets")  # a cell away from its wires
 
 
 def test_wires_too_near_are_found(tmp_path):
@@ -299,7 +303,7 @@ def test_wires_too_near_are_found(tmp_path):
 
 
 def hazard(length, loads):
-    """a & !a through so many inverters, with so many gates behind it, which make its slew slow."""
+    """a & !a through `length` inverters, with `loads` gates at its output, which slow its slew."""
     circuit = Circuit("hazard", "clk a", "z")
     nets = ["a", *(f"b{index}" for index in range(1, length + 1))]
     for index in range(length):
@@ -312,8 +316,8 @@ def hazard(length, loads):
 
 @parametrize("length, loads, cut", [(15, 0, False), (17, 2, True)])
 def test_swings_by_hand(length, loads, cut, tmp_path):
-    """A wide pulse goes the whole way twice. One that is shorter than its ramps: up while it lasts, and back
-    as far.
+    """A wide pulse swings fully twice. A pulse that is shorter than its ramps rises while it lasts, and falls
+    by the same amount.
     """
     nets = hazard(length, loads).read(tmp_path)
     asked, share = LIBRARY.constraints(CLOCK_NS), LIBRARY.slew_share
@@ -321,7 +325,7 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     cycles = 10
     counts = movements(nets, [{"a": cycle % 2} for cycle in range(cycles + 1)], asked, swings=True)
     z = nets.net("z")
-    # a & !a is always 0, but after each rise of `a` the gate sees two ones for the time of the inverters
+    # a & !a is 0 when settled, but after each rise of `a` both inputs are 1 during the delay of the inverters
     assert (counts.cycles, counts.toggles[z], counts.timed[z]) == (cycles, 0, cycles)
     assert counts.toggles[nets.net("a")] == counts.timed[nets.net("a")] == cycles
     found = nldm.analyze(nets, LIBRARY, asked)
@@ -333,7 +337,7 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     height = min(1.0, (back - down / 2 - leaves + up / 2) / up)
     assert (height < 0.99) == cut
     near = 2 * cycles * (length + 3) * TICK_NS / up
-    if not loads:  # the last thing that happens after a rise is that z falls
+    if not loads:  # the last event after a rise is the fall of z
         assert counts.latest_ns == approx(INPUT_NS + back, abs=length * TICK_NS)
     assert counts.swings[z] == approx(cycles * height, abs=near)
     assert (counts.swings <= counts.timed + 1e-9).all() and (counts.swings >= counts.toggles - 1e-9).all()

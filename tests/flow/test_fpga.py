@@ -1,6 +1,4 @@
-"""FPGA counts on circuits whose counts are known by hand, the estimate of ALMs, and the frame for place and
-route.
-"""
+"""FPGA counts of circuits with known counts, the estimate of ALMs, and the frame for place and route."""
 
 import sys
 import time
@@ -14,7 +12,7 @@ from modexlab.rtl.sim.toolchain import ToolError
 
 from tests.harness import module_fixture, parametrize, refused
 
-# an adder of 8 bits, a product of 16 x 16, a parity of 6 inputs, 5 registers and a memory of 1024 x 18
+# an 8-bit adder, a 16 x 16 multiplier, a parity of 6 inputs, 5 registers and a memory of 1024 x 18
 KNOWN = """\
 module known(
   input logic clk, en, we, input logic [7:0] a, b, input logic [15:0] c, d, input logic [9:0] at,
@@ -33,8 +31,8 @@ module known(
   end
 endmodule
 """
-# a LUT for each bit of the adder and one for the parity; 4 LUTs of 4 inputs make one of 6; a block holds 18
-# kbit, an M10K half of that
+# one LUT per bit of the adder and one for the parity; 4 LUTs of 4 inputs replace one of 6; a block RAM has
+# 36 kbit on artix-7 and 18 kbit on ecp5, an M10K 10 kbit
 COUNTS = {
     "artix-7": {"luts": 8 + 1, "carries": 2, "dsps": 1, "ffs": 5, "brams": 0.5},
     "cyclone-v": {"carries": 8, "dsps": 1, "ffs": 5, "brams": 2},
@@ -55,7 +53,7 @@ def test_known_circuit_has_known_counts(known, name):
     assert {key: found.count(key) for key in COUNTS[name]} == COUNTS[name]
     assert found.fits and found.tool.startswith(f"yosys {yosys.version()}: synth_")
     assert found.shares["dsps"] == round(1 / found.capacity["dsps"], 4)
-    # adder, parity and the two inverters at most that the memory's and the registers' enables take
+    # the adder, the parity, and at most two inverters for the enables of the memory and the registers
     assert found.alms is None or 4 + 1 <= found.alms <= 4 + 1 + 1
 
 
@@ -92,7 +90,7 @@ def test_a_refusal_cancels_the_families_that_wait(tmp_path, monkeypatch):
 def test_cyclone_alms_by_hand():
     cells = {f"MISTRAL_ALUT{size}": count for size, count in ((6, 3), (5, 2), (4, 5), (3, 4), (2, 1))}
     cells |= {"MISTRAL_ALUT_ARITH": 9, "MISTRAL_MLAB": 4}
-    # 3 + 2, which take two of the five small ones; (5 + 3) / 2; 9 adder bits in 5; 4 bits of memory in 2
+    # 3 + 2, which hold two of the five small functions; (5 + 3) / 2; 9 adder bits in 5; 4 memory bits in 2
     assert fpga.cyclone_alms(cells, {"ffs": 0}) == 3 + 2 + 4 + 5 + 2
     assert fpga.cyclone_alms(cells, {"ffs": 101}) == 26
     blocks = {"MISTRAL_MUL27X27": 1, "MISTRAL_MUL18X18": 3, "MISTRAL_MUL9X9": 3}

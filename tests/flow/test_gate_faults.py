@@ -1,5 +1,5 @@
-"""Faults in netlists, and what a netlist does cycle by cycle: against the RTL's own simulation, and against
-the engine's counts.
+"""Faults and cycle-by-cycle activity of netlists, compared with the RTL simulation and with the engine's
+counts.
 """
 
 from dataclasses import replace
@@ -33,7 +33,7 @@ def faulty():
 
 
 def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty):
-    """The same answers, and as late; registers that synthesis has made one of are left out."""
+    """The responses and their cycles are equal; registers that synthesis has merged are left out."""
     nets = faulty.tables.netlist.aliases
     model = Faulted(MACHINE.rtl())
 
@@ -52,14 +52,14 @@ def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty):
         try:
             assert faulty.run(REQUEST, MOST, NetFault(net, Stuck.FLIP, 3)) == expected, name
         except UnexpectedResponse:
-            assert name.startswith("ctrl"), name  # it answers once more
+            assert name.startswith("ctrl"), name  # a second response
         wrong += expected[0] not in (GOLDEN, None)
     assert wrong > 10
 
 
 def test_stuck_nets(faulty):
-    """A bit of the result shows it; a machine that never answers hangs; and without a fault all is
-    well.
+    """A stuck bit of the result shows in the response, a stuck valid signal hangs the machine, and without a
+    fault the result is correct.
     """
     netlist = faulty.tables.netlist
     assert faulty.run(REQUEST, MOST)[0] == GOLDEN
@@ -73,7 +73,7 @@ def test_stuck_nets(faulty):
 
 
 def test_a_campaign_of_nets(monkeypatch):
-    """Its parts are kept under a name that the library of cells is in."""
+    """The cache key of a part of the campaign contains the digest of the library."""
     made = NetCampaign(MACHINE)
     made.run(made.faults(90, False))
     keys = [Part(made, []).key]
@@ -95,7 +95,7 @@ def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty):
     assert traced.responses[0] == traced.responses[4] == GOLDEN
     lengths = {rows.shape for rows in traced.rows}
     assert lengths == {(MACHINE.cycles(77, 0x8D, 0xB3) + 1, len(model.modules))}
-    # an operation behind the same one does the same in each cycle
+    # an operation after an identical one has the same transitions in each cycle
     assert (traced.rows[3] == traced.rows[4]).all() and (traced.rows[0] != traced.rows[1]).any()
     model.close()
 
@@ -108,8 +108,8 @@ def test_what_leaks_is_found_on_the_netlist():
 
 @regress
 def test_a_check_catches_stuck_nets_too():
-    """16 bits: of those that are stuck for good some get through, as the check is made with the same unit;
-    without it many do.
+    """At 16 bits, some stuck-at faults escape, because the check uses the same unit; without the check many
+    escape.
     """
     settings = {"fit": "modulus", **EVERYTHING}
     counts = []
@@ -123,9 +123,7 @@ def test_a_check_catches_stuck_nets_too():
 
 @regress
 def test_what_is_blinded_passes_on_the_netlist():
-    """With all glitches, in the sum and in each module alone; without the blinding of its exponent the same
-    program leaks.
-    """
+    """With all glitches, in the sum and in each module; without exponent blinding the same program leaks."""
     blinded = {"schedule": "fixed-window", "blind": "both"}
     found = assess(compared(machine_of("mont", 16, **blinded)), 900, TOGGLES)
     assert not found.leaks and sum(map(found.judged, range(len(found.curve)))) > 150

@@ -56,8 +56,8 @@ MONT = catalogue.find("mont")
 
 
 def value_of(text, at):
-    """A function string of Liberty, evaluated without the reader under test: Python's own operators and
-    precedence.
+    """The value of a Liberty function, evaluated by Python's operators and precedence and not by the reader
+    under test.
     """
     for sign, operator in (("*", "&"), ("+", "|"), ("!", "~")):
         text = text.replace(sign, operator)
@@ -70,7 +70,7 @@ def value_of(text, at):
 @parametrize(
     "text, same",
     [
-        ("A ^ B & C", "(A ^ B) & C"),  # other than in Verilog and Python
+        ("A ^ B & C", "(A ^ B) & C"),  # unlike Verilog and Python
         ("A B + C'", "(A & B) | (!C)"),
         ("(A+B)' C", "(!(A | B)) & C"),
         ("!A * !B", "!(A | B)"),
@@ -79,7 +79,7 @@ def value_of(text, at):
     ],
 )
 def test_functions_of_liberty(text, same):
-    """Precedence and the ways to write an operator, by the user guide."""
+    """Precedence and the spellings of operators, by the user guide."""
     inputs = ("A", "B", "C")
     written = cell_models.verilog(text).replace("~", "!").replace("1'b", "")
     assert parse(text).table(inputs) == parse(same).table(inputs) == parse(written).table(inputs)
@@ -87,7 +87,7 @@ def test_functions_of_liberty(text, same):
 
 @parametrize("name", ["TBUF_X1", "TBUF_X2", "TBUF_X4", "TBUF_X8", "TBUF_X16", "TINV_X1"])
 def test_tables_of_three_state_cells(name):
-    """Every point of the function and of when the cell does not drive: the zoo has none of these cells."""
+    """Every point of the function and of the three-state condition; the zoo has none of these cells."""
     cell = LIBRARY.cells[name]
     (output,) = cell.outputs
     pin = cell.pins[output]
@@ -98,7 +98,7 @@ def test_tables_of_three_state_cells(name):
             assert table >> point & 1 == value_of(text, at) & 1, at
 
 
-# ---- all cells in one machine: every message is shown to every cell
+# ---- all cells in one machine: every cell gets every message
 
 BITS = 6
 SIMULATED = [
@@ -113,11 +113,12 @@ ROLES |= {"G": "m[5]", "GN": "n5", "E": "m[1]", "D": "m[0]"}
 
 
 def zoo():
-    """A netlist with one of every cell, in which message bits feed the pins; and what each bit of the answer
-    is.
+    """A netlist with one of every cell, with message bits at its pins; and (cell, output) for each bit of the
+    response.
     """
     lines, shown = [], []
-    # clear and preset through two inverters, so that they follow only the register of the harness
+    # clear and preset come through inverters from message bits, so that only the harness's register drives
+    # them
     for bit in (3, 4, 5):
         lines.append(f"  INV_X1 i{bit} (.A(m[{bit}]), .ZN(n{bit}));")
     for cell in (*COMBINATIONAL, *STATES):
@@ -144,7 +145,7 @@ def zoo():
 
 
 class Reference:
-    """Expected outputs of the cells of the zoo, message by message, from the meaning of the cells."""
+    """The expected outputs of the zoo's cells for each message, from the definitions of the cells."""
 
     def __init__(self):
         self.state = Counter()
@@ -175,17 +176,19 @@ class Reference:
 
 @module_fixture
 def built_zoo(tmp_path_factory):
-    """The netlist of the zoo as data and as text, its ports, and what each bit of the answer is."""
+    """The netlist of the zoo as data and as text, its ports, and (cell, output) for each bit of the
+    response.
+    """
     text, shown = zoo()
     nets = netlist_of_verilog(tmp_path_factory.mktemp("zoo"), text, "Zoo")
     return nets, text, Ports(Message(BITS), Message(len(shown)), ()), shown
 
 
 def vcd_toggles(path, scope, half_ps=500):
-    """Functional toggles of every net in a scope of a waveform file, cycle ends compared with cycle ends, by
-    name of the bit.
+    """Functional toggles by bit of every net in a scope of a waveform file, between the ends of cycles, and
+    the names of all bits.
 
-    Also the names of all nets. The clock is 0 in the dumps at odd multiples of half_ps.
+    The clock is 0 in the dumps at odd multiples of half_ps.
     """
     names, open_, values, ends, toggles = {}, [], {}, {}, Counter()
     seen = set()
@@ -198,7 +201,7 @@ def vcd_toggles(path, scope, half_ps=500):
                 open_.pop()
             case ["$var", _, width, code, name, *_] if open_ and open_[-1] == scope:
                 bits = [f"{name}[{bit}]" for bit in range(int(width))] if width != "1" else [name]
-                if code not in names and not seen.intersection(bits):  # else a net of two names
+                if code not in names and not seen.intersection(bits):  # otherwise a second name of a net
                     seen.update(bits)
                     names[code] = bits
             case [stamp] if stamp[0] == "#":
@@ -216,7 +219,7 @@ def vcd_toggles(path, scope, half_ps=500):
 
 
 def sequence():
-    """Messages for the zoo, and what the reference answers."""
+    """Messages for the zoo, and the responses of the reference."""
     rng = Random(6)
     messages = [rng.getrandbits(BITS) for _ in range(300)] + list(range(1 << BITS))
     reference, (_, shown) = Reference(), zoo()
@@ -237,7 +240,7 @@ def check_zoo(shown, messages, expected, answers):
 
 
 def test_every_cell_in_the_simulator(built_zoo):
-    """All cells that have a state or a function do what the reference says."""
+    """All cells with a state or a function agree with the reference."""
     nets, _, ports, shown = built_zoo
     messages, expected = sequence()
     with simulated(nets, ports) as simulation:
@@ -245,8 +248,8 @@ def test_every_cell_in_the_simulator(built_zoo):
 
 
 def as_in_verilator(nets, text, ports, requests, tmp_path, **statics):
-    """Run requests in Verilator, with models of the cells, and in the simulator: the same answers and
-    toggles. Return the answers, and how many nets moved.
+    """Run requests in Verilator, with models of the cells, and in the simulator; responses and toggles must
+    be equal. Return the run and the number of nets that toggled.
     """
     waves = tmp_path / "waves.vcd"
     text = cell_models.models(LIBRARY, {cell.kind for cell in nets.cells.values()}) + text
@@ -262,8 +265,8 @@ def as_in_verilator(nets, text, ports, requests, tmp_path, **statics):
 
 @regress
 def test_models_in_verilator(built_zoo, tmp_path):
-    """All cells' models in Verilator do what the reference says; toggles, counted in its waveforms, are those
-    of the simulator.
+    """The Verilog models of all cells agree with the reference, and the toggles in Verilator's waveforms with
+    the simulator's.
     """
     nets, text, ports, shown = built_zoo
     messages, expected = sequence()
@@ -273,8 +276,8 @@ def test_models_in_verilator(built_zoo, tmp_path):
 
 
 def compare(nets, counts, toggles, names):
-    """The toggles of every net whose name is in the waveforms must be the same; returns how many nets
-    moved.
+    """Check that the toggles of every net in the waveforms are equal; return the number of nets that
+    toggled.
     """
     compared = 0
     for name in names:
@@ -321,7 +324,7 @@ def test_loop_is_named(tmp_path):
 
 
 def test_pulse_that_does_not_pass(tmp_path):
-    """One inverter is faster than the rise of a loaded AND: the gate changes its mind in time."""
+    """An inverter is faster than the rise of a loaded AND, so the AND's output change is cancelled."""
     nets = circuit(
         tmp_path,
         "module c (input clk, input a, output z, output y); wire b; INV_X4 i (.A(a), .ZN(b));\n"
@@ -335,8 +338,8 @@ def test_pulse_that_does_not_pass(tmp_path):
 
 
 def test_balanced_tree_has_no_glitch(tmp_path):
-    """Equal gates on equal paths: one input moves a cycle, and nothing moves more than once; a chain of the
-    same function with all inputs moving does glitch.
+    """Equal gates on equal paths: if one input changes per cycle, no net toggles more than once. A chain with
+    the same function, with all inputs changing, does glitch.
     """
     gray = [{"a": i ^ i >> 1} for i in range(16)]
     rng = Random(3)
@@ -356,7 +359,7 @@ def test_balanced_tree_has_no_glitch(tmp_path):
 
 
 def random_circuit(seed, count=60):
-    """Gates of many kinds on eight inputs and on one another."""
+    """Gates of many kinds, connected to eight inputs and to one another."""
     rng = Random(seed)
     kinds = [
         "NAND2_X1",
@@ -384,8 +387,9 @@ def random_circuit(seed, count=60):
 
 
 def reference_toggles(nets, values):
-    """Toggles with delays by a plain simulator: one queue in the order of times and then of
-    making, one pending change an output, conditions of arcs evaluated anew."""
+    """Toggles with delays by a simple simulator: one queue in the order of time, then of insertion; one
+    pending change per output; conditions of arcs evaluated at each event.
+    """
     arcs = {}
     for name, related, source, output, edge, when, delay in arc_delays(nldm.analyze(nets, LIBRARY, NO_CLOCK)):
         ticks = max(1, round(delay / engine.TICK_NS))
@@ -438,8 +442,8 @@ def reference_toggles(nets, values):
 
 @parametrize("seed", one_now(range(4), 0))
 def test_glitches_of_random_circuits(seed):
-    """Every net moves as often as a plain event-driven simulator in Python says, and settles where the logic
-    without delays does.
+    """Every net toggles as often as in a simple event-driven simulator in Python, and settles to the value of
+    the simulation without delays.
     """
     nets = random_circuit(seed)
     rng = Random(seed)
@@ -462,7 +466,7 @@ def table(design, nbits):
 
 @module_fixture
 def directory(tmp_path_factory):
-    """The netlist of the 8-bit Montgomery machine, as a file."""
+    """A directory with the netlist of the 8-bit Montgomery machine."""
     out = tmp_path_factory.mktemp("mont")
     designs.synthesized(out, translate(MONT.at(8).rtl(), designs.TOP))
     return out
@@ -470,7 +474,7 @@ def directory(tmp_path_factory):
 
 @module_fixture
 def mont(directory):
-    """The same, and its ports."""
+    """The netlist of the 8-bit Montgomery machine, and its ports."""
     return designs.netlist_of(directory), ports_of(MONT.at(8).rtl())
 
 
@@ -480,7 +484,7 @@ def ports_of(component):
 
 
 def test_rows_at_gates():
-    """Every row of the table, with delays and stalls: the answers and the cycle stamps of RTL."""
+    """Every row of the table, with delays and stalls, has the responses and cycle stamps of RTL."""
     for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
         check_at_gates(MONT, table(MONT, 8), 8, stall)
 
@@ -514,8 +518,8 @@ def mutated(nets, name):
 
 
 def test_mutated_netlists_fail(mont):
-    """One cell of another function: some row gives another answer, or the protocol breaks. A few mutations
-    change nothing that a row can see (checks of operands, spare logic); most must.
+    """With another function in one cell, some row gives another response, or the protocol breaks. A few
+    mutations have no effect on any row (checks of operands, spare logic); most must have one.
     """
     nets, ports = mont
     rows = [*table(MONT, 8), *mod_exp.drawn(8, 8, 200)]
@@ -533,7 +537,7 @@ def test_mutated_netlists_fail(mont):
 
 
 def stream_workload(ports, rows, energy):
-    """A workload.json for a machine."""
+    """The workload.json of a machine."""
 
     def requests(row):
         packed = ports.response.pack(tuple(map(int, row.golden(MONT, 8))), "answer")
@@ -548,9 +552,7 @@ def stream_workload(ports, rows, energy):
 
 
 def test_gate_sim(mont, directory, tmp_path):
-    """The step: rows pass, and each energy workload has its activity in its own window, with glitches and
-    without.
-    """
+    """Rows pass, and each energy workload has the activity of its own window, with and without glitches."""
     nets, ports = mont
     rows = table(MONT, 8)[:12]
     heavy, light = mod_exp.ModExpRow("heavy", 201, 255, 253), mod_exp.ModExpRow("light", 1, 1, 253)
@@ -571,15 +573,15 @@ def test_gate_sim(mont, directory, tmp_path):
         assert plain.nets["clk"] == timed.nets["clk"] == (2 * cycles, 0.5)
         assert set(plain.nets) == set(nets.nets)
         for net, (toggles, _) in plain.nets.items():
-            # a gated clock rises as often as it falls, and not more often than the clock
+            # a gated clock has equal numbers of both edges, at most those of the clock
             gated = net in plain.clock_nets
             assert toggles <= timed.nets[net][0] and toggles <= (2 * cycles if gated else cycles)
             assert not gated or toggles % 2 == 0
         moved[name] = sum(toggles for toggles, _ in plain.nets.values())
-        # a unit is at work in one of them; in the other little but counters moves, behind registers
+        # in one of them a unit is busy; in the other almost only counters toggle, after registers
         glitches = sum(toggles for toggles, _ in timed.nets.values()) / moved[name] - 1
         assert glitches > (0.2 if row is heavy else 0.1)
-        # nothing moves later than the longest path of static timing
+        # no event is later than the longest path of static timing
         assert timed.late_events == 0 and 0 < timed.latest_ns <= 3 - slack + engine.INPUT_NS
     assert moved["heavy"] > 2 * moved["light"]
 
@@ -591,10 +593,10 @@ def test_netlist_of_another_design(mont):
 
 @regress
 def test_counts_are_verilators(tmp_path):
-    """A multiplier of shift and subtract: Verilator counts the same toggles of every net."""
+    """Verilator counts the same toggles of every net of a shift-and-subtract multiplier."""
     unit = catalogue.find("ssmm").at(8).multiplier()
     nets, ports = gates.netlist_of(unit)
-    # Verilator does not show names such as _12_
+    # Verilator does not trace names such as _12_
     names = [nets.nets[net] if net in nets.constants else f"net{net}" for net in range(len(nets.nets))]
     aliases = nets.aliases | {name: net for net, name in enumerate(names)}
     named = dataclasses.replace(nets, nets=names, aliases=aliases)
@@ -604,8 +606,8 @@ def test_counts_are_verilators(tmp_path):
     assert moved > 250
 
 
-# every design at 8 bits, the first of a multiplier at others; a divider without registers takes half an hour
-# and 6 GB at 128 bits
+# every design at 8 bits, the first of each multiplier at other widths; a divider without registers takes half
+# an hour and 6 GB at 128 bits
 @regress
 @parametrize(
     "design, nbits",
@@ -635,8 +637,8 @@ def test_every_multiplier_behind_registers_at_gates(design, nbits, tmp_path):
 
 
 def test_long_operations_are_given_by_a_window(tmp_path, monkeypatch):
-    """The first products of a private exponent, with the exact count of the whole; exponents of rows are as
-    long as may be.
+    """A window has the first products of a private exponent, with the exact cycles of the whole operation;
+    the exponents of rows are as long as the limit allows.
     """
     monkeypatch.setattr("modexlab.eval.designs.machine_chip.MOST_ENERGY_CYCLES", 600)
     monkeypatch.setattr("modexlab.eval.designs.machine_chip.MOST_ROW_CYCLES", 1000)
@@ -665,7 +667,7 @@ FAMILIES = {
     for design in reversed(DESIGNS)
     if design.paper != "001" and design.family not in ("DirectMul", "PseudoMul")
 }
-SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow with the square of the width
+SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # hardware that does not grow with the square of the width
 
 
 @regress
@@ -688,8 +690,8 @@ def check_at_gates(design, rows, nbits, stall=None):
 
 @regress
 def test_processor_at_gates():
-    """A whole processor: a program with loads, branches and products takes the instructions and cycles of
-    RTL.
+    """A whole processor: a program with loads, branches and products executes the same instructions in the
+    same cycles as at RTL.
     """
     words = [encode("addi", rd=5, imm=40), encode("addi", rd=6, rs1=6, imm=3)]
     words += [encode("mul", rd=7, rs1=6, rs2=6), encode("sw", rs2=7, imm=0x400)]
@@ -715,8 +717,8 @@ def test_processor_at_gates():
 @regress
 @parametrize("name, nbits", [("mont", 32), ("mont-ct", 40), ("serial", 16)])
 def test_no_flip_flop_knows_a_key_after_zeroise(name, nbits):
-    """Behind AXI4-Lite, at gates: two keys, their results read; without zeroise their states differ, after it
-    in no flip-flop.
+    """Behind AXI4-Lite, at gates, after the results of two different keys: without zeroise flip-flops differ,
+    after it none does.
     """
     machine = catalogue.find(name).at(nbits)
     top = 1 << nbits - 1

@@ -1,4 +1,4 @@
-"""The graph of the flow: what steps declare, mflowgen's view of it, the cache of steps, and steps that cannot
+"""The graph of the flow: declarations of steps, mflowgen's graph, the cache of steps, and steps that cannot
 run.
 """
 
@@ -46,28 +46,28 @@ endmodule
 
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
-    """A cache with nothing in it."""
+    """An empty cache."""
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture
 def counter(tmp_path):
-    """A small design from elsewhere, in a file with a comma in its name."""
+    """A small Verilog design, in a file with a comma in its name."""
     path = tmp_path / "a,counter.sv"
     path.write_text(COUNTER)
     return VerilogFiles((path,), "counter")
 
 
 def written(directory, **texts):
-    """Verilog files, in this order."""
+    """Write Verilog files; return their paths in this order."""
     for name, text in texts.items():
         (directory / f"{name}.v").write_text(text)
     return [directory / f"{name}.v" for name in texts]
 
 
 def elaborated(directory, top, *arguments):
-    """The text of Verilog files, and the design as yosys has read it."""
+    """The text of Verilog files, and the design as yosys reads it."""
     (directory / "work").mkdir(exist_ok=True)
     (directory / "design.sv").write_text(one_text(*arguments))
     read_design.read_design(directory / "design.sv", top, directory / "work")
@@ -75,7 +75,7 @@ def elaborated(directory, top, *arguments):
 
 
 def fails_at(directory, command):
-    """A step that ends with exit code 2: its message."""
+    """The message of a step that must end with exit code 2."""
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
     assert done.returncode == 2
     return done.stderr
@@ -102,10 +102,12 @@ README = (FLOW / "README.md").read_text()
 
 
 def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
-    """In a copy of the package: it runs after the step that makes its input, and mflowgen has it."""
+    """In a copy of the package, the new step runs after the step that makes its input, and mflowgen's graph
+    has it.
+    """
     package = tmp_path / "modexlab"
     for room in ("fl", "rtl", "flow"):
-        shutil.copytree(ROOT / room, package / room)  # with what is compiled already
+        shutil.copytree(ROOT / room, package / room)  # with compiled files
     folder = package / "flow" / "graph" / "steps" / "lines"
     folder.mkdir()
     (folder / "configure.yml").write_text(STEP_OF_A_USER)
@@ -128,7 +130,7 @@ def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
 
 
 def test_a_step_depends_on_its_own_sources():
-    """A change to the router repeats no synthesis."""
+    """A change to the router does not repeat synthesis."""
     of = {name: sources.closure(graph.adapter_module(name)) for name in graph.ORDER}
     assert not any(module.startswith("flow.layout") for module in of["synthesis"] | of["timing"])
     assert "flow.layout.route" in of["route"] and "flow.synth.synthesis" not in of["route"]
@@ -155,10 +157,10 @@ def test_files_have_one_maker():
 
 @parametrize("name", graph.ORDER)
 def test_declaration_is_whole(name):
-    """A step says what it checks before and after, and equal parameters of two steps have one default."""
+    """A step declares pre- and postconditions, and a parameter of several steps has one default."""
     data = yaml.safe_load((graph.STEPS / name / "configure.yml").read_text())
     assert data["name"] == name
-    ours = "eval modexlab asic {export} --export outputs"  # the product's public command
+    ours = "eval modexlab asic {export} --export outputs"  # the public command
     started = shlex.join(isolated.command("modexlab.flow.graph.step", name)[1:])
     assert data["commands"] == [ours if name == RTL else f"{{python}} {started}"]
     assert all(isinstance(said, str) for said in [*data["postconditions"], *data.get("preconditions", [])])
@@ -189,11 +191,11 @@ def test_unknown_step_and_parameter(call, argument, message):
 
 
 def test_texts_are_values():
-    assert graph.checked({"detailed": "false"})["detailed"] is False  # as commands of the ledger write it
+    assert graph.checked({"detailed": "false"})["detailed"] is False  # as in the ledger's commands
 
 
 def test_words_of_the_export():
-    """Parameters of mflowgen's users become words of the product's command, whatever they contain."""
+    """Parameters in mflowgen become arguments of the public command, whatever characters they contain."""
     values, vectors = graph.mflowgen_parameters(
         {"nbits": 8, "settings": {"modulus": "1,2 3"}, "system": True}
     )
@@ -214,7 +216,7 @@ def test_needed_steps():
 
 
 def test_page_has_all_steps_and_parameters():
-    """The tables of docs/reference/flow.md."""
+    """The tables of docs/reference/flow.md list all steps and parameters, with their defaults."""
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:1] == "|"
     ]
@@ -234,7 +236,7 @@ def test_page_has_all_steps_and_parameters():
 
 @pytest.fixture
 def hostile(tmp_path, monkeypatch):
-    """The current directory, with modules that shadow those of Python and of the packages in use."""
+    """A current directory with modules that shadow those of Python and of installed packages."""
     for name in ("random", "json", "py", "tempfile", "pickle", "argparse", "numpy", "pyosys", "modexlab"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
     monkeypatch.chdir(tmp_path)
@@ -242,13 +244,13 @@ def hostile(tmp_path, monkeypatch):
 
 
 def test_steps_import_nothing_from_the_current_directory(hostile):
-    """The command of a step, a script of yosys, and the command line by -m."""
+    """The command of a step, a script of yosys, and the command line with -m."""
     (command,) = yaml.safe_load((graph.STEPS / "synthesis" / "configure.yml").read_text())["commands"]
     words = f"{command.format(python=shlex.quote(sys.executable))} --help"
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True)
     assert done.returncode == 0 and "steps/NAME/configure.yml" in done.stdout, done.stderr
     assert yosys.run("greeting", "log hello\n", hostile).log.count("hello")
-    (hostile / "modexlab.py").unlink()  # Python itself finds this one first with -m
+    (hostile / "modexlab.py").unlink()  # with -m, Python itself would find it first
     words = [sys.executable, "-m", "modexlab.eval.cli", "--version"]
     assert subprocess.run(words, capture_output=True, text=True).stdout.startswith("modexlab ")
 
@@ -261,7 +263,7 @@ def test_workers_import_nothing_from_the_current_directory(hostile):
 
 
 def test_every_python_starts_without_the_current_directory():
-    """Directly, where it is not by `isolated.command`."""
+    """Also in code that starts Python without `isolated.command`."""
     found = 0
     for room in ("rtl", "proc", "flow", "eval"):
         for path in (ROOT / room).rglob("*.py"):
@@ -269,14 +271,14 @@ def test_every_python_starts_without_the_current_directory():
             for option in re.findall(r'sys\.executable, "-(\w)"', text):
                 assert option == "c" and "PREAMBLE}" in text, path
                 found += 1
-    assert found  # the pattern fits
+    assert found  # the pattern matches
 
 
 # ---- mflowgen
 
 
 def mflowgen(directory, *arguments, **variables):
-    """The output of mflowgen or make, or of another program in an environment with both."""
+    """The output of mflowgen or make, or of another program with both on its PATH."""
     env = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"} | variables
     done = subprocess.run(
         arguments, cwd=directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -286,7 +288,7 @@ def mflowgen(directory, *arguments, **variables):
 
 
 def test_mflowgen_makes_the_graph(tmp_path):
-    """As its users know it: run, list, status, one step."""
+    """The commands of a user: run, list, status, one step."""
     kwargs = "{'design': 'mont', 'nbits': 8, 'settings': {'nstages': 1}}"
     mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", kwargs)
     listed = dict(re.findall(r"-\s+(\d+) : (\S+)", mflowgen(tmp_path, "make", "list")))
@@ -303,7 +305,7 @@ def test_mflowgen_makes_the_graph(tmp_path):
 
 
 def test_mflowgen_takes_a_kit(tmp_path):
-    """A kit of its own becomes the step adk, with the kit's clock."""
+    """A user's kit becomes the step adk, with the kit's clock."""
     path = second_kit(tmp_path / "second")
     path.write_text(path.read_text().replace("[constraints]\n", "[constraints]\nclock_ns = 7.5\n"))
     build = tmp_path / "build"
@@ -342,14 +344,16 @@ def test_mflowgen_makes_everything(tmp_path):
 
 
 def export(counter, directory):
-    """The step rtl, by its command."""
+    """Run the step rtl by its command."""
     where = ("--verilog", str(counter.files[0]), "--top", counter.top)
     command = [sys.executable, "-m", "modexlab.eval.cli", "asic", *where, "--export", "outputs"]
     subprocess.run(command, cwd=directory, check=True, capture_output=True)
 
 
 def test_step_in_a_directory(tmp_path, own_cache, counter):
-    """Parameters from the environment, outputs in outputs/; the second time out of the cache."""
+    """Parameters come from the environment, and outputs go to outputs/; the second run takes them from the
+    cache.
+    """
     export(counter, tmp_path)
     (tmp_path / "outputs").rename(tmp_path / "inputs")
     assert "module counter" in (tmp_path / "inputs" / "design.sv").read_text()
@@ -378,7 +382,7 @@ def test_step_refuses(tmp_path, name, message):
 
 
 def test_corrupt_design_kit(tmp_path, own_cache, counter):
-    """A kit that was cut off is refused, and nothing of it stays."""
+    """A truncated kit is rejected, and no output remains."""
     export(counter, tmp_path)
     (tmp_path / "outputs").rename(tmp_path / "inputs")
     shutil.copytree(kit.find().lib.parent, tmp_path / "inputs" / "adk")
@@ -428,7 +432,9 @@ def test_build_that_fails_leaves_nothing(own_cache):
 
 
 def test_what_an_entry_depends_on(tmp_path):
-    """Contents of inputs, parameters, contents of files that parameters name; not their places."""
+    """A cache entry depends on the contents of inputs, on parameters and on the contents of files that they
+    name, but not on paths.
+    """
     entries = [
         step.entry_name("synthesis", {"design.sv": text}, {"clock_period": clock})
         for text, clock in (("a", 3.0), ("a", 3.0), ("b", 3.0), ("a", 2.9))
@@ -442,7 +448,7 @@ def test_what_an_entry_depends_on(tmp_path):
 
 
 def test_included_files(tmp_path):
-    """Every module that includes a file has it, and a cache entry depends on the text that comes of it."""
+    """A file is included in every module that names it, and a cache entry depends on the resulting text."""
     (tmp_path / "parts").mkdir()
     (tmp_path / "size.vh").write_text("localparam SIZE = 8;\n")
     body = '(output [7:0] y);\n`include "size.vh"\nassign y = SIZE;\nendmodule\n'
@@ -459,7 +465,7 @@ def test_included_files(tmp_path):
 
 
 def test_inactive_includes(tmp_path):
-    """An inactive `include is not read and takes nothing from an active one; synthesis defines SYNTHESIS."""
+    """An inactive `include is not read and does not affect an active one; SYNTHESIS is defined."""
     (tmp_path / "body.vh").write_text("wire body;\n")
     top = (
         '`ifndef SYNTHESIS\n`include "body.vh"\n`include "missing.vh"\n`endif\n'
@@ -471,7 +477,7 @@ def test_inactive_includes(tmp_path):
 
 
 def test_module_in_two_files(tmp_path):
-    """Both files are named; a listed file that another one includes is read once."""
+    """The error names both files; a listed file that another file includes is read once."""
     part = '// module part\nmodule part;\ninitial $display("module part");\nendmodule\n'
     top = '`include "one.v"\nmodule top; part part(); endmodule\n'
     files = written(tmp_path, one=part, top=top, two=part)
@@ -509,7 +515,7 @@ endmodule
 
 
 def test_full_case(tmp_path):
-    """A case marked as full makes no latch; any other is refused, with its place."""
+    """A case marked as full makes no latch; any other latch is rejected, with its place."""
     text, words = elaborated(tmp_path, "cases", written(tmp_path, cases=CASES))
     for case in ("case (s[0] & (s[1]))", "casez (s)"):
         assert f"(* full_case *) {case}" in text
@@ -520,7 +526,7 @@ def test_full_case(tmp_path):
 
 
 def test_inactive_pragmas(tmp_path):
-    """A pragma in a branch that is not compiled, a string or a comment on it switches nothing."""
+    """A pragma in an inactive branch, in a string or inside another comment has no effect."""
     (tmp_path / "part.vh").write_text(
         "wire part;\n// synopsys translate_off\nwire no;\n// synopsys translate_on\n"
     )
@@ -559,7 +565,7 @@ endmodule
 
 
 def test_translate_off_without_on(tmp_path):
-    """It is refused with its place, and no other file ends it."""
+    """It is rejected with its place, and another file cannot end it."""
     first, second = written(
         tmp_path,
         first="module first; endmodule\n\n// synopsys translate_off\nmodule no; endmodule\n",
@@ -577,7 +583,7 @@ def test_missing_tool_takes_what_needs_it(monkeypatch):
     def missing():
         raise BadInput("there is no compiler: run `apt-get install g++`")
 
-    # for timing there is a substitute of ours
+    # our own engine replaces the missing tool of timing
     for name in ("timing", "route"):
         monkeypatch.setattr(graph.adapter(name), "version", missing)
     graph.forget_versions()
@@ -591,7 +597,7 @@ def test_missing_tool_takes_what_needs_it(monkeypatch):
 
 
 def test_failing_step_leaves_the_others(own_cache, counter, monkeypatch):
-    """A step that refuses its input takes those after it along; what does not need it runs."""
+    """If a step rejects its input, the steps that need it are left out, and all others run."""
     events = []
     outcome = runner.run_flow(["timing", "equivalence"], counter, {"wire_load": "nix"}, events.append)
     assert "unknown wire-load model 'nix'" in outcome.failed["timing"]
@@ -629,19 +635,19 @@ def end_in_synthesis(by, cache, counter):
 
 @parametrize("by", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=regress)])
 def test_interrupted_run_resumes(by, own_cache, counter):
-    """A run that ends takes the steps along that it has begun; those that were done are not done again."""
+    """An interrupted run terminates its running steps; finished steps are not repeated."""
     for _ in range(5):
         end_in_synthesis(by, own_cache, counter)
         outcome = runner.run_flow(["synthesis"], counter, {})
         assert "rtl" not in outcome.fresh
         if "synthesis" in outcome.fresh:
             return
-        shutil.rmtree(own_cache)  # on a busy machine synthesis was done before the signal came: once more
+        shutil.rmtree(own_cache)  # on a busy machine synthesis ended before the signal: try again
     raise AssertionError("synthesis was always done before the signal came")
 
 
 def test_include_directories_macros_and_lines(tmp_path):
-    """Messages name the file and the line that the user knows, in what includes and in what is included."""
+    """Messages name the user's files and lines, in the including and in the included file."""
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "size.vh").write_text("`ifndef WIDTH\n`define WIDTH 4\n`endif\n")
     text = (

@@ -1,4 +1,4 @@
-"""The kit as data: no name of a cell or layer in the code, and the flow with another library of cells."""
+"""The kit as data: the code names no cell or layer, and the flow runs with another library of cells."""
 
 import json
 import re
@@ -115,7 +115,7 @@ def test_a_library_without_its_kit_has_no_roles():
 
 
 def summary(capsys, *options):
-    """Return the output of `modexlab asic --json` for mont with 8 bits."""
+    """The output of `modexlab asic --json` for mont at 8 bits."""
     assert main(["asic", "mont", "--nbits", "8", "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -124,7 +124,7 @@ def kinds(report):
     return json.loads((Path(report["products"]["synthesis"]) / "area.json").read_text())["kinds"]
 
 
-@regress  # what comes next has other names, too
+@regress  # the next test also renames cells
 def test_other_names_make_the_same_chip(tmp_path, capsys):
     first = summary(capsys)
     second = summary(capsys, "--kit", str(second_kit(tmp_path / "second")))
@@ -143,9 +143,9 @@ def test_fewer_cells_make_another_chip_that_is_right(tmp_path, capsys):
         and fewer["tests_passed"] == first["tests_passed"]
     )
     assert not kinds(fewer).keys() & {cell_name(kind) for kind in FEWER}
-    # without full adders as cells and the cell for sums of three products: 2,269 and 2,187 um^2
+    # without full-adder cells and the cell for sums of three products: 2,269 um^2, compared with 2,187
     assert 1.0 < fewer["area_um2"] / first["area_um2"] < 1.15
-    # abc may find that a register is not needed, by one mapping and not by the other; both are proved
+    # abc may remove a redundant register in one mapping and not in the other; both are proved
     assert 0 <= fewer["flops"] - first["flops"] <= 1
     assert fewer["power_mw"] == pytest.approx(first["power_mw"], rel=0.2)
     mapped = summary(capsys, "--kit", str(tmp_path / "fewer"), "--flow", "adders=full-adders")

@@ -1,4 +1,4 @@
-"""The design kit and its library: what is read, in whose units, and what is refused with a line number."""
+"""The design kit and its library: values, units, and errors with a line number."""
 
 import importlib.metadata
 import json
@@ -108,7 +108,7 @@ def test_all_of_nangate_is_read(library):
     assert gate.sequential and not library.cells["FA_X1"].sequential
     assert gate.pins["GCK"].function == "(CK & IQ)"
     assert library.cells["DLH_X1"].latch == liberty.Latch("IQ", "IQN", "G", "D", "", "")
-    # one number of each kind, from the text of the file
+    # one number of each kind, copied from the file
     and2 = library.cells["AND2_X1"]
     assert and2.leakage_nw == 25.066064 and ("A1 & A2", 28.466240) in and2.leakage_states
     assert (and2.pins["A1"].cap_rise_ff, and2.pins["A1"].cap_fall_ff) == (0.918145, 0.874832)
@@ -118,7 +118,7 @@ def test_all_of_nangate_is_read(library):
 
 
 def test_a_file_is_parsed_once(tmp_path, monkeypatch):
-    """And again when its text is another."""
+    """It is parsed again if its text changes."""
     parsed = []
     parse = liberty.parse
 
@@ -145,10 +145,10 @@ def test_units_axes_and_sloppy_text():
     assert gate.pins["A"].cap_ff == gate.pins["A"].cap_fall_ff == approx(10)
     (power,) = gate.pins["A"].power
     assert power.when == "Z" and power.rise == power.fall
-    assert power.rise.values == ((approx(500),), (approx(700),))  # 1 pF V^2 is 1000 fJ
+    assert power.rise.values == ((approx(500),), (approx(700),))  # 1 pF V^2 = 1000 fJ
     (arc,) = gate.pins["Z"].timing
     assert (arc.related, arc.kind, arc.sense) == ("A", "combinational", "negative_unate")
-    assert arc.cell_rise.index_1 == approx((0.01, 0.03))  # slews first, though the template has loads first
+    assert arc.cell_rise.index_1 == approx((0.01, 0.03))  # slews first, although the template has loads first
     assert arc.cell_rise.index_2 == approx((100, 200, 400))
     assert arc.cell_rise.values == (approx((0.01, 0.03, 0.07)), approx((0.02, 0.04, 0.09)))
     assert arc.rise_transition.at(17, 4) == approx(0.005)
@@ -209,7 +209,7 @@ def test_a_file_cut_anywhere_is_refused():
 
 
 def test_a_long_damaged_line_is_refused():
-    """In linear time: were it quadratic, this would take hours."""
+    """The parser takes linear time; quadratic time would be hours."""
     text = SMALL.replace('"7, 9"); }', '"7, 9", ' + '"1, 2", ' * 200_000)
     with refused("line"):
         liberty.parse(text)
@@ -230,7 +230,7 @@ def test_what_is_no_liberty_file_is_refused(tmp_path):
 
 
 def module(**changes):
-    """A netlist as yosys writes it, with names of all kinds, changed at the top level."""
+    """A netlist as yosys writes it, with names of all kinds; `changes` replace top-level keys."""
     base = {
         "attributes": {"top": "00000000000000000000000000000001"},
         "ports": {
@@ -322,13 +322,13 @@ def test_circuits_of_the_tests_are_netlists(tmp_path, circuit):
 
 # ---- functions
 
-# pins by their form in Liberty: keywords of Python are names; a name that begins with a digit is in quotes
+# pins by their spelling in Liberty: keywords of Python are names; a name that begins with a digit is quoted
 PINS = {name: name for name in ("A", "B1", "in", "lambda", "self", "D[0]")} | {'"1A"': "1A", r"\"2_\"": "2_"}
 LOOSENESS = {"|": 0, "&": 1, "^": 2}
 
 
 def evaluated(tree, at):
-    """The value of a tree of tuples, by Python's own operators on 0 and 1."""
+    """The value of a tree of tuples, by Python's operators on 0 and 1."""
     if isinstance(tree, str):
         return int(tree) if tree in "01" else at[PINS[tree]]
     kind, *operands = tree
@@ -337,7 +337,7 @@ def evaluated(tree, at):
 
 
 def printed(tree, draw, above=0):
-    """A tree in a random form of Liberty, with the parentheses that it needs and random others."""
+    """A tree in a random spelling of Liberty, with the necessary and random additional parentheses."""
     blank = draw(st.sampled_from(("", " ")))
     if isinstance(tree, str):
         text, level = tree, 3
@@ -414,7 +414,9 @@ library (flops) {
 
 
 def test_scan_and_enable_flip_flops():
-    """The next state is a function of pins and of the state, which has a net where no pin shows it."""
+    """The next state is a function of pins and of the state, which gets a net of its own if no pin outputs
+    it.
+    """
     library = liberty.parse(FLIP_FLOPS)
     nets = {name: number for number, name in enumerate(("d", "se", "si", "ck", "rn", "qn", "so", "q"), 2)}
     scan = {"in": "d", "SE": "se", "SI": "si", "CK": "ck", "RN": "rn", "QN": "qn", "SO": "so"}

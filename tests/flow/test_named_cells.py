@@ -1,5 +1,5 @@
-"""Adders and selections that a design names: cells of the library from the start, and proved where they
-stand.
+"""Adders and selections that a design names: they become library cells before synthesis, and are proved cell
+by cell.
 """
 
 import json
@@ -27,8 +27,8 @@ from tests.harness import module_fixture, parametrize, regress
 
 WIDTH = 6
 
-# bit 0 of `first` is constant, and its last carry is unused; `FullAddersOdd` is no adder, whatever its
-# called; ports have any names
+# bit 0 of `first` is constant, and its last carry is unused; `FullAddersOdd` is no adder in spite of its
+# name; port names are arbitrary
 DESIGN = f"""
 module FullAdders__count_{WIDTH} (
   input logic [{WIDTH - 1}:0] p, q, r, output logic [{WIDTH - 1}:0] total, up);
@@ -68,7 +68,7 @@ endmodule
 
 @module_fixture
 def made(tmp_path_factory):
-    """The design, synthesised and sized as if it were a wide one."""
+    """The design, synthesised and sized with the treatment of a wide one."""
     out = tmp_path_factory.mktemp("named")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(named_cells, "LEAST", 1)
@@ -87,7 +87,7 @@ def test_bits_with_the_function_are_cells_and_all_others_are_logic(made):
     }
     family = roles.family(roles.selector)
     kinds = {name: roles.family(kind) if "select" in name else kind for name, kind in named.items()}
-    # a constant at bit 0 of each, an unread carry at the top
+    # without bit 0, which has a constant input, and the top bit, whose carry is unread
     adders = [f"{row}.adder{place}" for row in ("first", "then") for place in range(1, WIDTH - 1)]
     selections = [f"g1.select{place}" for place in range(1, WIDTH)]
     assert kinds == dict.fromkeys(adders, roles.full_adder.cell) | dict.fromkeys(selections, family)
@@ -124,7 +124,7 @@ def test_an_input_on_another_net_is_refuted(made, tmp_path, one, other, pin):
 
 
 def test_a_kit_without_these_cells_has_several_for_each(tmp_path, monkeypatch):
-    """Without adders and a cell for three products; proved, and an input on another net is found."""
+    """Without adders and a cell for three products, the netlist is proved, and exchanged inputs are found."""
     monkeypatch.setattr(named_cells, "LEAST", 1)
     path = second_kit(tmp_path / "kit", FEWER)
     out = tmp_path / "made"
@@ -150,13 +150,13 @@ def test_a_kit_without_these_cells_has_several_for_each(tmp_path, monkeypatch):
 
 
 def test_few_of_them_are_left_to_the_mapper(tmp_path, monkeypatch):
-    monkeypatch.setattr(named_cells, "LEAST", 3 * WIDTH + 1)  # more than there are
+    monkeypatch.setattr(named_cells, "LEAST", 3 * WIDTH + 1)  # more than the design has
     synthesized(tmp_path, DESIGN, clock_ns=1.0)
     assert not any("adder" in name or "select" in name for name in top_of(tmp_path)["cells"])
 
 
 def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
-    """Yosys numbers what it makes from 1 in each process, and reads the JSON of the one before."""
+    """Yosys numbers new objects from 1 in each process, and reads the JSON of earlier processes."""
     (tmp_path / "sum.v").write_text(
         "module sum (input [7:0] a, b, output [7:0] y); assign y = a + b; endmodule\n"
     )
@@ -168,14 +168,14 @@ def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
     (old,) = cells
     (new,) = made["modules"]["sum"]["cells"]
     assert new != old
-    cells[new] = cells.pop(old)  # as if the earlier process had called it so
+    cells[new] = cells.pop(old)  # as if an earlier process had used this name
     (tmp_path / "sum.json").write_text(json.dumps(design))
     yosys.run("second", script, tmp_path)
     assert list(loaded(tmp_path, "made.json")["modules"]["sum"]["cells"]) != [new]
 
 
 def spread_circuit(readers, library):
-    """A gate with so many readers, before and after."""
+    """A gate with `readers` readers, before and after its net is spread."""
     cells = {"source": {"type": "INV_X1", "connections": {"A": [2], "ZN": [4]}}}
     cells |= {
         f"r{k}": {"type": "NAND2_X1", "connections": {"A1": [4], "A2": [3], "ZN": [10 + k]}}
@@ -199,7 +199,7 @@ def test_a_net_with_many_readers_gets_a_tree(library):
     before, after, counts = spread_circuit(1000, library)
     assert prove_same(before, after, library) == []
     assert max(map(len, after.sinks)) <= fanout.MANY
-    # both the gate's net and the port's are spread, in two levels and more
+    # the nets of the gate and of the port are spread, in at least two levels
     assert counts["spread"] == len(after.cells) - len(before.cells) > 2 * 1000 / max(fanout.SPREADS)
     asked = library.constraints(1.0, None)
     late = [

@@ -1,6 +1,4 @@
-"""Power: cells by hand, cells whose states are walked through cycle by cycle, and OpenSTA's tables as a
-second engine.
-"""
+"""Power: cells computed by hand, cells simulated cycle by cycle, and OpenSTA's tables as a second engine."""
 
 import json
 import re
@@ -32,7 +30,7 @@ from tests.harness import parametrize, refused
 CLOCK_NS = 3.0
 V2 = 1.1**2
 CK_SLEW_NS = 0.03
-MOST_ERROR = 0.05  # what the issue asks for
+MOST_ERROR = 0.05  # the largest accepted error
 EXACT = 1e-6
 
 
@@ -41,7 +39,7 @@ def estimator(circuit, directory, **options):
 
 
 def everywhere(circuit, toggles, *, ties=0.0, cycles=100):
-    """All nets alike, half of the time at 1; the clock's toggle twice a cycle."""
+    """All nets with the same toggles, half of the time at 1; the clock's nets toggle twice a cycle."""
     bits = [bit for bits in circuit.port_bits.values() for bit in bits]
     nets = dict.fromkeys([*bits, *circuit.inner_nets], (toggles, 0.5)) | {"clk": (2.0 * cycles, 0.5)}
     for _, kind, pins in circuit.cells:
@@ -58,7 +56,7 @@ def instance(found, name):
 
 
 def fj(found, milliwatts):
-    """Return the energy of the whole window."""
+    """The energy of the whole window in fJ."""
     return milliwatts * found.cycles * found.clock_ns * 1e3
 
 
@@ -67,17 +65,17 @@ def fj(found, milliwatts):
 
 
 def test_an_inverter_by_hand(tmp_path):
-    """INV_X1 between DFF_X1 and DFF_X1, with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
+    """INV_X1 between two DFF_X1, with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
     table = {"a": NetWire(2.0, source="routing"), "b": NetWire(3.0, source="routing")}
     made = estimator(flop_to_flop(), tmp_path, wires=table)
     nets = {"clk": (200, 0.5), "d": (40, 0.4), "a": (40, 0.4), "b": (40, 0.6), "q": (40, 0.6)}
     found = made.estimate(Activity.of(nets, 100, CLOCK_NS))
-    # Q's slews, the clock's being 0.03 ns: INV_X1's A weighs 1.549360 fF at a falling edge, 1.700230 at a
+    # slews of Q for a clock slew of 0.03 ns: INV_X1's A has 1.549360 fF at a falling edge, 1.700230 at a
     # rising one
     slews, loads = (0.0171859, 0.0409838), (1.897810, 3.795620)
     falling = by_hand(0.03, 2 + 1.549360, slews, loads, 0.00668007, 0.00844172, 0.00667800, 0.00844104)
     rising = by_hand(0.03, 2 + 1.700230, slews, loads, 0.00895003, 0.0123317, 0.00895914, 0.0123355)
-    # DFF_X1's D has the capacitance 1.140290 fF; a falling input makes a rising output
+    # DFF_X1's D has 1.140290 fF; a falling input makes the output rise
     load = 3 + 1.140290
     slews, loads = (0.00472397, 0.0171859), (3.795620, 7.591250)
     rise = by_hand(falling, load, slews, loads, 1.850405, 1.877758, 1.897133, 1.906718)
@@ -86,15 +84,15 @@ def test_an_inverter_by_hand(tmp_path):
     assert fj(found, row.internal_mw) == approx(20 * rise + 20 * fall, rel=EXACT)
     assert fj(found, row.switching_mw) == approx(40 * 0.5 * load * V2, rel=EXACT)
     assert row.leakage_mw == approx((0.4 * 18.604146 + 0.6 * 10.102224) * 1e-6, rel=EXACT)
-    # a register drives 7 fF at the output
+    # the load of the output port is 7 fF
     assert fj(found, instance(found, "second").switching_mw) == approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
-    # the clock's port drives two pins CK
+    # the clock port drives two pins CK
     assert fj(found, found.clock_port_mw) == approx(200 * 0.5 * 2 * 0.949653 * V2, rel=EXACT)
     assert found.energy_nj == approx(found.total_mw * 0.3)
 
 
 def paid(arcs, edge, slew, load, at, related=""):
-    """Return the energy of one transition with known values at all pins."""
+    """The energy of one transition with known values at all pins."""
     for arc in arcs:
         holds = not arc.when or functions.parse(arc.when).value(**at)
         if holds and arc.related == related:
@@ -113,8 +111,8 @@ def gated_register():
 
 @parametrize("likely_enable, likely_change", [(1.0, 0.5), (0.3, 0.5), (0.7, 0.1), (0.0, 0.5)])
 def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
-    """Registers and a clock gate: every transition charged by the states that it met, and the estimate from
-    counts alone.
+    """Registers and a clock gate: the sum over all transitions, each with the values at the pins, agrees with
+    the estimate from counts alone.
     """
     made = estimator(gated_register(), tmp_path)
     pick, cycles = Random(5), 4000
@@ -172,7 +170,7 @@ def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
 
 
 def test_a_full_adder_walked_through(tmp_path, library):
-    """One input at a time changes: each output's table is that of the input, at the values of the others."""
+    """One input changes at a time: each output uses the table of that input at the values of the others."""
     circuit = Circuit("one", "clk a b c", "s co")
     circuit.add("fa", "FA_X1", A="a", B="b", CI="c", S="s", CO="co")
     made = estimator(circuit, tmp_path)
@@ -199,7 +197,7 @@ def test_a_full_adder_walked_through(tmp_path, library):
     found = made.estimate(Activity.of(nets, steps, CLOCK_NS))
     row = instance(found, "fa")
     assert fj(found, row.internal_mw) == approx(total, rel=0.02)
-    # the library states the whole energy at both outputs
+    # the library states the whole energy at each of both outputs
     assert 0.3 * row.internal_mw < found.twice_mw < 0.5 * row.internal_mw
 
 
@@ -222,12 +220,11 @@ TABLE = re.compile(r"power:\s+\w+ -> (\w+)\s.*\s(\S+) no pg_pin")
 
 
 def by_opensta(circuit, directory, activity):
-    """Power in mW of the pins of every instance: internal by pin, "switching" and "leakage", from what
-    OpenSTA traces.
+    """Power in mW of every instance: internal by pin, "switching" and "leakage", from OpenSTA's trace.
 
-    Debian's version is of November 2019 and charges every toggle with the energies of rise and fall together,
-    and its weights of a pin's tables do not sum up to one. Both are put right here, by the definitions of
-    Liberty; slews, loads, tables, probabilities, activities and all else are its own.
+    Debian's version, of November 2019, charges every toggle with the energies of rise and fall together, and
+    its weights of a pin's tables do not sum to one. Both are corrected here, by the definitions of Liberty;
+    slews, loads, tables, probabilities, activities and everything else are OpenSTA's.
     """
     netlist = circuit.write(directory)
     script = SCRIPT.format(lib=kit.find().lib, netlist=netlist, top=circuit.name, activity=activity)
@@ -241,12 +238,12 @@ def by_opensta(circuit, directory, activity):
     for line in done.stderr.splitlines():
         if match := check.AT_PIN.search(line):
             name = match[1].replace("\\", "")
-            # of an output it stands before the pin
+            # the line for an output precedes the pin's
             found[name]["switching"] += switching if match[2] in connected[name] else 0.0
             switching = 0.0
         elif match := check.SWITCHED.search(line):
             switching = float(match[2]) * 1e3
-        elif match := check.WEIGHED.search(line):  # the weight itself has two digits only
+        elif match := check.WEIGHED.search(line):  # the weight is printed with two digits only
             weighed = max(weighed, (float(match[1]), float(match[2])))
         elif match := TABLE.search(line):
             if match[1] in connected[name]:
@@ -261,7 +258,7 @@ def by_opensta(circuit, directory, activity):
 
 
 def internal_by_pin(made, kind, name, activity):
-    """The internal power of an instance in mW, by the pin whose transitions cost it."""
+    """The internal power of an instance in mW, by the pin whose transitions cause it."""
     toggles, ones = made.activity(activity)
     place = made.members[kind].index(name)
     found = defaultdict(float)
@@ -275,13 +272,11 @@ def internal_by_pin(made, kind, name, activity):
 
 @parametrize("make", [mixed, adder, flop_to_flop])
 def test_opensta_agrees(make, tmp_path, library):
-    """By group and, for single cells, with the room that its weights need: it leaves the conditions out of
-    them.
-    """
+    """By group and, for single cells, within a tolerance for its weights, which ignore the conditions."""
     circuit = make()
     theirs = by_opensta(circuit, tmp_path, 0.5)
     made = estimator(circuit, tmp_path)
-    activity = everywhere(circuit, 50, ties=50)  # OpenSTA accepts one activity for all
+    activity = everywhere(circuit, 50, ties=50)  # OpenSTA accepts a single activity for all nets
     found = made.estimate(activity)
     sums = defaultdict(lambda: [0.0, 0.0])
     for name, kind, _ in circuit.cells:
@@ -293,8 +288,8 @@ def test_opensta_agrees(make, tmp_path, library):
         group = "combinational" if library.cells[kind].ff is None else "registers"
         by_pin = internal_by_pin(made, kind, name, activity)
         assert sum(by_pin.values()) == approx(own.internal_mw, rel=EXACT)
-        # D is charged by OpenSTA as if half of the changes came while the clock is low, and at its falling
-        # edge again
+        # OpenSTA charges D as if half of its changes occurred while the clock is low, and again at its
+        # falling edge
         by_pin.pop("D", None)
         assert all(value == approx(other[pin], rel=0.1) for pin, value in by_pin.items()), name
         rows = [("clock" if pin == "CK" else group, value, other[pin]) for pin, value in by_pin.items()]
@@ -305,13 +300,13 @@ def test_opensta_agrees(make, tmp_path, library):
         assert ours == approx(other, rel=MOST_ERROR), group
 
 
-# -- what must hold
+# -- invariants
 # -------------------------------------------------------------------------------------------------------
 
 
 def test_sums_and_monotony(tmp_path):
-    """Instances, groups and modules have the same sum; more activity takes more, none leaves leakage and the
-    clock.
+    """Instances, groups and modules have the same sum; more activity means more power, and without activity
+    leakage and clock power remain.
     """
     circuit = adder()
     modules = {"": "adder", "dp": "Datapath", "dp.add": "Ripple", "unused": "Nothing"}
@@ -366,7 +361,7 @@ def test_wires_and_clock_weigh(tmp_path):
 
 
 def test_nets_that_were_not_recorded(tmp_path):
-    """A clock tree, and buffers, that are made after the activity was recorded."""
+    """A clock tree and buffers that are inserted after the activity was recorded."""
     circuit = gated()
     circuit.add("late.buf", "BUF_X2", A="q1", Z="q1_far")
     circuit.add("late.inv", "INV_X1", A="q1_far", ZN="q1_not")
@@ -394,7 +389,7 @@ def test_nets_that_were_not_recorded(tmp_path):
 
 @pytest.fixture
 def analyzed(tmp_path):
-    """Analyse the adder by what was recorded of it, or by another activity."""
+    """A function that analyses the adder with its recorded activity, or with another file."""
     adder().write(tmp_path)
     modules = tmp_path / "hierarchy.json"
     modules.write_text(json.dumps({"cells": {}, "modules": {"": "adder"}}))
@@ -414,9 +409,7 @@ def recorded(directory, name, toggles, mode=ZERO_DELAY, **more):
 
 
 def test_energy_of_a_window_is_scaled(analyzed, tmp_path):
-    """Energy is scaled by the exact count of the operation, of which the window is a part; power is that of
-    the window.
-    """
+    """Energy is scaled to the exact cycles of the whole operation; power is that of the window."""
     recorded(tmp_path, "decrypt", 40)
     whole = analyzed()
     recorded(tmp_path, "decrypt", 40, whole_cycles=1250)
@@ -436,29 +429,29 @@ def test_power_json(analyzed, tmp_path):
     assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
     assert (made.mode, made.wires) == ("zero-delay", "model")
     assert sum(parts.total_mw for parts in made.by_group.values()) == approx(made.total_mw)
-    # both operations take 100 cycles
+    # each operation takes 100 cycles
     assert made.total_mw == approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
     for name, toggles in (("encrypt", 30), ("decrypt", 70), ("dummy", 5)):
         recorded(tmp_path, name, toggles, TIMED)
     both = analyzed()
     ratios = {name: nj / both.energy_nj[name] for name, nj in both.with_glitches.energy_nj.items()}
     assert ratios["decrypt"] > ratios["encrypt"] > 1
-    # what glitches add stands beside the figures, and changes none
+    # figures with glitches are separate and change no other figure
     assert (made.with_glitches, both.mode, both.total_mw) == (None, "zero-delay", made.total_mw)
     assert both.energy_nj == made.energy_nj
     timed = {row.workload: row.energy_nj for row in both.workloads if row.mode == TIMED}
     assert both.with_glitches.energy_nj == {name: timed[name] - timed["dummy"] for name in both.energy_nj}
     assert both.with_glitches.total_mw > both.total_mw
     assert any("lower bound" in caveat and "upper one" in caveat for caveat in both.caveats)
-    # glitches of some workloads only: no figure mixes the two
+    # glitches recorded for some workloads only: no figure mixes the modes
     (tmp_path / "activity" / "decrypt.timed.json").unlink()
     mixed_modes = analyzed()
     assert (mixed_modes.with_glitches, mixed_modes.energy_nj) == (None, made.energy_nj)
 
 
 def test_energy_and_its_spread(analyzed, tmp_path):
-    """By its own activity, beside that without glitches and that with all of them; drawn operations are its
-    spread and no more.
+    """Energy with partial-swing glitches lies between those without glitches and with all of them; operations
+    on random operands only affect the spread.
     """
     recorded(tmp_path, "decrypt", 20)
     recorded(tmp_path, "decrypt", 70, TIMED)
@@ -476,7 +469,7 @@ def test_energy_and_its_spread(analyzed, tmp_path):
     spread = found.inertial.spread_nj["decrypt"]
     assert spread.operations == len(toggles) and spread.least_nj < energy < spread.most_nj
     assert spread.least_nj < spread.mean_nj < spread.most_nj
-    # energies go with the toggles on a straight line
+    # energies are linear in the toggles
     slope = (spread.most_nj - spread.least_nj) / (max(toggles) - min(toggles))
     assert spread.std_nj == approx(slope * statistics.stdev(toggles), rel=0.05)
 

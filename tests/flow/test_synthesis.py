@@ -1,4 +1,4 @@
-"""Synthesis: netlists equal their designs, reports on their cells, and texts that are no circuit."""
+"""Synthesis: netlists that equal their designs, reports on cells, and texts that are no circuit."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from tests.harness import module_fixture, one_now, parametrize, refused, regress
 
 @module_fixture
 def unit(tmp_path_factory):
-    """Paper 001's MontMulRem, 8 bits, synthesised: design.sv and the products."""
+    """Paper 001's MontMulRem at 8 bits, synthesised: a directory with design.sv and the outputs."""
     out = tmp_path_factory.mktemp("unit")
     synthesized(out, unit_text())
     return out
@@ -114,8 +114,7 @@ def test_one_wrong_cell_is_refuted(unit, tmp_path, kinds, other, library):
     refutation(unit, tmp_path, module)
 
 
-# what multiplies by 1 reads its pipeline of the other factor no further than the first stage; `seen` reads it
-# to the end
+# a product by 1 does not use its pipeline of the other factor after the first stage
 UNREAD = """\
 module dut(input logic clk, input logic en, input logic [3:0] a, output logic [3:0] y);
   logic [3:0] ones [3], held [3], sum [3];
@@ -135,8 +134,8 @@ endmodule
 
 
 def test_registers_that_nobody_reads(tmp_path):
-    """They are gone from the netlist, where a constant has their name; that is no difference, but one that
-    shows is.
+    """Unread registers are removed, and a constant has their name in the netlist; that is no difference, but
+    an observable change is.
     """
     synthesized(tmp_path, UNREAD)
     report = proof(tmp_path)
@@ -164,7 +163,7 @@ endmodule
 
 
 def test_long_carries_are_networks(tmp_path, library):
-    """Proved against a ripple; as one it would take some 5 ns."""
+    """Long carries are proved against a ripple, which would take about 5 ns."""
     synthesized(tmp_path, WIDE.replace("OPERATOR", ">="))
     assert proof(tmp_path).equivalent
     assert nldm.analyze(netlist_of(tmp_path), library, library.constraints(1.5)).wns_ns > 0
@@ -223,7 +222,7 @@ def test_styles_and_options_make_the_same_circuit(tmp_path, options):
 
 @regress
 def test_style_area_is_smaller(unit, tmp_path):
-    """From abc and when it has been sized, at a clock that both meet."""
+    """The style area is smaller after sizing, at a clock that both styles meet."""
     areas = {}
     for style in ("default", "area"):
         (made := tmp_path / style).mkdir()
@@ -259,8 +258,8 @@ endmodule
 
 
 def test_squares_and_chains_that_may_be_rewritten(tmp_path):
-    """Both squares, also the one that is cut; the chain whose sums keep their width, and not the one whose
-    sums pass it.
+    """Both squares, including the truncated one, are rewritten, and so is the chain whose sums fit their
+    width; the chain whose sums may exceed it is not.
     """
     synthesized(tmp_path, ARITHMETIC)
     made = loaded(tmp_path, "synthesis.json")
@@ -292,7 +291,9 @@ endmodule
 
 @parametrize("order", one_now([("area", "depth"), ("depth", "area")], ("area", "depth")))
 def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
-    """The faster of the two is kept, whichever was first; one that is in time is not made twice."""
+    """The faster of both mappings is kept, whichever was first; a mapping that meets the clock is not
+    repeated.
+    """
     (tmp_path / "design.sv").write_text(CHAIN)
     both = {name: synthesis.STRUCTURES[name] for name in order}
     kept, delays = [], []
@@ -306,12 +307,12 @@ def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
 
 
 @parametrize(
-    "words, area_um2",  # a tree of multiplexers takes 194 for the data, a decoder 69 for the constants
+    "words, area_um2",  # a tree of multiplexers takes 194 for data, a decoder 69 for constants
     [("a", 170), ("{8'd0, 8'd37, 8'd74, 8'd111, 8'd148, 8'd185, 8'd222}", 67)],
     ids=["data", "constants"],
 )
 def test_words_chosen_by_an_index(words, area_um2, tmp_path):
-    """Data behind a decoder, and a table of constants as multiplexers, which fold."""
+    """Data words are selected by a decoder, constants by multiplexers, which can be folded."""
     ports = "input logic clk, input logic [6:0][7:0] a, input logic [2:0] k, output logic [7:0] y, z"
     body = f"wire [6:0][7:0] words = {words};\nalways_ff @(posedge clk) {{z, y}} <= {{y, words[k]}};"
     synthesized(tmp_path, module(body, ports))
@@ -339,7 +340,7 @@ def test_machines_of_8_bits_are_their_designs(tmp_path, name):
     "make, clock_ns, area_um2",
     [
         (lambda: find("mont-001").at(32).multiplier(), 3.0, 13000),
-        (lambda: find("mont-001").at(32).wrapped(XCEL), 3.25, 63000),  # 3 ns only without wires
+        (lambda: find("mont-001").at(32).wrapped(XCEL), 3.25, 63000),  # meets 3 ns only without wires
         (lambda: find("naive-001").at(32).wrapped(XCEL), 3.0, 16000),
         (lambda: find("mont").at(32).wrapped(XCEL), 3.0, 30000),
     ],
@@ -420,8 +421,8 @@ def test_a_library_without_wires_gets_some():
 
 
 def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
-    """AddRed as the textbook writes it and as Koc does: nearly one netlist, or two that differ as their
-    adders do.
+    """AddRed in the textbook's form and in Koc's gives nearly the same netlist, or two that differ like their
+    adders if the form is held.
     """
     areas = {}
     for form in ("textbook", "koc"):
@@ -435,7 +436,7 @@ def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
             assert picked(report, "shared_adders carry_save_rows") == (0, 0) or not hold
             areas[form, hold] = loaded(out, "area.json")["area_um2"]
     assert areas["textbook", False] == approx(areas["koc", False], rel=0.05)
-    assert areas["textbook", True] > 1.2 * areas["koc", True]  # two rows of adders a step, and one
+    assert areas["textbook", True] > 1.2 * areas["koc", True]  # two rows of adders per step, not one
 
 
 def test_netlist_of_another_design_is_no_candidate(unit, tmp_path):
@@ -452,14 +453,14 @@ def adders(design):
 
 
 def test_textbook_steps_become_one_adder_each(tmp_path):
-    """Two additions a step become one, and the common word y + n of a stage is made once."""
+    """Two additions per step become one, and the common word y + n is computed once per stage."""
     (tmp_path / "design.sv").write_text(unit_text(add_red="textbook", pipelined=True))
     reading.read_design(tmp_path / "design.sv", TOP, tmp_path)
     design = loaded(tmp_path, "coarse.json")
     assert adders(design) == 16
     assert share_adders(design) == 8
-    # eight adders come in the place of second sums, and y + n for each of the four stages; those without
-    # readers are still there
+    # eight adders replace the second sums, and each of the four stages has an adder for y + n; unread adders
+    # are still there
     assert adders(design) == 16 + 8 + 4
 
 
@@ -476,8 +477,8 @@ def test_textbook_steps_become_one_adder_each(tmp_path):
     ids=["never used", "reset alone", "x under these parameters", "a net called as the register of another"],
 )
 def test_legal_verilog_is_taken(tmp_path, body):
-    """The first three were refused as undriven; the last ended in an assertion of yosys, which had two
-    objects of one name.
+    """Unused registers and don't-cares are not reported as undriven, and two objects never get one name,
+    which ends in an assertion of yosys.
     """
     synthesized(tmp_path, module(body, "input clk, input [3:0] a, output [3:0] y"))
     assert (tmp_path / "netlist.v").exists()
@@ -493,7 +494,7 @@ def test_an_assertion_of_yosys_is_told_as_one():
 
 
 def held(enable="opens", value="a"):
-    """A marked register, and a flip-flop that may enable it."""
+    """A marked register with its enable, which is a flip-flop by default."""
     return (
         "module Held(input logic clk, input logic opens, input logic [3:0] entering,\n"
         "  (* latch *) output logic [3:0] word);\n"
@@ -506,7 +507,9 @@ def held(enable="opens", value="a"):
 
 
 def test_marked_registers_are_latches(tmp_path, library):
-    """Registers with an enable to the proof; both engines time them from the flip-flop that opens them."""
+    """The proof sees registers with an enable; both timing engines start from the flip-flop that opens the
+    latches.
+    """
     synthesized(tmp_path, held())
     cells = netlist_of(tmp_path).cells
     latches = [name for name, cell in cells.items() if library.cells[cell.kind].latch]

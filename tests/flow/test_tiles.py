@@ -1,4 +1,4 @@
-"""Modules that a design has many of: mapped, sized and proved once, and the whole is what it would be."""
+"""Modules with many instances: mapped, sized and proved once, with the same result as the whole design."""
 
 import json
 import shutil
@@ -18,8 +18,8 @@ from tests.harness import module_fixture, parametrize, refused, regress
 COUNT = 5
 TIGHT_NS = 0.62
 
-# two inputs of the first element are tied, and each passes its x on; `mixer`, which has no register, is no
-# tile
+# inputs of the first element are constant, and each element passes on its x; `mixer` has no register and is
+# no tile
 DESIGN = f"""
 module mixer (input logic [3:0] a, input logic [3:0] b, output logic [3:0] y);
   assign y = a ^ {{b[0], b[3:1]}};
@@ -58,7 +58,7 @@ endmodule
 
 @module_fixture
 def made(tmp_path_factory):
-    """The netlist of it, of tiles, in `sized` for a clock that it misses at first."""
+    """The netlist with tiles; in `sized`, sized for a clock that it misses at first."""
     out = tmp_path_factory.mktemp("tiles")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tiles, "LEAST_SAVED", 50)
@@ -69,7 +69,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """A small module is worth while, too."""
+    """Makes small modules worth being tiles."""
     monkeypatch.setattr(tiles, "LEAST_SAVED", 50)
 
 
@@ -111,7 +111,7 @@ def test_sized_by_parts_as_the_whole_says(made):
 
 
 def another_cell(module, tiled, prefix):
-    """A gate of two inputs becomes another."""
+    """Replace a two-input gate by another one."""
     cells = module["cells"]
     name, cell = next(
         (name, cell)
@@ -128,7 +128,7 @@ def another_cell(module, tiled, prefix):
 
 
 def other_nets(module, tiled, prefix):
-    """Two inputs of an instance are exchanged."""
+    """Exchange two inputs of an instance."""
     a, b = (module["netnames"][f"{prefix}.{port}"]["bits"][0] for port in "mx")
     for name, cell in module["cells"].items():
         if name.startswith(f"{prefix}."):

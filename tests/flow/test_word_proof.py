@@ -1,5 +1,5 @@
-"""Rewritten arithmetic shown by algebra to be what it was: chains of sums and squares, and what is wrong in
-one is not shown.
+"""Algebraic proofs that rewritten arithmetic is unchanged: chains of sums and squares; wrong rewritings are
+not shown.
 """
 
 import copy
@@ -21,12 +21,12 @@ from tests.harness import module_fixture, one_now, parametrize, refused, regress
 
 
 def source(bits):
-    """A machine with two of Montgomery's products in a clock cycle each, in the textbook's form."""
+    """A machine with two Montgomery products, each in one clock cycle, in the textbook's form."""
     return translate(find("mont").at(bits).rtl(), TOP)
 
 
 def unit():
-    """One such product."""
+    """A unit for one such product."""
     return translate(find("mont").at(8).multiplier(), TOP)
 
 
@@ -41,7 +41,7 @@ endmodule
 
 
 class Stages:
-    """The module at each stage of rewriting."""
+    """The module after each stage of rewriting."""
 
     def __init__(self, design):
         self.all = [design]
@@ -58,7 +58,7 @@ class Stages:
 
     @property
     def zeros(self):
-        """The first bits of the words, which are always 0: they are wider than y + n by one."""
+        """The highest bits of the words, which are always 0, as the words are one bit wider than y + n."""
         sums = {step.sum for chain in self.chains for step in chain}
         pins = [
             cell["connections"]
@@ -81,7 +81,7 @@ def stages(tmp_path_factory):
 
 
 def test_each_rewriting_is_shown(stages):
-    """Shared sums, unused bits, and chains that differ at their ends."""
+    """Shared sums, unused bits, and chains with different ends."""
     steps = [len(chain) for chain in stages.chains]
     assert steps == [8, 8] and stages.shared == 16
     assert show(stages[0], stages[1]) == 16
@@ -90,7 +90,9 @@ def test_each_rewriting_is_shown(stages):
 
 
 def test_sums_that_might_pass_their_width_are_not_shown(stages):
-    """The halving would lose what the rows drop; so without the knowledge of zeros nothing is shown."""
+    """The halving would lose the carries that rows drop, so that nothing is shown unless the zeros are
+    known.
+    """
     with pytest.raises(NotShownError, match="pass its width"):
         show(stages[2], stages[3], stages.chains)
 
@@ -104,7 +106,7 @@ def test_nothing_is_shown_without_the_pairs(stages):
 
 @parametrize("stage", one_now([1, 3], 3))
 def test_no_new_cell_may_be_another(stages, stage):
-    """Each cell that a rewriting made, with two of its bits exchanged or of another kind, is found."""
+    """Each new cell with two words exchanged or with another type is found."""
     before, after = stages[stage - 1], stages[stage]
     chains = stages.chains if stage == 3 else ()
     new = sorted(name for name, cell in after["cells"].items() if before["cells"].get(name) != cell)
@@ -134,7 +136,7 @@ def with_cell(module, name, cell):
 
 
 def _read(module, cell):
-    """Whether anything reads what a cell drives."""
+    """Whether any cell reads the output of this cell."""
     read = {bit for item in module["cells"].values() for bit in cell_bits(item, "input")}
     return not read.isdisjoint(cell["connections"]["Y"])
 
@@ -152,7 +154,7 @@ def test_nets_that_are_gone_and_nets_with_two_drivers(stages):
 
 
 def test_squares(tmp_path):
-    """Also one that is cut; a product of two words that is not there is none."""
+    """Squares, one of them truncated; with a wrong partial product the square is not shown."""
     design = coarse(tmp_path, SQUARE)
     squared = copy.deepcopy(design)
     assert make_squarers(squared) == 2
@@ -166,7 +168,7 @@ def test_squares(tmp_path):
 
 
 def test_silence_of_abc_is_no_answer(tmp_path, monkeypatch):
-    """An abc that ends without a word has compared nothing; one that was cut short is undecided."""
+    """If abc ends without a verdict, it has compared nothing; if it is stopped, the part is undecided."""
     with refused("abc compared nothing: no message"):
         equivalence._asked("quit", tmp_path, 1)
     monkeypatch.setattr(equivalence, "run_abc", lambda *_: ("", False))
@@ -181,7 +183,7 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
     report = proof(tmp_path, seconds=20)
     assert report.equivalent and "1 chain of sums step by step" in report.summary, report.summary
 
-    # random words show no place to be 0: that has to be proved, and then nothing is known of the chains
+    # random simulation cannot show that bits are 0: without that proof nothing is known of the chains
     with monkeypatch.context() as patch:
         patch.setattr(equivalence, "_asked", lambda *_: "undecided")
         report = proof(tmp_path, seconds=1)

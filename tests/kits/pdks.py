@@ -1,4 +1,4 @@
-"""The folder of PDKs with real libraries, for tests that are skipped without it."""
+"""The folder with the PDKs of real libraries; tests that need a missing PDK are skipped."""
 
 import os
 from pathlib import Path
@@ -12,14 +12,14 @@ INSTALLED = sorted(set(kit.NAMES) - {kit.DEFAULT.stem})
 
 
 def root():
-    """PDK_ROOT, else `shared/kits` next to the repository or to a worktree's folder."""
+    """PDK_ROOT, or `shared/kits` next to the repository or to the folder of worktrees."""
     named = os.environ.get(kit.PDK_ROOT)
     folders = [Path(named)] if named else [folder / "shared" / "kits" for folder in ROOT.parents[:2]]
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def require(monkeypatch, name):
-    """The path of a kit by name, with PDK_ROOT set; skip the test if its PDK is not there."""
+    """The path of a kit by name, with PDK_ROOT set; skips the test if the PDK is missing."""
     folder = root()
     if folder is None or not (folder / kit.described(name).files.pdk).is_dir():
         pytest.skip(f"no PDK of {name}: set {kit.PDK_ROOT}")

@@ -1,4 +1,4 @@
-"""Liberty and LEF as foundries write them: small files of each construct, and real libraries if present."""
+"""Liberty and LEF as foundries write them: small files for each construct, and real libraries if present."""
 
 import gzip
 import json
@@ -259,7 +259,7 @@ def test_a_foundry_s_library(monkeypatch, name):
 
 
 def delay_of(inverter):
-    """In ns, at the second slew and load of the table."""
+    """The delay in ns at the second slew and load of the table."""
     table = inverter.pins[inverter.outputs[0]].timing[0].cell_fall
     return table.at(table.index_1[1], table.index_2[1])
 

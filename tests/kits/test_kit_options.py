@@ -1,4 +1,4 @@
-"""`--kit` in other commands, and a library that a newcomer enters by a file alone."""
+"""`--kit` in other commands, and a user's library that is described by one file."""
 
 import json
 import re
@@ -12,15 +12,15 @@ from tests.kits import pdks
 from tests.paths import ROOT
 
 PAGE = ROOT / "docs" / "howto" / "cell-library.md"
-# cells of the page's example in the default library
+# cells of the page's example, and their names in the default library
 CELLS = {"TIELO": "LOGIC0_X1", "TIEHI": "LOGIC1_X1", "ICG_D1": "CLKGATE_X1", "DLY_D1": "CLKBUF_X1"}
 
 
 @pytest.fixture
 def own(tmp_path):
-    """The page's kit.toml for the default library in other units: Liberty alone, no LEF and no GDS."""
+    """The page's kit.toml for the default library in other units: Liberty only, without LEF and GDS."""
     text = kit.find().lib.read_text()
-    text = re.sub(r'(time_unit\s*: )"1ns"', r'\1"10ps"', text)  # a hundredth of the time
+    text = re.sub(r'(time_unit\s*: )"1ns"', r'\1"10ps"', text)  # a hundredth of the delays
     assert '"10ps"' in text
     text = re.sub(r"\b(INV|BUF)_X(\d+)\b", r"\1_D\2", text)
     for new, old in CELLS.items():
@@ -33,7 +33,7 @@ def own(tmp_path):
 
 
 def test_the_page_s_kit_runs_to_timing(own, capsys):
-    """At a clock a tenth of what the default kit needs."""
+    """It meets a tenth of the clock period that the default kit needs."""
     options = [
         "asic",
         "mont",

@@ -1,6 +1,7 @@
-"""`modexlab compare cores --kit all`: figures in units of each library, and rankings held to that at 45 nm.
+"""`modexlab compare cores --kit all`: figures in units of each library, and rankings compared with the one at
+45 nm.
 
-Figures are made up here, but for the units of the kits: the arithmetic is what is tested.
+All figures are invented, except for the units of the kits: the tests are about the arithmetic.
 """
 
 import json
@@ -34,7 +35,7 @@ def record(ledger, name, kit_name, area, clock, corners=(), marks=()):
 
 @pytest.fixture
 def measured(ledger):
-    """Three cores at 45 nm, and with sky130hd, where short clocks move `naive` to the front."""
+    """Three cores at 45 nm and with sky130hd, where short clocks put `naive` first."""
     for name, area in AREAS.items():
         record(ledger, name, "nangate45", area, 1.0)
         slow = {"mont": 50.0, "naive": 1.0, "ssmm": 30.0}[name]
@@ -56,12 +57,12 @@ def test_kendall_s_tau(second, tau):
 
 
 def test_units_of_the_default_kit():
-    """By the text of the Liberty file, read here in another way."""
+    """The units agree with the text of the Liberty file, read independently."""
     text = kit.find().lib.read_text()
     area = float(re.search(r"cell \(NAND2_X1\) \{.*?area\s*:\s*([\d.]+)", text, re.DOTALL)[1])
     found = lab.measured_units("nangate45")
     assert found.nand2_um2 == area and found == lab.units_of("nangate45")
-    # INV_X1 with 4 x 1.7 fF, where its table has 10 to 20 ps at 3.66 fF and twice that at 7.33 fF
+    # INV_X1 with 4 x 1.7 fF; its table has 10 to 20 ps at 3.66 fF and twice that at 7.33 fF
     assert 0.015 < found.fo4_ns["typical"] < 0.03
 
 
@@ -76,7 +77,7 @@ def test_corners_and_units(measured):
     one = next(
         item for item in found if (item.core.design, item.kit, item.corner) == ("mont", "sky130hd", "fast")
     )
-    # the clock of 50 ns is that of the slow corner, where the longest path takes eight times as long
+    # the clock of 50 ns is for the slow corner, where the longest path takes eight times as long
     assert (one.period_ns, one.product_ns, one.area_time) == (
         50 / 8,
         2 * 50 / 8,
@@ -117,7 +118,7 @@ def test_the_command(measured, capsys):
 
 
 def test_a_kit_has_a_table_of_its_own(measured, capsys):
-    """Rows of another kit are in no table of the default one."""
+    """The default kit's table has no rows of another kit."""
     assert main(["compare", "cores", "mont", "--kit", "sky130hd", "--nbits", "16", "--own", "--json"]) == 0
     (core,) = [
         item for item in json.loads(capsys.readouterr().out) if item["kind"] == "ours" and item["area_um2"]

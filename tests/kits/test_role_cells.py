@@ -1,4 +1,4 @@
-"""Networks of cells for a full adder, a half adder and a row selection, in libraries that lack the cells."""
+"""Networks of cells for a full adder, a half adder and a row selection in libraries that lack these cells."""
 
 import itertools
 from dataclasses import replace
@@ -13,7 +13,7 @@ from modexlab.flow.synth import role_cells
 from tests.harness import parametrize
 from tests.kits import pdks
 
-WORK = {  # by the arithmetic of the roles
+WORK = {  # number of inputs and outputs of each role, by arithmetic
     "full_adder": (3, lambda a, b, c: ((a + b + c) >> 1, (a + b + c) & 1)),
     "half_adder": (2, lambda a, b: ((a + b) >> 1, (a + b) & 1)),
     "selector": (6, lambda a, b, c, d, e, f: (1 - (a * b | c * d | e * f),)),
@@ -22,7 +22,7 @@ ADDERS = ("FA_X1", "HA_X1", "AOI222_X1", "AOI222_X2", "AOI222_X4")
 
 
 def values(network, library, leaves):
-    """The outputs for one row, cell by cell."""
+    """The outputs for one row of inputs, evaluated cell by cell."""
     nets = dict(enumerate(leaves))
     for kind, pins in network.cells:
         cell, at = library.cells[kind], dict(pins)
@@ -48,7 +48,7 @@ def with_roles(library, dropped=(), **roles):
 
 @pytest.fixture
 def poor(library):
-    """The default library as a foundry's without adders."""
+    """The default library without adders, like some foundries' libraries."""
     return with_roles(library, ADDERS, full_adder=None, half_adder=None, selector="")
 
 
@@ -74,7 +74,7 @@ def test_gates_take_the_place_of_a_cell(library, poor, role):
 
 
 def test_an_adder_is_no_worse_than_those_of_textbooks(poor):
-    """Two XOR and three NAND; two XOR, of which the first chooses the carry."""
+    """Compared with two XORs and three NANDs, and with two XORs, the first of which selects the carry."""
     best, _ = worth(poor, role_cells.find(poor, "full_adder").network)
 
     def gate(kind, *nets):
@@ -97,7 +97,7 @@ def test_nand_alone_will_do(library):
 
 
 def test_inverters_behind_complements(library, poor):
-    """A full adder as ASAP7 has it, against the gates of this library."""
+    """A full adder with inverted outputs, as in ASAP7, competes with the gates of this library."""
     cell = library.cells["FA_X1"]
     pins = {
         name: replace(pin, function=f"!({pin.function})") if name in cell.outputs else pin
