@@ -1,7 +1,7 @@
 """The flow as an mflowgen graph: `mkdir build; cd build; mflowgen run --design ../flow; make list; make
 status; make 4`.
 
-Parameters are passed like `mflowgen run --design ../flow --graph-kwargs "{'design': 'mont', 'nbits': 8}"`;
+Parameters are passed as in `mflowgen run --design ../flow --graph-kwargs "{'design': 'mont', 'nbits': 8}"`;
 docs/reference/flow.md lists them. Steps whose tools are missing are left out, with all steps that need them,
 and printed with the command that installs the tool.
 

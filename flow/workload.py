@@ -124,7 +124,7 @@ class Row(msgspec.Struct, frozen=True):
     source_delay: int = 0
     sink_delay: int = 0
     program: dict[str, Any] | None = None
-    # cycles of the operation, too long for gate-level simulation, that this window stands for; 0: no window
+    # cycles of the whole operation if only a window of it counts; 0: all of it counts
     whole_cycles: int = 0
     window_cycles: int = 0  # cycles after the first request in which transitions are counted; 0: all
 

@@ -11,8 +11,8 @@ drawn operands have only the latter file, activity/NAME.drawnNUMBER.inertial.jso
  with delays: "late_events" after the end of the clock period, "latest_ns"}
 
 The window is the kernel: from the clock edge that accepts the first request to the edge that accepts the last
-response, starting with an idle machine; for a program, the cycles with stats_en. Nets have their names of
-netlist.py.
+response, starting with an idle machine; for a program, the cycles with stats_en. Names of nets are those
+of netlist.py.
 """
 
 import time

@@ -4,8 +4,8 @@
 arcs from a timing analysis (nldm.py). `Engine` is one simulated netlist: it has inputs by port name, a clock,
 the values of nets, and windows in which the transitions of all nets are counted, with and without delays.
 
-A driver (gates.py) contains the engine in its own library. Without a driver, the engine simulates circuits
-with arbitrary ports. gates.cpp defines the order of events at a clock edge and the transitions that count.
+With a driver (gates.py), the engine is part of the driver's library. Without one, it simulates circuits with
+arbitrary ports. gates.cpp defines the order of events at a clock edge and the transitions that count.
 """
 
 import ctypes
@@ -241,7 +241,7 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
 
 
 def _shown(cell: Cell, pin: str) -> str | None:
-    """The state of an output: "q", its inverse "qn", or None for neither."""
+    """The state that an output drives: "q", its inverse "qn", or None for neither."""
     register, function = cell.ff or cell.latch, parse(cell.pins[pin].function)
     if cell.pins[pin].three_state:
         return None
@@ -357,11 +357,10 @@ class Engine:
         signal: str | None = None,
         clock_ns: float | None = None,
     ) -> None:
-        """Count the cycles that begin with the rising edges number `first` to `last` - 1, as `edges` counts
-        them.
+        """Count in the cycles that begin with rising edges `first` to `last` - 1, as numbered by `edges`.
 
-        With a `signal`, count only cycles before whose edge that net is 1. With `clock_ns`, also count with
-        delays: inputs change INPUT_NS after the edge, and `late` counts events after the period.
+        With a `signal`, only cycles in which that net is 1 before the edge count. With `clock_ns`, also count
+        with delays: inputs change INPUT_NS after the edge, and `late` counts events after the period.
         """
         if clock_ns is not None and not self.tables.timed:
             raise BadInput("no delays are known: make the tables with a timing (nldm.analyze)")

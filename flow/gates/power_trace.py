@@ -19,7 +19,7 @@ from ..timing import nldm
 from .engine import GateTables
 from .gates import GateSimulation
 
-PAUSE = 4  # cycles between an answer and the next request
+PAUSE = 4  # cycles between a response and the next request
 
 
 class Traced(NamedTuple):

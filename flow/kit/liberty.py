@@ -388,7 +388,8 @@ class _Damage(Exception):
 
 # A statement: `name : value ;`, `name (arguments) ;`, `name (arguments) {` or the `}` of a group, after space
 # and comments.
-# The semicolon at the end of a line may be missing. No pattern backtracks, so that all take linear time.
+# The semicolon at the end of a line may be missing. No pattern matches a text in two ways, so that all take
+# linear time.
 SPACE = r"(?:[\s;]|/\*.*?\*/|//[^\n]*|\\\n)*"
 STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 PLAIN = r'[^()"{};]*'

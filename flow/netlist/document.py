@@ -68,7 +68,7 @@ class Module(TypedDict, total=False):
 
 
 class Document(TypedDict, total=False):
-    """The whole file."""
+    """The content of a netlist file."""
 
     creator: str
     modules: dict[str, Module]

@@ -8,7 +8,7 @@ input), with inputs assumed independent. A table of an input applies to each of 
 probability of its condition.
 
 The data and the state of a register are not independent, and their relation is known: Q changes at a clock
-edge exactly if D differed from it, so D != Q holds before (toggles of Q) / (rising edges) of the edges.
+edge exactly if D differed from it, so D != Q before a fraction (toggles of Q) / (rising edges) of the edges.
 Before the falling edge, D mostly has its next value: `settled` is the fraction of its changes that occur
 while the clock is high, whose energy the library attributes to the falling edge of the clock. If a clock gate
 passes few edges, D is independent of Q in between. The output of a clock gate changes exactly if the gate was

@@ -86,7 +86,9 @@ class Inertial(WithGlitches):
 
 
 class PowerReport(Product):
-    """The whole file. Figures at the top level use the activity without delays if all workloads have one."""
+    """The content of power.json. Top-level figures use the activity without delays if all workloads
+    have one.
+    """
 
     FILE = "power.json"
     STEP = "power"

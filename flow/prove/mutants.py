@@ -1,4 +1,4 @@
-"""Mutants of SystemVerilog: one operator of a module changed, to check the prover."""
+"""Mutants of SystemVerilog texts, each with one operator, index or condition changed, to check the prover."""
 
 import re
 from collections.abc import Iterator

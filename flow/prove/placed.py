@@ -32,7 +32,7 @@ class _Side:
         """known: the cells of the mapped netlist."""
         self.netlist, self.cells, self.known = netlist, netlist.cells, known
         self.library = library
-        self.gates: dict[Gated, int] = {}  # the net that stands for all copies of a clock gate
+        self.gates: dict[Gated, int] = {}  # the net that represents all copies of a clock gate
         for name, cell in known.items():
             roles = library.cells[cell.kind].clock_gate
             if roles and name in self.cells and roles.output in self.cells[name].pins:

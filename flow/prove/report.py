@@ -24,7 +24,7 @@ class Part(msgspec.Struct):
 
 
 class Equivalence(Product):
-    """The whole file."""
+    """The content of equivalence.json."""
 
     FILE = "equivalence.json"
     STEP = "equivalence"

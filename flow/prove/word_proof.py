@@ -31,7 +31,7 @@ Monomial = frozenset[Bit]
 ONE: Monomial = frozenset()
 BITWISE = ("$and", "$xor", "$not", "$or", "$mux")
 ARITHMETIC = ("$add", "$sub")
-MOST_PRODUCTS = 100_000  # in a polynomial; equal ones have some hundreds
+MOST_PRODUCTS = 100_000  # of a polynomial; those of equal words have some hundreds
 DEPTH = 3  # levels of a cell's fan-in in `before` that are expanded
 VALUES = {"0": 0, "1": 1}
 

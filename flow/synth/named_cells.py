@@ -1,13 +1,14 @@
 """Maps adders and row selections that a design names to library cells before synthesis.
 
-A bit heap of thousands of full adders is already the best tree as it is written, and a mapper that gets its
-gates takes it apart, which takes hours. Therefore modules whose name begins with a key of NAMES are analysed,
-and no others. Where one or two outputs of such a module compute the functions of the kit's cells in this role
-(role_cells.py), by the complete truth table and whatever the ports are called, these bits become those cells.
-Yosys' passes do not look into the cells, and abc only gets the logic between them. The rest of the module
-stays as it is written, and so do bits with a constant or two equal signals among their inputs, or with an
-unread output, because logic optimization makes them smaller. This applies to designs with at least LEAST such
-cells: abc maps smaller designs in a minute, and sizing finds their adders afterwards (sizing/full_adders.py).
+A bit heap of thousands of full adders is already the best tree as it is written, and a mapper that receives
+it as gates restructures it, which takes hours. Therefore modules whose name begins with a key of NAMES are
+analysed, and no others. Where one or two outputs of such a module compute the functions of the kit's cells in
+this role (role_cells.py), by the complete truth table and whatever the ports are called, these bits become
+those cells. Yosys' passes do not look into the cells, and abc only gets the logic between them. The rest of
+the module stays as it is written, and so do bits with a constant or two equal signals among their inputs, or
+with an unread output, because logic optimization makes them smaller. This applies to designs with at least
+LEAST such cells: abc maps smaller designs in a minute, and sizing finds their adders afterwards
+(sizing/full_adders.py).
 
 Mapping keeps the names of these cells (INSTANCE.adder7, or adder7_0 and on if there are several), by which
 the equivalence proof finds them on both sides (prove/equivalence.py).
@@ -92,7 +93,9 @@ class Form:
 
 
 def likely(design: Document) -> dict[str, str]:
-    """The modules with a key of NAMES in their name, and the key; empty if they have few bits altogether."""
+    """The modules whose names begin with a key of NAMES, and the key; empty if they have few bits
+    altogether.
+    """
     # names in an exported design begin with the name of its top; yosys names a module with parameters
     # $paramod\\NAME\\..., or $paramod$HASH\\NAME
     found = {
