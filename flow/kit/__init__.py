@@ -12,11 +12,11 @@ files and change
                  `values` is JSON with their limits, for [[values]]
   [cells]        the cells by role: inverter, buffers (weakest first), tie cells, clock gate, buffers of the
                  clock tree, a slow buffer for hold, fillers; full_adder, half_adder, selector (a sum of three
-                 products) and complements (XOR and XNOR) if the library has them; gates replace missing
-                 adders and selectors. Cells are drive strengths of one function if their names agree in
-                 group 1 of `strength`, or if one list of `families` has them; `carry_ns` is the delay of a
-                 ripple carry per bit, by which synthesis chooses adders. `dont_use` has patterns of cells
-                 that mapping and sizing do not use
+                 products), complements (XOR and XNOR) and diode (against antennas) if the library has them;
+                 gates replace missing adders and selectors. Cells are drive strengths of one function if
+                 their names agree in group 1 of `strength`, or if one list of `families` has them;
+                 `carry_ns` is the delay of a ripple carry per bit, by which synthesis chooses adders.
+                 `dont_use` has patterns of cells that mapping and sizing do not use
   [constraints]  the driver of inputs and the load of outputs; the earliest change of an input; the slew of
                  the clock at registers; wire capacitance per reader of a net before layout; the default
                  clock period; `derate`, the fraction by which timing changes the delays of cells; `density`

@@ -65,7 +65,7 @@ GZIP = b"\x1f\x8b"  # first bytes; the rest is checked when the file is read
 LIBRARIES = {TYPICAL: "lib", SLOW: "slow", FAST: "fast"}
 
 
-MAY_BE_EMPTY = ("cells.selector",)
+MAY_BE_EMPTY = ("cells.selector", "cells.diode")
 # keys of the description that name cells of the library, or layers
 CELLS = (
     *(

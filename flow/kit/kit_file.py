@@ -84,6 +84,7 @@ class Cells(_Part, frozen=True):
     full_adder: Adder | None = None
     half_adder: Adder | None = None
     dont_use: tuple[str, ...] = ()  # patterns of cells that mapping and sizing do not use: "*_16"
+    diode: str = ""  # protects gates behind long wires of ports from antennas
     selector: str = ""  # a sum of three products, complemented or not, for named row selections
 
     def family(self, kind: str) -> str | None:

@@ -130,6 +130,15 @@ class Lef:
         step = dbu(2 * self.grid) or 1
         return math.ceil(dbu(layer.area / layer.width) / step) * step if layer.area else 0
 
+    def antenna_um(self, name: str, width: float) -> float:
+        """The wire of a layer that charges a gate of 1 um^2 without diffusion to the limit."""
+        layer = self.layers[name]
+        lengths = (
+            limits[1] / (2 * layer.thickness if "SIDE" in ratio else width)
+            for ratio, limits in layer.antenna.items()
+        )
+        return min(lengths, default=math.inf)
+
     @property
     def cuts(self) -> list[Layer]:
         """The cut layers."""

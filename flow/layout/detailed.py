@@ -34,6 +34,7 @@ SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
 FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
 ROUNDS, SECONDS = 250, 1800  # of the processor, which a busy machine does not change
+GATE_UM2 = 1e-4  # the router's unit of gates
 FAR = 10**9  # beyond any die, in database units
 
 Piece = tuple[int, int, int, int]  # columns and rows of its ends
@@ -101,6 +102,7 @@ class Net:
     pins: list[list[Node]]
     guide: list[Piece] = field(default_factory=list)  # its global routing
     vias: dict[Node, Access] = field(default_factory=dict)  # on nodes at pins of cells
+    gates: dict[Node, float] = field(default_factory=dict)  # um^2, of pins without diffusion, by their nodes
     number: int = -1
 
     @property
@@ -171,13 +173,15 @@ def _nets(placed: Placed, grid: Grid, ways: Ways) -> Iterator[Net]:
                 net.pins.append([_node_of(placed.placement.pins[pin], grid)])
                 continue
             place = instances[owner]
-            nodes = []
+            nodes, macro_pin = [], lef.macro(place.kind).pins[pin]
             for spot in access[place.kind][pin]:
                 x, y = lef.macro(place.kind).placed(place.orient, spot.x / DBU, spot.y / DBU)
                 node = 0, *grid.nearest(dbu(place.x_um + x), dbu(place.y_um + y))
                 if node not in grid.blocked:
                     nodes.append(node)
                     net.vias.setdefault(node, spot.turned(place.orient))
+                    if not macro_pin.diffusion_um2:
+                        net.gates[node] = macro_pin.gate_um2
             if not nodes:
                 raise ToolError(f"no via can stand on {owner}/{pin}, a pin of {place.kind}")
             net.pins.append(nodes)
@@ -226,7 +230,7 @@ def _task(grid: Grid, nets: list[Net]) -> Iterator[str]:
     for index, ways in enumerate(zip(grid.tracks, grid.stops, strict=True)):
         vertical = index % 2 == 0
         columns, rows = ways if vertical else ways[::-1]
-        yield _row(int(vertical), grid.clear(index), grid.alone(index))
+        yield _row(int(vertical), grid.clear(index), grid.alone(index), grid.bears(index))
         yield _row(*(int(x in columns) for x in grid.xs))
         yield _row(*(int(y in rows) for y in grid.ys))
     yield _row(*(grid.apart(index) for index in range(len(grid.layers) - 1)))
@@ -236,7 +240,8 @@ def _task(grid: Grid, nets: list[Net]) -> Iterator[str]:
     for net in nets:
         yield str(len(net.pins))
         for nodes in net.pins:
-            yield _row(len(nodes), *(value for node in nodes for value in node))
+            gate = round(net.gates.get(nodes[0], -GATE_UM2 if nodes[0] in net.vias else 0.0) / GATE_UM2)
+            yield _row(gate, len(nodes), *(value for node in nodes for value in node))
         yield _row(len(net.guide), *(value for piece in net.guide for value in piece))
 
 

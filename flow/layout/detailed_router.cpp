@@ -12,12 +12,16 @@
 // grow with all rounds, too: in the last ones nets push one another back and forth, each of them in conflict for a round at a time,
 // and only one that may go far leaves the place that is too full.
 //
+// Once there is no conflict, antennas are mended: while a layer is etched, its metal charges the gates that it and the layers below
+// connect, unless a diffusion is among them. A pin with too much metal gets a jumper, the shortest way up to the highest layer, and the
+// rest of its net comes to the upper end of that. The net keeps away from the lower parts of its own jumpers as from those of others.
+//
 // A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
 //
 // Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, that
-// where vias alone need more metal (or 0), for each column and each row whether it has nodes; per pair of layers the distance that
+// where vias alone need more metal (or 0), length of wire that a gate of 1 um^2 bears (or 0 without a limit), for each column and each row whether it has nodes; per pair of layers the distance that
 // two vias of a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take; most rounds,
-// seconds of the processor; number of nets; per net its pins, per pin its nodes (layer i j), and the pieces of its global routing,
+// seconds of the processor; number of nets; per net its pins, per pin the area of its gate in units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), and the pieces of its global routing,
 // by their ends (i j i j). Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires
 // and vias, and the two nodes of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
 
@@ -53,12 +57,15 @@ constexpr int ISLAND = 60;                           // nodes without a pin betw
 constexpr int ANEW_EACH = 10, ANEW_NODES = 3000;     // rounds in conflict after which a net of up to so many nodes is found anew
 constexpr float STEP = 160;                          // of the estimates in a bucket
 constexpr size_t BUCKETS = 1 << 14;                  // what is dearer is in a heap
+constexpr int MOST_JUMPERS = 5;                      // times that a net gets jumpers
+constexpr double GATE = 1e-4;                        // um^2, the unit of gates
 constexpr int TOLD = 1000;                           // nets between two words of how far the first round is
 
 using Edge = std::pair<int, int>;
 
 struct Layer {
     int vertical, clear;
+    double bears;                   // wire for each um^2 of gate; or 0
     int alone;                      // instead of `clear` for two vias in a stack, which need more metal; or 0
     std::vector<char> column, row;  // whether it has nodes there
     std::vector<int> next, last;    // along a track: the stop after and before each, -1 if there is none
@@ -89,6 +96,9 @@ struct Box {
 
 struct Net {
     std::vector<std::vector<int>> pins;
+    std::vector<int> gates;      // of the pins
+    std::vector<char> jumps;     // whether a pin has a jumper; empty if none has
+    int mended = 0;              // times that it got jumpers
     std::vector<Box> guide;      // in bins
     std::vector<int> nodes;      // of its tree
     std::vector<int> covered;    // those and what is too near
@@ -157,13 +167,14 @@ void cover(const Net& net, int sign) {
         if (const int at = bin_layer(n); at != before) count_crowd(at), before = at;
 }
 
-void claim(Net& net) {
-    net.covered = net.nodes;
+// Some nodes of a net and those that are too near to them.
+std::vector<int> reach(const std::vector<int>& nodes, const std::vector<Edge>& edges) {
+    std::vector<int> covered = nodes;
     std::vector<int> on_wires;  // nodes that a wire meets, not only vias
-    for (const auto& [a, b] : net.edges)
+    for (const auto& [a, b] : edges)
         if (layer_of(a) == layer_of(b)) on_wires.push_back(a), on_wires.push_back(b);
     tidy(on_wires);
-    for (int n : net.nodes) {
+    for (int n : nodes) {
         const int layer = layer_of(n), i = i_of(n), j = j_of(n);
         const Layer& own = layers[layer];
         const auto& places = own.vertical ? ys : xs;
@@ -172,9 +183,14 @@ void claim(Net& net) {
         const int clear = alone ? own.alone : own.clear;
         for (const auto* way : {&own.next, &own.last})
             for (int k = (*way)[here]; k >= 0 && std::abs(places[k] - places[here]) < clear; k = (*way)[k])
-                net.covered.push_back(own.vertical ? node(layer, i, k) : node(layer, k, j));
+                covered.push_back(own.vertical ? node(layer, i, k) : node(layer, k, j));
     }
-    tidy(net.covered);
+    tidy(covered);
+    return covered;
+}
+
+void claim(Net& net) {
+    net.covered = reach(net.nodes, net.edges);
     cover(net, 1);
 }
 
@@ -369,13 +385,72 @@ Box between(const std::vector<int>& pin, const std::vector<int>& tree) {
     return {box.low_i - AROUND_PIN, box.low_j - AROUND_PIN, box.high_i + AROUND_PIN, box.high_j + AROUND_PIN};
 }
 
+// The jumpers of a net. While it lives, the net can meet them at their upper ends only.
+class Jumpers {
+   public:
+    explicit Jumpers(Net& of) : net(of), pins(of.pins) {}
+    ~Jumpers() {
+        for (int n : walls) demands[n].blocked = false;
+    }
+    Jumpers(const Jumpers&) = delete;
+    Jumpers& operator=(const Jumpers&) = delete;
+
+    // Returns whether each pin that needs a jumper has one.
+    bool run(int around) {
+        for (size_t p = 0; p < net.jumps.size(); p++)
+            if (net.jumps[p] && !add(pins[p], around)) return false;
+        return true;
+    }
+
+    // Of each pin the nodes at which the net meets it, or its jumper.
+    const std::vector<std::vector<int>>& ends() const { return pins; }
+
+    // Make them part of the net.
+    void join() {
+        net.nodes.insert(net.nodes.end(), nodes.begin(), nodes.end());
+        net.edges.insert(net.edges.end(), edges.begin(), edges.end());
+        tidy(net.nodes), tidy(net.edges);
+    }
+
+   private:
+    Net& net;
+    std::vector<std::vector<int>> pins;
+    std::vector<int> nodes, walls;
+    std::vector<Edge> edges;
+
+    bool add(std::vector<int>& pin, int around) {
+        const int top = layer_count - 1, i = i_of(pin[0]) / BIN, j = j_of(pin[0]) / BIN;
+        open_window();
+        add_bins(i - around, j - around, i + around, j + around);
+        Goal goal;
+        for (int bin : window_bins)
+            for (int n = bin * per_bin + top * BIN * BIN; n < (bin + 1) * per_bin; n++)
+                if (const int a = i_of(n), b = j_of(n); a < nx && b < ny && layers[top].column[a] && layers[top].row[b]) goal.add(n);
+        if (goal.high_layer < 0) return false;
+        for (const Edge& edge : edges) mark_cut(edge);
+        const std::vector<int> way = find(pin, goal, true);  // from the upper end
+        if (way.empty()) return false;
+        std::vector<Edge> steps;
+        add_way(way, steps);
+        for (int n : reach({way.begin() + 1, way.end()}, steps))
+            if (!demands[n].blocked) demands[n].blocked = true, walls.push_back(n);
+        nodes.insert(nodes.end(), way.begin(), way.end());
+        edges.insert(edges.end(), steps.begin(), steps.end());
+        pin = {way[0]};
+        return true;
+    }
+};
+
 // A tree for a net, near its global routing; returns whether there is one.
 bool find_all(Net& net, int around) {
     net.nodes.clear(), net.edges.clear();
-    for (size_t p = 1; p < net.pins.size(); p++) {
-        const auto& pin = net.pins[p];
+    Jumpers jumpers(net);
+    if (!jumpers.run(around)) return false;
+    const auto& pins = jumpers.ends();
+    for (size_t p = 1; p < pins.size(); p++) {
+        const auto& pin = pins[p];
         const bool first = net.nodes.empty();
-        const auto& tree = first ? net.pins[0] : net.nodes;
+        const auto& tree = first ? pins[0] : net.nodes;
         const Box everywhere{0, 0, bin_columns, bin_rows};
         std::vector<int> way;
         for (const Box& box : {between(pin, tree), everywhere}) {
@@ -394,8 +469,8 @@ bool find_all(Net& net, int around) {
         net.nodes.insert(net.nodes.end(), way.begin(), way.end());
         tidy(net.nodes);
     }
-    if (net.pins.size() == 1) net.nodes.push_back(net.pins[0][0]);
-    tidy(net.edges);
+    if (pins.size() == 1) net.nodes.push_back(pins[0][0]);
+    jumpers.join();
     return true;
 }
 
@@ -651,7 +726,7 @@ void settle(Net& net) {
     if (!net.lost && !conflicts(net)) return;
     release(net);
     const int rounds = net.in_conflict + turn / OF_ALL_ROUNDS;
-    const bool anew = net.lost || (net.in_conflict % ANEW_EACH == ANEW_EACH - 1 && net.nodes.size() <= ANEW_NODES);
+    const bool anew = net.lost || !net.jumps.empty() || (net.in_conflict % ANEW_EACH == ANEW_EACH - 1 && net.nodes.size() <= ANEW_NODES);
     const int hops = std::min(1 + MORE_HOPS * rounds, MOST_HOPS), margin = std::min(MARGIN * (1 + rounds), MOST_MARGIN);
     bool done = !anew && Repair(net).run(hops, margin);
     for (int around = 1 + rounds / WIDER_AFTER; !done && around <= MOST_AROUND; around *= 4) done = find_all(net, around);
@@ -678,6 +753,54 @@ std::vector<int> unsettled() {
     return found;
 }
 
+// The pins of a net that the metal of a layer below the highest may charge too much, once that layer is made.
+std::vector<int> charged(const Net& net) {
+    std::vector<int> found, up(net.nodes.size());
+    for (size_t at = 0; at < up.size(); at++) up[at] = int(at);
+    auto root = [&](int at) {
+        while (up[at] != at) at = up[at] = up[up[at]];
+        return at;
+    };
+    for (int layer = 0; layer + 1 < layer_count; layer++) {
+        for (const auto& [a, b] : net.edges)
+            if (std::max(layer_of(a), layer_of(b)) == layer) up[root(index_of(net.nodes, a))] = root(index_of(net.nodes, b));
+        if (!layers[layer].bears) continue;
+        std::vector<double> wire(up.size()), gate(up.size());
+        std::vector<char> safe(up.size());
+        for (const auto& [a, b] : net.edges)
+            if (layer_of(a) == layer && layer_of(b) == layer)
+                wire[root(index_of(net.nodes, a))] += std::abs(xs[i_of(a)] - xs[i_of(b)]) + std::abs(ys[j_of(a)] - ys[j_of(b)]);
+        std::vector<int> met(net.pins.size(), -1);
+        for (size_t p = 0; p < met.size(); p++) {
+            for (size_t k = 0; k < net.pins[p].size() && met[p] < 0; k++) met[p] = index_of(net.nodes, net.pins[p][k]);
+            if (met[p] < 0) continue;
+            met[p] = root(met[p]);
+            if (net.gates[p] < 0)
+                safe[met[p]] = true;
+            else
+                gate[met[p]] += GATE * net.gates[p];
+        }
+        for (size_t p = 1; p < met.size(); p++)
+            if (net.gates[p] > 0 && !safe[met[p]] && wire[met[p]] > layers[layer].bears * gate[met[p]]) found.push_back(int(p));
+    }
+    return found;
+}
+
+// The nets that get jumpers, and more of them.
+std::vector<int> antennas() {
+    std::vector<int> found;
+    for (size_t n = 0; n < nets.size(); n++) {
+        Net& net = nets[n];
+        const std::vector<int> pins = charged(net);
+        if (pins.empty() || net.mended == MOST_JUMPERS) continue;
+        net.jumps.resize(net.pins.size());
+        for (int p : pins) net.jumps[p] = true;
+        net.mended++, net.lost = true;
+        found.push_back(int(n));
+    }
+    return found;
+}
+
 // Half the outline of a net's first choices.
 int span(const Net& net) {
     Box box;
@@ -694,7 +817,7 @@ void read_grid() {
     layers.resize(read());
     layer_count = int(layers.size());
     for (Layer& own : layers) {
-        own.vertical = read(), own.clear = read(), own.alone = read();
+        own.vertical = read(), own.clear = read(), own.alone = read(), own.bears = read();
         own.column.resize(nx), own.row.resize(ny);
         for (auto* has : {&own.column, &own.row})
             for (char& each : *has) each = char(read());
@@ -724,6 +847,7 @@ void read_nets() {
     for (Net& net : nets) {
         net.pins.resize(read());
         for (auto& pin : net.pins) {
+            net.gates.push_back(read());
             pin.resize(read());
             for (int& n : pin) {
                 const int layer = read(), i = read(), j = read();
@@ -799,6 +923,7 @@ int main() {
         }
         waiting = unsettled();
         std::fprintf(stderr, "round %d %zu\n", ++turn, waiting.size());
+        if (waiting.empty()) waiting = antennas();
         if (waiting.empty() || std::clock() > std::clock_t(seconds) * CLOCKS_PER_SEC) break;
         present = std::min(present * PRICE_GROWTH, MOST_PRICE);
         crowded *= CALMER;

@@ -1,5 +1,6 @@
 """The grid of the detailed router: tracks of all layers, and the distances that the LEF asks for on them."""
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,6 +10,7 @@ from ..kit.lef import Box, Lef, dbu
 from .placement import Placement
 from .routing import Rect
 
+MARGIN = 0.9  # of an antenna: the router does not count vias and longer ends
 Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
 
 
@@ -91,6 +93,12 @@ class Grid:
             return 0
         length, pad = self.least_length(name), dbu(2 * self.reach(index, 1 - index % 2))
         return (length if self.strict else (length + pad) // 2) + dbu(self.lef.layers[name].spacing)
+
+    def bears(self, index: int) -> int:
+        """The wire of a layer that a gate of 1 um^2 without diffusion bears (dbu); 0 without a limit."""
+        name = self.layers[index]
+        length = self.lef.antenna_um(name, self.widths[name])
+        return dbu(MARGIN * length) if length < math.inf else 0
 
     def asides(self) -> list[tuple[int, int]]:
         """The steps that a via at a pin may stand beside its node, the shortest first: both of two neighbours

@@ -38,6 +38,7 @@ from ..synth.sizing.families import Families
 from ..synth.sizing.model import Model, least
 from ..timing.graph import TimingGraph
 from . import clock_tree, hold, placer, post_place_sizing, wires
+from .diodes import add_diodes
 from .placed import Placed
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
 from .placer import Floorplan, Port
@@ -118,6 +119,8 @@ def _finish(
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
         steps["sizing_after_tree"] = size
         steps["hold"] = lambda: hold.repair(placed, asked, fast)
+    if placed.library.roles.diode:
+        steps["diodes"] = lambda: owners.update(add_diodes(placed))
     if placed.lef.kit.supply.tap:
         steps["taps"] = lambda: add_taps(placed)
     for name, step in steps.items():

@@ -290,7 +290,7 @@ def clock_output(cell: Cell, pin: str) -> str | None:
     """
     if cell.clock_gate:
         return cell.clock_gate.output if pin == cell.clock_gate.clock else None
-    return None if cell.sequential or len(cell.inputs) != 1 else cell.outputs[0]
+    return cell.outputs[0] if cell.outputs and not cell.sequential and len(cell.inputs) == 1 else None
 
 
 def clock_through(

@@ -1,9 +1,10 @@
 """Proof that a placed netlist computes the same as the mapped one.
 
-Placement may change drive strengths, exchange commutative inputs, add buffers, and copy clock gates. Each net
-of the mapped netlist corresponds to the net of the placed netlist that the same output or port drives. The
-proof requires that each input reads, behind buffers, the net that corresponds to its old one. As registers,
-ports and functions are unchanged, the netlists are then equivalent, by induction over the logic levels.
+Placement may change drive strengths, exchange commutative inputs, add buffers and diodes, and copy clock
+gates. Each net of the mapped netlist corresponds to the net of the placed netlist that the same output or
+port drives. The proof requires that each input reads, behind buffers, the net that corresponds to its old
+one. As registers, ports and functions are unchanged, the netlists are then equivalent, by induction over
+the logic levels.
 """
 
 import functools
@@ -72,8 +73,8 @@ def _differences(before: Netlist, after: Netlist, library: Library) -> Iterator[
         cell = now.kind(name)
         if cell.clock_gate and now.gated(name) not in now.gates:
             yield f"{name} is no copy of a clock gate"
-        elif not cell.clock_gate and not _is_buffer(cell):
-            yield f"{name} was added and is no buffer"
+        elif not cell.clock_gate and cell.outputs and not _is_buffer(cell):
+            yield f"{name} was added and is no buffer or diode"
     alike = functools.cache(lambda *kinds: _alike(library, *kinds))
     twins = {}  # the cells of both netlists, by name
     for name, old in before.cells.items():

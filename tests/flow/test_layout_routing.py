@@ -240,6 +240,47 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
             assert net == other or b - a >= grid.clear(layer)
 
 
+def wire_below(grid, tree, node, top):
+    """Lengths by layer, in um, of what a net's wires up to a layer connect to a node."""
+    rest = [piece for piece in tree.pieces if max(end[0] for end in piece) <= top]
+    reached, own = {node}, []
+
+    def nodes(piece):
+        (a, i0, j0), (b, i1, j1) = piece
+        return set(itertools.product({a, b}, range(i0, i1 + 1), range(j0, j1 + 1)))
+
+    while touching := [piece for piece in rest if nodes(piece) & reached]:
+        own += touching
+        reached |= set().union(*map(nodes, touching))
+        rest = [piece for piece in rest if piece not in touching]
+    lengths = defaultdict(float)
+    for (layer, i0, j0), (_, i1, j1) in own:
+        lengths[layer] += (grid.xs[i1] - grid.xs[i0] + grid.ys[j1] - grid.ys[j0]) / DBU
+    return lengths, reached
+
+
+def test_a_gate_gets_a_jumper_where_metal_would_charge_it(grid, monkeypatch):
+    """20 um from a port, with a gate that bears 5 um on each layer; a driver's diffusion protects it."""
+    columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
+    source, gate = (0, columns[4], 20), (0, columns[110], 20)
+    for bears, gates, driven in (
+        (0.0, {gate: 0.1}, False),
+        (50.0, {gate: 0.1}, False),
+        (50.0, {gate: 0.1}, True),
+    ):
+        monkeypatch.setattr(grid, "bears", lambda index, bears=bears: dbu(bears))
+        vias = dict.fromkeys([source, gate] if driven else [gate])
+        net = detailed.Net([[source], [gate]], [(*source[1:], *gate[1:])], vias, gates)
+        (tree,), left, _ = detailed.search(grid, [net])
+        assert left == 0 and in_one_piece({source, gate}, tree)
+        longest = 0.0
+        for top in range(len(grid.layers) - 1):
+            lengths, reached = wire_below(grid, tree, gate, top)
+            longest = max(longest, lengths[top])
+            assert driven or bears == 0.0 or source not in reached
+        assert (longest < 5.0) == (bears > 0.0 and not driven)
+
+
 def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid):
     """Two ends with a via down, along a track: as far as the pads leave the spacing between them nothing is
     to be done.
