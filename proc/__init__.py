@@ -1,3 +1,3 @@
-"""The processor: RV32IM at FL and RTL, its simulator, the accelerator behind it, and the software that runs
-on both.
+"""The processor: RV32IM at FL and RTL, its simulator, the attached accelerator, and the software that runs on
+both.
 """

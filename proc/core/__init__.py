@@ -1,5 +1,5 @@
-"""The pipeline at RTL: proc.py is the top, stages/ has its stages, proc_xcel.py the
-processor with an accelerator.
+"""The pipeline at RTL: proc.py is the top, stages/ has its stages, and proc_xcel.py is the processor with an
+accelerator.
 
-Imports fl, rtl, proc.isa and, for its trace, proc.iss.
+The package imports fl, rtl, proc.isa and, for its trace, proc.iss.
 """

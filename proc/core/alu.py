@@ -1,6 +1,6 @@
 """Alu: the ten functions of RV32I's register and immediate instructions.
 
-One adder serves add, sub and both comparisons, one shifter to the right serves srl and sra.
+One adder serves add, sub and both comparisons; one right shifter serves srl and sra.
 
 Ports: a, b, fn (messages.ALU_ADD ...) -> out. Combinational; area order: an adder, two shifters and a mux
 over 32 bits.

@@ -1,7 +1,7 @@
-"""Axi4LiteSlave: a slave of AXI4-Lite as a processor's bus has it: a bridge, its master, and the slave.
+"""Axi4LiteSlave: a slave of AXI4-Lite on the bus of a processor: a bridge, its master, and the slave.
 
-The slave has the first 4 KiB of the window, or as much as its address has bits for; what is beyond is refused
-by the bridge. One access is under way at a time.
+The slave occupies the first 4 KiB of the window, or the range of its address width if that is larger; the
+bridge refuses accesses beyond. One access is in flight at a time.
 
 Ports: istream {write, strobe, addr, data} -> ostream {error, data}; irq. `mk_slave()` makes a component with
 the ports of Axi4Lite. Cycles: those of master and slave; a refusal by the bridge 1. Area order: 80

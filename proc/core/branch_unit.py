@@ -1,9 +1,9 @@
-"""BranchUnit: whether a jump or branch is taken, where it goes, and whether that is a word (RISC-V
-unprivileged manual, section 2.5).
+"""BranchUnit: decides whether a jump or branch is taken, computes its target, and checks the alignment of the
+target (RISC-V unprivileged manual, section 2.5).
 
-Ports: jump (messages.JUMP_BRANCH ...), funct3 (0 beq, 1 bne, 4 blt, 5 bge, 6 bltu, 7 bgeu), a, b, target
-(of jal and branches), alu_out (the target of jalr) -> taken (but for jal, which D has done), pc,
-misaligned. Combinational; area order: two comparators of 32 bits.
+Ports: jump (messages.JUMP_BRANCH ...), funct3 (0 beq, 1 bne, 4 blt, 5 bge, 6 bltu, 7 bgeu), a, b, target (of
+jal and branches), alu_out (the target of jalr) -> taken (not for jal, which is taken in D), pc, misaligned.
+Combinational; area order: two comparators of 32 bits.
 """
 
 from pymtl3 import *

@@ -1,13 +1,13 @@
-"""BusUnit: the data port of the pipeline between the memory and the bus, by address (memory.py has the
+"""BusUnit: connects the data port of the pipeline to the memory or the bus, by address (memory.py defines the
 window).
 
-An access to the bus waits in X: the request leaves once, and the instruction leaves X with the answer, so
-that nothing behind it has begun. A refusal makes it trap there, precisely.
+An access to the bus waits in X: the request is sent once, and the instruction leaves X with the answer, so no
+younger instruction has started. A refused access traps there, precisely.
 
 Ports: istream {write, strobe, addr, data} -> ostream {error, data} to the pipeline; mem_req, mem_resp and
 bus_req, bus_resp, whose answers come one or more cycles after requests; refused, until the trap takes the
-access out of X. Cycles: an access to the memory none; one to the bus as many as the bus takes. Area
-order: 32 flip-flops for the word.
+access out of X. Cycles: none for an access to the memory; those of the bus for an access to it. Area order:
+32 flip-flops for the word.
 """
 
 from pymtl3 import *

@@ -1,9 +1,8 @@
-"""BypassUnit: one operand of the instruction in D: from the register file, or from the youngest
-instruction in X, M or W that writes its register.
+"""BypassUnit: one operand of the instruction in D: from the register file, or from the youngest instruction
+in X, M or W that writes its register.
 
-Ports: en (the register is read), raddr, rdata (of the register file); the writes of X, M and W; late_X
-(the value of X is known in M only) -> operand, load_use. Combinational; area order: a mux of 4 to 1 over
-32 bits.
+Ports: en (the register is read), raddr, rdata (of the register file); the writes of X, M and W; late_X (the
+value of X is available only in M) -> operand, load_use. Combinational; area order: a 4-to-1 mux over 32 bits.
 """
 
 from pymtl3 import *

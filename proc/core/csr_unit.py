@@ -1,15 +1,15 @@
-"""CsrUnit: the control and status registers, and the csr instructions in X, which access a register or a
-port if they may (privileged specification, chapters 2 and 3: machine mode only; csrs.py says what a CSR
-means).
+"""CsrUnit: the control and status registers, and the execution of csr instructions in X, which access a
+register or a port if the access is legal (privileged specification, chapters 2 and 3: machine mode only;
+csrs.py describes the CSRs).
 
-A read and the write of the same instruction happen together, when it leaves X (`retire`). It is counted then:
-it can still fail in M only if the machine halts. Some CSRs are ports: an access sends or receives a word of
+The read and the write of an instruction happen together, when it leaves X (`retire`). It is counted then: it
+can fail later, in M, only if the machine halts. Some CSRs are ports: an access sends or receives a word of
 the manager, or is a request to the accelerator, whose answer comes in M.
 
-Ports: x, pc and inst of the instruction in X; its operands rs1 and uimm; act, retire, trap from
-ExecuteStage, the latter with cause and trap_value; -> illegal; wait_X (a port is not ready); to_xcel;
-rdata; has_handler, mtvec, mepc and stats_en; the streams of the ports. With bus: irq -> interrupts
-(messages.Interrupts). Area order: 128 flip-flops of counters, 164 others, a mux over 32 bits.
+Ports: x, pc and inst of the instruction in X; its operands rs1 and uimm; act, retire, trap from ExecuteStage,
+the latter with cause and trap_value; -> illegal; wait_X (a port is not ready); to_xcel; rdata; has_handler,
+mtvec, mepc and stats_en; the streams of the ports. With bus: irq -> interrupts (messages.Interrupts). Area
+order: 128 flip-flops of counters, 164 others, a mux over 32 bits.
 """
 
 from pymtl3 import *
@@ -51,9 +51,9 @@ class CsrUnit(Component):
 
         s.number = Wire(12)
         s.number //= s.inst[20:32]
-        s.known = Wire()  # there is a register of this number
-        s.register = Wire(32)  # with this value
-        s.csr = Wire(32)  # and with its bits that are about interrupts
+        s.known = Wire()  # a register with this number exists
+        s.register = Wire(32)  # its value
+        s.csr = Wire(32)  # its value, interrupt bits included
         s.operand = Wire(32)
         s.write = Wire()
         s.wdata = Wire(32)
@@ -94,7 +94,7 @@ class CsrUnit(Component):
                 s.trap_cause @= zext(s.cause, 32)
 
     def decode_access(s):
-        """The register or port that a csr instruction accesses, and whether it may."""
+        """The register or port that a csr instruction accesses, and whether the access is legal."""
         s.is_csr = Wire()
         s.overwrites = Wire()  # csrrw, csrrwi
         s.writes = Wire()
@@ -114,7 +114,7 @@ class CsrUnit(Component):
             s.overwrites @= ~s.inst[13]
             s.writes @= s.overwrites | (s.inst[15:20] != 0)
             s.reads @= ~s.overwrites | (s.inst[7:12] != 0)
-            # a port allows one access an instruction; a read-only register is not written
+            # an instruction may access a port once; a read-only register cannot be written
             if s.from_manager:
                 s.illegal @= s.writes
             elif s.to_manager:
@@ -146,7 +146,7 @@ class CsrUnit(Component):
             )
 
     def counters(s):
-        """Cycles and instructions, and whether the statistics count."""
+        """Counters of cycles and instructions, and the flag of the stats window."""
         s.cycles = Counter()
         s.retired = Counter()
         s.cycles.wdata //= s.wdata
@@ -169,8 +169,8 @@ class CsrUnit(Component):
                 s.stats_en <<= s.wdata[0]
 
     def trap_registers(s):
-        """The registers of traps. Reset writes a 0 like any other source: each has one enable, and its
-        clock can be gated.
+        """The registers of traps. Reset writes 0 like any other source, so each register has one enable, and
+        its clock can be gated.
         """
         s.mscratch = Wire(32)
         s.mcause = Wire(32)
@@ -213,7 +213,7 @@ class CsrUnit(Component):
                 s.mtval <<= s.next_tval
 
     def select_register(s):
-        """The register that is read, without its bits that are about interrupts."""
+        """The register that is read, without its interrupt bits."""
 
         @update
         def select():
@@ -253,9 +253,9 @@ class CsrUnit(Component):
                 )
 
     def add_interrupts(s):
-        """The bits of the machine external interrupt, and their status for D. mstatus.MIE and MPIE, mie.MEIE,
-        and mip.MEIP, which is the line. A trap moves MIE to MPIE and clears it; mret moves it back and sets
-        MPIE.
+        """The bits of the machine external interrupt, and their status for D: mstatus.MIE and MPIE, mie.MEIE,
+        and mip.MEIP, which is the interrupt line. A trap moves MIE to MPIE and clears it; mret moves it back
+        and sets MPIE.
         """
         s.irq = InPort()
         s.interrupts = OutPort(Interrupts)
@@ -301,7 +301,7 @@ class CsrUnit(Component):
 
 
 class Counter(Component):
-    """64 bits that count the cycles with `en`, and are written by halves."""
+    """A 64-bit counter of the cycles with `en`, which can be written by halves."""
 
     def construct(s):
         s.en = InPort()

@@ -1,7 +1,7 @@
-"""Decoder: the control signals of an instruction of RV32IM_Zicsr_Zifencei, one row of a table each;
+"""Decoder: the control signals of an instruction of RV32IM_Zicsr_Zifencei, one table row per instruction;
 `legal` is 0 for any other word.
 
-The encodings are those of isa.py, from which a test draws every instruction. CsrUnit checks in X whether
+The encodings are those of isa.py, from which a test generates every instruction. CsrUnit checks in X whether
 a CSR exists and may be written.
 
 Ports: inst -> cs (messages.Control). Combinational.
@@ -30,7 +30,7 @@ class Decoder(Component):
         s.funct7 //= s.inst[25:32]
         s.uimm //= s.inst[14]
 
-        s.alternate = Wire()  # funct7 = 0x20 where that means sub or sra
+        s.alternate = Wire()  # funct7 = 0x20, if the instruction is sub or sra
         s.fn = Wire(4)
         s.legal_op = Wire()
         s.legal_op_imm = Wire()
@@ -75,7 +75,7 @@ class Decoder(Component):
                 s.cs @= Control(s.legal_op, Y, Y, Y, IMM_I, N, s.fn, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)
             elif s.opcode == OP_IMM:
                 s.cs @= Control(s.legal_op_imm, Y, N, Y, IMM_I, Y, s.fn, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)
-            elif s.opcode == LUI:  # 0 + immediate: operand a is 0 where rs1 is not read
+            elif s.opcode == LUI:  # 0 + immediate: operand a is 0 if rs1 is not read
                 s.cs @= Control(Y, N, N, Y, IMM_U, Y, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)
             elif s.opcode == AUIPC:
                 s.cs @= Control(Y, N, N, Y, IMM_U, N, ALU_ADD, FROM_TARGET, NEXT, MEM_NONE, SYS_NONE)

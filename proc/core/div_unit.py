@@ -1,11 +1,11 @@
 """DivUnit: div, divu, rem, remu: RISC-V's signs around the unsigned divider of rtl/units/div_rem.py.
 
-Magnitudes go in; the quotient is negated where the signs differ, the remainder where the dividend is
-negative. What RISC-V asks of a division by 0 (all ones, and the dividend) and of -2^31 / -1 (-2^31, and 0)
-comes out without a case of its own, but for the quotient of a division by 0, which is never negated.
+It divides magnitudes. The quotient is negated if the signs differ, the remainder if the dividend is negative.
+The results that RISC-V requires for a division by 0 (all ones, and the dividend) and for -2^31 / -1 (-2^31,
+and 0) need no special case, except that the quotient of a division by 0 is never negated.
 
-Ports: istream {funct3, a, b} -> ostream of 32 bits. Cycles: 32 / div_bits + 1.
-Area order: div_bits subtractors of 33 bits, three negations of 32, 96 flip-flops.
+Ports: istream {funct3, a, b} -> ostream of 32 bits. Cycles: 32 / div_bits + 1. Area order: div_bits
+subtractors of 33 bits, three negations of 32, 96 flip-flops.
 """
 
 from pymtl3 import *
@@ -42,7 +42,7 @@ class DivUnit(Component):
             if s.negative_b:
                 s.divider.istream.msg.divisor @= ~s.istream.msg.b + 1
 
-        s.remainder = Wire()  # asked for the remainder
+        s.remainder = Wire()  # the result is the remainder
         s.negate = Wire()
 
         @update_ff

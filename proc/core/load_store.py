@@ -1,10 +1,10 @@
 """StoreAlign and LoadAlign: bytes, half words and words on a memory port of aligned words.
 
 StoreAlign: mem (messages.MEM_LOAD or MEM_STORE), funct3, addr, data -> the request; `misaligned` if the
-access is not aligned to its size. LoadAlign: funct3, addr (its two low bits), word -> the value, extended
-with its sign or with 0.
+access is not aligned to its size. LoadAlign: funct3, addr (its two low bits), word -> the value,
+sign-extended or zero-extended.
 
-Combinational; area order: a byte shifter each.
+Combinational; area order: one byte shifter each.
 """
 
 from pymtl3 import *

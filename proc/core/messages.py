@@ -1,8 +1,8 @@
-"""The message types of the processor: its memory ports, its commit port, and what its stages hand on.
+"""The message types of the processor: its memory ports, its commit port, and the structs between its stages.
 
-The first field is the most significant one in the packed port. Words for the encoded fields (which ALU
-function, which write-back) stand here as integers, for the decoder that sends them and for the units that
-receive them.
+The first field is the most significant one in the packed port. Codes of encoded fields (ALU function, result
+source, ...) are defined here as integers, for the decoder that sends them and for the units that receive
+them.
 """
 
 from typing import Any
@@ -25,10 +25,10 @@ NEXT, JUMP_BRANCH, JUMP_JAL, JUMP_JALR = map(Bits2, range(4))
 # accesses to the data memory or a CSR; in M, the last one is an access to the accelerator
 MEM_NONE, MEM_LOAD, MEM_STORE, MEM_CSR = map(Bits2, range(4))
 
-# instructions that are about the pipeline itself
+# instructions that control the pipeline itself
 SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_WFI = map(Bits3, range(6))
 
-# why a slot of the pipeline is empty: commit.bubble
+# reasons for an empty slot of the pipeline: commit.bubble
 (
     BUBBLE_START,
     BUBBLE_LOAD_USE,
@@ -43,15 +43,15 @@ SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_WFI = map(Bits3, ran
     BUBBLE_SLEEP,
 ) = map(Bits4, range(11))
 
-# in the field `cause` of the commit port, for the interrupt: no exception has this number
+# the interrupt in the field `cause` of the commit port; no exception has this number
 INTERRUPT_CODE = 15
 
-Struct: Any = object  # bitstructs are made from their fields, which mypy cannot know
+Struct: Any = object  # bitstructs are generated from their fields, which mypy cannot infer
 
 
 @bitstruct
 class MemReq(Struct):
-    """One access to an aligned word; `strobe` says which of its bytes are written."""
+    """One access to an aligned word; `strobe` selects the bytes that are written."""
 
     write: Bits1
     strobe: Bits4
@@ -61,7 +61,7 @@ class MemReq(Struct):
 
 @bitstruct
 class MemResp(Struct):
-    """The word; `error`: there is no memory at this address."""
+    """The word that was read; `error`: there is no memory at this address."""
 
     error: Bits1
     data: Bits32
@@ -95,7 +95,7 @@ class Control(Struct):
 
 @bitstruct
 class Issue(Struct):
-    """D to X, control: `error` is that of the fetch, `bubble` the reason if the slot is empty."""
+    """D to X, control: `error` is that of the fetch, `bubble` the reason why the slot is empty."""
 
     val: Bits1
     error: Bits1
@@ -131,7 +131,7 @@ class Slot(Struct):
 
 @bitstruct
 class Result(Struct):
-    """X to M to W, data: `value` is that for rd, or mtval."""
+    """X to M to W, data: `value` is the value for rd, or mtval."""
 
     pc: Bits32
     inst: Bits32
@@ -142,7 +142,7 @@ class Result(Struct):
 
 @bitstruct
 class Write(Struct):
-    """The write to the register file of an instruction in X, M or W, for the bypasses."""
+    """The register-file write of an instruction in X, M or W, for the bypasses."""
 
     en: Bits1
     addr: Bits5
@@ -151,7 +151,9 @@ class Write(Struct):
 
 @bitstruct
 class Hold(Struct):
-    """An instruction waits or is squashed (val); the bubble in its place has this reason."""
+    """val: an instruction waits or is squashed; bubble: the reason recorded in the bubble that
+    replaces it.
+    """
 
     val: Bits1
     bubble: Bits4
@@ -159,7 +161,9 @@ class Hold(Struct):
 
 @bitstruct
 class Interrupts(Struct):
-    """X to D, with a bus: interrupts are enabled; one would end a wfi (wakes); X may change that."""
+    """X to D, with a bus: interrupts are enabled; an interrupt would end a wfi (wakes); X may change this
+    state (changing).
+    """
 
     enabled: Bits1
     wakes: Bits1
@@ -168,7 +172,7 @@ class Interrupts(Struct):
 
 @bitstruct
 class MulDivReq(Struct):
-    """One multiplication or division, as the instruction encodes it."""
+    """One multiplication or division, as encoded in the instruction."""
 
     funct3: Bits3
     a: Bits32
@@ -177,11 +181,11 @@ class MulDivReq(Struct):
 
 @bitstruct
 class Commit(Struct):
-    """The slot in W: an instruction that retires (val) or traps (trap), or else a bubble and its reason.
+    """The slot in W: an instruction that retires (val) or traps (trap), or a bubble and its reason.
 
-    data: the value for rd (wen), else the value that a store stores; of a trap: mtval. addr: of a load or
-    store. stats: the slot is inside the program's stats window. halt: a trap without a handler, after which
-    nothing retires.
+    data: the value for rd (wen), or the value stored by a store; for a trap, mtval. addr: of a load or store.
+    stats: the slot is inside the program's stats window. halt: a trap without a handler, after which nothing
+    retires.
     """
 
     val: Bits1

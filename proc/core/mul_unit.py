@@ -1,13 +1,13 @@
 """MulUnit: mul, mulh, mulhsu, mulhu (paper 001, section 2.4: one product of 64 bits, of which the instruction
-takes a half).
+selects a half).
 
-The operands have registers of their own, so that the multiplier's gates rest while other instructions pass.
-The product is unsigned; the high half of a signed one is that less b where a is negative, less a where b is.
-With latency > 1 the product goes through latency - 1 further registers, for the synthesis tool to move into
-the multiplier.
+The operands have separate registers, so that the gates of the multiplier do not toggle during other
+instructions. The product is unsigned; the high half of a signed product is that minus b if a is negative, and
+minus a if b is. With latency > 1 the product passes through latency - 1 further registers, which the
+synthesis tool can move into the multiplier.
 
-Ports: istream {funct3, a, b} -> ostream of 32 bits. Cycles: latency; takes the next operands in the cycle in
-which a result is taken. Area order: 32^2 full adders, 64 + 64 (latency - 1) flip-flops.
+Ports: istream {funct3, a, b} -> ostream of 32 bits. Cycles: latency; it accepts the next operands in the
+cycle in which a result is accepted. Area order: 32^2 full adders, 64 + 64 (latency - 1) flip-flops.
 """
 
 from pymtl3 import *

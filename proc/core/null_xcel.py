@@ -1,8 +1,8 @@
-"""NullXcel: an accelerator with one register and nothing to compute, which keeps the accelerator port in
-systems without one (paper 001, section 5.2).
+"""NullXcel: an accelerator with one register and no computation, for the accelerator port of systems without
+an accelerator (paper 001, section 5.2).
 
-Writes to xr0 set the register, reads of it give it back; other registers read as 0. NullXcelFL is the same as
-an object.
+Writes to xr0 set the register, and reads of xr0 return it; other registers read as 0. NullXcelFL is its
+functional model.
 
 Ports: istream {write, addr, data} -> ostream {write, data}. Cycles: 1. Area order: 34 flip-flops.
 """
@@ -17,12 +17,12 @@ class NullXcelFL:
     register = 0
 
     def write(self, addr: int, data: int) -> None:
-        """A write access."""
+        """Perform a write access."""
         if addr == 0:
             self.register = data
 
     def read(self, addr: int) -> int:
-        """A read access."""
+        """Perform a read access and return the data."""
         return 0 if addr else self.register
 
 

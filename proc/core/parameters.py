@@ -1,5 +1,5 @@
-"""The parameters of a processor: which values make one. Apart from the units, so that the command line knows
-them without PyMTL3.
+"""The legal values of a processor's parameters, in a module of their own, so that the command line needs no
+PyMTL3 for them.
 """
 
 from ...fl.errors import BadInput
@@ -9,7 +9,9 @@ DIV_BITS = (1, 2, 4, 8, 16, 32)  # a quotient has 32
 
 
 def check_units(mul_latency: int = 1, div_bits: int = 1) -> None:
-    """BadInput if no multiplier takes so many cycles, or no divider finds so many bits in a cycle."""
+    """Raise BadInput for a multiplier latency or a number of quotient bits per cycle that is not
+    supported.
+    """
     if not 1 <= mul_latency <= MOST_MUL_LATENCY:
         raise BadInput(
             f"a multiplier with a latency of {mul_latency} is not possible; give 1 to {MOST_MUL_LATENCY}"

@@ -1,8 +1,8 @@
-"""The pipeline of a processor in one cycle as one line: five columns F D X M W, for a student to read.
+"""The pipeline of a processor in one cycle as one line of text, with five columns F D X M W.
 
 F            the address that is being fetched; D X M W: the instruction in that stage
 #            the stage holds its instruction for another cycle
-~            the instruction is squashed in this cycle, and leaves no trace
+~            the instruction is squashed in this cycle, and has no effect
 ...          F waits for the instruction memory
 …            at the end of a column: the text is cut
 (branch)     a bubble, and the reason why the slot is empty (outcome.BUBBLES)
@@ -20,7 +20,7 @@ WIDTH = 26  # of a column: enough for a branch to 0x80000000 with registers of t
 
 
 def line(proc: Component) -> str:
-    """Show the five stages after the combinational logic of a cycle has settled."""
+    """The five stages, after the combinational logic of a cycle has settled."""
     decode, execute, memory, writeback = proc.decode, proc.execute, proc.memory, proc.writeback
     in_M, in_W = memory.slot_M, writeback.slot_W
     mark_D = "~" if decode.squash_D.val else "#" if decode.stall_D else ""
@@ -35,12 +35,12 @@ def line(proc: Component) -> str:
 
 
 def cut(text: str) -> str:
-    """Cut a text to the width of a column; a mark shows that it was cut."""
+    """The text, cut to the width of a column with a mark at the end if it is longer."""
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
 
 
 def header() -> str:
-    """The line above the first one."""
+    """The header line."""
     return " ".join(f"{name:{WIDTH}}" for name in "FDXMW").rstrip()
 
 

@@ -1,4 +1,4 @@
-"""The ports of a processor, and the wires between two components that have them."""
+"""The ports of a processor, and their connection between two components that have them."""
 
 from pymtl3 import Bits32, Component, InPort, OutPort
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -23,7 +23,7 @@ def processor_ports(s: Component, observed: bool = True) -> None:
 
 
 def join_processor(s: Component, inner: Component) -> None:
-    """Connect `inner` to the ports of a system `s`, all but commit."""
+    """Connect the ports of `inner` to those of a system `s`, except commit."""
     inner.imem_req //= s.imem_req
     s.imem_resp //= inner.imem_resp
     inner.dmem_req //= s.dmem_req

@@ -1,27 +1,22 @@
 """Proc: a pipelined RV32IM processor with an accelerator port (paper 001, section 2.4 and Figure 4).
 
-Five stages F D X M W, in order, full bypassing, branches predicted not taken and decided in X. Cycles, from
-one instruction to the next: 1, and 1 more for a use right behind a load, 1 more for jal, 2 for jalr and a
-taken branch, mul_latency - 1 for a product, 32 / div_bits for a quotient. docs/explanation/processor.md shows
-the datapath, docs/reference/processor.md lists the CSRs and all costs.
+Five stages F D X M W, in order, with full bypassing; branches are predicted not taken and resolved in X.
+Cycles per instruction: 1; 1 more for a use directly after a load, 1 more for jal, 2 for jalr and a taken
+branch, mul_latency - 1 for a product, 32 / div_bits for a quotient. docs/explanation/processor.md shows the
+datapath, docs/reference/processor.md lists the CSRs and all costs.
 
-  F  FetchUnit
-  D  DecodeStage, which feeds MulUnit and DivUnit
-  X  ExecuteStage
-  M  MemoryStage
-  W  WritebackStage
+F FetchUnit D DecodeStage, which feeds MulUnit and DivUnit X ExecuteStage M MemoryStage W WritebackStage
 
-A stage that stalls holds all stages before it, and sends a bubble on. Control goes along as one struct from
-stage to stage (Issue, then Slot), and data as another (Fetched, Operands, Result): see messages.py.
+A stalled stage stalls all stages before it and sends a bubble on. Between stages, control is one struct
+(Issue, then Slot) and data another (Fetched, Operands, Result): see messages.py.
 
-Ports: imem and dmem (requests of aligned words, answers one or more cycles later); xcel (the
-accelerator's registers; its answer comes one or more cycles after the request, and the rdy of a request
-must not wait for the rdy of its answer); mngr2proc and proc2mngr (words from and to the driver of the
-simulation); entry (first address) and core_id (static); halted, stats_en; commit (messages.Commit),
-the slot in W. With `bus` there are a second data port, bus, for the addresses of its window (memory.py),
-and irq, the machine external interrupt. Accesses to the bus wait in X for their answer (bus_unit.py).
-The interrupt takes the place of the instruction in D (decode_stage.py).
-Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, divider.
+Ports: imem and dmem (requests of aligned words, answers one or more cycles later); xcel (the accelerator's
+registers; its answer comes one or more cycles after the request, and the rdy of a request must not depend on
+the rdy of its answer); mngr2proc and proc2mngr (words from and to the driver of the simulation); entry (first
+address) and core_id (static); halted, stats_en; commit (messages.Commit), the slot in W. With `bus` there are
+a second data port, bus, for the addresses of its window (memory.py), and irq, the machine external interrupt.
+Accesses to the bus wait in X for their answer (bus_unit.py). The interrupt replaces the instruction in D
+(decode_stage.py). Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, divider.
 """
 
 from pymtl3 import *
@@ -42,8 +37,8 @@ from .stages.writeback_stage import WritebackStage
 
 
 class Proc(Component):
-    # None and not False: the Verilog of a processor without a bus does not mention it, and its figures stay
-    # those that were measured
+    # None and not False, so that the Verilog of a processor without a bus does not contain the parameter and
+    # its measured figures stay valid
     def construct(s, mul_latency=1, div_bits=2, bus=None):
         processor_ports(s)
         s.xcel_req = SendIfcRTL(mk_xcel_req())
@@ -118,7 +113,7 @@ class Proc(Component):
             s.dmem_resp //= s.memory.dmem_resp
 
     def connect_bus(s):
-        """The interrupt, and BusUnit between the pipeline, the memory and the bus."""
+        """Connect the interrupt, and BusUnit between the pipeline, the memory and the bus."""
         s.bus_req = SendIfcRTL(MemReq)
         s.bus_resp = RecvIfcRTL(MemResp)
         s.irq = InPort()

@@ -1,15 +1,15 @@
-"""ProcXcel: a processor with an accelerator behind its xcel port (paper 001, Figure 7 and section 5.1), and
-with `mk_slave` a slave on its bus.
+"""ProcXcel: a processor with an accelerator at its xcel port (paper 001, Figure 7 and section 5.1) and, with
+`mk_slave`, a slave on its bus.
 
 `mk_proc()` makes the processor, `mk_xcel()` the accelerator: any component with the streams istream {write,
-addr, data} and ostream {write, data}. It answers every request, one or more cycles after it, and istream.rdy
-does not wait for the ostream.rdy of that request's own answer: the processor is ready for an answer only when
-the request has moved. `mk_slave()` makes a component with the streams istream {write, strobe, addr, data} and
-ostream {error, data}, and the line irq; it answers every request, in order, one or more cycles after it. The
-processor has a bus then. The memory is outside, at the ports imem and dmem.
+addr, data} and ostream {write, data}. It answers every request, one or more cycles later, and istream.rdy
+does not depend on the ostream.rdy of the answer to that request: the processor is ready for an answer only
+when the request has moved. `mk_slave()` makes a component with the streams istream {write, strobe, addr,
+data} and ostream {error, data}, and the line irq; it answers every request, in order, one or more cycles
+later. The processor then has a bus. The memory is outside, at the ports imem and dmem.
 
-Ports: those of Proc without xcel, bus and irq. `observed=False` leaves out the commit port, for a chip:
-synthesis then removes what only that port needs.
+Ports: those of Proc without xcel, bus and irq. `observed=False` omits the commit port, for a chip: synthesis
+then removes the logic that only that port needs.
 """
 
 from pymtl3 import *

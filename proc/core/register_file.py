@@ -1,11 +1,11 @@
-"""RegisterFile: 32 registers of 32 bits, register 0 reads as 0; two read ports, one write port.
+"""RegisterFile: 32 registers of 32 bits with two read ports and one write port; register 0 reads as 0.
 
-A value written in this cycle is read in the next one: whoever needs it now takes it from the bypass. All
-registers start with 0, so that a program that reads one before it has written it does the same at every
-level. Reset writes like any other source, a 0 to all of them: so each register has one enable and nothing
-else, and its clock can be gated.
+A value written in this cycle can be read in the next one; an instruction that needs it earlier uses the
+bypass. All registers reset to 0, so that a program that reads a register before writing it behaves the same
+at every level. Reset writes 0 to all registers like any other source, so each register has a single enable,
+and its clock can be gated.
 
-Ports: raddr[2] -> rdata[2]; wen, waddr, wdata. Area order: 31 * 32 flip-flops and two muxes of 32 to 1.
+Ports: raddr[2] -> rdata[2]; wen, waddr, wdata. Area order: 31 * 32 flip-flops and two 32-to-1 muxes.
 """
 
 from pymtl3 import *
@@ -19,7 +19,7 @@ class RegisterFile(Component):
         s.waddr = InPort(5)
         s.wdata = InPort(32)
 
-        s.regs = [Wire(32) for _ in range(32)]  # the first is never written, nor read
+        s.regs = [Wire(32) for _ in range(32)]  # the first is never written or read
         s.enable = Wire(32)
         s.value = Wire(32)
 

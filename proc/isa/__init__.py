@@ -1,3 +1,3 @@
-"""The instruction set as data: encodings (isa.py, where to begin), causes of traps, control and status
-registers. Imports fl alone.
+"""The instruction set as data: encodings (isa.py; start there), causes of traps, control and status
+registers. The package imports only fl.
 """

@@ -1,8 +1,8 @@
-"""Trap causes: the values of mcause (RISC-V privileged specification, table 3.6), their descriptions, and
-which ones halt.
+"""Trap causes: the values of mcause (RISC-V privileged specification, table 3.6), their descriptions, and the
+causes that halt.
 """
 
-MISALIGNED_FETCH = 0  # of the target, at the jump or branch
+MISALIGNED_FETCH = 0  # misaligned target, reported at the jump or branch
 FETCH_FAULT = 1
 ILLEGAL = 2
 BREAKPOINT = 3
@@ -11,7 +11,7 @@ LOAD_FAULT = 5
 MISALIGNED_STORE = 6
 STORE_FAULT = 7
 ECALL = 11
-EXTERNAL_INTERRUPT = 0x8000_000B  # no instruction trapped: the one at mepc is still to come
+EXTERNAL_INTERRUPT = 0x8000_000B  # no instruction trapped: the one at mepc has not been executed
 
 MEANING = {
     MISALIGNED_FETCH: "misaligned jump target",
@@ -26,7 +26,7 @@ MEANING = {
     EXTERNAL_INTERRUPT: "external interrupt",
 }
 
-# Memory faults. A bus refuses an access in X, which traps to mtvec with one of these causes. A memory refuses
-# it in M, too late for a handler: the next instruction may already be in the multiplier or divider, which
-# cannot be flushed, and minstret has counted the access.
+# Memory faults. An access that the bus refuses traps in X, to mtvec, with one of these causes. The memory
+# refuses an access in M, too late for a handler: the next instruction may already be in the multiplier or
+# divider, which cannot be flushed, and minstret has counted the access.
 ALWAYS_HALT = (LOAD_FAULT, STORE_FAULT)

@@ -1,20 +1,19 @@
 """Control and status registers of the processor: one table for the simulator, the RTL and the pages.
 
-Machine mode only: registers of the RISC-V privileged specification (volume II, 1.12), and those of the
-course's processor (paper 001, section 2.4): two streams of words to and from a manager, the window in which
-statistics count, and the registers of an accelerator.
+They are the machine-mode registers of the RISC-V privileged specification (volume II, 1.12), and those of the
+course's processor (paper 001, section 2.4): two streams of words to and from a manager, the stats window, and
+the registers of an accelerator.
 
-It is not all that the specification asks for. Left out are mstatush, mconfigptr, mhpmcounter3 to 31 with
-their high words, and mhpmevent3 to 31, which might all be constant 0, and the counter time(h): a course's
-processor has no events to count and no clock but its own. They are illegal here, and a program finds out by
-the trap. The fields of mstatus are constant, too, in a processor without a bus: there are no interrupts that
-MIE could enable. One with a bus has the machine external interrupt, and ON_BUS in place of the rows of these
-names.
+Not implemented are mstatush, mconfigptr, mhpmcounter3 to 31 with their high words, mhpmevent3 to 31, which
+could all be constant 0, and the counter time(h): this processor has no events to count and no other clock.
+Accesses to them are illegal and trap. The fields of mstatus are constant in a processor without a bus,
+because it has no interrupts that MIE could enable. A processor with a bus has the machine external interrupt,
+and ON_BUS replaces the rows with these names.
 
-A port moves a word at each access, so an instruction may make one access only: csrrs, csrrc and their
-immediate forms with the field rs1 = 0 read, csrrw and csrrwi with rd = x0 write, and all else is an illegal
-instruction. So is an unknown number, and a write to a read-only one: csrrw always writes, csrrs and csrrc do
-with the field rs1 not 0.
+A port moves one word per access, so an instruction may access it only once: csrrs, csrrc and their immediate
+forms with rs1 = 0 read, csrrw and csrrwi with rd = x0 write, and every other access is an illegal
+instruction. So are an unknown number and a write to a read-only register: csrrw always writes, csrrs and
+csrrc write if the field rs1 is not 0.
 """
 
 from typing import NamedTuple
@@ -32,7 +31,7 @@ CYCLE, INSTRET, CYCLEH, INSTRETH = 0xC00, 0xC02, 0xC80, 0xC82
 MVENDORID, MARCHID, MIMPID, MHARTID = 0xF11, 0xF12, 0xF13, 0xF14
 
 MISA_VALUE = 0x4000_1100  # 32 bits, I and M
-MSTATUS_VALUE = 0x1800  # the mode before a trap was machine mode: there is no other
+MSTATUS_VALUE = 0x1800  # MPP: machine mode, the only one
 MIE_BIT, MPIE_BIT = 3, 7  # of mstatus
 EXTERNAL_BIT = 11  # of mie and mip: MEIE and MEIP
 
@@ -41,17 +40,17 @@ READ_PORT, WRITE_PORT, PORT = "read port", "write port", "port"
 
 
 class Csr(NamedTuple):
-    """One register, or `count` like it from `number` on; access is one of the names above."""
+    """One register, or `count` similar ones from `number` on; access is one of the names above."""
 
     number: int
     name: str
     access: str
     meaning: str
-    count: int = 1  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    count: int = 1  # type: ignore[assignment]  # hides tuple.count, which is unused
 
     @property
     def port(self) -> bool:
-        """Each access moves a word: an instruction may make one only."""
+        """Whether it is a port: each access moves a word, so an instruction may access it only once."""
         return self.access in (READ_PORT, WRITE_PORT, PORT)
 
 
@@ -104,7 +103,7 @@ BY_NUMBER = {csr.number + i: csr for csr in CSRS for i in range(csr.count)}
 
 
 def name_of(number: int) -> str:
-    """The name of a register as the disassembler prints it: its number in hex if there is none."""
+    """The name of a register as the disassembler prints it, or its number in hex if it has none."""
     if XCEL_FIRST <= number <= XCEL_LAST:
         return f"xr{number - XCEL_FIRST}"
     return BY_NUMBER[number].name if number in BY_NUMBER else f"0x{number:03x}"
@@ -113,7 +112,7 @@ def name_of(number: int) -> str:
 def accesses(number: int, write_form: bool, rd: int, rs1: int) -> tuple[bool, bool] | None:
     """(reads, writes) of a csr instruction, or None if it is illegal.
 
-    write_form: csrrw or csrrwi; rs1: the field, which is the immediate of the immediate forms.
+    write_form: csrrw or csrrwi; rs1: the field, which holds the immediate in the immediate forms.
     """
     csr = BY_NUMBER.get(number)
     if csr is None:
@@ -127,7 +126,7 @@ def accesses(number: int, write_form: bool, rd: int, rs1: int) -> tuple[bool, bo
 
 
 def refusal(number: int) -> str:
-    """Why an access that `accesses` refuses is illegal, in words."""
+    """The reason why an access is illegal, as text."""
     csr = BY_NUMBER.get(number)
     if csr is None:
         return f"there is no CSR {name_of(number)}"

@@ -1,17 +1,17 @@
 """The instruction set RV32IM with Zicsr and Zifencei: one table for the simulator, the RTL, the tests and the
 pages.
 
-RISC-V unprivileged specification (20191213), chapters 2, 3, 7, 9 and 24; mret and wfi from the privileged
-one. An instruction is a word that equals `match` where `mask` has ones; the format says where its operands
-are:
+The source is the RISC-V unprivileged specification (20191213), chapters 2, 3, 7, 9 and 24; mret and wfi are
+from the privileged one. A word is an instruction if it equals `match` in the bits of `mask`; the format gives
+the positions of its operands:
 
     R  rd, rs1, rs2               S  rs2, imm(rs1)             C  rd, csr, rs1 (csrrw ...)
     I  rd, rs1, imm or imm(rs1)   B  rs1, rs2, target          Z  rd, csr, uimm (csrrwi ...)
     H  rd, rs1, shift amount      U  rd, imm (20 bits)         F  fence pred, succ
                                   J  rd, target                N  nothing
 
-An immediate is the number that an assembler's programmer writes: bytes from pc for B and J, the upper 20 bits
-for U, the number of the register for C and Z, whose uimm is in the field rs1, and {fm, pred, succ} for F.
+An immediate is the number written in assembly: bytes from pc for B and J, the upper 20 bits for U, the
+register number for C and Z, whose uimm is in the field rs1, and {fm, pred, succ} for F.
 """
 
 from functools import lru_cache
@@ -32,7 +32,7 @@ REGISTERS = (
 
 
 class Instruction(NamedTuple):
-    """One instruction; `group` is the class whose cost in cycles is the same."""
+    """One instruction; instructions of the same `group` have the same cost in cycles."""
 
     name: str
     fmt: str
@@ -42,7 +42,7 @@ class Instruction(NamedTuple):
 
 
 def _row(opcode: int, fmt: str, group: str, names: str, funct7: int | None = None) -> list[Instruction]:
-    """The instructions of one opcode whose funct3 counts up; a dot is a gap."""
+    """The instructions of one opcode, in order of funct3; a dot is an unused code."""
     mask = 0x707F if funct7 is None else 0xFE00_707F
     return [
         Instruction(name, fmt, opcode | funct3 << 12 | (funct7 or 0) << 25, mask, group)
@@ -72,7 +72,7 @@ INSTRUCTIONS = (
     *_row(OP, "R", "mul", "mul mulh mulhsu mulhu", 0x01),
     *_row(OP, "R", "div", ". . . . div divu rem remu", 0x01),
     *_row(MISC_MEM, "F", "fence", "fence"),
-    # the other fields of fence.i are reserved, and an implementation ignores them (chapter 3)
+    # the other fields of fence.i are reserved and ignored by implementations (chapter 3)
     Instruction("fence.i", "N", MISC_MEM | 1 << 12, 0x707F, "fence"),
     *_row(SYSTEM, "C", "csr", ". csrrw csrrs csrrc"),
     *_row(SYSTEM, "Z", "csr", ". . . . . csrrwi csrrsi csrrci"),
@@ -87,28 +87,28 @@ BY_NAME = {instruction.name: instruction for instruction in INSTRUCTIONS}
 
 @lru_cache(maxsize=1 << 16)
 def decode(word: int) -> Instruction | None:
-    """The instruction in this word, or None if it is illegal (an unknown CSR is the business of `csrs`)."""
+    """The instruction in this word, or None if it is illegal (`csrs` checks the number of a CSR)."""
     return next((found for found in INSTRUCTIONS if word & found.mask == found.match), None)
 
 
 def rd(word: int) -> int:
-    """The number of the register that is written; it means nothing in formats S, B, F and N."""
+    """The number of the destination register; meaningless in formats S, B, F and N."""
     return word >> 7 & 31
 
 
 def rs1(word: int) -> int:
-    """The number of the first register that is read; the shift amount is not here, but uimm is (format Z)."""
+    """The number of the first source register, or uimm in format Z; the shift amount is not here."""
     return word >> 15 & 31
 
 
 def rs2(word: int) -> int:
-    """The number of the second register that is read."""
+    """The number of the second source register."""
     return word >> 20 & 31
 
 
 def imm(word: int, fmt: str) -> int:
     """The immediate of a word of this format; 0 if the format has none."""
-    signed = word - (word >> 31 << 32)  # whose shifts to the right repeat the sign
+    signed = word - (word >> 31 << 32)  # right shifts extend its sign
     if fmt == "I":
         return signed >> 20
     if fmt == "H":
@@ -134,7 +134,7 @@ _OPERANDS = {
 
 
 def disassemble(word: int, pc: int | None = None) -> str:
-    """The instruction as an assembler's programmer writes it; with the pc, targets are addresses."""
+    """The instruction in assembly; targets are addresses if the pc is given."""
     instruction = decode(word)
     if instruction is None:
         return f".word 0x{word:08x}"
@@ -155,5 +155,5 @@ def disassemble(word: int, pc: int | None = None) -> str:
 
 
 def _devices(bits: int) -> str:
-    """Return the accesses that a fence orders: input, output, read and write."""
+    """The accesses that a fence orders: input, output, read and write."""
     return "".join(letter for i, letter in enumerate("iorw") if bits >> 3 - i & 1) or "0"

@@ -1,5 +1,5 @@
-"""The processor at the functional level: iss.py runs instructions, semantics.py says what each does,
-outcome.py what a run has to say.
+"""The processor at the functional level: iss.py runs instructions, semantics.py defines their effects, and
+outcome.py the result of a run.
 
-Imports fl, proc.isa and proc.software.
+The package imports fl, proc.isa and proc.software.
 """

@@ -1,14 +1,14 @@
 """Instruction-set simulator: the processor at the functional level, the reference for the RTL.
 
-Fast in plain Python: each instruction is decoded once, to a function without arguments that does it
-(`modexlab.proc.iss.semantics`), and straight lines of them are kept as blocks. A store into a word that has
-been decoded drops them all, and ends the block that it is in: what follows sees new code at once, without
-fence.i.
+It is fast in plain Python: each instruction is decoded once, to a function without arguments that executes it
+(`modexlab.proc.iss.semantics`), and straight-line sequences are cached as blocks. A store into a word that
+has been decoded discards all of them and ends its own block: subsequent instructions see the new code
+immediately, without fence.i.
 
-With a bus there is the external interrupt. It is taken before an instruction, never before a wfi: the line is
-looked at between any two instructions when they are run singly, else where a block ends, which it does before
-and after every access to the bus and behind csr instructions, mret and wfi. For a line that changes by
-accesses only, that is the same.
+With a bus there is the external interrupt. It is taken before an instruction, never before a wfi. If
+instructions are run singly, the line is sampled between any two of them, otherwise at the ends of blocks:
+before and after every access to the bus and after csr instructions, mret and wfi. For a line that changes
+only by accesses, the result is the same.
 """
 
 from collections import deque
@@ -39,18 +39,18 @@ WFI = BY_NAME["wfi"].match
 
 SINK = 32  # the register that is written in place of x0
 
-MAX_INSTRUCTIONS = 1_000_000_000  # minutes; a program that runs longer has a limit of its own
+MAX_INSTRUCTIONS = 1_000_000_000  # minutes; callers set a limit for programs that run longer
 MAX_BLOCK = 64
 SLICE = 1 << 18  # instructions between reports of progress
 
-# number: the counter, and which bits of it
+# number of a CSR -> counter, and the lowest bit of it that the CSR shows
 COUNTERS = {
     **dict.fromkeys((csrs.MCYCLE, csrs.CYCLE), (csrs.MCYCLE, 0)),
     **dict.fromkeys((csrs.MCYCLEH, csrs.CYCLEH), (csrs.MCYCLE, 32)),
     **dict.fromkeys((csrs.MINSTRET, csrs.INSTRET), (csrs.MINSTRET, 0)),
     **dict.fromkeys((csrs.MINSTRETH, csrs.INSTRETH), (csrs.MINSTRET, 32)),
 }
-# registers that are not 0 from reset on, and the bits that a program may write
+# registers with nonzero reset values, and the bits that a program may write
 RESET = {csrs.MSTATUS: csrs.MSTATUS_VALUE, csrs.MISA: csrs.MISA_VALUE, csrs.NUMCORES: 1}
 WRITABLE = {csrs.MTVEC: ~3, csrs.MEPC: ~3, csrs.STATS_EN: 1}
 WRITABLE |= dict.fromkeys((csrs.MSCRATCH, csrs.MCAUSE, csrs.MTVAL), M)
@@ -60,17 +60,17 @@ WRITABLE_ON_BUS = {**WRITABLE, csrs.MSTATUS: INTERRUPTS_ON | WERE_ON, csrs.MIE: 
 
 
 class Accelerator(Protocol):
-    """Protocol of the accelerator behind its registers, for example modexlab.fl.xcel.XcelFL."""
+    """Protocol of an accelerator as seen through its registers, for example modexlab.fl.xcel.XcelFL."""
 
     def write(self, addr: int, data: int) -> None:
-        """A write access."""
+        """Perform a write access."""
 
     def read(self, addr: int) -> int:
-        """A read access."""
+        """Perform a read access and return the data."""
 
 
 class _Stop(Exception):
-    """The block that has been begun ends before the instruction at pc, or behind it if that has retired."""
+    """The current block ends before the instruction at pc, or after it if that has retired."""
 
     retired = False
 
@@ -79,7 +79,7 @@ class _Stop(Exception):
 
 
 class _Trapped(_Stop):
-    """The instruction traps, with this cause; value: mtval."""
+    """The instruction traps with this cause; value: mtval."""
 
 
 class _OnBus(_Stop):
@@ -87,17 +87,17 @@ class _OnBus(_Stop):
 
 
 class _Asleep(_Stop):
-    """The wfi waits, and nothing will wake it."""
+    """The wfi waits for an interrupt that cannot occur any more."""
 
 
 class _ToHost(_Stop):
-    """The store ends the program; value: the word."""
+    """The store ends the program; value: the stored word."""
 
     retired = True
 
 
 class _NewCode(_Stop):
-    """The store has dropped what was decoded."""
+    """The store has invalidated the decoded instructions."""
 
     retired = True
 
@@ -105,13 +105,15 @@ class _NewCode(_Stop):
 class _Operation(NamedTuple):
     """A decoded instruction."""
 
-    run: Step  # gives the next pc if `ends`
+    run: Step  # returns the next pc if `ends`
     ends: bool = False  # the last one of a block
-    counts: bool = False  # may read how many have retired: a block of its own
+    counts: bool = False  # may read the instruction counter, so it has a block of its own
 
 
 class _Block(NamedTuple):
-    """Instructions in a straight line: all but the last one, and that one, which gives the next pc."""
+    """A straight-line sequence of instructions: all but the last one, and the last one, which returns the
+    next pc.
+    """
 
     steps: tuple[Step, ...]
     last: Step
@@ -119,13 +121,13 @@ class _Block(NamedTuple):
 
 
 class ISS:
-    """A processor with its memory. Each run starts from reset, with the program loaded anew.
+    """A processor with its memory. Each run starts from reset, with the program reloaded.
 
-    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, the slave at
-    the start of the bus's window, which raises the interrupt; without one there is neither, and wfi does
-    nothing. There is no clock: the line of the slave changes by an access, or in `sleep`, which is called
-    before wfi waits. manager: the words that the program reads from mngr2proc. After a run, `x` has the
-    registers and `memory` the memory.
+    xcel: the accelerator that serves its registers; it is not reset between runs. bus: likewise, the slave at
+    the start of the bus's window, which raises the interrupt; without it there is no bus and no interrupt,
+    and wfi does nothing. There is no clock: the line of the slave changes only by an access, or in `sleep`,
+    which is called before wfi waits. manager: the words that the program reads from mngr2proc. After a run,
+    `x` has the registers and `memory` the memory.
     """
 
     def __init__(
@@ -149,22 +151,22 @@ class ISS:
         self.retired = 0
         self._tohost = self.program.tohost
         self._csrs = {**dict.fromkeys(self._writable, 0), **RESET, csrs.MHARTID: self.core_id}
-        # the counters are kept as their distance from the instructions that have retired
+        # counters are stored as their difference from the number of retired instructions
         self._counters = {csrs.MCYCLE: 0, csrs.MINSTRET: 0}
-        self._stats_since = 0  # the instructions that had retired when the window was opened
+        self._stats_since = 0  # retired instructions when the window was opened
         self._in_window = 0
         self._words_read = 0
         self._output: list[int] = []
         self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
         self._commits: list[Commit] | None = [] if record else None
         self._stuck: Stuck | None = None
-        # instructions are run one at a time; the next one accesses the bus, and is run alone
+        # run instructions one at a time; the next one accesses the bus and is run alone
         self._singly = self._at_bus = False
         self._last_trap: Trap | None = None  # that a handler took
-        self._last_trap_after = 0  # so many had retired
+        self._last_trap_after = 0  # retired instructions at that trap
         self._operations: dict[int, _Operation] = {}
-        self._blocks: tuple[dict[int, _Block], ...] = {}, {}  # many instructions each, or one
-        # pages with code or tohost in them, and those into which a store is nothing but a store
+        self._blocks: tuple[dict[int, _Block], ...] = {}, {}  # of many instructions, of one
+        # pages with code or tohost in them, and pages whose stores have no side effects
         self._watched = set() if self._tohost is None else {self._tohost >> PAGE_SHIFT}
         self._plain: dict[int, list[int]] = {}
 
@@ -174,15 +176,15 @@ class ISS:
         record: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Outcome:
-        """Run until the program ends, traps where nobody handles it, or has retired so many instructions.
+        """Run until the program ends, traps without a handler, or has retired max_instructions.
 
-        max_instructions: without it, MAX_INSTRUCTIONS. record: keep every commit; over ten times as slow.
-        progress: called with the instructions that have retired, and the limit.
+        max_instructions: default MAX_INSTRUCTIONS. record: keep every commit; over ten times slower.
+        progress: called with the number of retired instructions and the limit.
         """
         limit = MAX_INSTRUCTIONS if max_instructions is None else max_instructions
         self._reset(record)
         while self.retired < limit and self._stuck is None:
-            # one at a time: the last ones, as a block would run past the limit, and an access to the bus
+            # single steps for the last ones, as a block would run past the limit, and for accesses to the bus
             self._singly = record or self._at_bus or self.retired + MAX_BLOCK > limit
             whole = limit if self._singly else limit - MAX_BLOCK + 1
             stop = min(whole, self.retired + (1 if self._at_bus else SLICE))
@@ -201,7 +203,7 @@ class ISS:
             except _ToHost as end:
                 return self._outcome("tohost", 0 if end.value == 1 else end.value >> 1)
             except _NewCode:
-                pass  # go on with what is there now
+                pass  # continue with the new code
             if progress is not None:
                 progress(self.retired, limit)
         return self._outcome("limit", None)
@@ -209,8 +211,8 @@ class ISS:
     # ---- running
 
     def _run_blocks(self, stop: int) -> None:
-        """Whole blocks, or single instructions, until `stop` instructions have retired; keeps the commits if
-        they are wanted.
+        """Run whole blocks, or single instructions, until `stop` instructions have retired; record commits if
+        requested.
         """
         blocks, pc, commits = self._blocks[self._singly], self.pc, self._commits
         recent: deque[_Block] = deque(maxlen=LAST_PCS)
@@ -237,8 +239,8 @@ class ISS:
         self._leave(recent, pc, pc)
 
     def _leave(self, recent: Iterable[_Block], start: int, end: int) -> None:
-        """Note what has retired: these blocks, and of one that was left in the middle what is before
-        `end`.
+        """Account for retired instructions: those of these blocks, and those of a partly executed block
+        before `end`.
         """
         for block in recent:
             self._last_pcs.extend(block.pcs)
@@ -248,7 +250,7 @@ class ISS:
         self.pc = end
 
     def _block(self, pc: int) -> _Block:
-        """The instructions from pc on, up to a jump, and to where memory ends."""
+        """The block of instructions from pc on, up to a jump or the end of memory."""
         steps: list[Step] = []
         last: Step | None = None
         at, most = pc, 1 if self._singly else MAX_BLOCK
@@ -275,10 +277,10 @@ class ISS:
         to = 0 if group in ("", "branch", "store", "fence", "system") else rd(word)
         return Commit(pc, word, to, x[rs2(word)] if group == "store" else 0, addr)
 
-    # ---- the end
+    # ---- traps and the end of a run
 
     def _enter_handler(self, trapped: _Trapped) -> bool:
-        """Go to mtvec, if there is a handler and it can be entered."""
+        """Enter the handler at mtvec; False if there is none or the trap always halts."""
         handler = self._csrs[csrs.MTVEC]
         refused = self.bus is not None and on_bus(trapped.value)
         if not handler or (trapped.cause in causes.ALWAYS_HALT and not refused):
@@ -316,11 +318,11 @@ class ISS:
             level="fl",
         )
 
-    # ---- memory, where an access is more than an access to a list
+    # ---- slow path of memory accesses
 
     def _load(self, pc: int, at: int, nbytes: int) -> int:
-        """The word with this address, which is misaligned, on the bus, in a page of which nothing was
-        touched, or in none.
+        """The word at this address: the slow path for accesses that are misaligned, on the bus, in a page
+        that does not exist yet, or outside memory.
         """
         if at & nbytes - 1:
             raise _Trapped(pc, at, causes.MISALIGNED_LOAD)
@@ -337,15 +339,15 @@ class ISS:
             raise _Trapped(pc, at, causes.LOAD_FAULT) from None
 
     def _store(self, pc: int, at: int, nbytes: int, value: int) -> None:
-        """A store that is misaligned, to the bus, or into a page that is new, that has code or tohost in it,
-        or that is none.
+        """Store a value: the slow path for accesses that are misaligned, on the bus, in a page that is new or
+        contains code or tohost, or outside memory.
         """
         if at & nbytes - 1:
             raise _Trapped(pc, at, causes.MISALIGNED_STORE)
         if self.bus is not None and on_bus(at):
             if not self._singly:
                 raise _OnBus(pc)
-            # on the bytes that the store names, whose strobes are 1; the others are copies, as in hardware
+            # strobes select the stored bytes; the other bytes of the word are copies, as in hardware
             ones = (1 << 8 * nbytes) - 1
             data, strobes = (value & ones) * (M // ones), (1 << nbytes) - 1 << (at & 3)
             if self.bus.write((at & ~3) - BUS_BASE, data, strobes) != OKAY:
@@ -371,7 +373,7 @@ class ISS:
     # ---- the interrupt
 
     def _interrupts_at(self, pc: int) -> bool:
-        """Whether the interrupt takes the place of this instruction."""
+        """Whether the interrupt is taken before this instruction."""
         if self.bus is None or not (self._csrs[csrs.MSTATUS] & INTERRUPTS_ON and self._wakes()):
             return False
         return bool(self._csrs[csrs.MTVEC]) and mapped(pc) and self.memory.read(pc, 4) != WFI
@@ -385,7 +387,7 @@ class ISS:
             self._csrs[csrs.MSTATUS] = csrs.MSTATUS_VALUE | on * INTERRUPTS_ON | were_on * WERE_ON
 
     def _forget(self) -> None:
-        """Decode everything anew, as memory may have changed."""
+        """Discard all decoded instructions, as memory may have changed."""
         self._operations.clear()
         for blocks in self._blocks:
             blocks.clear()
@@ -393,7 +395,7 @@ class ISS:
     # ---- decoding
 
     def _operation(self, pc: int) -> _Operation:
-        """The instruction at pc, decoded; a trap if there is none."""
+        """The decoded instruction at pc; a trap if it cannot be fetched."""
         operation = self._operations.get(pc)
         if operation is None:
             try:
@@ -461,7 +463,7 @@ class ISS:
         return _Operation(run, ends=True)
 
     def _fence(self, pc: int, word: int, instruction: Instruction) -> _Operation:
-        return _Operation(lambda: None)  # stores are done, and have dropped the code that they changed
+        return _Operation(lambda: None)  # stores are complete and have invalidated the code that they changed
 
     def _system(self, pc: int, word: int, instruction: Instruction) -> _Operation:
         if instruction.name in ("ecall", "ebreak"):
@@ -471,7 +473,7 @@ class ISS:
             return _Operation(self._return, ends=True)
 
         def wait() -> int:
-            """wfi; without a bus there is nothing to wait for."""
+            """Execute wfi; without a bus there is nothing to wait for."""
             if self.bus is not None and not self._wakes():
                 self.sleep()
                 if not self._wakes():
@@ -481,7 +483,7 @@ class ISS:
         return _Operation(wait, ends=True)
 
     def _return(self) -> int:
-        """mret."""
+        """Execute mret."""
         self._set_interrupts(bool(self._csrs[csrs.MSTATUS] & WERE_ON), True)
         return self._csrs[csrs.MEPC]
 
@@ -526,7 +528,7 @@ class ISS:
         if number in COUNTERS:
             counter, shift = COUNTERS[number]
             old = self.retired + self._counters[counter]
-            # counts on from the next instruction
+            # counting continues with the next instruction
             self._counters[counter] = (old & ~(M << shift) | value << shift) - (self.retired + 1)
         elif number == csrs.PROC2MNGR:
             self._output.append(value)

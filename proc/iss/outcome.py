@@ -1,4 +1,4 @@
-"""Result of a program at every level and stage: how it ended, its effects, and its cycles by cause."""
+"""Result of a program at every level and stage: its end, its effects, and its cycles by cause."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from ..isa.causes import FETCH_FAULT, ILLEGAL, MEANING
 from ..isa.isa import REGISTERS, decode, disassemble, imm
 from ..software.elf import Program
 
-# Causes of cycles, in the words of the table: an instruction retires or traps (issue), or a bubble leaves the
-# pipeline for one of these reasons. BUBBLES are in the order of the commit port's field `bubble`.
+# Causes of cycles, as in the table: an instruction retires or traps (issue), or a bubble leaves the pipeline
+# for one of these reasons. BUBBLES are in the order of the commit port's field `bubble`.
 CAUSES_OF_CYCLES = (
     "issue",
     "load_use",
@@ -28,20 +28,20 @@ CAUSES_OF_CYCLES = (
 )
 BUBBLES = ("start", *CAUSES_OF_CYCLES[1:-1])
 
-A0 = REGISTERS.index("a0")  # has the exit code
-LAST_PCS = 16  # how many are kept
+A0 = REGISTERS.index("a0")  # holds the exit code
+LAST_PCS = 16  # number of addresses that are kept
 
-# Why nothing retires any more: of two traps in a row, the second is that of the handler's first instruction,
-# and so is every further one; an instruction waits for the accelerator; wfi waits; something else.
+# Reasons why nothing retires any more: the first instruction of the handler traps, so traps repeat forever;
+# an instruction waits for the accelerator; wfi waits; any other reason.
 TRAP_LOOP, ACCELERATOR_WAIT, HANG = "trap loop", "waiting for the accelerator", "hang"
 INTERRUPT_WAIT = "waiting for an interrupt (wfi)"
 
 
 class Commit(NamedTuple):
-    """One instruction that has retired.
+    """One retired instruction.
 
-    data: what was written to register rd; both are 0 if none was, and for x0. For a store, the whole of rs2.
-    addr: of a load or store, else 0.
+    data: the value written to register rd; both are 0 if none was written, and for x0. For a store, the whole
+    of rs2. addr: of a load or store, otherwise 0.
     """
 
     pc: int
@@ -52,7 +52,7 @@ class Commit(NamedTuple):
 
 
 class Trap(NamedTuple):
-    """The trap at which a machine stopped: mcause and mtval of `modexlab.proc.isa.causes`."""
+    """The trap at which a machine stopped: mcause and mtval as in `modexlab.proc.isa.causes`."""
 
     pc: int
     inst: int
@@ -61,7 +61,7 @@ class Trap(NamedTuple):
 
 
 class Stuck(NamedTuple):
-    """A run that was given up because nothing retired any more: TRAP_LOOP ..., and for how many cycles."""
+    """Why a run was ended because nothing retired any more (TRAP_LOOP ...), and after how many cycles."""
 
     why: str
     cycles: int | None
@@ -69,7 +69,7 @@ class Stuck(NamedTuple):
 
 @dataclass(frozen=True)
 class Window:
-    """Content of a run, or of its stats window; the functional level has no cycles."""
+    """Counts of a run, or of its stats window; the functional level has no cycles."""
 
     instructions: int
     cycles: int | None = None
@@ -77,20 +77,21 @@ class Window:
 
     @property
     def cpi(self) -> float | None:
-        """Cycles per instruction, where there are both."""
+        """Cycles per instruction, or None if there are no cycles or no instructions."""
         return self.cycles / self.instructions if self.cycles is not None and self.instructions else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome(Window):
-    """The end of a run.
+    """The result of a run.
 
     reason: "exit" (an ecall; the code is in a0), "tohost" (a word was stored there), "trap", or "limit"
-    (given up). cycles: from the first after reset to the one in which the last instruction retires or traps,
-    inclusive. where: cycles by CAUSES_OF_CYCLES; their sum is `cycles`. output: the words that the program
-    sent to the manager. last_trap: the last one that a handler took; `trap` is the one that ended the run.
-    stuck: with the reason "limit", that nothing retired any more; without it, the limit was too small.
-    last_pcs: of the last instructions that retired, at most LAST_PCS, the latest last.
+    (ended early). cycles: from the first after reset to the one in which the last instruction retires or
+    traps, inclusive. where: cycles by CAUSES_OF_CYCLES; their sum is `cycles`. output: the words that the
+    program sent to the manager. last_trap: the last trap for which a handler was entered; `trap` is the one
+    that ended the run. stuck: with the reason "limit", set if nothing retired any more; otherwise the limit
+    was too small. last_pcs: addresses of the last instructions that retired, at most LAST_PCS, the latest
+    last.
     """
 
     reason: str
@@ -106,8 +107,8 @@ class Outcome(Window):
     stage: str | None = None
 
     def explain(self, program: Program) -> str:
-        """One line on an end that is not the program's own: which instruction trapped and why, or where it
-        still was.
+        """One line about an end that is not the program's own: the instruction that trapped and the cause, or
+        the last addresses.
         """
         if self.trap is not None:
             return explained(self.trap, program)
@@ -121,7 +122,7 @@ class Outcome(Window):
         return f"the program ended with exit code {self.exit_code}"
 
     def _explain_stuck(self, stuck: Stuck, program: Program) -> str:
-        """Since when nothing retires, and why."""
+        """Text about how long nothing has retired, and why."""
         for_long = "" if stuck.cycles is None else f" for {stuck.cycles} cycles"
         since = f"since pc {program.place(self.last_pcs[-1])}" if self.last_pcs else "since reset"
         text = f"nothing has retired{for_long} {since}"
@@ -134,10 +135,10 @@ class Outcome(Window):
 
 
 def explained(trap: Trap, program: Program) -> str:
-    """A trap in words: its cause, and at which instruction."""
+    """A trap as text: its cause and its instruction."""
     pc, inst, cause, tval = trap
     text = f"{MEANING[cause]} (mcause {cause}, mtval 0x{tval:x}) at pc {program.place(pc)}"
-    if cause == FETCH_FAULT:  # there is no word that could not be fetched
+    if cause == FETCH_FAULT:  # there is no instruction word
         return text
     text += f": {disassemble(inst, pc)}"
     instruction = decode(inst)
@@ -147,7 +148,7 @@ def explained(trap: Trap, program: Program) -> str:
 
 
 def out_of_words(given: int) -> BadInput:
-    """The error for a program that reads mngr2proc once more than there are words."""
+    """The error for a program that reads more words from mngr2proc than there are."""
     return BadInput(
         f"the program reads manager word {given + 1}, and only {given} were given; give as many words as it "
         "reads"

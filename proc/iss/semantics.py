@@ -1,12 +1,13 @@
-"""Semantics of every instruction at the functional level, one row each, compiled to Python functions.
+"""Semantics of every instruction at the functional level, one row per instruction, compiled to Python
+functions.
 
-    x     the registers, x[32] in place of x0 where one is written    a, b  numbers of rs1 and rs2
+    x     the registers; x[32] replaces x0 as a destination           a, b  numbers of rs1 and rs2
     i     the immediate                                               d     number of rd
     M, S  32 ones, and the sign bit: (v ^ S) - S is v as a signed number
 
-MAKERS has, by name, what makes the function of one decoded instruction: without arguments it does the
-instruction, and if it is a branch returns the next pc. Jumps and system instructions are in
-`modexlab.proc.iss.iss`.
+MAKERS maps names to functions that return the function of one decoded instruction. That function has no
+arguments, executes the instruction and, for a branch, returns the next pc. Jumps and system instructions are
+in `modexlab.proc.iss.iss`.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from ..software.memory import PAGE_SHIFT, PAGE_WORDS
 
 M, S = 0xFFFF_FFFF, 0x8000_0000
 
-Step = Callable[[], Any]  # gives the next pc if it ends a block
+Step = Callable[[], Any]  # returns the next pc if it ends a block
 
 VALUES = {
     "add": "x[a] + x[b] & M",
@@ -56,7 +57,7 @@ BRANCHES = {
     "bltu": "x[a] < x[b]",
     "bgeu": "x[a] >= x[b]",
 }
-# bytes, and what is made of `word`, the aligned word in memory, with the bytes of `at` moved to the right
+# number of bytes, and the value loaded from `word`, the aligned word in memory at address `at`
 LOADS = {
     "lb": (1, "((word >> (at & 3) * 8 & 0xFF) ^ 0x80) - 0x80 & M"),
     "lh": (2, "((word >> (at & 2) * 8 & 0xFFFF) ^ 0x8000) - 0x8000 & M"),
@@ -64,7 +65,7 @@ LOADS = {
     "lbu": (1, "word >> (at & 3) * 8 & 0xFF"),
     "lhu": (2, "word >> (at & 2) * 8 & 0xFFFF"),
 }
-# bytes, and the word in memory after the store
+# number of bytes, and the word in memory after the store
 STORES = {
     "sb": (1, "{word} & ~(0xFF << (at & 3) * 8) | (x[b] & 0xFF) << (at & 3) * 8"),
     "sh": (2, "{word} & ~(0xFFFF << (at & 2) * 8) | (x[b] & 0xFFFF) << (at & 2) * 8"),
@@ -73,21 +74,23 @@ STORES = {
 
 
 def quotient(a: int, b: int) -> int:
-    """Signed division as the specification has it: toward zero, and -1 by zero."""
+    """Signed division as in the specification: rounded toward zero; -1 for division by zero."""
     if b == 0:
         return -1
     return -(abs(a) // abs(b)) if (a < 0) != (b < 0) else abs(a) // abs(b)
 
 
 def remainder(a: int, b: int) -> int:
-    """The remainder that goes with it: the sign of the dividend, which it is by zero."""
+    """The remainder of `quotient`: it has the sign of the dividend, and is the dividend for
+    division by zero.
+    """
     if b == 0:
         return a
     return -(abs(a) % abs(b)) if a < 0 else abs(a) % abs(b)
 
 
 def _compiled(parameters: str, *body: str) -> Callable[..., Step]:
-    """A maker: given the parameters, it returns a function without arguments that has this body."""
+    """A function that, given the parameters, returns a function without arguments that has this body."""
     lines = [
         f"def make({parameters}):",
         "    def run():",

@@ -1,14 +1,14 @@
-"""DecodeStage: D, which decodes, reads the registers, gives products and quotients to their units, and
+"""DecodeStage: D, which decodes, reads the registers, sends multiplications and divisions to their units, and
 decides whether its instruction waits, is squashed, or goes on to X.
 
 An instruction waits in D for an operand that is still being loaded or for an interrupt (wait_D), for the
 multiplier or divider, and for X. A jal redirects F from here. A bubble carries its reason down the pipeline,
 so that every cycle is accounted for at the commit port.
 
-Ports: istream, from F; fresh (F has delivered nothing since reset); stall_X, squash_D, late_X (the value
-of X is known in M only); the writes of X, M and W -> issue and operands to X; the requests to multiplier
-and divider; redirect_val and redirect_pc (jal) to F. With bus: irq, and interrupts_X of the CSRs ->
-interrupt_X. Area order: register file, 69 flip-flops, two muxes of 4 to 1 and an adder of 32 bits.
+Ports: istream, from F; fresh (F has delivered nothing since reset); stall_X, squash_D, late_X (the value of X
+is available only in M); the writes of X, M and W -> issue and operands to X; the requests to multiplier and
+divider; redirect_val and redirect_pc (jal) to F. With bus: irq, and interrupts_X of the CSRs -> interrupt_X.
+Area order: register file, 69 flip-flops, two 4-to-1 muxes and an adder of 32 bits.
 """
 
 from pymtl3 import *
@@ -63,13 +63,13 @@ class DecodeStage(Component):
         """The control: whether the slot is full, waits, is squashed, or goes on to X."""
         s.val_D = Wire()
         s.bubble_D = Wire(4)
-        s.live_D = Wire()  # there is an instruction in D, and not only an address
+        s.live_D = Wire()  # D holds an instruction, not a failed fetch
         s.is_mul = Wire()
         s.is_div = Wire()
-        s.go = Wire()  # nothing but the multiplier or divider could hold it
+        s.go = Wire()  # only the multiplier or divider can still stall it
         s.ostall_D = Wire(Hold)  # D itself stalls
         s.stall_D = Wire()
-        s.bubble = Wire(4)  # in its place, if it does not go on
+        s.bubble = Wire(4)  # sent on if the instruction stays
 
         @update_ff
         def slot_D():
@@ -112,7 +112,7 @@ class DecodeStage(Component):
             s.redirect_val @= (
                 s.live_D
                 & (s.cs.jump == JUMP_JAL)
-                & ~s.redirect_pc[1]  # aligned; else it traps in X
+                & ~s.redirect_pc[1]  # aligned; otherwise it traps in X
                 & ~s.stall_D
                 & ~s.squash_D.val
             )
@@ -174,16 +174,16 @@ class DecodeStage(Component):
             s.div_req.msg @= s.mul_req.msg
 
     def add_interrupts(s):
-        """The machine external interrupt replaces the instruction in D, which has done nothing yet.
+        """The machine external interrupt replaces the instruction in D, which has had no effect yet.
 
-        It becomes an ecall, which traps in X with mtval 0 and mepc its own address; interrupt_X says that it
-        was an interrupt. So an interrupt waits for the instruction in X (a quotient, an access to the bus),
-        and nothing is done twice.
+        The instruction becomes an ecall, which traps in X with mtval 0 and mepc its own address; interrupt_X
+        marks it as an interrupt. So an interrupt waits for the instruction in X (a quotient, an access to the
+        bus), and nothing is executed twice.
 
-        wfi waits in D until the interrupt is pending and enabled in mie, whatever mstatus.MIE is, and is
-        never replaced itself: the interrupt replaces the instruction behind it. While the line is up, an
-        instruction behind a csr instruction waits for one cycle, so that a change of mstatus or mie counts
-        for the next instruction. Without a handler (mtvec = 0) no interrupt is taken.
+        wfi waits in D until the interrupt is pending and enabled in mie, whatever mstatus.MIE is. It is never
+        replaced itself: the interrupt replaces the instruction after it. While the line is high, an
+        instruction after a csr instruction waits for one cycle, so that a change of mstatus or mie takes
+        effect at the next instruction. Without a handler (mtvec = 0) no interrupt is taken.
         """
         s.irq = InPort()
         s.interrupts_X = InPort(Interrupts)
@@ -221,7 +221,7 @@ class DecodeStage(Component):
             if s.taken:
                 s.replaced @= Control(1, 0, 0, 0, IMM_I, 0, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_ECALL)
             elif s.changing:
-                s.replaced.result_sel @= FROM_ALU  # while it waits, it asks for no product and no quotient
+                s.replaced.result_sel @= FROM_ALU  # while it waits, it requests no multiplication or division
 
         @update_ff
         def register_X():

@@ -1,15 +1,15 @@
-"""ExecuteStage: X: ALU, branches, CSRs, the requests to memory, accelerator and manager. It decides what
-becomes of an instruction: it waits, retires, traps, or is squashed.
+"""ExecuteStage: X, with ALU, branches, CSRs and the requests to memory, accelerator and manager. It decides
+whether an instruction waits, retires, traps, or is squashed.
 
-X waits for M, and for a stream that its instruction needs. Nothing that can be seen outside leaves X
-(`act`) before M is sure of its own instruction, so that traps are precise. Taken branches, jalr, traps, mret
+X waits for M, and for a stream that its instruction needs. No externally visible effect leaves X (`act`)
+before the instruction in M is known to succeed, so that traps are precise. Taken branches, jalr, traps, mret
 and fence.i redirect F and squash D; a trap without a handler, and an error of the data memory (fault_M), stop
 the machine.
 
 Ports: issue and operands, from D; stall_M, fault_M -> stall_X and squash_D; redirect_val, redirect_pc and
-stop to F; slot and result to M; late_X (the value is known in M only) and write_X to the bypasses;
-stats_en; the streams of products, quotients, memory, accelerator and manager. With bus: irq, interrupt_X
-(the trap in X is one), refused (BusUnit) -> trap_X, interrupts_X. Area order: CSRs, 217 flip-flops, ALU,
+stop to F; slot and result to M; late_X (the value is available only in M) and write_X to the bypasses;
+stats_en; the streams of products, quotients, memory, accelerator and manager. With bus: irq, interrupt_X (the
+trap in X is an interrupt), refused (BusUnit) -> trap_X, interrupts_X. Area order: CSRs, 217 flip-flops, ALU,
 muxes of 32 bits.
 """
 
@@ -92,15 +92,15 @@ class ExecuteStage(Component):
 
     def find_traps(s):
         """Whether the instruction traps, with its cause and its mtval (privileged specification, section
-        3.1.15 f.). All instructions before it are past the point where they could fail, but for the data
-        memory's error, which comes in M and halts the machine.
+        3.1.15 f.). No older instruction can still trap, except for an error of the data memory, which is
+        reported in M and halts the machine.
         """
         s.x = Wire(Issue)
         s.access_fault = Wire()
         s.csr_illegal = Wire()
         s.trap = Wire()
-        s.exception = Wire(4)  # its cause
-        s.cause = Wire(4)  # or that of an interrupt
+        s.exception = Wire(4)  # the cause of an exception
+        s.cause = Wire(4)  # the cause of an exception or interrupt
         s.tval = Wire(32)
 
         @update
@@ -130,7 +130,7 @@ class ExecuteStage(Component):
                 s.trap @= 0
 
     def handshake(s):
-        """The streams of products, quotients and the data memory; the others are those of CsrUnit."""
+        """The streams of products, quotients and the data memory; the others belong to CsrUnit."""
         s.is_mul = Wire()
         s.is_div = Wire()
         s.is_mem = Wire()
@@ -158,7 +158,9 @@ class ExecuteStage(Component):
             )
 
     def retire_or_trap(s, bus):
-        """The control: what becomes of the instruction, and of those behind it."""
+        """The control: whether the instruction stalls, retires or traps, and whether younger ones are
+        squashed.
+        """
         s.leaves_X = Wire()
         s.retire = Wire()
         s.trap_X = OutPort() if bus else Wire()
@@ -200,7 +202,7 @@ class ExecuteStage(Component):
                 s.squash_D.bubble @= BUBBLE_FLUSH
 
     def connect_csrs(s, bus):
-        """CSRs, and the streams that csr instructions access."""
+        """Connect the CSRs, and the streams that csr instructions access."""
         s.csrs = m = CsrUnit(bus)
         m.core_id //= s.core_id
         m.x //= s.x
@@ -223,7 +225,7 @@ class ExecuteStage(Component):
         m.proc2mngr //= s.proc2mngr
 
     def send_slot(s):
-        """The slot that goes on to M: the instruction, or a bubble with the reason why X waits."""
+        """The slot that is sent to M: the instruction, or a bubble with the reason why X waits."""
         s.mem = Wire(2)
         s.bubble = Wire(4)
 
@@ -261,7 +263,7 @@ class ExecuteStage(Component):
             )
 
     def select_result(s):
-        """The value for rd, and where F goes on."""
+        """The value for rd, and the address to which F is redirected."""
         s.link = Wire(32)
         s.value = Wire(32)
         s.value_M = Wire(32)
@@ -306,7 +308,7 @@ class ExecuteStage(Component):
             s.result @= Result(s.operands_X.pc, s.operands_X.inst, s.alu.out, s.operands_X.store, s.value_M)
 
     def connect_bus(s):
-        """Interrupts, and the accesses that the bus refuses."""
+        """Connect interrupts, and refused accesses of the bus."""
         s.irq = InPort()
         s.interrupt_X = InPort()
         s.refused = InPort()
@@ -320,5 +322,5 @@ class ExecuteStage(Component):
             s.cause @= s.exception
             if s.interrupt_X:
                 s.cause @= INTERRUPT_CODE
-            elif s.refused:  # the access faults have the numbers behind those of misaligned accesses
+            elif s.refused:  # the number of an access fault is that of the misaligned access plus 1
                 s.cause[0] @= 1

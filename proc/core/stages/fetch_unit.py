@@ -1,14 +1,14 @@
 """FetchUnit: stage F, which fetches one instruction after another and follows redirections.
 
-One request is outstanding at a time; the next one leaves in the cycle in which the answer to the last is
-accepted, so that a memory of one cycle delivers an instruction a cycle. A redirection drops the
-instruction in F, or the answer that is still to come, and requests the new address in the same cycle. An
-address that has been offered to the memory stays offered until it is accepted (the promise of val/rdy),
-even after a redirection: the answer is then dropped.
+One request is outstanding at a time. The next one is sent in the cycle in which the answer to the last is
+accepted, so that a memory with a latency of one cycle delivers one instruction per cycle. A redirection drops
+the instruction in F, or the outstanding answer, and requests the new address in the same cycle. An address
+that has been offered to the memory stays offered until it is accepted (the promise of val/rdy), even after a
+redirection: the answer is then dropped.
 
-Ports: imem_req, imem_resp; ostream {error (no memory there), pc, inst} to D; redirect_val, redirect_pc;
-stop (the machine halts); entry (the first address); fresh (nothing has been delivered since reset). Area
-order: 4 words of registers, a mux and an adder.
+Ports: imem_req, imem_resp; ostream {error (no memory there), pc, inst} to D; redirect_val, redirect_pc; stop
+(the machine halts); entry (the first address); fresh (nothing has been delivered since reset). Area order: 4
+words of registers, a mux and an adder.
 """
 
 from pymtl3 import *
@@ -29,11 +29,11 @@ class FetchUnit(Component):
         s.fresh = OutPort()
 
         s.next_pc = Wire(32)
-        s.refused = Wire()  # the request of the last cycle was not accepted, and stays
+        s.refused = Wire()  # the request of the last cycle was not accepted and stays offered
         s.refused_addr = Wire(32)
         s.refused_is_stale = Wire()
         s.busy = Wire()  # a request is outstanding
-        s.stale = Wire()  # and its answer is to be dropped
+        s.stale = Wire()  # its answer will be dropped
         s.pc = Wire(32)  # its address
         s.addr = Wire(32)
         s.off_path = Wire()  # the request that is offered now is stale

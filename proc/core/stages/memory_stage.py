@@ -1,8 +1,7 @@
 """MemoryStage: M, which waits for the answers of the data memory and the accelerator.
 
-Ports: slot_X and result_X from X; dmem_resp, xcel_resp -> stall_M, fault_M (the memory's error); write_M
-to the bypasses; slot and result to W. Area order: 175 flip-flops, of which a chip without commit port
-needs 85.
+Ports: slot_X and result_X from X; dmem_resp, xcel_resp -> stall_M, fault_M (the memory's error); write_M to
+the bypasses; slot and result to W. Area order: 175 flip-flops, of which a chip without commit port needs 85.
 """
 
 from pymtl3 import *
@@ -41,7 +40,7 @@ class MemoryStage(Component):
 
         @update_ff
         def data_M():
-            if s.slot_X.val:  # bubbles move no data, and no clock
+            if s.slot_X.val:  # bubbles move no data, so the clock can be gated
                 s.result_M <<= s.result_X
 
         @update
@@ -92,5 +91,5 @@ class MemoryStage(Component):
         def next_result():
             s.result @= s.result_M
             s.result.value @= s.value
-            if s.fault_M:  # which reports its address
+            if s.fault_M:  # mtval is the address
                 s.result.value @= s.result_M.addr

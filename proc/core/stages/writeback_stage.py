@@ -1,4 +1,5 @@
-"""WritebackStage: W, which writes the register file and shows what retires or traps at the commit port.
+"""WritebackStage: W, which writes the register file and reports retired and trapped instructions at the
+commit port.
 
 Ports: slot_M and result_M from M -> write_W, commit (messages.Commit), halted. Area order: 175 flip-flops, of
 which a chip without commit port needs 41.
@@ -56,7 +57,7 @@ class WritebackStage(Component):
                 s.result_W.value,
                 s.result_W.addr,
             )
-            if s.retires_W & (s.slot_W.mem == MEM_STORE):  # a fault reports its address
+            if s.retires_W & (s.slot_W.mem == MEM_STORE):  # for a fault, data is the address
                 s.commit.data @= s.result_W.store
 
         @update_ff
