@@ -1,4 +1,4 @@
-"""Simulates a processor with its memory and manager: one entry point, several stages.
+"""Simulation of a processor with its memory and manager: one entry point, several stages.
 
 sim = simulate_proc(ProcXcel(Proc, NullXcel), stage="native")
 outcome = sim.run(load_elf("kernel.elf"), timing=MemoryTiming(latency=2, stall=0.2))
@@ -27,8 +27,8 @@ def simulate_proc(
 ) -> ProcSimulation:
     """Build a component with the ports of a processor for one of STAGES.
 
-    The options are those of `rtl.sim.simulate`. A VerilogText is simulated at stage native. Stage verilog
-    traces the commit port.
+    The options are those of `rtl.sim.simulate`. A VerilogText can only be simulated at stage native. Stage
+    verilog traces the commit port.
     """
     if isinstance(component, VerilogText) and not issubclass(STAGES.get(stage, Model), NativeProcSimulation):
         raise BadInput(f"Verilog text cannot be simulated at stage {stage}: take stage native")

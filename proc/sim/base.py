@@ -1,10 +1,10 @@
 """Result of a program on a processor at every stage, and the common parts of its testbenches.
 
-One testbench, written twice (`pybench.py` and `native.cpp`) and compared by the tests, so that outcomes are
-equal at all stages, cycle for cycle. Cycle 0 is the first after the cycles of reset. Per cycle: drive the
-inputs, settle the combinational logic, sample. The ports are then served in this order: a request for an
-instruction, one for data, which is written at once, answers taken, words to and from the manager, and the
-commit port. All inputs of a cycle are decided from what was sampled before it. The memory is that of
+The testbench is written twice (`pybench.py` and `native.cpp`), and tests compare the two, so that outcomes
+are equal at all stages, cycle for cycle. Cycle 0 is the first cycle after reset. In each cycle the bench
+drives the inputs, lets the combinational logic settle, and samples. The ports are then served in this order:
+a request for an instruction; one for data, which is written at once; accepted answers; words to and from the
+manager; and the commit port. All inputs of a cycle depend only on earlier samples. The memory is that of
 memory.py; it is empty before each run.
 """
 
@@ -33,31 +33,31 @@ from ..iss.outcome import (
 )
 from ..software.elf import Program
 
-# A run times out after so many cycles without a retired instruction, whatever max_cycles is. Waiting for an
-# accelerator, or in wfi for its interrupt, does not count: it may take that long, and has the limit of
-# `rtl.sim.protocol.hang_cycles`.
+# A run times out after this many cycles without a retired instruction, whatever max_cycles is. Cycles spent
+# waiting for an accelerator, or in wfi for its interrupt, are limited by `rtl.sim.protocol.hang_cycles`
+# instead.
 HANG_CYCLES = 1_000_000
-MOST_WAITS = 10  # for the memory, which may be slower than that; an instruction has less
-# traps without an instruction that retires between them, after which none will: outcome.TRAP_LOOP
+MOST_WAITS = 10  # an upper bound for the memory accesses of an instruction, which add to HANG_CYCLES
+# consecutive traps without a retired instruction that make a loop: outcome.TRAP_LOOP
 LOOP_TRAPS = 2
-# cycles in a row in which an instruction waits for the manager, which has no word left and is sent none
+# consecutive cycles in which an instruction waits for a word of the manager after the last one was read
 STARVED_CYCLES = 1000
 ACCELERATOR, MANAGER, SLEEP = map(BUBBLES.index, ("accelerator", "manager", "sleep"))
-ISSUE = 16  # the index of the slots that are no bubbles, above all codes of the field `bubble`
+ISSUE = 16  # index of slots that are not bubbles, above all codes of the field `bubble`
 
 
-PORTS = ("imem", "dmem", "mngr2proc", "proc2mngr")  # each has a generator of its own
+PORTS = ("imem", "dmem", "mngr2proc", "proc2mngr")  # each has its own random generator
 
 
 @dataclass(frozen=True)
 class MemoryTiming:
-    """The same for both memory ports, and, as far as stalls go, for both manager ports.
+    """Timing of both memory ports; stalls also apply to both manager ports.
 
-    latency: a request that fires in cycle c is answered in cycle c + latency at the earliest.
-    stall: the probability, in each cycle, that a port does not take a request (the manager: a word), and that
-    the manager holds back a word that it has not offered yet.
-    extra: each answer takes 0 to `extra` cycles more, all equally likely; answers stay in order.
-    seed: of the random numbers, which are the same at every stage.
+    latency: a request that fires in cycle c is answered in cycle c + latency at the earliest. stall: the
+    probability, in each cycle, that a port does not accept a request (the manager: a word), and that the
+    manager holds back a word that it has not offered yet. extra: each answer is delayed by 0 to `extra` more
+    cycles, uniformly distributed; answers stay in order. seed: of the random numbers, which are the same at
+    every stage.
     """
 
     latency: int = 1
@@ -75,17 +75,17 @@ class MemoryTiming:
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """The first states of the generators of PORTS."""
+        """The initial states of the generators of PORTS."""
         return tuple(Stall(len(PORTS) * self.seed + i).start for i in range(len(PORTS)))
 
     @property
     def threshold(self) -> int:
-        """A draw of 32 bits below it means a stall; with 0, none is drawn."""
+        """A random number of 32 bits below this value means a stall; with 0, none is generated."""
         return Stall(self.seed, source=self.stall).thresholds[0]
 
 
 class MisalignedRequest(RuntimeError):
-    """The processor asked its memory for something else than an aligned word."""
+    """Error: the processor requested something other than an aligned word from its memory."""
 
     @classmethod
     def at(cls, port: str, addr: int, cycle: int, stage: str) -> "MisalignedRequest":
@@ -96,12 +96,12 @@ class MisalignedRequest(RuntimeError):
 
 
 class UnknownBubble(RuntimeError):
-    """The commit port gave a reason for an empty slot that is none of BUBBLES."""
+    """Error: the commit port gave a reason for an empty slot that is not in BUBBLES."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A checked run."""
+    """A run with validated arguments."""
 
     program: Program
     manager: Sequence[int]
@@ -121,13 +121,13 @@ class Job:
 
     @property
     def hang_cycles(self) -> int:
-        """Cycles in which nothing retires, after which nothing will."""
+        """The number of cycles without a retired instruction after which the processor counts as hung."""
         return HANG_CYCLES + MOST_WAITS * (self.timing.latency + self.timing.extra)
 
 
 @dataclass
 class Tally:
-    """Counts of a run, and its end."""
+    """Counts of a run, and how it ended."""
 
     end: str = ""
     cycles: int = 0
@@ -136,17 +136,17 @@ class Tally:
     where: list[int] = field(default_factory=lambda: [0] * (ISSUE + 1))
     stats_where: list[int] = field(default_factory=lambda: [0] * (ISSUE + 1))
     a0: int = 0
-    stored: int = 0  # in tohost
-    trap: Trap | None = None  # that ended the run
-    last_trap: Trap | None = None  # that a handler took
+    stored: int = 0  # the word stored in tohost
+    trap: Trap | None = None  # the trap that ended the run
+    last_trap: Trap | None = None  # the last trap for which a handler was entered
     since: int = 0  # cycles since an instruction retired
-    waiting: int = 0  # those of them in which one waited for the accelerator, or for an interrupt
+    waiting: int = 0  # those of them spent waiting for the accelerator or an interrupt
     last_pcs: Sequence[int] = ()
     output: list[int] = field(default_factory=list)
     commits: list[Commit] | None = None
 
     def outcome(self, stage: str) -> Outcome:
-        """The run in the terms of all levels."""
+        """The run as an Outcome, the form that all levels share."""
         reason, exit_code, trap, why = self.end, None, None, ""
         if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, INTERRUPT_WAIT, HANG):
             reason, why = "limit", self.end
@@ -179,7 +179,7 @@ class Tally:
 
 
 def _architectural(trap: Trap) -> Trap:
-    """The cause as mcause has it; of an instruction that could not be fetched, there is no word."""
+    """The trap with the cause of mcause, and without an instruction word if it could not be fetched."""
     if trap.cause == INTERRUPT_CODE:
         return trap._replace(cause=EXTERNAL_INTERRUPT)
     return trap._replace(inst=0) if trap.cause == FETCH_FAULT else trap
@@ -213,11 +213,11 @@ class ProcSimulation(Model):
         """Reset the processor, load the program into an empty memory, and run it to its end.
 
         manager: the words that the program reads from mngr2proc. record: keep the commits. timing: by
-        default, a memory that answers in the next cycle. `progress(cycles, max_cycles or 0)` is called now
-        and then in long runs. The reason of the outcome is "limit" if `max_cycles` do not suffice, or if
-        nothing retires any more; its field `stuck` says which. Raises BadInput if the program reads more
-        words than there are; BrokenPromise, MisalignedRequest and UnknownBubble say what the processor did
-        against the protocol of its ports.
+        default, a memory that answers in the next cycle. `progress(cycles, max_cycles or 0)` is called
+        occasionally in long runs. The reason of the outcome is "limit" if `max_cycles` is too small, or if
+        nothing retires any more; its field `stuck` distinguishes the two. Raises BadInput if the program
+        reads more words than there are; BrokenPromise, MisalignedRequest and UnknownBubble report violations
+        of the protocol of the ports.
         """
         job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
         tally = self._drive(job, progress)
@@ -228,4 +228,4 @@ class ProcSimulation(Model):
 
     @abstractmethod
     def _drive(self, job: Job, progress: Progress | None) -> Tally:
-        """Carry out the job; `progress` as of `run`."""
+        """Perform the job; `progress` as in `run`."""

@@ -1,9 +1,9 @@
-"""The module around a processor at stage `native`: inputs that are registers, and messages split into fields;
-and the check of the ports.
+"""Module around a processor at stage `native`, with registered inputs and messages split into fields; and the
+check of the ports.
 
-For every call, Verilator evaluates whatever depends on the top level's inputs. Here they go into registers at
-the clock edge: the driver knows the inputs of the next cycle before the edge, so that one call per cycle
-evaluates all logic once.
+In each call, Verilator evaluates all logic that depends on the inputs of the top level. The harness registers
+the inputs at the clock edge: the driver knows the inputs of the next cycle before the edge, so one call per
+cycle evaluates all logic once.
 """
 
 from functools import cache
@@ -39,7 +39,7 @@ def _ports() -> dict[str, tuple[Any, Any]]:
 
 
 def check(component: Component) -> None:
-    """BadInput if an elaborated component does not have these ports."""
+    """Raise BadInput if an elaborated component does not have the ports of a processor."""
     for port, (kind, message) in _ports().items():
         signal = getattr(component, port, None)
         if kind in STREAMS:
@@ -55,7 +55,7 @@ def check(component: Component) -> None:
 def harness() -> Harness:
     """The harness of a processor.
 
-    It has a port for each field: `commit_pc`, `imem_req_addr`, `imem_req_val`, `imem_req_rdy`.
+    It has one port per field: `commit_pc`, `imem_req_addr`, `imem_req_val`, `imem_req_rdy`.
     """
     inputs: dict[str, int] = {"reset": 1}
     outputs: dict[str, int] = {}

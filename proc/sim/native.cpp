@@ -1,9 +1,9 @@
-// The processor's testbench of stage `native`: a program, a memory, a manager, and the commit port (base.py).
+// Testbench of the processor at stage `native`: a program, a memory, a manager, and the commit port (base.py).
 //
-// Before it come the text of rtl/sim/model.cpp, and constants that native.py takes from the tables of the processor.
-// The model is that of the harness that harness.py wraps around the processor: its inputs are registers, so that the
-// inputs of the next cycle are set before the edge that begins it.
-// The order of events in a cycle is that of pybench.py, and must stay so.
+// The text of rtl/sim/model.cpp and constants that native.py generates from the tables of the processor precede it.
+// The model is the harness that harness.py puts around the processor. Its inputs are registered, so the inputs of the
+// next cycle are set before the clock edge that starts it.
+// The order of events in a cycle must be the same as in pybench.py.
 
 #include <algorithm>
 #include <deque>
@@ -12,7 +12,7 @@
 extern "C" {
 
 enum : uint32_t { IMEM, DMEM, MNGR2PROC, PROC2MNGR, PORTS };  // base.py: PORTS
-enum : uint32_t { IMEM_REQ, DMEM_REQ, PROC2MNGR_MSG };        // what a broken promise was about
+enum : uint32_t { IMEM_REQ, DMEM_REQ, PROC2MNGR_MSG };        // subjects of a broken promise
 constexpr uint32_t OPCODE = 0x7f;
 constexpr uint32_t CSR_WORD = CSR_PROC2MNGR << 20 | SYSTEM, CSR_MASK = 0xfffu << 20 | OPCODE;
 
@@ -56,8 +56,8 @@ struct Tally {
     uint32_t stored;
     uint32_t trap[4];  // pc, inst, cause, tval
     uint32_t last_trap[4];
-    uint64_t traps;  // that a handler took
-    uint64_t since;  // cycles since an instruction has retired
+    uint64_t traps;  // for which a handler was entered
+    uint64_t since;  // cycles since an instruction retired
     uint64_t waiting;  // for the accelerator or an interrupt, of these
     uint32_t last_pcs[LAST_PCS];
     uint32_t broken_port;
@@ -73,10 +73,10 @@ struct Tally {
 
 namespace {
 
-// Words of 32 bits, in pages that appear when they are written.
+// Words of 32 bits, in pages that are allocated when they are first written.
 class Memory {
   public:
-    // Empty again; the pages stay for the next run.
+    // Make it empty; its pages are kept for the next run.
     void clear(const uint32_t* bounds, uint64_t count) {
         regions.assign(bounds, bounds + 2 * count);
         for (const uint32_t at : used) {
@@ -151,11 +151,11 @@ struct Request {
 };
 
 struct Answer {
-    uint64_t from;  // the cycle from which it may be given
+    uint64_t from;  // first cycle in which it may be given
     uint32_t error, data;
 };
 
-// One port of the memory: takes requests, answers in order.
+// One port of the memory: accepts requests and answers in order.
 class MemoryPort {
   public:
     void start(Memory& memory_, const Job& job, uint32_t port) {
@@ -169,7 +169,7 @@ class MemoryPort {
 
     bool ready() { return !random.stall(); }
 
-    // What may be given in this cycle, or null.
+    // The answer that may be given in this cycle, or null.
     const Answer* answer(uint64_t cycle) const {
         return !answers.empty() && answers.front().from <= cycle ? &answers.front() : nullptr;
     }
@@ -225,7 +225,7 @@ class Testbench : public Model {
         top->mngr2proc_val = 0;
         top->mngr2proc_msg = 0;
         top->reset = 1;
-        // it is in the registers of the harness after the first edge, and in those of the processor after the next
+        // reset reaches the registers of the harness at the first edge, and those of the processor at the next
         for (uint64_t i = 0; i < RESET_CYCLES; i++) edge();
         top->reset = 0;
         drive();
@@ -258,7 +258,7 @@ class Testbench : public Model {
     }
 
   private:
-    // Everything that happens in this cycle.
+    // Sample and serve the ports in this cycle.
     Outcome sample() {
         VHarness& t = *top;
         const uint64_t cycle = tally.cycle;
@@ -301,7 +301,7 @@ class Testbench : public Model {
         return RUNNING;
     }
 
-    // The instruction at the commit port, reduced to what it does.
+    // Record the effects of the instruction at the commit port.
     Outcome retire() {
         const VHarness& t = *top;
         const uint32_t opcode = t.commit_inst & OPCODE;
@@ -316,14 +316,14 @@ class Testbench : public Model {
         if (commit.rd == A0) tally.a0 = commit.data;
         if (job.has_tohost && commit.addr == job.tohost && (commit.inst & SW_MASK) == SW && commit.data) {
             tally.stored = commit.data;
-            // not the words of instructions behind the end, which the pipeline does not know of
+            // discard words of instructions after the end, which the pipeline has already executed
             output.resize(std::min<std::size_t>(written, output.size()));
             return TOHOST;
         }
         return RUNNING;
     }
 
-    // Whether the run is to be given up.
+    // Whether the run times out, and why.
     Outcome limit() const {
         if (looping >= LOOP_TRAPS) return IN_TRAP_LOOP;
         if (waiting >= job.accelerator_cycles) return asleep ? ASLEEP : WAITING;
@@ -339,7 +339,7 @@ class Testbench : public Model {
         return broken;
     }
 
-    // The inputs of the cycle that comes.
+    // Set the inputs of the next cycle.
     void drive() {
         top->imem_req_rdy = imem.ready();
         top->dmem_req_rdy = dmem.ready();
@@ -373,7 +373,7 @@ class Testbench : public Model {
     std::vector<uint32_t> manager, output;
     std::vector<Commit> commits;
     uint64_t sent = 0, written = 0, starved = 0;
-    uint64_t quiet = 0, waiting = 0;  // cycles since an instruction has retired, as in pybench.py
+    uint64_t quiet = 0, waiting = 0;  // cycles since an instruction retired, as in pybench.py
     uint64_t looping = 0;             // traps since then
     bool offered = false;
     bool asleep = false;              // the last wait was that of wfi

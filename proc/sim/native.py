@@ -1,8 +1,8 @@
-"""Stage `native`: the processor's Verilog, compiled together with a testbench and its memory in C++
+"""Stage `native`: the processor's Verilog, compiled together with a C++ testbench and its memory
 (native.cpp).
 
-The numbers that both sides must know come from one place: what is the architecture's or the commit port's is
-written in front of the text in C++.
+Constants of the architecture and of the commit port that both sides need are generated in front of the C++
+text.
 """
 
 import ctypes
@@ -62,7 +62,7 @@ TESTBENCH = "".join(f"constexpr uint32_t {name} = {value:#x};\n" for name, value
 TESTBENCH += Path(__file__).with_name("native.cpp").read_text()
 REGIONS_TEXT = array("I", [bound for region in REGIONS for bound in region]).tobytes()
 COMMIT = struct.Struct("<5I")
-COUNTS = (  # of _Tally and Tally
+COUNTS = (  # fields common to _Tally and Tally
     *("cycles", "instructions", "stats_instructions", "where", "stats_where", "a0", "stored", "since"),
     "waiting",
 )
@@ -70,7 +70,7 @@ COUNTS = (  # of _Tally and Tally
 
 @dataclass(frozen=True)
 class VerilogText:
-    """A processor that is Verilog already, such as a netlist of gates: module `top` has the ports of the
+    """A processor given as Verilog, such as a gate-level netlist: module `top` has the ports of the
     translation.
     """
 
@@ -79,7 +79,7 @@ class VerilogText:
 
 
 class _Job(ctypes.Structure):
-    """Mirrors `Job` in native.cpp. What goes in is bytes, which the structure keeps alive."""
+    """Mirrors `Job` in native.cpp. Inputs are bytes, which the structure keeps alive."""
 
     _fields_ = (
         ("regions", ctypes.c_char_p),
@@ -113,7 +113,7 @@ class _Tally(ctypes.Structure):
 
 
 class NativeProcSimulation(ProcSimulation):
-    """Simulates the compiled processor."""
+    """Simulation of the compiled processor."""
 
     stage = "native"
     waves = tuple(WAVES)

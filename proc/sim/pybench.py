@@ -1,4 +1,4 @@
-"""Python test bench of the processor, for any PyMTL3 component with its ports."""
+"""Python testbench for any PyMTL3 component with the ports of a processor."""
 
 import time
 from collections import deque
@@ -39,7 +39,7 @@ from .base import (
 )
 from .harness import check
 
-CSR_WORD = PROC2MNGR << 20 | SYSTEM  # the bits of an instruction that say so, under CSR_MASK
+CSR_WORD = PROC2MNGR << 20 | SYSTEM  # a csr instruction that accesses proc2mngr, under CSR_MASK
 CSR_MASK = 0xFFF << 20 | 0x7F
 OPCODE, SW = 0x7F, BY_NAME["sw"]
 
@@ -58,7 +58,7 @@ class _Random:
         return bool(self._threshold) and self._draw() < self._threshold
 
     def extra(self) -> int:
-        """How much later than need be an answer comes."""
+        """The additional delay of an answer in cycles."""
         return self._draw() * (self._extra + 1) >> 32 if self._extra else 0
 
     def _draw(self) -> int:
@@ -67,7 +67,7 @@ class _Random:
 
 
 class _MemoryPort:
-    """One port of the memory: takes requests, answers in order."""
+    """One port of the memory: it accepts requests and answers in order."""
 
     def __init__(
         self, name: str, top: Component, memory: Memory, timing: MemoryTiming, start: int, stage: str
@@ -77,11 +77,13 @@ class _MemoryPort:
         self._memory, self._latency = memory, timing.latency
         self._random = _Random(start, timing)
         self._promise = Promise(f"{name}_req message", stage)
-        self._answers: deque[tuple[int, int]] = deque()  # the cycle from which it may be given, the answer
+        self._answers: deque[tuple[int, int]] = (
+            deque()
+        )  # first cycle in which it may be given, and the answer
         self._fired = 0
 
     def drive(self, cycle: int) -> None:
-        """The inputs of this cycle."""
+        """Drive the inputs of this cycle."""
         self._req.rdy @= not self._random.stall()
         answers = self._answers
         there = bool(answers) and answers[0][0] <= cycle
@@ -89,7 +91,7 @@ class _MemoryPort:
         self._resp.msg @= _response(answers[0][1] if there else 0)
 
     def serve(self, cycle: int) -> None:
-        """Accept the processor's request of this cycle; drop the answer that it accepted."""
+        """Accept the processor's request of this cycle; drop the answer that the processor accepted."""
         req = self._req
         self._promise.check(req, self._fired, cycle)
         if req.val & req.rdy:
@@ -114,7 +116,7 @@ class _MemoryPort:
 
 
 class _Manager:
-    """Both streams of words."""
+    """Both streams of words between program and manager."""
 
     def __init__(self, top: Component, job: Job, stage: str) -> None:
         self._source, self._sink = top.mngr2proc, top.proc2mngr
@@ -127,7 +129,7 @@ class _Manager:
         self.output: list[int] = []
 
     def drive(self) -> None:
-        """The inputs of this cycle."""
+        """Drive the inputs of this cycle."""
         if not self._source_random.stall() and self._sent < len(self._words):
             self._offered = True
         self._source.val @= self._offered
@@ -135,7 +137,7 @@ class _Manager:
         self._sink.rdy @= not self._sink_random.stall()
 
     def exchange(self, cycle: int) -> None:
-        """The words that move in this cycle."""
+        """Move the words of this cycle."""
         if self._source.val & self._source.rdy:
             self._sent, self._offered = self._sent + 1, False
         self._promise.check(self._sink, len(self.output), cycle)
@@ -144,12 +146,12 @@ class _Manager:
 
     @property
     def idle(self) -> bool:
-        """Nothing is left to be read, and nothing waits to be taken."""
+        """Whether all words have been read and no word from the program waits to be accepted."""
         return self._sent == len(self._words) and not self._sink.val
 
 
 class _Observer:
-    """Observes the commit port, and detects the end of a run."""
+    """Observer of the commit port, which detects the end of a run."""
 
     def __init__(self, top: Component, job: Job, manager: _Manager, stage: str) -> None:
         self._port, self._job, self._manager = top.commit, job, manager
@@ -157,13 +159,13 @@ class _Observer:
         self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
         commits: list[Commit] | None = [] if job.record else None
         self.tally = Tally(last_pcs=self._last_pcs, output=manager.output, commits=commits)
-        self._traps = 0  # since an instruction has retired
-        self._written = 0  # words to the manager by instructions that have retired
+        self._traps = 0  # since an instruction retired
+        self._written = 0  # words to the manager by retired instructions
         self._asleep = False  # the last wait was that of wfi
         self._starved = 0
 
     def sample(self) -> str:
-        """Count the slot of this cycle; return why the run ends with it, or nothing."""
+        """Count the slot of this cycle; return the reason why the run ends with it, or ""."""
         port, tally = self._port, self.tally
         slot = ISSUE if port.val | port.trap else int(port.bubble)
         tally.cycles += 1
@@ -187,7 +189,9 @@ class _Observer:
         return self._limit()
 
     def _retire(self) -> str:
-        """The instruction in the slot, reduced to what it does."""
+        """Record the effects of the instruction in the slot; return the reason why the run ends with it, or
+        "".
+        """
         port, tally = self._port, self.tally
         inst, rd = int(port.inst), int(port.rd) if port.wen else 0
         opcode = inst & OPCODE
@@ -206,13 +210,13 @@ class _Observer:
             tally.a0 = data
         if addr == self._job.program.tohost and inst & SW.mask == SW.match and data:
             tally.stored = data
-            # not the words of instructions behind the end, which the pipeline does not know of
+            # discard words of instructions after the end, which the pipeline has already executed
             del tally.output[self._written :]
             return "tohost"
         return ""
 
     def _limit(self) -> str:
-        """Why the run times out, or nothing."""
+        """The reason why the run times out, or ""."""
         tally, job = self.tally, self._job
         if self._traps >= LOOP_TRAPS:
             return TRAP_LOOP
@@ -226,7 +230,7 @@ class _Observer:
 
 
 class PythonBench(InPython, ProcSimulation):
-    """Runs programs on a component with the ports of a processor."""
+    """A testbench that runs programs on a component with the ports of a processor."""
 
     def _read_ports(self, component: Component) -> None:
         check(component)
@@ -264,7 +268,7 @@ class PythonBench(InPython, ProcSimulation):
         return tally
 
     def _start(self, job: Job) -> None:
-        """Reset the processor with streams at rest."""
+        """Reset the processor with idle streams."""
         top = self._top
         for sender in (top.imem_req, top.dmem_req, top.proc2mngr):
             sender.rdy @= 0
@@ -275,7 +279,7 @@ class PythonBench(InPython, ProcSimulation):
         self._reset()
 
     def _events(self) -> str:
-        """The slot that leaves the pipeline: an instruction, a trap, or a bubble and its reason."""
+        """Text for the slot that leaves the pipeline: an instruction, a trap, or a bubble and its reason."""
         commit = self._top.commit
         if not commit.val | commit.trap:
             return f"({BUBBLES[int(commit.bubble)]})"
@@ -285,8 +289,8 @@ class PythonBench(InPython, ProcSimulation):
 
 
 class PythonProcSimulation(PythonStage, PythonBench):
-    """Simulates the component itself."""
+    """Simulation of the component itself."""
 
 
 class VerilogProcSimulation(VerilogStage, PythonBench):
-    """Simulates the component's Verilog, imported back."""
+    """Simulation of the component's Verilog, imported back."""

@@ -1,3 +1,3 @@
-"""RSA in C with its start-up code and headers, how it is compiled (compiler.py) and loaded (elf.py,
-memory.py), and the kernels of the systems (kernels.py, where to begin). Imports fl and rtl.sim.
+"""RSA in C with its start-up code and headers, its compilation (compiler.py) and loading (elf.py, memory.py),
+and the kernels of the systems (kernels.py; start there). The package imports fl and rtl.sim.
 """

@@ -1,8 +1,8 @@
-"""The C header of an accelerator, with NAME_call(...) for programs on the processor.
+"""C header of an accelerator, with NAME_call(...) for programs on the processor.
 
-Fields of up to 32 bits are numbers, longer ones arrays of words, the least significant first. A call returns
-the status (0: done) and writes the results through pointers; an accelerator that refuses nothing and has one
-result of up to 32 bits returns the result.
+Fields of up to 32 bits are numbers, longer ones arrays of words, least significant first. A call returns the
+status (0: done) and writes the results through pointers. If the accelerator refuses nothing and has one
+result of up to 32 bits, the call returns the result.
 """
 
 import re
@@ -14,7 +14,7 @@ from ...fl.register_map import Register
 from ...fl.xcel import GO, STATUS, operand_registers, words_of
 
 BYTES = 4
-# that are no words of Python, which fields must not have as names either
+# keywords of C that are not also keywords of Python, which fields may not have as names anyway
 WORDS_OF_C = frozenset(
     re.findall(
         r"\w+",
@@ -25,7 +25,7 @@ WORDS_OF_C = frozenset(
 
 
 def identifier(name: str) -> str:
-    """The name of an accelerator in C."""
+    """The name of an accelerator as a C identifier."""
     return re.sub(r"\W", "_", name)
 
 
@@ -58,12 +58,12 @@ def call_header(name: str, nbits: int, shape: Shape, *, on_bus: bool = False) ->
 
 
 def returns_result(shape: Shape) -> bool:
-    """A call returns the result itself."""
+    """Whether a call returns the result itself."""
     return not shape.has_status and len(shape.results) == 1 and shape.results[0][1] <= WORD_NBITS
 
 
 def in_c(shape: Shape) -> Shape:
-    """The same fields by names that C takes, none of them twice."""
+    """The same fields with distinct names that are legal in C."""
     request = tuple((f"{field}_" if field in WORDS_OF_C else field, nbits) for field, nbits in shape.request)
     taken = {*dict(request), *WORDS_OF_C}
     status = shape.response[:1] if shape.has_status else ()
@@ -78,7 +78,7 @@ def _argument(field: str, nbits: int, constant: str, pointer: str = "") -> str:
 
 
 def _sent(shape: Shape) -> list[list[str]]:
-    """The words of each field of a request, filled up to those of the widest."""
+    """The words of each field of a request, padded with zeros to those of the widest field."""
     count = words_of(shape.widest)
     return [
         [field if nbits <= WORD_NBITS else f"{field}[{place}]" for place in range(words_of(nbits))]
@@ -88,7 +88,7 @@ def _sent(shape: Shape) -> list[list[str]]:
 
 
 def _received(shape: Shape) -> list[str]:
-    """Where each word of the results goes; empty for a word that fills up."""
+    """The destination of each word of the results; "" for a padding word."""
     words = []
     for field, nbits in shape.results:
         target = [f"*{field}"] if nbits <= WORD_NBITS else [f"{field}[{i}]" for i in range(words_of(nbits))]
@@ -97,7 +97,7 @@ def _received(shape: Shape) -> list[str]:
 
 
 def _port(shape: Shape) -> list[str]:
-    """By csr instructions; reading the status waits until the operation is done."""
+    """The body of a call by csr instructions; reading the status waits until the operation is done."""
     lines = [
         f"XCEL_WRITE({register}, {word});"
         for register, words in zip(operand_registers(shape), _sent(shape), strict=True)
@@ -113,7 +113,9 @@ def _port(shape: Shape) -> list[str]:
 
 
 def _bus(shape: Shape, registers: Mapping[str, Register], names: Sequence[str]) -> list[str]:
-    """By loads and stores: poll STATUS, then read the results unless the request was refused."""
+    """The body of a call by loads and stores: poll STATUS, then read the results unless the request was
+    refused.
+    """
     status, control = registers["STATUS"], registers["CONTROL"]
 
     def at(address: int) -> str:

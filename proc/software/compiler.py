@@ -1,12 +1,11 @@
-"""Compiles C and assembly with the cross compiler, and caches the programs.
+"""Compilation of C and assembly by the cross compiler, with a cache of programs.
 
-A program is linked by software/link.ld with software/crt0.S and an archive of the functions in software/, of
-which it gets those that it calls and does not define itself. Its own sources are compiled in every run: that
-takes milliseconds, and it is how the compiler's warnings are seen every time. The name of the program's entry
-in the cache is a hash of these object files, which covers every file that they were made from, and of all of
-software/.
+A program is linked by software/link.ld with software/crt0.S and an archive of the functions in software/,
+from which it gets those that it calls and does not define itself. Its own sources are compiled in every run:
+that takes milliseconds and shows the compiler's warnings every time. The name of the program's cache entry is
+a hash of these object files, which cover every file from which they were made, and of all files in software/.
 
-The compiler is Debian's riscv64-unknown-elf-gcc, or what RISCV_CC names.
+The compiler is Debian's riscv64-unknown-elf-gcc, or the one named by RISCV_CC.
 """
 
 import functools
@@ -25,7 +24,7 @@ from .memory import BUS_BASE
 SOFTWARE = Path(__file__).parent
 START = SOFTWARE / "crt0.S"
 LINK_SCRIPT = SOFTWARE / "link.ld"
-DRIVER = SOFTWARE / "driver"  # of a machine behind AXI4-Lite
+DRIVER = SOFTWARE / "driver"  # driver of a machine behind AXI4-Lite
 DRIVER_FILES = tuple(DRIVER / name for name in ("modexlab.c", "modexlab.h", "modexlab_regs.h"))
 MOD_EXP = SOFTWARE / "mod_exp"  # the kernels
 KERNELS = (  # in the order in which they are linked
@@ -41,8 +40,8 @@ SUFFIXES = (".c", ".S", ".s")
 OPT = "-O2"
 OPTS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 FLAGS = (
-    # by the specification 2.2, the csr instructions and fence.i are part of "i": an -march that names them
-    # finds no libgcc in Debian's package, where it is filed under rv32im alone
+    # in specification 2.2, the csr instructions and fence.i are part of "i"; with an -march that names them
+    # GCC finds no libgcc in Debian's package, which has it only for rv32im
     "-march=rv32im",
     "-misa-spec=2.2",
     "-mabi=ilp32",
@@ -52,7 +51,7 @@ FLAGS = (
     "-ffunction-sections",
     "-fdata-sections",
     f"-DBUS_BASE={BUS_BASE:#x}",
-    "-fno-tree-loop-distribute-patterns",  # a loop is what is measured, and no call of memset in its place
+    "-fno-tree-loop-distribute-patterns",  # the loops are measured, so they must not become calls of memset
 )
 ARCHIVE = "library.a"
 LINK = ("-nostdlib", "-static", "-Wl,--gc-sections")
@@ -62,7 +61,7 @@ SHOWN_ERRORS = 2
 
 @functools.cache
 def compiler() -> Path:
-    """The cross compiler."""
+    """The path of the cross compiler."""
     name = os.environ.get("RISCV_CC", "riscv64-unknown-elf-gcc")
     found = shutil.which(name)
     if found is None:
@@ -75,7 +74,7 @@ def compiler() -> Path:
 
 @functools.cache
 def fingerprint() -> str:
-    """Changes whenever the compiler does."""
+    """A text that changes whenever the compiler does."""
     stat = compiler().stat()
     return f"{compiler()}:{stat.st_size}:{stat.st_mtime_ns}"
 
@@ -88,11 +87,11 @@ def compile_program(
     headers: Mapping[str, str] | None = None,
     warned: Callable[[str], object] | None = None,
 ) -> Path:
-    """The ELF file of a program made of these sources, C or assembly, one of which has `main` or `_start`.
+    """The ELF file of a program made from these sources, C or assembly, one of which has `main` or `_start`.
 
-    defines: macros; opt: the compiler's level; headers: texts of more header files by name; warned: called
-    with the compiler's warnings, if there are any. Headers are looked for beside a source, in software/ and
-    in software/driver/.
+    defines: macros; opt: the optimization level; headers: texts of additional header files by name; warned:
+    called with the compiler's warnings, if there are any. Headers are searched next to the source, in
+    software/ and in software/driver/.
     """
     paths = [_source(source) for source in sources]
     if opt not in OPTS:
@@ -102,7 +101,7 @@ def compile_program(
     names = " ".join(path.name for path in paths)
     stem = re.sub(r"\W", "_", paths[0].stem, flags=re.ASCII)
     with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
-        # in the user's directory: .incbin and .include look for their files there
+        # run in the user's directory, where .incbin and .include search for files
         objects = [Path(own) / f"{i}.o" for i in range(len(paths))]
         for name, text in (headers or {}).items():
             (Path(own) / name).write_text(text)
@@ -126,7 +125,7 @@ def compile_program(
 
 
 def _library(names: str, compile_: Sequence[str], ours: Sequence[str]) -> Path:
-    """The archive of our functions, compiled in this way; many programs share it."""
+    """The archive of the functions in software/, compiled with these options; many programs share it."""
 
     def make(directory: Path) -> None:
         _gcc(names, [*compile_, "-c", *map(str, LIBRARY)], cwd=directory)
@@ -151,7 +150,7 @@ def _source(source: str | Path) -> Path:
 
 @functools.cache
 def _archiver() -> str:
-    """The `ar` that goes with the compiler."""
+    """The `ar` that belongs to the compiler."""
     return _gcc("ar", ["-print-prog-name=ar"]).stdout.strip()
 
 
@@ -160,7 +159,7 @@ def _gcc(names: str, arguments: Sequence[str], cwd: Path | None = None) -> subpr
 
 
 def _run(names: str, command: Sequence[str], cwd: Path | None) -> subprocess.CompletedProcess[str]:
-    """Run a tool for these sources, to its good end. Its first errors are the user's."""
+    """Run a tool for these sources; raise BadInput with its first errors if it fails."""
     environment = os.environ | {"LC_ALL": "C"}
     try:
         done = subprocess.run(
@@ -174,7 +173,7 @@ def _run(names: str, command: Sequence[str], cwd: Path | None) -> subprocess.Com
 
 
 def _first_errors(messages: str) -> str:
-    """The first errors of the compiler or the linker, in one line."""
+    """The first errors of the compiler or the linker, on one line."""
     if undefined := re.findall(r"undefined reference to `([^']*)'", messages):
         return (
             f"undefined: {', '.join(dict.fromkeys(undefined))}; there is no C library, and a program "
@@ -184,7 +183,7 @@ def _first_errors(messages: str) -> str:
         return f"it is {overflow[1]} bytes larger than the memory; make it smaller"
     if twice := re.findall(r"multiple definition of `([^']*)'", messages):
         return f"defined twice: {', '.join(dict.fromkeys(twice))}"
-    # the linker's lines begin with its own path
+    # lines of the linker begin with its path
     lines = [re.sub(r"^(\S*/)?ld: ", "", line) for line in messages.strip().splitlines()]
     lines = [line for line in lines if not line.startswith("collect2:")]
     errors = [line for line in lines if re.search(r"\b[Ee]rror: ", line)] or lines or ["no message"]

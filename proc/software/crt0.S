@@ -1,7 +1,7 @@
-# Start of every program: global pointer, stack, zeroed .bss, main, exit with what it returns. The last is Linux's
-# exit call (a7 = 93, a0 = code), on which the bare machine halts and which qemu-riscv32 understands too.
-# _start is weak: an assembly program that brings its own takes the place of this one.
-# -DQEMU: the operating system has set up a stack, ours would not be mapped.
+# Start of every program: set global pointer and stack, clear .bss, call main, and exit with its return value. The exit
+# is Linux's system call (a7 = 93, a0 = code), at which the bare machine halts and which qemu-riscv32 also supports.
+# _start is weak: an assembly program can replace it by its own.
+# -DQEMU: the operating system has set up a stack; ours would not be mapped.
 
     .section .text.start, "ax"
     .weak _start

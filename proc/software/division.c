@@ -17,7 +17,7 @@ static inline uint32_t divide_digit(uint32_t high, uint32_t low, uint32_t v, uin
     if (r < product) {
       digit--;
       r += v;
-      if (r >= v && r < product) { // r < v: the sum has passed 2^32, and so the product
+      if (r >= v && r < product) { // r < v: the sum exceeds 2^32, and so the product
         digit--;
         r += v;
       }
@@ -42,12 +42,12 @@ void divisor_construct(divisor_t *divisor, const uint32_t modulus[WORDS]) {
   divisor->shift = shift;
 }
 
-// u mod v for u of count + 1 words below v * 2^32 (u[-1] is the word below, where the count is more than one):
-// one step of the division, which leaves the remainder in u[0 .. count - 1] and 0 above
+// One step of the division: u mod v for u of count + 1 words below v * 2^32, with count of 2 or more. It leaves the
+// remainder in u[0 .. count - 1] and 0 above.
 static inline void reduce_digit(uint32_t *u, const uint32_t *v, unsigned count) {
   uint32_t top = v[count - 1], next = v[count - 2];
   uint32_t digit, rest;
-  uint32_t overflow = 0; // of the rest: from there on the digit is small enough
+  uint32_t overflow = 0; // of the rest: then the digit is small enough
   if (u[count] == top) {
     digit = 0xffffffff;
     rest = u[count - 1] + top;
@@ -61,7 +61,7 @@ static inline void reduce_digit(uint32_t *u, const uint32_t *v, unsigned count) 
     overflow = rest < top;
   }
   uint32_t borrow = words_mul_sub(u, v, digit, count);
-  if (u[count] < borrow) // one too large still, with a probability of about 2^-31
+  if (u[count] < borrow) // still one too large, with a probability of about 2^-31
     words_add(u, v, 0xffffffff, count);
   u[count] = 0;
 }

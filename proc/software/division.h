@@ -1,5 +1,5 @@
-// Remainders of two operands' length by a modulus of WORDS words: schoolbook division, Knuth's Algorithm D (The Art
-// of Computer Programming, volume 2, section 4.3.1), of which only the remainder is kept.
+// Remainder of a number of 2 * WORDS words by a modulus of WORDS words: schoolbook division, Knuth's Algorithm D (The
+// Art of Computer Programming, volume 2, section 4.3.1), without the quotient.
 
 #ifndef DIVISION_H
 #define DIVISION_H
@@ -8,7 +8,7 @@
 
 #include "modexp.h"
 
-// a modulus shifted left so far that its highest bit is set, without its leading zero words
+// a modulus without its leading zero words, shifted left until its highest bit is set
 typedef struct {
   uint32_t words[WORDS];
   unsigned count;

@@ -1,5 +1,5 @@
 // The dummy (paper 001, section 5.1): a kernel that returns the expected answer. Its cycles are the overhead of the
-// call, and are subtracted from those of the others.
+// call, which is subtracted from the cycles of the other kernels.
 
 #include "kernel_main.h"
 #include "words.h"

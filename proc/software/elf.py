@@ -1,4 +1,4 @@
-"""Programs from ELF files: segments, entry point and symbols, read by pyelftools and checked here."""
+"""Programs from ELF files: segments, entry point and symbols, read by pyelftools and validated here."""
 
 import os
 import struct
@@ -20,7 +20,7 @@ NOT_FLAGGED = (
     "data too; "
     "it runs all the same, since no memory is protected here"
 )
-# the file header of 32 bits, little endian: where the tables of segments and sections are, and their extents
+# the 32-bit little-endian file header: offsets and sizes of the tables of segments and sections
 HEADER = struct.Struct("<28x2I6x4H2x")
 NARROW_LITTLE = b"\x7fELF\x01\x01"
 
@@ -29,21 +29,21 @@ RECIPE = "compile with riscv64-unknown-elf-gcc -march=rv32im -misa-spec=2.2 -mab
 
 @dataclass(frozen=True)
 class Program:
-    """The bytes that are loaded, by address, and what else a run needs to know."""
+    """The bytes of a program by address, and the other data that a run needs."""
 
     name: str
     entry: int
     segments: tuple[tuple[int, bytes], ...]
     symbols: Mapping[str, int] = field(default_factory=dict)
-    note: str = ""  # what is unusual about the file, and no obstacle
+    note: str = ""  # a harmless peculiarity of the file
 
     @property
     def tohost(self) -> int | None:
-        """Where a program of the community's convention stores its verdict."""
+        """The address at which a program of the community's convention stores its result, or None."""
         return self.symbols.get("tohost")
 
     def near(self, addr: int) -> str:
-        """An address as the nearest symbol before it, in the same segment, and the distance: "main+0x8"."""
+        """An address relative to the nearest symbol before it in the same segment: "main+0x8"."""
         for first, content in self.segments:
             if first <= addr < first + len(content):
                 below = [(value, name) for name, value in self.symbols.items() if first <= value <= addr]
@@ -53,13 +53,13 @@ class Program:
         return f"0x{addr:x}"
 
     def place(self, addr: int) -> str:
-        """An address, and the symbol near it if there is one: "0x208 (main+0x8)"."""
+        """An address, and the nearest symbol if there is one: "0x208 (main+0x8)"."""
         near = self.near(addr)
         return near if near.startswith("0x") else f"0x{addr:x} ({near})"
 
 
 def load_elf(path: str | Path) -> Program:
-    """The program in an ELF file; BadInput says what is wrong with a file that this processor cannot run."""
+    """The program in an ELF file; BadInput, with the reason, for a file that this processor cannot run."""
     path = Path(path)
     try:
         with path.open("rb") as file:
@@ -68,7 +68,7 @@ def load_elf(path: str | Path) -> Program:
         raise BadInput(f"cannot read {path}: {error.strerror}; give the path of an ELF file") from error
     except BadInput:
         raise
-    except Exception as error:  # of any kind: pyelftools reads a damaged file until something in it cannot be
+    except Exception as error:  # any: pyelftools fails in many ways on damaged files
         raise BadInput(f"{path.name} is not a whole ELF file ({error}); {RECIPE}") from error
 
 
@@ -84,8 +84,7 @@ def _program(name: str, file: BinaryIO) -> Program:
         if len(content) != segment["p_filesz"]:
             raise _cut_short(name, f"the segment at 0x{addr:x}")
         if segment["p_offset"] == 0:
-            # -Ttext puts the headers of the file on a page in front of the code, where there need not be
-            # memory
+            # -Ttext puts the headers of the file on a page in front of the code, where there may be no memory
             code = content[elf["e_phoff"] + elf.num_segments() * elf["e_phentsize"] :].lstrip(b"\0")
             addr, size, content = addr + len(content) - len(code), size - len(content) + len(code), code
         if not size:
@@ -117,7 +116,7 @@ def _program(name: str, file: BinaryIO) -> Program:
 
 
 def _check_length(name: str, file: BinaryIO) -> None:
-    """BadInput if the file ends before its tables do, by which pyelftools finds all else."""
+    """Raise BadInput if the file ends before its tables, from which pyelftools reads everything else."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     header = file.read(HEADER.size)
@@ -150,7 +149,7 @@ def _check_machine(name: str, elf: ELFFile) -> None:
 
 
 def _symbols(elf: ELFFile) -> dict[str, int]:
-    """The symbols that name an address: not the files, the sections and the marks of the assembler."""
+    """The symbols that name an address, without files, sections and mapping symbols."""
     table = elf.get_section_by_name(".symtab")
     if not isinstance(table, SymbolTableSection):
         return {}

@@ -1,10 +1,10 @@
 // The program around a kernel: -DKERNEL=mod_exp, or with -DBY_ADDRESS one that takes addresses of words.
 //
-// Operands and expected result are written into the program's image by proc/software/kernels.py, so that one build serves
-// all operands of a width. The stats window holds the call and nothing else: arguments are in their registers
-// before it opens, and the call is the same for every kernel and for the dummy.
+// proc/software/kernels.py writes operands and expected result into the program's image, so that one build serves all
+// operands of a width. The stats window contains only the call: arguments are in their registers before it opens,
+// and the call is the same for every kernel and for the dummy.
 // Output: the words of the result. Exit code: 0 if they are as expected.
-// -DBUS: the kernel works on the bus; the machine is prepared before, and its own count of cycles, two words, goes out as well.
+// -DBUS: the kernel uses a machine on the bus, which is prepared before the call; its cycle count, two words, follows the result.
 // -DBUS_IRQ=1: by interrupt.
 
 #include "kernel_main.h"
@@ -14,7 +14,7 @@
 #include "modexp.h"
 #include "stats.h"
 
-#define PATCHED __attribute__((section(".data.operands"))) // with space in the image, though it is 0
+#define PATCHED __attribute__((section(".data.operands"))) // allocates space in the image, although the value is 0
 
 PATCHED uint32_t operand_base[WORDS];
 PATCHED uint32_t operand_exp[WORDS];
@@ -24,7 +24,7 @@ PATCHED uint32_t operand_expected[WORDS];
 
 static uint32_t result[WORDS];
 
-// kernels that take fewer arguments do not look at the last ones
+// kernels with fewer arguments ignore the last ones
 #define CALL_KERNEL() \
   __asm__ volatile(STATS_ON "call %[kernel]\n\t" STATS_OFF \
                    : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4) \
@@ -61,7 +61,7 @@ int main(void) {
   uint64_t cycles = bus_cycles();
   emit((uint32_t)cycles);
   emit((uint32_t)(cycles >> 32));
-  set_handler(0); // or the ecall at the end would go there
+  set_handler(0); // or the ecall at the end would enter the handler
 #endif
   uint32_t wrong = xcel_status;
   for (unsigned i = 0; i < WORDS; i++)

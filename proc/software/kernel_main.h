@@ -1,4 +1,4 @@
-// What kernel_main.c and the dummy share: the expected result, and the dummy that answers with it.
+// Declarations shared by kernel_main.c and dummy.c: the expected result, and the dummy that returns it.
 
 #ifndef KERNEL_MAIN_H
 #define KERNEL_MAIN_H

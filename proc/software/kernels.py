@@ -1,12 +1,12 @@
 """Kernels: ways to compute base^exp mod n on the processor (mod_exp/), and the programs around them.
 
-A kernel of one word takes and returns values, as in the listings of paper 001; for longer operands, or with
-no version of its own for one word, it takes addresses of words. One build serves all operands of a width:
-they and the expected result are written into the loaded image (software/kernel_main.c says what the program
-does with them).
+A kernel for one word takes and returns values, as in the listings of paper 001. A kernel for longer operands,
+or one without a version for one word, takes addresses of words. One build serves all operands of a width: the
+operands and the expected result are written into the loaded image (software/kernel_main.c describes the
+program).
 
-Cycles are normalised as in paper 001, section 5.1: those of the stats window, less those of the dummy of that
-width.
+Cycles are normalised as in paper 001, section 5.1: those of the stats window minus those of the dummy of the
+same width.
 """
 
 import functools
@@ -21,27 +21,27 @@ from .compiler import SOFTWARE, compile_program
 from .elf import Program, load_elf
 
 MAX_NBITS = 4096
-# The kernels' level of optimization. In cycles of the pipeline -O3 is never worse than -O2 and up to 15 %
-# better (naive, 64 to 128 bits); -Os is a third worse.
+# The optimization level of the kernels. In pipeline cycles -O3 is never worse than -O2 and up to 15 % better
+# (naive, 64 to 128 bits); -Os is a third worse.
 OPT = "-O3"
 
 
 class Kernel(NamedTuple):
-    """One kernel: the functions in software/, and what they want."""
+    """One kernel: its functions in software/, and its requirements."""
 
-    one_word: str  # function of values; "": none, it takes addresses at every width
+    one_word: str  # function of values; "": none, addresses at every width
     many_words: str  # function of addresses
     odd_only: bool = False
     accelerated: bool = False
-    # the accelerator is on the bus, and has a count of cycles, which the program sends after the result
+    # the accelerator is on the bus; the program sends its cycle count after the result
     bus: bool = False
     interrupt: bool = False
-    keyed: bool = False  # the key is in the machine before the call
+    keyed: bool = False  # the key is loaded before the call
     constant_time: bool = False
 
 
 KERNELS = {
-    # returns the expected answer: the overhead of the call
+    # returns the expected result: measures the overhead of the call
     "dummy": Kernel("dummy", "dummy_words"),
     # paper 001, Listing 3; many words: schoolbook product and division
     "naive": Kernel("mod_exp", "mod_exp_words"),
@@ -49,14 +49,14 @@ KERNELS = {
     "montgomery": Kernel("mont_mod_exp", "mont_mod_exp_words", odd_only=True),
     "montgomery-ct": Kernel("mont_mod_exp_ct", "mont_mod_exp_ct_words", odd_only=True, constant_time=True),
     "xcel": Kernel("xcel_mod_exp", "xcel_mod_exp_words", accelerated=True),
-    # by a machine on the bus: the driver loads the key and polls
+    # a machine on the bus: the driver loads the key and polls
     "bus": Kernel("", "bus_mod_exp", accelerated=True, bus=True),
-    # the same; the processor sleeps until the interrupt
+    # the same, but the processor sleeps until the interrupt
     "bus-irq": Kernel("", "bus_mod_exp_irq", accelerated=True, bus=True, interrupt=True),
-    # the driver polls; the key is in the machine already
+    # the driver polls; the key is already loaded
     "bus-key": Kernel("", "bus_mod_exp_key", accelerated=True, bus=True, keyed=True),
 }
-# those that can stand behind encrypt() and decrypt() of software/rsa.c
+# kernels for encrypt() and decrypt() of software/rsa.c
 RSA_KERNELS = tuple(
     name
     for name, kernel in KERNELS.items()
@@ -65,7 +65,7 @@ RSA_KERNELS = tuple(
 
 
 def find_kernel(name: str) -> Kernel:
-    """The kernel of this name."""
+    """The kernel with this name."""
     if name not in KERNELS:
         raise unknown("kernel", name, KERNELS)
     return KERNELS[name]
@@ -82,12 +82,13 @@ def kernel_program(
     exp_nbits: int | None = None,
     given: Sequence[int] = (),
 ) -> Program:
-    """The program that computes base^exp mod `mod` by this kernel, and exits with 0 if the result is right.
+    """The program that computes base^exp mod `mod` by this kernel and exits with 0 if the result is right.
 
-    nbits: width of the operands, in whole words for software. expected: what is right, by default what `pow`
-    says. exp_nbits: bits of the exponent that a kernel of constant time scans, by default all nbits of them.
-    given: what the accelerator takes beside base, exponent and modulus: made from the modulus, or the numbers
-    of a private key; then `exp` is what it takes as exponent (machine.carried), and `expected` must be said.
+    nbits: width of the operands, rounded up to words in software. expected: the right result, by default that
+    of `pow`. exp_nbits: number of exponent bits that a constant-time kernel scans, by default nbits. given:
+    further numbers of the accelerator's request after base, exponent and modulus, derived from the modulus or
+    those of a private key. In the latter case `exp` is the exponent of the request (machine.carried), and
+    `expected` must be given.
     """
     chosen = find_kernel(kernel)
     _check_width(nbits)
@@ -123,9 +124,9 @@ def rsa_program(
     """The RSA program (software/rsa.c) with this private key: encrypts the message and decrypts the
     ciphertext.
 
-    nbits: width of the operands, by default the length of the modulus. given: as of `kernel_program`.
-    private_exp: what the machine takes as exponent, if it takes the numbers of a private key and does nothing
-    but decrypt with it; software encrypts then.
+    nbits: width of the operands, by default the length of the modulus. given: as in `kernel_program`.
+    private_exp: the exponent of the request for a machine that takes the numbers of a private key and can
+    only decrypt with it; software then encrypts.
     """
     nbits = key.nbits if nbits is None else nbits
     _check_width(nbits)
@@ -157,7 +158,7 @@ def _with_operands(
     given: Sequence[int],
     decrypts_alone: bool = False,
 ) -> Program:
-    """The program with operands at the symbols of this prefix; software takes nothing as given."""
+    """The program with operands at the symbols with this prefix; software kernels have no given numbers."""
     given = given if KERNELS[kernel].accelerated else ()
     patches = {f"{prefix}_{name}": to_words(value, nbits) for name, value in operands.items()}
     if given:
@@ -168,7 +169,7 @@ def _with_operands(
 
 
 def patched(program: Program, patches: dict[str, list[int]]) -> Program:
-    """The program with other words at some of its symbols."""
+    """The program with its words at some symbols replaced."""
     segments = [(addr, bytearray(content)) for addr, content in program.segments]
     for symbol, words in patches.items():
         data = b"".join(word.to_bytes(4, "little") for word in words)

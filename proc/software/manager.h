@@ -1,5 +1,5 @@
-// Words to and from the manager, who runs the simulation: emit() pushes one to the program's output, take()
-// waits for the next one of its input.
+// Words to and from the manager, which runs the simulation: emit() appends a word to the program's output, take()
+// waits for the next word of its input.
 
 #ifndef MANAGER_H
 #define MANAGER_H

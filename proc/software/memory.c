@@ -1,4 +1,4 @@
-// The four functions that GCC may call in any freestanding program; weak, for a program may bring its own.
+// The four functions that GCC may call in any freestanding program; weak, so that a program can define its own.
 
 #include <stddef.h>
 #include <stdint.h>

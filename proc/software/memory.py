@@ -1,21 +1,21 @@
-"""Memory as software sees it, sparse and little endian: one map for the simulator and the test benches of the
+"""Memory as seen by software, sparse and little-endian: one map for the simulator and the testbenches of the
 RTL.
 
-Page zero is not mapped, so that a null pointer shows. Words that nobody has written read as 0.
+Page zero is not mapped, so that null pointers are detected. Words that have not been written read as 0.
 """
 
 import struct
 from collections.abc import Iterable
 
-# (first address, address after the last); the second is where the community's test programs are linked
+# (first address, address after the last); the community's test programs are linked to the second
 REGIONS = ((0x0000_0200, 0x0040_0000), (0x8000_0000, 0x8100_0000))
 
-# A processor with a bus has no memory here, but the registers of what is on it: loads and stores leave by the
-# port `bus`. Programs know the first address as BUS_BASE (compiler.py).
+# The window of the bus, where a processor with a bus has the registers of its slave instead of memory: loads
+# and stores use the port `bus`. Programs know the first address as BUS_BASE (compiler.py).
 BUS_BASE = 0x4000_0000
-BUS_NBITS = 28  # of an address in the window
+BUS_NBITS = 28  # width of an address in the window
 
-PAGE_SHIFT = 8  # pages of 256 bytes: the simulator watches stores into those with code in them
+PAGE_SHIFT = 8  # pages of 256 bytes: the simulator watches stores into pages with code
 PAGE_WORDS = 1 << PAGE_SHIFT - 2
 
 
@@ -34,28 +34,28 @@ def on_bus(addr: int) -> bool:
 
 
 def map_text() -> str:
-    """The map as messages show it."""
+    """The map as text for a message."""
     return " and ".join(f"0x{first:x} to 0x{end - 1:x}" for first, end in REGIONS)
 
 
 class Memory:
-    """Pages of 32-bit words by the upper bits of the address, made when they are first touched."""
+    """Pages of 32-bit words by the upper bits of the address, allocated when they are first accessed."""
 
     def __init__(self) -> None:
         self.pages: dict[int, list[int]] = {}
 
     def load(self, segments: Iterable[tuple[int, bytes]]) -> None:
-        """Write the segments of a program, addresses and bytes; where two overlap, the later one counts."""
+        """Write the segments of a program (addresses and bytes); where two overlap, the later one wins."""
         for addr, content in segments:
             start, end = addr & ~3, addr + len(content)
-            # the first and the last word may have bytes of another segment
+            # the first and the last word may contain bytes of another segment
             before = self.read(start, 4).to_bytes(4, "little")[: addr - start] if addr > start else b""
             behind = self.read(end & ~3, 4).to_bytes(4, "little")[end & 3 :] if end & 3 else b""
             for i, (word,) in enumerate(struct.iter_unpack("<I", before + content + behind)):
                 self.page(start + 4 * i)[(start >> 2) + i & PAGE_WORDS - 1] = word
 
     def page(self, addr: int) -> list[int]:
-        """The words of the page with this address."""
+        """The words of the page that contains this address."""
         page = self.pages.get(addr >> PAGE_SHIFT)
         if page is None:
             if not mapped(addr):
@@ -64,12 +64,12 @@ class Memory:
         return page
 
     def read(self, addr: int, nbytes: int) -> int:
-        """The number in 1, 2 or 4 bytes from an address that is a multiple of their number."""
+        """The number in 1, 2 or 4 bytes at an aligned address."""
         word = self.page(addr)[addr >> 2 & PAGE_WORDS - 1]
         return word >> (addr & 3) * 8 & (1 << 8 * nbytes) - 1
 
     def write(self, addr: int, nbytes: int, value: int) -> None:
-        """Write the low 1, 2 or 4 bytes of value to an address that is a multiple of their number."""
+        """Write the low 1, 2 or 4 bytes of value to an aligned address."""
         page, index, shift = self.page(addr), addr >> 2 & PAGE_WORDS - 1, (addr & 3) * 8
         mask = (1 << 8 * nbytes) - 1
         page[index] = page[index] & ~(mask << shift) | (value & mask) << shift

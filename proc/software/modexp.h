@@ -1,7 +1,7 @@
 // Modular exponentiation in software and by the accelerator: the kernels of proc/software/kernels.py.
 //
-// Those of one word take and return values, as in the paper's listings. The others work on operands of WORDS words
-// (-DWORDS=32 for 1024 bits), least significant first. Montgomery's want an odd modulus; no modulus may be 0.
+// Kernels of one word take and return values, as in the paper's listings. The others work on operands of WORDS words
+// (-DWORDS=32 for 1024 bits), least significant first. Montgomery kernels need an odd modulus; no modulus may be 0.
 
 #ifndef MODEXP_H
 #define MODEXP_H
@@ -28,8 +28,8 @@ void mont_mod_exp_ct_words(uint32_t result[WORDS], const uint32_t base[WORDS],
 void xcel_mod_exp_words(uint32_t result[WORDS], const uint32_t base[WORDS], const uint32_t exponent[WORDS],
                         const uint32_t modulus[WORDS]);
 
-// By a machine on the bus: key and base go, and the processor polls, or sleeps until the interrupt; or the key is there since
-// bus_prepare, which has to be called before any of them, with or without the interrupt. It returns a code of driver/modexlab.h.
+// By a machine on the bus: load key and base, then poll or sleep until the interrupt; or use the key that bus_prepare has
+// loaded. bus_prepare must be called first, with or without the interrupt. It returns a code of driver/modexlab.h.
 #ifndef BUS_IRQ
 #define BUS_IRQ 0
 #endif
@@ -44,7 +44,7 @@ uint64_t bus_cycles(void); // of the last computation, by the machine's own coun
 // status of the last operation of the accelerator (fl/status.py), or the driver's code; 0: its result is valid
 extern uint32_t xcel_status;
 
-// what the accelerator takes as given beside the modulus (kernels.py)
+// the given numbers of the accelerator in addition to the modulus (kernels.py)
 #ifndef XCEL_NGIVEN
 #define XCEL_NGIVEN 0
 #endif

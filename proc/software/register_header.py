@@ -2,10 +2,10 @@
 
     python -m modexlab.proc.software.register_header
 
-writes driver/modexlab_regs.h again. PeakRDL's generator is not taken: its names carry the width and the
-numbers given (MODEXLAB_W_20_GIVEN_0__STATUS__BUSY_bm), so that a driver would be of one machine; registers
-have no addresses but places in a structure; its header includes assert.h, which a bare machine need not have;
-and of the descriptions of the map it takes none.
+regenerates driver/modexlab_regs.h. The generator of PeakRDL is not used: its names contain the width and the
+number of given numbers (MODEXLAB_W_20_GIVEN_0__STATUS__BUSY_bm), so a driver would support only one machine;
+its registers are members of a structure and have no addresses; its header includes assert.h, which a
+bare-metal system may lack; and it omits the descriptions of the map.
 """
 
 from ...fl.axi4lite import register_map

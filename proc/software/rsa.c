@@ -1,10 +1,10 @@
 // RSA without padding: encrypts a message, decrypts the ciphertext, and compares.
 //
-// The key and the message are written into the program's image by proc/software/kernels.py, which generates them. As it
-// stands here the program has the key of paper 001, Figure 1. -DKERNEL=xcel_mod_exp lets the accelerator compute;
-// with -DBY_ADDRESS the kernel takes addresses of words, with -DBUS it works on the bus, with -DBUS_IRQ=1 by interrupt.
-// -DENCRYPT_KERNEL=mont_mod_exp: another kernel encrypts, as for a machine that takes the numbers of a private key and decrypts alone; what it
-// takes as exponent is in rsa_d then, and the other numbers, the random ones among them, are in xcel_given.
+// proc/software/kernels.py writes the key and the message into the program's image. Without that, the program has the key of
+// paper 001, Figure 1. With -DKERNEL=xcel_mod_exp the accelerator computes; with -DBY_ADDRESS the kernel takes addresses of
+// words, with -DBUS it uses a machine on the bus, with -DBUS_IRQ=1 by interrupt.
+// -DENCRYPT_KERNEL=mont_mod_exp: another kernel encrypts, for a machine that takes the numbers of a private key and can only
+// decrypt; rsa_d then has the exponent of its request, and xcel_given the other numbers, random ones included.
 // Output: the words of the ciphertext, then those of the decrypted message. Exit code: 0 if it is the message.
 
 #include "interrupts.h"
@@ -53,7 +53,7 @@ int main(void) {
   decrypt(decrypted, cipher);
   stats_off();
 #ifdef BUS
-  set_handler(0); // or the ecall at the end would go there
+  set_handler(0); // or the ecall at the end would enter the handler
 #endif
 
   emit_words(cipher, WORDS);

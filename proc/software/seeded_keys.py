@@ -13,13 +13,13 @@ from ...fl.rsa_keys import SMALLEST_NBITS, RSAKey
 from ...rtl.sim import cache
 
 SIEVE_END = 1 << 16
-QUICK_NBITS = 1024  # primes of longer keys take seconds: they are kept in the cache
+QUICK_NBITS = 1024  # primes of longer keys take seconds, so they are cached
 
 
 def seeded_key(nbits: int, seed: int = 1, e_nbits: int | None = None) -> RSAKey:
     """A private key whose modulus has exactly nbits bits, the same for the same seed.
 
-    The public exponent is 65537, or 17 where that would be longer than the modulus, or than `e_nbits`.
+    The public exponent is 65537, or 17 if 65537 is longer than the modulus or than `e_nbits`.
     """
     if nbits < SMALLEST_NBITS or nbits % 2:
         raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
@@ -40,7 +40,7 @@ def seeded_key(nbits: int, seed: int = 1, e_nbits: int | None = None) -> RSAKey:
 
 
 def _primes(nbits: int, seed: int, e: int) -> tuple[int, int]:
-    """Two of nbits / 2 bits."""
+    """Two primes of nbits / 2 bits."""
     generator = random.Random(f"{nbits} {seed}")
     half = nbits // 2
     primes: list[int] = []

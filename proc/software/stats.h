@@ -1,9 +1,9 @@
-// The stats window: only what is between stats_on() and stats_off() is counted as the kernel's.
+// The stats window: only cycles between stats_on() and stats_off() count as the kernel's.
 
 #ifndef STATS_H
 #define STATS_H
 
-#ifdef QEMU // has no such CSR
+#ifdef QEMU // which has no such CSR
 #define STATS_ON ""
 #define STATS_OFF ""
 #else

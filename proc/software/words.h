@@ -1,4 +1,4 @@
-// Numbers of many words, least significant first: the loops that all kernels of many words are made of.
+// Numbers of many words, least significant first: the loops of which all kernels of many words consist.
 
 #ifndef WORDS_H
 #define WORDS_H
@@ -7,9 +7,9 @@
 
 #include "modexp.h"
 
-// The processor pays 5 cycles for a turn of a loop: two pointers, the branch, and that it is taken. Loops over all words of
-// operands up to 2048 bits are unrolled in full: a fifth fewer cycles at 1024 bits than by 8, and for 14 KiB of code
-// in place of 9. Longer ones, and those whose count is known only to the program, are unrolled by 8.
+// A loop iteration costs the processor 5 cycles: two pointers, the branch, and the penalty for taking it. Loops over all words
+// of operands up to 2048 bits are fully unrolled: a fifth fewer cycles at 1024 bits than unrolled by 8, for 14 KiB of code
+// instead of 9. Longer ones, and those whose count is not a constant, are unrolled by 8.
 #if WORDS <= 64
 #define UNROLL _Pragma("GCC unroll 64")
 #else

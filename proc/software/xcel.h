@@ -6,16 +6,16 @@
 
 #include <stdint.h>
 
-#define XCEL_CSR 0x7E0 // of register 0
+#define XCEL_CSR 0x7E0 // number of register 0
 
 #define XCEL_GO 0
-#define XCEL_RESULT 0 // go when it is read
+#define XCEL_RESULT 0 // the same register, when read
 #define XCEL_BASE 1
 #define XCEL_EXP 2
 #define XCEL_MOD 3
 #define XCEL_STATUS 4
 #define XCEL_WORDS 5
-#define XCEL_GIVEN 4 // when it is written: the first of what the machine takes as given
+#define XCEL_GIVEN 4 // when written: the first given number
 
 #define XCEL_WRITE(reg, value) \
   __asm__ volatile("csrw %0, %1" ::"i"(XCEL_CSR + (reg)), "rK"((uint32_t)(value)))

@@ -1,5 +1,5 @@
-// The driver of modexlab.h. The bus may drop error answers, as many bridges do: so nothing is written, or read, that the machine
-// would refuse; STATUS is asked before.
+// Implementation of modexlab.h. The bus may drop error answers, as many bridges do, so the driver makes no access that the machine
+// would refuse; it reads STATUS first.
 
 #include "modexlab.h"
 
@@ -9,7 +9,7 @@ static void put(const modexlab_t *machine, uint32_t at, uint32_t value) {
   MODEXLAB_WRITE(machine->base + at, value);
 }
 
-// Words of a number into a window, and zeros above them.
+// Write the words of a number to the registers of an operand, and zeros above them.
 static void put_number(const modexlab_t *machine, uint32_t at, const uint32_t *number, uint32_t words) {
   for (uint32_t i = 0; i < machine->words; i++)
     put(machine, at + 4 * i, i < words ? number[i] : 0);
@@ -27,7 +27,7 @@ static int check_words(const modexlab_t *machine, uint32_t words) {
   return words > machine->words ? MODEXLAB_TOO_LONG : MODEXLAB_OK;
 }
 
-// What the register says of a computation.
+// The code for a value of STATUS.
 static int outcome(uint32_t status) {
   if (status & MODEXLAB_STATUS_BUSY_MASK)
     return MODEXLAB_BUSY;
@@ -65,7 +65,7 @@ int modexlab_init(modexlab_t *machine, uintptr_t base) {
   return MODEXLAB_OK;
 }
 
-// The window of a number that is given.
+// The address of a given number.
 static uint32_t given_window(uint32_t i) {
   static const uint32_t windows[MODEXLAB_MOST_GIVEN] = {
       MODEXLAB_REG_GIVEN_0, MODEXLAB_REG_GIVEN_1, MODEXLAB_REG_GIVEN_2, MODEXLAB_REG_GIVEN_3,
@@ -91,7 +91,7 @@ int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
   return MODEXLAB_OK;
 }
 
-// The bit behind all other numbers that says whether the exponent is public.
+// The last given number, which flags a public exponent.
 static const uint32_t is_private = 0, is_public = 1;
 
 int modexlab_load_public_key(modexlab_t *machine, const modexlab_public_key_t *key) {
@@ -112,7 +112,7 @@ int modexlab_load_public_key(modexlab_t *machine, const modexlab_public_key_t *k
   return MODEXLAB_OK;
 }
 
-// A row of numbers, in the order in which a machine takes them.
+// A list of numbers, in the order of the registers.
 typedef struct {
   uint32_t count;
   const uint32_t *numbers[MODEXLAB_MOST_GIVEN];
@@ -200,7 +200,7 @@ int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random) {
     return code;
   if (is_busy(machine))
     return MODEXLAB_BUSY;
-  put_row(machine, &row, machine->given - machine->public_exponents - row.count); // they are the last ones of the key
+  put_row(machine, &row, machine->given - machine->public_exponents - row.count); // they are the last numbers of the key
   return MODEXLAB_OK;
 }
 
@@ -215,12 +215,12 @@ int modexlab_start(modexlab_t *machine, const uint32_t *base, uint32_t words) {
   if (is_busy(machine))
     return MODEXLAB_BUSY;
   put_number(machine, MODEXLAB_REG_BASE, base, words);
-  put(machine, MODEXLAB_REG_IRQ_STATUS, MODEXLAB_IRQ_STATUS_DONE_MASK); // of the computation before
+  put(machine, MODEXLAB_REG_IRQ_STATUS, MODEXLAB_IRQ_STATUS_DONE_MASK); // of the previous computation
   machine->finished = false;
   machine->result_words = machine->key_words;
   MODEXLAB_FENCE();
   put(machine, MODEXLAB_REG_CONTROL, MODEXLAB_CONTROL_START_MASK);
-  MODEXLAB_FENCE(); // a read of STATUS from here on finds it running, or done
+  MODEXLAB_FENCE(); // from here on STATUS reads as busy or done
   return MODEXLAB_OK;
 }
 
@@ -251,7 +251,7 @@ bool modexlab_irq_handle(modexlab_t *machine) {
     return false;
   put(machine, MODEXLAB_REG_IRQ_STATUS, MODEXLAB_IRQ_STATUS_DONE_MASK);
   MODEXLAB_FENCE();
-  (void)get(machine, MODEXLAB_REG_IRQ_STATUS); // the line has fallen before the handler returns
+  (void)get(machine, MODEXLAB_REG_IRQ_STATUS); // ensures that the line is low before the handler returns
   machine->finished = true;
   return true;
 }

@@ -1,9 +1,9 @@
 // Driver of a machine for modular exponentiation behind AXI4-Lite: result = base^exponent mod modulus.
 //
-// Freestanding C99: no C library, no memory of its own beside modexlab_t, for any little-endian CPU of 32 bits or more whose bus
+// Freestanding C99: no C library, no memory except modexlab_t, for any little-endian CPU of 32 bits or more whose bus
 // reaches the registers with accesses of 32 bits that are neither cached, merged nor reordered. Numbers are arrays of words,
-// the least significant first. A modexlab_t belongs to one machine, and to one caller at a time; only modexlab_irq_handle may
-// come between.
+// least significant first. A modexlab_t belongs to one machine, and to one caller at a time; only modexlab_irq_handle may
+// interrupt other calls.
 //
 // A key and two computations, the second one by interrupt:
 //
@@ -44,14 +44,14 @@ end of the example */
 
 #include "modexlab_regs.h"
 
-// How registers are reached: redefine all three for a bus that is not in the CPU's address space, or that needs other fences.
+// Register access: redefine all three for a bus that is not in the CPU's address space, or that needs other fences.
 #ifndef MODEXLAB_READ
 #define MODEXLAB_READ(address) (*(volatile const uint32_t *)(address))
 #endif
 #ifndef MODEXLAB_WRITE
 #define MODEXLAB_WRITE(address, value) ((void)(*(volatile uint32_t *)(address) = (value)))
 #endif
-// What stands before it reaches the device before what stands after it.
+// Accesses before the fence reach the device before accesses after it.
 #ifndef MODEXLAB_FENCE
 #if defined(__riscv)
 #define MODEXLAB_FENCE() __asm__ volatile("fence iorw, iorw" ::: "memory")
@@ -62,41 +62,41 @@ end of the example */
 #endif
 #endif
 
-// Codes: 0 is MODEXLAB_OK, what is above 0 the machine says (modexlab_regs.h), what is below 0 the driver.
+// Codes: 0 is MODEXLAB_OK, positive codes come from the machine (modexlab_regs.h), negative codes from the driver.
 enum {
-  MODEXLAB_NO_DEVICE = -1,   // register ID does not hold what it should: a wrong address
+  MODEXLAB_NO_DEVICE = -1,   // register ID has an unexpected value: wrong address
   MODEXLAB_NEW_DEVICE = -2,  // the machine has another version of the register map
   MODEXLAB_NO_INIT = -3,     // modexlab_init has not been called, or has failed
-  MODEXLAB_NO_KEY = -4,      // no key has been loaded since the beginning or since the last zeroise
+  MODEXLAB_NO_KEY = -4,      // no key has been loaded since initialisation or the last zeroise
   MODEXLAB_BUSY = -5,        // a computation is running
-  MODEXLAB_TIMEOUT = -6,     // it was still running when the limit was reached
+  MODEXLAB_TIMEOUT = -6,     // the computation was still running when the limit was reached
   MODEXLAB_NOT_STARTED = -7, // there is no computation to wait for, and no result to read
   MODEXLAB_TOO_LONG = -8,    // a number has more words than the machine
   MODEXLAB_TOO_SHORT = -9,   // a number has no words, or the result has more than there is room for
-  MODEXLAB_GIVEN_COUNT = -10, // not as many numbers are given as the machine takes
-  MODEXLAB_KEY_LACKS = -11    // a private key lacks a number that the machine takes
+  MODEXLAB_GIVEN_COUNT = -10, // the number of given numbers is not the one that the machine needs
+  MODEXLAB_KEY_LACKS = -11    // a private key lacks a number that the machine needs
 };
 
-// A machine. All but `finished` is of the driver alone; what init has found may be read.
+// A machine. Callers must not write its fields; those set by modexlab_init, and `finished`, may be read.
 typedef struct {
   uintptr_t base;
   uint32_t nbits, words; // of an operand
-  uint32_t given;        // numbers that it takes beside the modulus
-  bool constant_time;    // cycles say nothing of the exponent but what its length does
+  uint32_t given;        // number of given numbers, in addition to base, exponent and modulus
+  bool constant_time;    // cycles depend on the exponent only by its length
   bool odd_only;         // even moduli are refused
   bool reduced_only;     // a base at or above the modulus is refused
-  bool crt;              // what it does with the numbers of a private key, as CAPABILITIES has it
+  bool crt;              // processing of a private key, as in CAPABILITIES
   bool message_blinded;
   bool exponent_blinded;
   bool checked;
-  bool public_exponents; // it may be told that an exponent is public, and takes the time of that one then
-  uint32_t key_words;    // of the key that is loaded; 0: none
-  uint32_t result_words; // of the key with which the last computation was started; 0: none was
+  bool public_exponents; // it accepts keys flagged as public, whose exponent then determines the time
+  uint32_t key_words;    // of the loaded key; 0: none
+  uint32_t result_words; // of the key of the last computation; 0: none was started
   volatile bool finished;
 } modexlab_t;
 
-// A key: modulus and exponent of so many words, and what the machine wants to be given beside the modulus (R^2 mod n, and so
-// on: the documentation of the design says which), likewise. The numbers are written to the machine, no pointer is kept.
+// A key: modulus, exponent and the given numbers that the machine needs (such as R^2 mod n; see the documentation of the
+// design), each with this number of words. The numbers are written to the machine; no pointer is kept.
 typedef struct {
   uint32_t words;
   const uint32_t *modulus;
@@ -105,18 +105,18 @@ typedef struct {
   const uint32_t *given[MODEXLAB_MOST_GIVEN];
 } modexlab_key_t;
 
-// A public key. A machine with public_exponents takes it as such; any other that needs no more than modulus and exponent as well.
+// A public key, for a machine with public_exponents or without given numbers.
 typedef struct {
   uint32_t words;
   const uint32_t *modulus;
   const uint32_t *exponent;
 } modexlab_public_key_t;
 
-// The same of a machine that takes a private key, by name: what the machine does not take may be 0. Public exponent, private exponent
-// and phi have as many words as the modulus, p to qinv half as many (rounded up). Without CRT it takes the private exponent.
+// A private key: numbers that the machine does not need may be null. Public exponent, private exponent and phi have as many
+// words as the modulus, p to qinv half as many (rounded up). Without CRT the machine uses the private exponent.
 //
-// The random numbers that hide message and exponent must be new for each computation, and secret: x as long as the modulus, from 2
-// up, below it and without a common factor; kp and kq of 64 bits, or of the machine's width if that is less. Without CRT it takes kp alone.
+// The random numbers that blind message and exponent must be secret and new for each computation: x has the length of the modulus, is at least
+// 2, below the modulus and coprime to it; kp and kq have 64 bits, or the machine's width if that is less. Without CRT only kp is used.
 typedef struct {
   const uint32_t *x;
   const uint32_t *kp, *kq;
@@ -132,50 +132,50 @@ typedef struct {
   modexlab_random_t random; // for the first computation
 } modexlab_private_key_t;
 
-// Find the machine whose registers begin at this address: checks ID and version, reads what it can do, and switches its
-// interrupt off. What it computes, and a key that it holds, stay as they are, but this driver does not know of them.
+// Initialise the driver for the machine whose registers begin at this address: check ID and version, read its capabilities,
+// and disable its interrupt. A running computation and a loaded key are not changed, but the driver does not know of them.
 int modexlab_init(modexlab_t *machine, uintptr_t base);
 
-// Write a key. Shorter numbers than the machine's are filled up with zeros. Not while a computation is running.
+// Write a key. Numbers shorter than the machine's are padded with zeros. Refused while a computation is running.
 int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key);
 
 // Write a public key. Numbers of a private key that the machine holds are overwritten.
 int modexlab_load_public_key(modexlab_t *machine, const modexlab_public_key_t *key);
 
-// Write a private key, the numbers that the machine takes of it.
+// Write the numbers of a private key that the machine needs.
 int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t *key);
 
-// Write new random numbers beside the private key that is loaded, before the next computation.
+// Write new random numbers for the loaded private key, before the next computation.
 int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random);
 
-// Start base^exponent mod modulus, with a base of so many words. A former result, and its interrupt, are gone.
+// Start base^exponent mod modulus with a base of this many words. The previous result and its interrupt are cleared.
 int modexlab_start(modexlab_t *machine, const uint32_t *base, uint32_t words);
 
-// Poll until the computation has ended, at most `limit` times (0: for ever). Its code, or MODEXLAB_TIMEOUT, after which it
-// runs on, and one may wait again.
+// Poll until the computation has ended, at most `limit` times (0: forever). Returns its code, or MODEXLAB_TIMEOUT, after which
+// it continues and one may wait again.
 int modexlab_wait(modexlab_t *machine, uint32_t limit);
 
-// Switch the interrupt at the end of a computation on or off. One that is over when it is switched on raises it at once.
+// Enable or disable the interrupt at the end of a computation. If the computation has already ended, enabling raises it at once.
 int modexlab_irq_enable(modexlab_t *machine, bool enable);
 
-// To be called by the interrupt handler: true if it was this machine's interrupt, which is then cleared.
+// To be called by the interrupt handler: returns true, and clears the interrupt, if it was raised by this machine.
 bool modexlab_irq_handle(modexlab_t *machine);
 
-// Whether modexlab_irq_handle has seen the end of the computation that was started last, or of zeroise after it.
+// Whether modexlab_irq_handle has seen the end of the last computation, or of a later zeroise.
 bool modexlab_finished(const modexlab_t *machine);
 
-// The result, in an array of so many words (those of its key at least; what is above them becomes 0). With any code but
-// MODEXLAB_OK the array holds zeros: nothing is read of a computation that runs, or that had no result.
+// Read the result into an array of this many words (at least those of its key; words above become 0). With any code other than
+// MODEXLAB_OK the array is filled with zeros: a computation that is running or has no result is not read.
 int modexlab_read(modexlab_t *machine, uint32_t *result, uint32_t words);
 
 // Cycles of the last computation, by the machine's own counter.
 uint64_t modexlab_cycles(const modexlab_t *machine);
 
-// Clear key, base and result in the machine, at any time, and then whatever is left of them inside: it is busy until that is over, and
-// modexlab_wait then says MODEXLAB_NOT_STARTED. What is running goes on to its end first, without an answer.
+// Clear key, base and result, at any time, and then all remains of them inside the machine. It is busy until that is complete;
+// modexlab_wait then returns MODEXLAB_NOT_STARTED. A running computation first runs to its end, and its result is discarded.
 int modexlab_zeroise(modexlab_t *machine);
 
-// A code in words.
+// A code as text.
 const char *modexlab_message(int code);
 
 #endif

@@ -1,16 +1,16 @@
-// Modular exponentiation by a machine on the bus, by the driver (driver/modexlab.h): in three ways.
+// Modular exponentiation by a machine on the bus through the driver (driver/modexlab.h), in three ways:
 //
-//   bus_mod_exp      key and base go, the processor polls, the result comes
-//   bus_mod_exp_irq  the same, but it sleeps (wfi) until the handler of the interrupt has seen the end
-//   bus_mod_exp_key  the key is there already: the base goes, the processor polls, the result comes
+//   bus_mod_exp      loads key and base, polls, and reads the result
+//   bus_mod_exp_irq  the same, but sleeps (wfi) until the interrupt handler has seen the end
+//   bus_mod_exp_key  loads only the base, polls, and reads the result
 //
-// bus_prepare is called once before, with the key, which only the last one takes from there.
+// bus_prepare is called once before any of them and loads the key, which only bus_mod_exp_key relies on.
 
 #include "driver/modexlab.h"
 #include "interrupts.h"
 #include "modexp.h"
 
-#define LIMIT 0 // of polls: none
+#define LIMIT 0 // number of polls: unlimited
 
 static modexlab_t machine;
 

@@ -1,9 +1,9 @@
 // Montgomery multiplication of many words, R = 2^(32 * WORDS): CIOS, coarsely integrated operand scanning (Koc, Acar
 // and Kaliski, "Analyzing and comparing Montgomery multiplication algorithms", IEEE Micro 16(3), 1996).
 //
-// For each word of b: t += a * b[i]; then the multiple of n that makes the lowest word 0 is added, and t moves down
-// by a word. t has WORDS + 1 words: from a < R and n < R follows t < a + n after each step, and t < 2n in the end
-// if b < n.
+// For each word of b: t += a * b[i]; then the multiple of n that makes the lowest word 0 is added, and t is shifted
+// down by one word. t has WORDS + 1 words: a < R and n < R imply t < a + n after each step, and t < 2n at the end if
+// b < n.
 
 #ifndef CIOS_H
 #define CIOS_H

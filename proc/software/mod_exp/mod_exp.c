@@ -1,7 +1,7 @@
-// Naive modular exponentiation of one word: paper 001, Listing 3 (Algorithm 1, right to left). The remainders of 64
-// by 32 bits are libgcc's __umoddi3, four divisions each.
+// Naive modular exponentiation of one word: paper 001, Listing 3 (Algorithm 1, right to left). The 64-by-32-bit
+// remainders are libgcc's __umoddi3, four divisions each.
 //
-// One correction: the listing begins with the result 1, which is not reduced when the modulus is 1.
+// One correction: the listing starts with the result 1, which is not reduced if the modulus is 1.
 
 #include "modexp.h"
 

@@ -1,5 +1,5 @@
 // Naive modular exponentiation of many words: Listing 3's algorithm, right to left, with schoolbook multiplication
-// and schoolbook division. Unlike the listing it does not square the base once more after the last bit.
+// and schoolbook division. Unlike the listing, it does not square the base again after the last bit.
 
 #include "division.h"
 #include "modexp.h"

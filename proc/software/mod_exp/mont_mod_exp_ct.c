@@ -1,13 +1,13 @@
 // Listing 4 in constant time: no branch and no address depends on base, exponent or modulus (an odd one).
 //
-// All exponent_nbits bits of the exponent are scanned, whose number is public, each with both products, of which
-// the first is kept or dropped by a mask. R and R^2 mod n, by which numbers become N-residues, come from masked
-// doublings and five squarings in place of divisions.
+// All exponent_nbits bits of the exponent are scanned (the number is public), each with both products; a mask keeps or
+// discards the first. R and R^2 mod n, which convert numbers into N-residues, are computed by masked doublings and five
+// squarings instead of divisions.
 
 #include "modexp.h"
 #include "montmult.h"
 
-// 2x mod n for x < n; the bit that a doubling shifts out counts as the borrow's opposite
+// 2x mod n for x < n; if the doubling shifts out a 1, n is always subtracted
 static inline unsigned int twice(unsigned int x, unsigned int n) {
   unsigned int doubled = x << 1;
   unsigned int keep = -(unsigned int)((doubled < n) & ~(x >> 31));
@@ -19,7 +19,7 @@ unsigned int mont_mod_exp_ct(unsigned int base, unsigned int exponent, unsigned 
   montmult_t multiplier;
   montmult_construct(&multiplier, (unsigned long long)modulus, 0x100000000);
 
-  unsigned int one = 1; // stays 1 if that is the modulus: products are below it all the same
+  unsigned int one = 1; // stays 1 if the modulus is 1; products are below the modulus anyway
   for (unsigned int i = 0; i < 32; i++)
     one = twice(one, modulus); // R mod n
   unsigned int r_squared = twice(one, modulus);

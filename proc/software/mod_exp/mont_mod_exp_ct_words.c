@@ -1,9 +1,9 @@
-// Modular exponentiation of many words in constant time: CIOS products, and no branch and no address that depends
-// on base, exponent or modulus (an odd one).
+// Modular exponentiation of many words in constant time by CIOS products: no branch and no address depends on base,
+// exponent or modulus (an odd one).
 //
-// All exponent_nbits bits of the exponent are scanned, whose number is public, each with both products, of which
-// the first is kept or dropped by a mask. A product's last subtraction is always made and its result selected by
-// a mask. R and R^2 mod n, by which numbers become N-residues, come from masked doublings and squarings.
+// All exponent_nbits bits of the exponent are scanned (the number is public), each with both products; a mask keeps or
+// discards the first. The final subtraction of a product is always computed, and a mask selects the result. R and R^2
+// mod n, which convert numbers into N-residues, are computed by masked doublings and squarings.
 
 #include "cios.h"
 #include "modexp.h"
@@ -49,11 +49,11 @@ void mont_mod_exp_ct_words(uint32_t result[WORDS], const uint32_t base[WORDS],
   uint32_t n_negative = -montmult_inverse(modulus[0]);
 
   uint32_t one[WORDS], r_squared[WORDS], curr_base[WORDS], product[WORDS];
-  words_copy(one, unit, WORDS); // stays 1 if that is the modulus: products are below it all the same
+  words_copy(one, unit, WORDS); // stays 1 if the modulus is 1; products are below the modulus anyway
   for (unsigned i = 0; i < 32 * WORDS; i++)
     twice(one, modulus); // R mod n
 
-  // R^2 = 2^(32 * WORDS) * R: that power of 2 as an N-residue, by its exponent from the left
+  // R^2 = 2^(32 * WORDS) * R is that power of 2 as an N-residue; its exponent is scanned from the left
   words_copy(r_squared, one, WORDS);
   for (unsigned bit = 1u << (31 - __builtin_clz(32 * WORDS)); bit > 0; bit >>= 1) {
     multiply(r_squared, r_squared, r_squared, modulus, n_negative);

@@ -1,5 +1,5 @@
 // Modular exponentiation of many words by Montgomery multiplication: Listing 4's algorithm over CIOS products. The
-// modulus must be odd. Unlike the listing it does not square the base once more after the last bit.
+// modulus must be odd. Unlike the listing, it does not square the base again after the last bit.
 
 #include "cios.h"
 #include "division.h"
@@ -10,7 +10,7 @@
 typedef struct {
   const uint32_t *n;
   uint32_t n_negative; // -n^-1 mod 2^32
-  divisor_t divisor;   // n once more, for the conversions
+  divisor_t divisor;   // also n, for the conversions
 } montmult_words_t;
 
 static void montmult_words_construct(montmult_words_t *multiplier, const uint32_t n[WORDS]) {

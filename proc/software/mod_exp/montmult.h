@@ -2,8 +2,8 @@
 // shows its use in Listing 4, not its body).
 //
 // multiply() is Montgomery's REDC with n^-1 in place of -n^-1: with m = t * n^-1 mod R, t - m*n is divisible by R, so
-// its high word is hi(t) - hi(m*n), with no 64-bit addition and no carry out of it. From t < n*R it lies in
-// -n < high < n, and one masked addition of n ends it: nine instructions, none of them a branch.
+// its high word is hi(t) - hi(m*n), with no 64-bit addition and no carry out of it. As t < n*R, it satisfies
+// -n < high < n, and one masked addition of n completes it: nine instructions, none of them a branch.
 
 #ifndef MONTMULT_H
 #define MONTMULT_H
@@ -14,7 +14,7 @@ typedef struct {
   unsigned long long r;
 } montmult_t;
 
-// n^-1 mod 2^32 for odd n. 3n ^ 2 is right in 5 bits, each Newton step doubles them.
+// n^-1 mod 2^32 for odd n. 3n ^ 2 is correct in 5 bits; each Newton step doubles the number of correct bits.
 static inline unsigned int montmult_inverse(unsigned int n) {
   unsigned int x = (3 * n) ^ 2; // 5 bits
   x *= 2 - n * x;               // 10
@@ -23,7 +23,7 @@ static inline unsigned int montmult_inverse(unsigned int n) {
   return x;
 }
 
-// r: 2^32, the only one that the words of multiply() are made for
+// r: must be 2^32, which multiply() assumes
 static inline void montmult_construct(montmult_t *multiplier, unsigned long long n, unsigned long long r) {
   multiplier->n = (unsigned int)n;
   multiplier->n_inverse = montmult_inverse((unsigned int)n);

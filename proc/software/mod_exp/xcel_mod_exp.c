@@ -1,4 +1,4 @@
-// Modular exponentiation by the accelerator: its operands go, its result comes, word by word through csr instructions.
+// Modular exponentiation by the accelerator: operands and result are transferred word by word with csr instructions.
 
 #include "modexp.h"
 #include "words.h"
@@ -6,8 +6,8 @@
 
 uint32_t xcel_status;
 
-// What a machine takes as given, made from the modulus or the numbers of a private key, is written into the image by whoever has the key
-// (proc/software/kernels.py).
+// The given numbers, derived from the modulus or those of a private key, are written into the image by
+// proc/software/kernels.py.
 #if XCEL_NGIVEN
 __attribute__((section(".data.operands"))) uint32_t xcel_given[XCEL_NGIVEN][WORDS];
 
