@@ -8,15 +8,15 @@ from ..flow.files import replace_text
 
 
 def check_file(option: str, path: str) -> None:
-    """BadInput if there is no place for a file that will be written at the end of long work."""
+    """Raise BadInput at once if a file that a long run writes at its end cannot be created there."""
     if Path(path).name in ("", "..") or path.endswith("/"):
         raise BadInput(f"{option} {path!r}: this is not the name of a file; give one, as in {option} result")
     _check_parent(option, path)
 
 
 def new_directory(option: str, path: str, force: bool = False) -> Path:
-    """Where a folder goes; BadInput before long work, if it cannot, or if there are files in it and nobody
-    has said `force`.
+    """The output directory, checked before a long run: BadInput if it cannot be created, or if it holds files
+    and `force` is not set.
     """
     directory = Path(path)
     if not path:
@@ -36,10 +36,10 @@ def _check_parent(option: str, path: str) -> None:
 
 
 def write_file(path: str, text: str) -> None:
-    """Write a text file whole or not at all; a device or a pipe is written to, and a link stays one."""
+    """Write a text file atomically. Devices and pipes are written directly; a symbolic link is kept."""
     target = Path(path).resolve()
     try:
-        target.parent.stat()  # a missing directory is not made
+        target.parent.stat()  # a missing directory is not created
         if target.exists() and not target.is_file():
             target.write_text(text, encoding="utf-8")
         else:
@@ -51,7 +51,7 @@ def write_file(path: str, text: str) -> None:
 
 
 def write_folder(directory: Path, files: Mapping[str, str]) -> None:
-    """Make the directory if need be, and write these files into it."""
+    """Write these files into the directory, which is created if necessary."""
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """Progress on stderr for work that takes longer than two seconds.
 
-A terminal gets a bar. Anything else (a log) gets whole lines, few of them: nothing is drawn over there.
+A terminal shows a bar. Any other output (a log) gets complete lines at longer intervals, because it cannot be
+redrawn.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ import time
 from collections.abc import Callable
 
 DELAY = 2.0  # seconds
-PAUSE_TERMINAL, PAUSE_LOG = 0.5, 10.0  # seconds between signs of life
-PAUSE_QUIET = 60.0  # in a log beside the output that a script reads
+PAUSE_TERMINAL, PAUSE_LOG = 0.5, 10.0  # seconds between updates
+PAUSE_QUIET = 60.0  # in a log next to output that a script reads
 
 
 def after(progress: Callable[[int, int], None], done: int, total: int) -> Callable[[int], None]:
-    """For the next part of some work, which counts from 0: `done` was done before it."""
+    """A callback for the next part of some work, which counts from 0 after `done` finished steps."""
     return lambda more: progress(done + more, total)
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in rounded words, such as 3 min."""
+    """A rounded duration, for example "3 min"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:
@@ -30,14 +31,15 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """A bar that also moves while nothing reports to it (a build), so that a user sees life.
+    """A progress bar that keeps moving during a step that reports nothing (a build), to show that the process
+    is alive.
 
-    with Progress("mont, 1024 bits", total=7, unit="vector") as progress:
-        ...; progress(3, 7)
+        with Progress("mont, 1024 bits", total=7, unit="vector") as progress:
+            ...; progress(3, 7)
     """
 
     def __init__(self, label: str, total: int | None = None, unit: str = "step", quiet: bool = False) -> None:
-        """quiet: a script reads our output, so a log gets a line a minute, and nothing of what is shorter."""
+        """quiet: a script reads our output, so a log gets one line a minute, and none for shorter work."""
         self._label, self._done, self._total, self._unit = label, 0, total, unit
         self._quiet, self._note = quiet, ""
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -73,7 +75,7 @@ class Progress:
             pause = PAUSE_TERMINAL if self._terminal else log_pause
 
     def _line(self) -> str:
-        """How things stand, in words."""
+        """The current state as a line of text."""
         seconds = f"{time.monotonic() - self._start:.0f} s"
         if not self._total:
             return f"{self._label}: {seconds}"
@@ -87,14 +89,14 @@ class Progress:
             self._bar.update(done - self._bar.n)
 
     def describe(self, label: str) -> None:
-        """Change the words in front of the bar."""
+        """Change the label of the bar."""
         self._label = label
         if self._terminal:
             self._bar.set_description_str(label, refresh=False)
 
     def note(self, text: str) -> None:
-        """Words behind the count, in place of the bar's own guess of the time left, which takes all steps to
-        be alike.
+        """Show text after the count, in place of the bar's own estimate of the time left, which assumes equal
+        steps.
         """
         self._note = text
         if self._terminal:
@@ -104,14 +106,14 @@ class Progress:
             self._bar.set_postfix_str(text, refresh=False)
 
     def say(self, line: str) -> None:
-        """A line of its own, above the bar; in a log only if no script reads our output."""
+        """Print a line above the bar; in a log only if no script reads our output."""
         if self._terminal:
             self._bar.write(line, file=sys.stderr)
         elif not self._quiet:
             print(line, file=sys.stderr, flush=True)
 
     def put(self, text: str) -> None:
-        """A part of the result on stdout, above the bar."""
+        """Print part of the result on stdout, above the bar."""
         if self._terminal:
             self._bar.write(text, file=sys.stdout)
         else:

@@ -5,12 +5,12 @@ from typing import Any
 
 
 def cell(value: Any) -> str:
-    """A value as text: a figure with its significant digits, and a dash where there is none."""
+    """A value as text: a float with six significant digits, a dash for None."""
     return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Lines of text; a column is right-aligned where all of its cells are numbers or dashes."""
+    """A plain-text table; a column is right-aligned if all of its cells are numbers or dashes."""
     rows = [list(map(cell, row)) for row in rows]
     columns = list(zip(*([head, *rows]), strict=True))
     widths = [max(map(len, column)) for column in columns]
@@ -27,7 +27,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """The lines of a table of Markdown."""
+    """The lines of a Markdown table."""
     cells = [[cell(value).replace("|", "\\|") for value in row] for row in rows]
     lines = [head, ["---"] * len(head), *cells]
     return [f"| {' | '.join(line)} |" for line in lines]

@@ -1,4 +1,4 @@
-"""modexlab from Python: designs, machines, measurements, the ledger, sweeps and the papers' figures.
+"""Python interface of modexlab: designs, machines, measurements, the ledger, sweeps and the papers' figures.
 
 For example::
 
@@ -9,11 +9,11 @@ For example::
     modexlab.measure(machine, "decrypt").value("cycles")       # by simulation, the result checked against pow
     modexlab.measure(machine, stage="flow").value("area_um2")  # by synthesis, with tests, timing and power
 
-A wrong name or value raises BadInput, whose message names the value and the remedy. Stage `flow` needs the
+A wrong name or value raises BadInput, whose message states the value and the remedy. Stage `flow` needs the
 extra [flow].
 
-This file is the package `modexlab` itself (setup.py); it is in a room because the top level of the project
-has rooms only. Its parts are imported when they are first used, so `import modexlab` takes no time.
+This file is the package `modexlab` itself (setup.py); it is in eval/api because the top level of the project
+holds only rooms. Each name is imported on first use, so that `import modexlab` is fast.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ __all__ = [
 
 
 def accelerator(folder: str | Path) -> OwnDesign:
-    """The accelerator of a folder with an accelerator.py; `.at(nbits, **settings)` makes one."""
+    """The accelerator in a folder with an accelerator.py; `.at(nbits, **settings)` makes a machine of it."""
     from modexlab.eval.designs import own
 
     return own.by_reference(str(folder))
@@ -81,10 +81,10 @@ def point(
     interface: str = "stream",
     **flow: Any,
 ) -> Point:
-    """A machine with a workload at a stage, as sweeps and the ledger know it.
+    """A machine with a workload at a stage, as sweeps and the ledger use it.
 
-    Stages: formula, cl, python, verilog, native, flow, layout, fpga. Settings of the flow have the names of
-    spaces: clock_period, style, density, device.
+    Stages: formula, cl, python, verilog, native, flow, layout, fpga. Settings of the flow have the names that
+    spaces use: clock_period, style, density, device.
     """
     from modexlab.eval.lab.point import Point
 
@@ -106,11 +106,11 @@ def measure(
     progress: Callable[[str], None] | None = None,
     **flow: Any,
 ) -> Measurement:
-    """The figures of a machine; its result is checked, and where it is wrong there are none (NoMeasurement).
+    """Measure a machine and check its result; a wrong result raises NoMeasurement.
 
-    With a ledger, what it has already is taken from there, and what is measured now is written down. progress
-    is called with a few words whenever something else is done. The other arguments are those of `point`,
-    which may be given in place of a machine.
+    With a ledger, a known measurement is read from it, and a new one is recorded in it. `progress` is called
+    with a short description of each step. The other arguments are those of `point`; a Point may be given
+    instead of a machine.
     """
     from modexlab.eval.lab.explore import read
     from modexlab.eval.lab.measure import measure
@@ -137,10 +137,10 @@ def explore(
     retry: bool = False,
     jobs: int = 2,
 ) -> Sweep:
-    """Measure a space, that is, a TOML file or the name of a ready-made one; what the ledger has is not
-    measured again.
+    """Measure a space, given as a TOML file or as the name of a ready-made one. Points that are in the ledger
+    are not measured again.
 
-    `points` and `seed` are for the methods random and nsga2. The sweep has the measured points, the failed
+    `points` and `seed` apply to the methods random and nsga2. The sweep has the measured points, the failed
     ones and the fronts.
     """
     from modexlab.eval.lab.explore import Sweep
@@ -157,8 +157,8 @@ def explore(
 def front(
     rows: Iterable[LedgerRow], metrics: Sequence[str] = ("time_ns", "area_um2"), operation: str = "decrypt"
 ) -> list[tuple[tuple[float, ...], LedgerRow]]:
-    """The Pareto front among rows of a ledger: the values of the metrics, and a row of the measurement, best
-    first metric first.
+    """The Pareto front among rows of a ledger: pairs of the values of the metrics and a row of the
+    measurement, sorted by the first metric, best first.
     """
     from modexlab.eval.lab.metrics import METRICS, check_metric
     from modexlab.eval.lab.pareto import Front, figures_by_operation, goals_of, to_minimise
@@ -177,7 +177,7 @@ def front(
 
 
 def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | LeftOut]:
-    """The published figures of these works ("001"), by default of all, beside what the ledger has."""
+    """The published figures of these papers ("001"; by default all five), each compared with the ledger."""
     from modexlab.eval.lab.comparison.compare import compare
     from modexlab.eval.lab.ledger.ledger import Ledger
     from modexlab.eval.papers.published import figures, paper
@@ -186,7 +186,7 @@ def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | Lef
     return compare(wanted, ledger or Ledger())
 
 
-# of other rooms: the module, and the name there
+# names from other rooms: the module, and the name in it
 _ELSEWHERE = {
     "Accelerator": "eval.designs.runnable:Runnable",
     "BadInput": "fl.errors:BadInput",
@@ -200,7 +200,7 @@ _ELSEWHERE = {
     "check_levels": "eval.designs.levels:check_levels",
     "design": "eval.designs.catalogue:find",  # `.at(nbits, **settings)` makes a machine of it
     "designs": "eval.designs.catalogue:designs",
-    "ledger": "eval.lab.ledger.ledger:Ledger",  # by default that of the commands
+    "ledger": "eval.lab.ledger.ledger:Ledger",  # by default the ledger of the commands
     "register": "eval.designs.own:register",
 }
 

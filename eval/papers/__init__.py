@@ -1,3 +1,1 @@
-"""The five published works as data, one TOML file each; published.py reads and checks them. Imports fl
-alone.
-"""
+"""The five published papers as data, one TOML file each; published.py reads and checks them."""

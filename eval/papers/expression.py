@@ -1,8 +1,8 @@
-"""Arithmetic expressions over named values, used by the constraints of a space: "nstages * steps_per_stage <=
-32".
+"""Arithmetic expressions over named values, for example the constraint "nstages * steps_per_stage <= 32" of a
+space.
 
-Python's own syntax, of which arithmetic, comparisons, `and`, `or`, `not`, `in`, and a few functions are
-allowed: the text is parsed (ast) and walked, never executed. A name may have a dot, as in energy_nj.decrypt.
+The syntax is a subset of Python: arithmetic, comparisons, `and`, `or`, `not`, `in` and a few functions. The
+text is parsed with `ast` and interpreted, never executed. A name may contain a dot, as in energy_nj.decrypt.
 """
 
 import ast
@@ -17,7 +17,7 @@ from ...fl.errors import BadInput, unknown
 Values = Mapping[str, Any]
 Compiled = Callable[[Values], Any]  # a part of an expression
 MOST_CHARACTERS = 500
-MOST_EXPONENT = 10_000  # 2 ** nbits is wanted, a number that fills the memory is not
+MOST_EXPONENT = 10_000  # allows 2 ** nbits, but no number that fills the memory
 MOST_BITS = 100_000
 
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -56,14 +56,14 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "inverse": lambda value, modulus: pow(value, -1, modulus),
     "pow": lambda value, exponent, modulus: pow(value, operator.index(exponent), operator.index(modulus)),
 }
-WORDS = {"true": True, "false": False}  # as TOML and the command line have them
+WORDS = {"true": True, "false": False}  # as in TOML and on the command line
 ALLOWED = "numbers, words in quotes, names, + - * / // % **, comparisons, in, and, or, not, " + ", ".join(
     FUNCTIONS
 )
 
 
 class Expression:
-    """An expression that has been checked: nothing in it but what may be. `names`: of the values in it."""
+    """A checked expression, which contains only allowed syntax. `names`: the names of its values."""
 
     def __init__(self, text: str) -> None:
         self.text, self.names = text, set[str]()
@@ -89,13 +89,13 @@ class Expression:
         return self.text
 
     def require(self, known: Collection[str]) -> None:
-        """BadInput, with the nearest one, for a name that is not known."""
+        """BadInput for an unknown name, with the nearest known one."""
         for name in sorted(self.names):
             if name not in known:
                 raise unknown(f'name in the expression "{self.text}":', name, sorted(known))
 
     def value(self, values: Values) -> Any:
-        """The expression's value; all of its names must be there. BadInput where there is none (1 / 0)."""
+        """The value of the expression; `values` must have all its names. BadInput if it has none (1 / 0)."""
         try:
             return self._value(values)
         except (ArithmeticError, TypeError, ValueError) as error:
@@ -103,7 +103,7 @@ class Expression:
             raise BadInput(f'expression "{self.text}" has no value for {given}: {error}') from None
 
     def _compiled(self, node: ast.expr) -> Compiled:
-        """Return the function that computes a node; BadInput for whatever is not listed above."""
+        """The function that computes a node; BadInput for any node that is not allowed."""
         match node:
             case ast.Constant(value) if isinstance(value, (int, float, str)):
                 return lambda _: value
@@ -140,7 +140,7 @@ class Expression:
 
 
 def _junction(is_or: bool, parts: Sequence[Compiled]) -> Compiled:
-    """Return the first value that decides, or else the last."""
+    """A function for `and` or `or`: the first operand that decides the result, or else the last."""
 
     def value(values: Values) -> Any:
         last = None
@@ -154,7 +154,7 @@ def _junction(is_or: bool, parts: Sequence[Compiled]) -> Compiled:
 
 
 def _comparison(tests: Sequence[Callable[[Any, Any], bool]], parts: Sequence[Compiled]) -> Compiled:
-    """Compare neighbours as long as they pass."""
+    """A function for a chained comparison, which stops at the first pair that fails."""
 
     def holds(values: Values) -> bool:
         neighbours = itertools.pairwise(part(values) for part in parts)
@@ -164,7 +164,7 @@ def _comparison(tests: Sequence[Callable[[Any, Any], bool]], parts: Sequence[Com
 
 
 def _bounded(op: ast.operator, left: Any, right: Any) -> Any:
-    """An operation on two numbers, whose result fits in a computer; words and lists only compare."""
+    """An operation on two numbers with a limit on the size of the result; strings and lists only compare."""
     if not all(isinstance(item, (int, float)) for item in (left, right)):
         raise TypeError("words and lists can only be compared")
     if isinstance(op, ast.Pow) and abs(right) > MOST_EXPONENT:

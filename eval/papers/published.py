@@ -1,46 +1,43 @@
 """Tables of the five papers, cell by cell, transcribed once into eval/papers/*.toml.
 
-    for figure in figures():  # all of them, flat: Published
+    for figure in figures():  # all cells: Published
         if figure.comparable and figure.twin == "mont-001": ...
     paper("001").table("3").figures()   paper("000").errata
 
-A cell keeps its text as printed. `value` and `unit` are read from that text (and from what the file says of
-units), `corrected` is what the cell should say where the paper contradicts itself, with the reason in
-`erratum`; `amount` is the corrected or else the printed value in the unit of the metric (METRICS), which is
-what may be held against a figure of the ledger.
+A cell keeps its text as printed. `value` and `unit` are parsed from that text and from the units that the
+file states. `corrected` is the right value of a cell that contradicts the rest of the paper, with the reason
+in `erratum`. `amount` is the corrected or else the printed value in the unit of the metric (METRICS); it is
+the value to compare with a figure of the ledger.
 
-What a cell means is said once for a table (`says`), for its row or a key cell of that (`rows`, `keys`), for
-its column (`columns`) or for single cells (`cells`), and is the union of these; two that say different things
-are an error. It can say:
+The meaning of a cell is the union of the attributes of its table (`says`), of its row or one of the row's key
+cells (`rows`, `keys`) and of its column (`columns`); contradicting attributes are an error. Attributes of
+single cells (`cells`) override these. The attributes are:
 
-    metric     a name of METRICS. Those of the ledger mean the same there: cycles, time_ns, clock_ns,
-               area_um2, fmax_mhz, power_mw,
-               energy_nj, lut, ff, dsp, alm. Others are the papers' own: le (logic elements), slice; and
-               step_ns (one iteration of
-               000's exponentiation), gate, area_time, ratios, ..., which nothing of ours is held against
-               (NOT_COMPARED)
-    unit       as printed; a unit that stands in the cell itself ("412 ns") goes before
-    operation  encrypt | decrypt: one exponentiation with a short or a long exponent; mean: of both, exponents
-               of full length (004);
-               product: one modular product; modexp: one exponentiation, exponent of full length; "" for what
-               has none (an area)
-    twin       the design or system of ours that rebuilds this machine: "mont-001" (a design),
-               "procxcel-mont-001", "proc-naive" (systems)
-    ours       names of ours that do the same work in another way, the fair rivals where there is no twin
-    nbits      the width of the modulus
-    settings   of the twin, and of those of ours that stand under `alike`, whose parameters of these names
-               mean the same
-    interface  stream | xcel | system: how much is in the figure (a bare machine, with its registers, with a
-               processor)
-    window     gross | dummy | normalised (001: normalised is gross less the dummy, as our systems are); ""
-               elsewhere
-    against    of a ratio: what it is a ratio to
-    design     the machine, in the paper's words; the row or the column where nothing is said
-    technology and caveat (why a cell must not be compared: extrapolated, a property of the device)
+    metric      a name of METRICS. These have the same meaning in the ledger: cycles, time_ns, clock_ns,
+                area_um2, fmax_mhz, power_mw, energy_nj, lut, ff, dsp, alm. The others are the papers' own:
+                le (logic elements), slice, step_ns (one iteration of 000's exponentiation), gate, area_time,
+                ratios, ...; those in NOT_COMPARED have no counterpart of ours
+    unit        as printed; a unit in the cell itself ("412 ns") takes precedence
+    operation   encrypt | decrypt: one exponentiation with a short or a long exponent; mean: mean of both,
+                with exponents of full length (004); product: one modular product; modexp: one exponentiation
+                with an exponent of full length; "": a property of the hardware (area)
+    twin        the design or system of ours that rebuilds this machine: "mont-001" (a design),
+                "procxcel-mont-001", "proc-naive" (systems)
+    ours        designs and systems of ours that do the same work in another way: fair rivals without a twin
+    nbits       the width of the modulus
+    settings    parameters of the twin, and of those of `ours` that are listed in `alike`, whose parameters
+                with these names have the same meaning
+    interface   stream | xcel | system: the figure is of a bare machine, of one with its registers, or of one
+                with a processor
+    window      gross | dummy | normalised (001: normalised is gross minus dummy, as in our systems), or ""
+    against     for a ratio: the base of the ratio
+    design      the machine in the paper's words; default: the row or the column
+    technology
+    caveat      why a cell must not be compared: extrapolated, a property of the device
 
-Text that is no number is kept, without a value: "N/A" and dashes are what the paper does not give, "?" is
-what our copy of the paper does not have readable. Merged cells of keys are repeated. Figures of the prose are
-a table named text.
+Text that is not a number is kept without a value: "N/A" and dashes are values that the paper does not give,
+"?" is a cell that is unreadable in our copy. Merged key cells are repeated. Figures in the prose form a table
+named text.
 """
 
 import functools
@@ -59,7 +56,7 @@ from .expression import Expression
 PAPERS = Path(__file__).parent
 NUMBERS = ("000", "001", "002", "003", "004")
 UNREADABLE = "?"
-METRICS = {  # and the unit of `amount`
+METRICS = {  # with the unit of `amount`
     "cycles": "cycles",
     "time_ns": "ns",
     "clock_ns": "ns",
@@ -82,7 +79,7 @@ METRICS = {  # and the unit of `amount`
     "count": "",
 }
 NOT_COMPARED = {"step_ns", "tristate", "gate", "area_time", "ratio", "percent", "count"}
-SCALES = {  # of a printed unit, to those above
+SCALES = {  # factor from a printed unit to the unit above
     "ps": 1e-3,
     "ns": 1.0,
     "us": 1e3,
@@ -96,11 +93,11 @@ _UNITS = {"mm^2": "mm2", "um^2": "um2"}
 
 
 class _Part(msgspec.Struct, forbid_unknown_fields=True):
-    """A table of the file: an unknown key is refused."""
+    """A table of the file, in which an unknown key is an error."""
 
 
 class Erratum(_Part):
-    """Something that is wrong in a paper: a cell of a table, or a place in the text."""
+    """An error in a paper: in a cell of a table, or at a place in the text."""
 
     where: str  # "Table 11", "Algorithm 4", "section 5.4"
     printed: str
@@ -112,7 +109,7 @@ class Erratum(_Part):
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A cell of a table; its meaning is described in the head of this file."""
+    """A cell of a table; the docstring of this file describes its attributes."""
 
     paper: str
     table: str  # "1", "2a", "17.4", "text"
@@ -138,21 +135,21 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     caveat: str = ""
     corrected: float | int | None = None
     erratum: str = ""
-    last_digit: float = 0.0  # one unit of it
+    last_digit: float = 0.0  # one unit in the last place
 
     @property
     def subject(self) -> str:
-        """Return the design measured for this figure: its twin, or else the first that does the same work."""
+        """The design measured for this figure: the twin, or else the first of `ours`."""
         return self.twin or next(iter(self.ours), "")
 
     @property
     def readable(self) -> bool:
-        """Our copy of the paper has this cell."""
+        """Whether our copy of the paper has this cell."""
         return self.printed != UNREADABLE
 
     @property
     def amount(self) -> float | int | None:
-        """The figure, corrected where it must be, in the unit that METRICS has for it."""
+        """The corrected or else the printed value, in the unit of its metric in METRICS."""
         value = self.value if self.corrected is None else self.corrected
         if value is None:
             return None
@@ -161,7 +158,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shown(self) -> str:
-        """As printed, with its unit, and corrected where it must be."""
+        """The printed text with its unit, and the correction if there is one."""
         text = self.printed
         if self.value is not None and self.unit and not text.endswith(self.unit):
             text += f" {self.unit}"
@@ -172,7 +169,9 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def comparable(self) -> bool:
-        """A number of a metric of ours, for which there is something of ours, and nothing against it."""
+        """Whether it is a number of one of our metrics, with a twin or rival, and without a reason against
+        comparing it.
+        """
         return (
             self.amount is not None
             and self.metric in METRICS.keys() - NOT_COMPARED
@@ -187,28 +186,28 @@ Cells = Mapping[str, tuple[str, ...]]
 
 
 class Table(NamedTuple):
-    """A table or figure of a paper as it is printed, and what its cells mean."""
+    """A table or figure of a paper as printed, and the meaning of its cells."""
 
     paper: str
     number: str
-    kind: str  # "Table", "Figure", or "Text" for numbers that stand in the prose
+    kind: str  # "Table", "Figure", or "Text" for numbers in the prose
     caption: str
     source: str
-    line: int  # of our copy of the text; 0: in none
+    line: int  # in our copy of the text; 0: none
     keys: tuple[str, ...]  # headings of the columns that name a row
     columns: tuple[str, ...]
-    names: Cells  # of a row: the key cells that make it
-    rows: Cells  # by name: the cells as printed
+    names: Cells  # by row name: its key cells
+    rows: Cells  # by row name: the cells as printed
     footnotes: tuple[str, ...]
     published: tuple[Published, ...]
     errata: tuple[Erratum, ...]
 
     def figures(self) -> Iterator[Published]:
-        """All cells, row by row; one with two numbers ("44 / 486") is two figures."""
+        """All cells, row by row; a cell with two numbers ("44 / 486") is two figures."""
         return iter(self.published)
 
     def at(self, row: str, column: str) -> Published:
-        """The cell."""
+        """The cell in this row and column."""
         for figure in self.published:
             if (figure.row, figure.column) == (row, column):
                 return figure
@@ -228,11 +227,11 @@ class Formula(_Part):
     says: str
 
     def value(self, values: Mapping[str, float]) -> float:
-        """Its value for those of its names."""
+        """The value of the formula for these values of its names."""
         return Expression(self.expression).value(values)
 
 
-Meaning = dict[str, Any]  # attributes of cells (head of this file), checked when a figure has them all
+Meaning = dict[str, Any]  # attributes of a cell (head of this file), checked once a figure has them all
 ATTRIBUTES = (
     *("metric", "unit", "operation", "window", "against", "twin", "ours", "nbits", "settings", "alike"),
     *("interface", "design", "technology", "caveat"),
@@ -248,8 +247,8 @@ class SaysCells(_Part):
 
 
 class TableFile(_Part):
-    """`grid` has a head whose first `nkeys` columns name the row; `decimal` is "," where that is the
-    point.
+    """A table in a file. The first `nkeys` columns of the head of `grid` name the row; `decimal` is "," in a
+    table with decimal commas.
     """
 
     number: str
@@ -271,14 +270,14 @@ class TableFile(_Part):
 
 
 class Paper(_Part, dict=True):
-    """One of the five, with everything that it prints in tables."""
+    """One of the five papers, with all its tables."""
 
     number: str = msgspec.field(name="paper")
     title: str
     authors: tuple[str, ...]
     technology: str
     printed: tuple[TableFile, ...] = msgspec.field(name="table")
-    year: int | None = None  # None: our copy has none
+    year: int | None = None  # None: not in our copy
     venue: str = ""
     formulas: tuple[Formula, ...] = msgspec.field(name="formula", default=())
     errata: tuple[Erratum, ...] = msgspec.field(name="erratum", default=())
@@ -301,13 +300,13 @@ class Paper(_Part, dict=True):
 
     @property
     def citation(self) -> str:
-        """Authors, title, where, year: what the text itself says."""
+        """Authors, title, venue and year, as far as the paper states them."""
         parts = [", ".join(self.authors), self.title, self.venue, str(self.year or "")]
         return ". ".join(part for part in parts if part)
 
     @property
     def bibtex(self) -> str:
-        """An entry of BibTeX with what the text itself says; an author's number in brackets is none of the
+        """A BibTeX entry with the data that the paper states; a number in brackets is not part of an author's
         name.
         """
         fields = {
@@ -329,19 +328,19 @@ def paper(number: str) -> Paper:
 
 
 def papers() -> tuple[Paper, ...]:
-    """All five."""
+    """All five papers."""
     return tuple(paper(number) for number in NUMBERS)
 
 
 def figures() -> Iterator[Published]:
-    """All cells of all tables."""
+    """The cells of all tables of all papers."""
     for paper in papers():
         yield from paper.figures()
 
 
 def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[str, float | int]]:
-    """The figures of a table that are compared, by what of ours they are held against and by operation:
-    twins, then their rivals.
+    """The comparable figures of a table, by name of our counterpart and by operation: twins first, then their
+    rivals.
     """
     cells = [
         cell for cell in paper(number).table(table).figures() if cell.comparable and cell.metric == metric
@@ -371,14 +370,14 @@ def _load(path: Path) -> Paper:
 
 
 class _Reader(NamedTuple):
-    """A [[table]] of a file to a Table."""
+    """Converts a [[table]] of a file to a Table."""
 
     of: Paper
     read: TableFile
 
     @property
     def name(self) -> str:
-        """As errata name it."""
+        """The name of the table in errata."""
         return self.read.number if self.read.kind == "Text" else f"{self.read.kind} {self.read.number}"
 
     @property
@@ -434,7 +433,7 @@ class _Reader(NamedTuple):
                     raise ValueError(f"{self.source}: there is no {name!r} of which something is said")
 
     def _figures(self, row: str, keys: dict[str, str], column: str, cell: str) -> Iterator[Published]:
-        """The figure of a cell, or those of its parts. Attributes of single cells go before."""
+        """The figure of a cell, or those of its parts. Attributes of single cells override the others."""
         of_column = dict(self.read.columns.get(column, {}))
         parts = of_column.pop("parts", [])
         if not isinstance(parts, list) or not all(isinstance(of, dict) and "name" in of for of in parts):
@@ -451,8 +450,8 @@ class _Reader(NamedTuple):
             yield self._figure(row, label, text, means)
 
     def _row_says(self, row: str, keys: dict[str, str]) -> Iterator[Meaning]:
-        """Return the attributes of a row: by its name, by its key cells, or (`keys`) of a key cell itself,
-        such as a width.
+        """The attributes of a row: by its name, by its key cells, or (`keys`) from the text of a key cell,
+        for example a width.
         """
         for name in dict.fromkeys([*keys.values(), row]):
             yield self.read.rows.get(name, {})
@@ -499,8 +498,8 @@ class _Reader(NamedTuple):
 
 
 def _number(text: str, comma: bool) -> tuple[float | int | None, str, float]:
-    """Value, unit and last digit of a cell; a comma separates thousands, or, where the table says so, the
-    decimals.
+    """Value, unit and last digit of a cell. A comma separates thousands, or decimals in a table with decimal
+    commas.
     """
     match = _NUMBER.fullmatch(text)
     if match is None:

@@ -1,4 +1,4 @@
-"""CRC: the CRC-32 of a message that arrives byte by byte. State stays between requests."""
+"""CRC: the CRC-32 of a message that arrives byte by byte. State persists between requests."""
 
 import zlib
 
@@ -6,7 +6,7 @@ from modexlab import Accelerator, Row, Shape
 
 from .rtl import CRCRTL
 
-CHECK = b"123456789"  # the message whose CRC every catalogue of CRCs has: 0xCBF43926
+CHECK = b"123456789"  # the check message of every CRC catalogue, with the CRC 0xCBF43926
 
 
 class CRC(Accelerator):
@@ -23,7 +23,7 @@ class CRC(Accelerator):
         return zlib.crc32(bytes([data]))
 
     def model(self):
-        """The CRC of all bytes since the last that was the first of a message."""
+        """A function with state: the CRC of all bytes since the last one with `first` set."""
         message = bytearray()
 
         def crc(first, data):
@@ -35,7 +35,7 @@ class CRC(Accelerator):
         return crc
 
     def cycles(self, first, data):
-        return 9  # a bit a cycle
+        return 9  # one bit per cycle
 
     def rtl(self):
         return CRCRTL()

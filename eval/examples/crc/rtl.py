@@ -1,4 +1,4 @@
-"""CRCRTL: CRC-32 as IEEE 802.3 has it (reflected, polynomial 0xEDB88320), a bit a cycle.
+"""CRCRTL: CRC-32 of IEEE 802.3 (reflected, polynomial 0xEDB88320), one bit per cycle.
 
 Ports: istream {first, data} -> ostream {crc}. Cycles: 9. `first` starts a new message.
 """
@@ -19,7 +19,7 @@ class CRCRTL(Component):
 
         s.state = Wire(2)
         s.count = Wire(3)
-        s.crc = Wire(32)  # before the inversion at the end
+        s.crc = Wire(32)  # before the final inversion
         s.start = Wire(32)
         s.next = Wire(32)
 

@@ -8,7 +8,7 @@ from .rtl import GCDRTL
 
 
 def steps(a, b):
-    """The subtractions and exchanges that Euclid's algorithm takes."""
+    """The number of subtractions and exchanges in Euclid's algorithm."""
     count = 0
     while b:
         a, b = (b, a) if a < b else (a - b, b)
@@ -35,7 +35,7 @@ class GCD(Accelerator):
         return GCDRTL(self.nbits)
 
     def drawn(self, generator):
-        """Numbers with a common factor, at most 1,000 apart in size."""
+        """Two random multiples of a random common factor, each at most 1,000 times that factor."""
         factor = generator.randrange(1, 1 << self.nbits // 2)
         most = min(1000, ((1 << self.nbits) - 1) // factor)
         return generator.randint(0, most) * factor, generator.randint(0, most) * factor

@@ -1,6 +1,6 @@
 """GCDRTL: two registers, a subtractor and a state machine.
 
-Ports: istream {a, b} -> ostream {g}. Cycles: one an exchange or a subtraction, and two more.
+Ports: istream {a, b} -> ostream {g}. Cycles: one per exchange or subtraction, plus two.
 """
 
 from modexlab.rtl.messages import mk_message

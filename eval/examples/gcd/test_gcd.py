@@ -1,4 +1,4 @@
-"""The table at all levels: `pytest` in this folder runs it."""
+"""The test rows at all levels; `pytest` in this folder runs them."""
 
 from pathlib import Path
 

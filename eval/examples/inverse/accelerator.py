@@ -1,4 +1,4 @@
-"""Inverse: a^-1 modulo an odd m, by the binary Euclidean algorithm. Some requests are refused."""
+"""Inverse: a^-1 modulo an odd m, by the binary Euclidean algorithm. Invalid requests are refused."""
 
 import math
 
@@ -8,7 +8,7 @@ from .rtl import EVEN, LARGE, NONE, InverseRTL
 
 
 def steps(a, m):
-    """The halvings and subtractions of the binary algorithm."""
+    """The number of halvings and subtractions in the binary algorithm."""
     u, v, count = a, m, 0
     while u not in (0, 1) and v != 1:
         if u % 2 == 0:

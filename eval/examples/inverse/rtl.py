@@ -1,7 +1,7 @@
 """InverseRTL: the binary Euclidean algorithm for an odd modulus (Knuth, TAOCP, 4.5.2, algorithm B).
 
-Ports: istream {a, m} -> ostream {status, x}. Cycles: one a halving or a subtraction, and three more; two if a
-request is refused. Throughout u = a x1 and v = a x2 modulo m.
+Ports: istream {a, m} -> ostream {status, x}. Cycles: one per halving or subtraction, plus three; two for a
+refused request. Invariant: u = a x1 and v = a x2 modulo m.
 """
 
 from modexlab.rtl.messages import mk_message
@@ -37,7 +37,7 @@ class InverseRTL(Component):
         s.datapath(one_more)
 
     def control(s):
-        """The state machine, and the streams."""
+        """The state machine and the handshakes."""
 
         @update
         def handshakes():
@@ -85,7 +85,7 @@ class InverseRTL(Component):
                 s.minus2 @= s.x2 - s.x1 + s.m
 
     def datapath(s, one_more):
-        """The registers: u = a x1 and v = a x2 modulo m."""
+        """The registers, which keep u = a x1 and v = a x2 modulo m."""
 
         @update_ff
         def registers():
