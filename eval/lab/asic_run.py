@@ -1,9 +1,9 @@
 """Entry to the ASIC and FPGA flows, for `modexlab asic` and for sweeps.
 
 At stages flow and layout the netlist runs the rows of eval/designs/machine_chip.py, an encryption and a
-decryption in one run, so that its figures have an operation each; fpga has counts, and its hardware runs the
-same rows at RTL. A sweep leaves out the proof of equivalence unless a point asks for it (it takes longer than
-all else, and the rows have run on the netlist); `details` says so.
+decryption in one run, so that each figure belongs to one operation. Stage fpga yields resource counts; its
+hardware runs the same rows at RTL. A sweep skips the equivalence proof unless a point requests it, because
+the proof is the longest step and the rows have run on the netlist; `details` records this.
 """
 
 import time
@@ -33,9 +33,9 @@ from .metrics import DRAWN, OF_OPERATION, Figure, Measurement, figure
 from .point import Point
 from .stages import FLOW, FPGA, LAYOUT
 
-Say = Callable[[str], None]  # receives what is done, in words
+Say = Callable[[str], None]  # receives a description of the current step
 SKIPPED = "left out by --skip"
-# figures of the summary: of the netlist, and by operation
+# figures of the summary that belong to the netlist, not to an operation
 OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
 DETAILS = (
     *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
@@ -43,7 +43,7 @@ DETAILS = (
 )
 NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
 PICTURES = ("amoeba.png", "density.png", "layout.png")
-FPGA_LIMIT_S = 600  # of a processor, for a point of a sweep
+FPGA_LIMIT_S = 600  # CPU time, for a point of a sweep
 COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm", "slices": "slice"}
 
 
@@ -55,7 +55,7 @@ def verilog_files(
     include: Sequence[str] = (),
     define: Sequence[str] = (),
 ) -> VerilogFiles:
-    """Verilog from elsewhere; BadInput for what is not there."""
+    """External Verilog sources; BadInput without a top module or if a file is missing."""
     if top is None:
         raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
     for path in files:
@@ -72,10 +72,12 @@ def verilog_files(
 
 
 def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:
-    """All steps, with those of the layout or without; and without these, and what needs their files."""
+    """The steps of the flow, with or without layout, minus the skipped steps and the steps that need their
+    files.
+    """
     names = steps_of(LAYOUT if layout else FLOW)
     for name in skip:
-        graph.declaration(name)  # refuses an unknown one
+        graph.declaration(name)  # raises BadInput for an unknown step
         if name in INDISPENSABLE:
             raise BadInput(f"--skip {name}: all that comes after needs it; drop it, or give --to {name}")
     lost = graph.without(names, dict.fromkeys(skip, SKIPPED))
@@ -94,11 +96,11 @@ def run_asic(
     jobs: int = 2,
     adk: Path | None = None,
 ) -> tuple[Outcome, Summary]:
-    """The flow up to these steps, and its summary; `adk` is a kit.toml or its directory, or None for
-    the default.
+    """Run the flow up to these steps and summarise it; `adk` is a kit.toml or its directory, or None for the
+    default.
 
-    With the parameter fmax the clock is searched first, after layout if a step of the layout is wanted, and
-    all steps run at that.
+    With the parameter fmax, the highest clock is searched first, after layout if a layout step is wanted, and
+    all steps then run at that clock.
     """
     start, searched = time.monotonic(), None
     parameters = dict(parameters)
@@ -125,9 +127,7 @@ def run_fpga(
     report: Report,
     limit: float | None = None,
 ) -> FpgaRun:
-    """The Verilog, and what it takes of each device; BadInput where synthesis takes more seconds of a
-    processor than the limit.
-    """
+    """Map the Verilog to each device; BadInput if synthesis exceeds the limit in CPU seconds."""
     start = time.monotonic()
     entry = design.entry()
     described = description.load(entry / description.Description.FILE)
@@ -165,7 +165,7 @@ def measure_implementation(point: Point, say: Say, jobs: int) -> Measurement:
 def asic_measurement(
     point: Point, wanted: Collection[str], outcome: Outcome, run: Summary, seconds: float
 ) -> Measurement:
-    """The figures of a point from a run of these steps; NoMeasurement if a step or a test failed."""
+    """The measurement of a point from a run of these steps; NoMeasurement if a step or a test failed."""
     _require_done(point, run, wanted)
     chip = point.chip()
     proof = dict(point.flow)[EQUIVALENCE]
@@ -191,8 +191,8 @@ def asic_measurement(
 
 
 def _asic_figures(run: Summary, stage: str) -> list[Figure]:
-    """Return the measured figures; a netlist without registers has no slack."""
-    # a core by a manifest counts without its wrapper, if its instance there is called `core`
+    """The measured figures; a netlist without registers has no slack."""
+    # the core of a manifest is counted without its wrapper, if its instance is named `core`
     counted = run.core or run
     figures = [figure("clock_ns", run.clock_ns)]
     figures += [figure(f"period_{corner}_ns", value) for corner, value in run.corner_ns.items()]
@@ -200,7 +200,7 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
         value = getattr(counted, name, getattr(run, name))
         values = value or {} if name in OF_OPERATION else {} if value is None else {"": value}
         figures += [figure(name, value, operation) for operation, value in values.items()]
-    # the spread is that of the whole top module
+    # the spread of the energy is known only for the whole top module
     for operation, spread in ((run.energy_spread_nj or {}) if run.core is None else {}).items():
         figures += [figure(name, getattr(spread, part), operation) for name, part in DRAWN.items()]
     after = run.after_layout
@@ -211,13 +211,13 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
 
 
 def _require_done(point: Point, run: Summary, wanted: Collection[str]) -> None:
-    """NoMeasurement if a step could not be done, if a test failed, or if the netlist is another circuit."""
+    """NoMeasurement if a step was not done, if a test failed, or if the netlist is another circuit."""
     lost = {name: why for name, why in run.left_out.items() if name in wanted and name != EQUIVALENCE}
     if lost:
         name, why = next(iter(lost.items()))
         raise NoMeasurement(f"{point}: step {name}: {why}")
     for where, tests in run.tests.items():
-        if tests.failed and run.core is None:  # a core by a manifest gets a mark, and is shown
+        if tests.failed and run.core is None:  # a core of a manifest gets a mark and is shown
             raise NoMeasurement(
                 f"{point}: {tests.failed} tests failed ({where}), so its figures mean nothing"
             )
@@ -228,19 +228,19 @@ def _require_done(point: Point, run: Summary, wanted: Collection[str]) -> None:
 
 
 def _tests(tests: Mapping[str, Ran]) -> str:
-    """How many rows ran where."""
+    """The number of test rows that passed at each level, as text."""
     (first, ran), *others = [({"rtl": "RTL"}.get(where, where), test.passed) for where, test in tests.items()]
     return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
 
 
 def _digests(files: Mapping[str, Path]) -> dict[str, Any]:
-    """Digests of the Verilog that the flow took, as a measurement has them."""
+    """Digests of the Verilog that the flow used, as fields of a measurement."""
     digests = Digests.of(files["design.sv"].read_text(encoding="utf-8"))
     return {"verilog_hash": digests.text, "content": digests.hardware}
 
 
 def _teller(point: Point, say: Say) -> Report:
-    """Events of the flow in words."""
+    """A callback that passes events of the flow to `say` as text."""
     running = Running()
 
     def report(event: Event) -> None:
@@ -252,7 +252,7 @@ def _teller(point: Point, say: Say) -> Report:
 
 
 def _fpga(point: Point, say: Say, jobs: int) -> Measurement:
-    """Counts of one device; the rows of the flow run on the same Verilog before."""
+    """Resource counts of one device; the test rows run on the same Verilog first."""
     flow, chip, tell = dict(point.flow), point.chip(), _teller(point, say)
     start = time.monotonic()
     outcome = run_flow(["rtl-sim"], chip, {}, tell, jobs=jobs)
@@ -262,7 +262,7 @@ def _fpga(point: Point, say: Say, jobs: int) -> Measurement:
         raise NoMeasurement(f"{point}: its tests did not run: {why}")
     simulated = product.read(files[RTL_SIM], Simulated)
     marks = [f"the design fails {simulated.tests_failed} of its tests"] if simulated.tests_failed else []
-    if marks and not chip.core_instance:  # a core by a manifest gets a mark, and is shown
+    if marks and not chip.core_instance:  # a core of a manifest gets a mark and is shown
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
     try:
         measured = run_fpga(chip, [flow["device"]], flow["pnr"], tell, FPGA_LIMIT_S)

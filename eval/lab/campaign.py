@@ -1,10 +1,9 @@
-"""Campaign: long tasks on a scheduler, with progress, time left, and a memory that lets an interrupted run
-resume.
+"""Campaign: long tasks on a scheduler, with progress, an estimate of the time left, and a memory that lets an
+interrupted run resume.
 
-Points of a sweep, checks of a proof, parts of a fault campaign and chunks of vectors are such tasks. Only
-the process with the scheduler writes results down, each as soon as its worker hands it over. So whatever
-ends a campaign (Ctrl-C, SIGKILL, a full disk) costs no more than the tasks under way, and the same command
-goes on from there.
+The tasks are points of a sweep, checks of a proof, parts of a fault campaign or chunks of vectors. Only the
+process with the scheduler records results, each as soon as its worker returns it. An interruption (Ctrl-C,
+SIGKILL, a full disk) therefore loses only the tasks in flight, and the same command resumes the campaign.
 """
 
 import itertools
@@ -25,21 +24,21 @@ from .schedulers import PAUSE, Here, Scheduler
 from .task import Cost, Outcome, Report, Task
 
 AGAIN = "the same command goes on from there"
-ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; and what `timeout` or a queue sends
+ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C, and the signal of `timeout` or a queue
 
 
 class Memory(Protocol):
-    """Where a campaign keeps what became of its tasks."""
+    """A store of the outcomes of a campaign."""
 
     def recall(self, tasks: Mapping[str, Any]) -> Iterable[Outcome]:
-        """Return what is known of these tasks, by key."""
+        """The known outcomes of these tasks, which are given by key."""
 
     def keep(self, outcome: Outcome) -> Outcome:
-        """Write an outcome down, and return it as it counts."""
+        """Record an outcome, and return the outcome that counts."""
 
 
 class Results:
-    """The results in a ledger, which are JSON; errors are not kept. Without a ledger nothing is."""
+    """Task results in a ledger, as JSON. Errors are not stored; without a ledger nothing is."""
 
     def __init__(self, ledger: Ledger | None) -> None:
         self._ledger = ledger
@@ -56,7 +55,7 @@ class Results:
 
 
 class Estimate:
-    """How long tasks take: like those of their kind before, else their own guess."""
+    """Estimated durations of tasks: learned from finished tasks of the same kind, or else their own guess."""
 
     def __init__(self) -> None:
         self._taken: dict[tuple[Hashable, ...], tuple[float, float]] = {}  # by kind: seconds, weights
@@ -74,39 +73,39 @@ class Estimate:
         return cost.guess
 
     def knows(self, *kind: Hashable) -> bool:
-        """A task of this kind has ended."""
+        """Whether a task of this kind has ended."""
         return kind in self._taken
 
 
 class Campaign:
-    """Tasks on a scheduler; may `run` several times, as a search does."""
+    """Tasks on a scheduler; `run` may be called several times, as a search does."""
 
     def __init__(
         self, scheduler: Scheduler, progress: Progress | Report, memory: Memory | None = None, total: int = 0
     ) -> None:
-        """total: the steps of all runs to come; 0: those of the tasks given so far."""
+        """total: the number of steps of all runs; 0: only those of the tasks given so far."""
         self.scheduler, self.progress, self.total = scheduler, progress, total
         self._memory = memory or Results(None)
         if isinstance(scheduler, Here):
             scheduler.report = self.step
         self.estimate = Estimate()
-        self.new = 0  # tasks that ended well now
-        self.shared = False  # another process does tasks of this campaign
-        self.words: Callable[[], str] = str  # what to show before the time left
-        self._known = self._done = self._ended = 0  # steps; and tasks
-        self._seconds = 0.0  # of tasks that ended
+        self.new = 0  # tasks that succeeded in this run
+        self.shared = False  # another process runs tasks of this campaign
+        self.words: Callable[[], str] = str  # text shown before the time left
+        self._known = self._done = self._ended = 0  # the first two count steps, the last counts tasks
+        self._seconds = 0.0  # of ended tasks
         self._left: Counter[Cost] = Counter()
-        self._begun: dict[str, tuple[Task, float]] = {}  # by key: under way, and since when
+        self._begun: dict[str, tuple[Task, float]] = {}  # by key: tasks in flight, and since when
         self._meanwhile: list[Outcome] = []
 
     @property
     def dropped(self) -> int:
-        """Tasks under way when it was interrupted."""
+        """The number of tasks in flight at the interruption."""
         return len(self._begun)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
-        """Yield outcomes as they come, remembered ones first. KeyboardInterrupt when it was asked to end;
-        BadInput if it makes no sense to go on.
+        """Yield outcomes as they arrive, remembered ones first. KeyboardInterrupt if a signal stopped the
+        campaign; BadInput if continuing is pointless.
         """
         by_key = {task.key: task for task in tasks}
         self._known += sum(task.size for task in by_key.values())
@@ -121,7 +120,7 @@ class Campaign:
             try:
                 ended = self.scheduler.outcomes(self._begin(waiting, stopped), stopped)
                 for outcomes in itertools.chain(ended, [[]]):
-                    # what is good is written first
+                    # successes are recorded before a fatal error is raised
                     for outcome in sorted(outcomes, key=lambda ended: ended.fatal):
                         yield self._taken(outcome)
                     found, self._meanwhile = self._meanwhile, []
@@ -135,18 +134,18 @@ class Campaign:
                 raise KeyboardInterrupt
 
     def results(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
-        """The same, for a caller that needs every result: an error ends it."""
+        """The same outcomes, for a caller that needs every result: an error becomes an exception."""
         for outcome in self.run(tasks):
             if outcome.error:
                 raise (BadInput if outcome.refused else NoMeasurement)(outcome.error)
             yield outcome
 
     def _begin(self, waiting: deque[Task], stopped: Callable[[], bool]) -> Iterator[Task]:
-        """Yield the tasks that are still to be done, each when a worker is free for it."""
+        """Yield the tasks that remain, each when a worker is free for it."""
         while waiting and not stopped():
             task = waiting.popleft()
             if found := list(self._memory.recall({task.key: task})):  # done by another process
-                if not self.shared:  # it came from this end
+                if not self.shared:  # the other process took its tasks from this end
                     waiting.reverse()
                 self.shared = True
                 self._left[task.cost] -= 1
@@ -158,7 +157,7 @@ class Campaign:
             yield task
 
     def _taken(self, outcome: Outcome) -> Outcome:
-        """Write down what became of a task."""
+        """Record the outcome of a task."""
         if outcome.fatal:
             raise BadInput(f"{outcome.error}; {self.new} results of this run are in the ledger, and {AGAIN}")
         task = outcome.task
@@ -179,10 +178,10 @@ class Campaign:
             self.new += not outcome.reused
         return outcome
 
-    # ---- how it goes
+    # ---- progress
 
     def step(self, done: int, _total: int) -> None:
-        """Steps of the task that runs in this process."""
+        """Report the steps of the task that runs in this process."""
         self.progress(self._done + done, max(self.total, self._known))
 
     def show(self) -> None:
@@ -195,13 +194,13 @@ class Campaign:
         self.step(0, 0)
 
     def seconds_left(self) -> float:
-        """Return the seconds that remain, for tasks still unknown as if like those before."""
+        """The estimated seconds left; tasks that are not known yet count as the average of finished ones."""
         seconds = sum(count * self.estimate.seconds(cost) for cost, count in self._left.items())
         under_way = [
             (self.estimate.seconds(task.cost), time.monotonic() - since)
             for task, since in self._begun.values()
         ]
-        # as long as nothing has ended here, what takes longer than the guess speaks for all
+        # until a task has ended here, the task that exceeds its guess most scales the guesses of all
         late = [1.0, *(passed / expected for expected, passed in under_way if expected)]
         slower = 1.0 if self.new else max(late)
         seconds = slower * seconds - sum(min(passed, slower * expected) for expected, passed in under_way)
@@ -212,8 +211,8 @@ class Campaign:
 
 @contextmanager
 def _asked_to_end(breaks_off: bool) -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, or the process was told to end. It breaks nothing off unless told once
-    more, or where the task runs in this process.
+    """Yield a function that returns whether Ctrl-C or SIGTERM has arrived. The first signal interrupts
+    nothing, unless the task runs in this process; the second one raises KeyboardInterrupt.
     """
     told = False
 
@@ -223,7 +222,7 @@ def _asked_to_end(breaks_off: bool) -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         told = True
 
-    mine = threading.current_thread() is threading.main_thread()  # elsewhere there are no signals
+    mine = threading.current_thread() is threading.main_thread()  # other threads cannot handle signals
     before = {} if breaks_off or not mine else {number: signal.signal(number, note) for number in ENDINGS}
     try:
         yield lambda: told

@@ -46,7 +46,7 @@ def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
     """The modules behind figures of the flow at a stage: steps are found by their folders, and not by
     imports.
     """
-    from ...flow.graph import graph  # the flow needs the extra of its name
+    from ...flow.graph import graph  # needs the extra [flow]
 
     return (*_FLOW, *dict.fromkeys(map(graph.adapter_module, steps_of(stage))))
 

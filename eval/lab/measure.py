@@ -42,7 +42,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
     say(str(point))
     start = time.monotonic()
     if point.stage in IMPLEMENTED:
-        from .asic_run import measure_implementation  # the flow needs the extra of its name
+        from .asic_run import measure_implementation  # needs the extra [flow]
 
         return measure_implementation(point, say, jobs)
     parts, chip = point.parts(), point.chip()

@@ -1,23 +1,20 @@
-"""Published figures next to ours: which are comparable, in what sense, and the verdict.
+"""Published figures next to ours: which are comparable, on what basis, and the verdict.
 
-    for each in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in the order of
-                                                                    the paper
+    for item in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in paper order
 
-Beside a published figure stand its twin (our rebuilding of the paper's machine) and a machine of ours that
-does the same work. How far that goes depends on the figure, and is its basis:
+A published figure is compared with its twin (our reconstruction of the paper's machine) and with a machine of
+ours that does the same work. The basis states how comparable they are:
 
-    work     cycles, of the same work: they compare directly, whatever the technology
-    cells    area and energy of 001: the course's standard cells (FreePDK45, NanGate) are ours as well, the
-             tools are not
+    work     cycles of the same work: comparable on any technology
+    cells    area and energy of 001: the same standard cells (FreePDK45, NanGate), but other tools
     family   resources of an FPGA of the same family: the paper's tools pack and share, ours count before
              packing
-    ratio    across technologies only ratios inside one paper compare with the same ratios inside ours: the
-             figure is divided by that of
-             the paper's own base machine (BASES), and ours by that of this machine's twin
+    ratio    another technology: the figure is divided by that of the paper's base machine (BASES), and ours
+             by that of this machine's twin
 
-Everything else is left out, with the reason. Figures of ours are rows of the ledger; one with marks is kept
-out and its mark shown, and one of other sources (stale) stands there only if nothing of the present ones
-does, and says so.
+All other figures are left out, with the reason. Our figures are rows of the ledger. A row with marks is
+excluded, and its mark is shown. A stale row (measured with other sources) is used only if no current row
+exists, and is reported as stale.
 """
 
 import functools
@@ -43,17 +40,17 @@ WORDS = {
     FAMILY: "same FPGA family, counted before packing",
     RATIO: "other technology, ratio only",
 }
-# of a paper the machine to which its others are held where only ratios compare: the one that it improves on
+# base machine of a paper for comparisons by ratio: the machine that the paper improves on
 BASES = {"000": "mm-m-000", "004": "mmmul-004"}
 CLOCK_NS = 3.0  # of paper 001
-STYLE, OTHER_STYLE = "default", "fast"  # of synthesis; the other one where the first misses the clock
+STYLE, OTHER_STYLE = "default", "fast"  # of synthesis; the second is tried if the first misses the clock
 GLITCHES = "energy_with_glitches_nj"  # the upper bound of energy_nj
-STALE = "stale"  # of other sources or tools than the present ones
-CLOSE = 0.02  # relative: no difference worth a word
-CLOSE_TO_A_MEAN = 0.05  # of one key: lengths of exponents and ones in them differ by as much
-SAME_RATIO = 0.25  # likewise, of ratios across technologies
+STALE = "stale"  # measured with other sources or tools than the current ones
+CLOSE = 0.02  # relative difference that counts as equal
+CLOSE_TO_A_MEAN = 0.05  # likewise for a single key: exponents differ by as much in length and ones
+SAME_RATIO = 0.25  # likewise for ratios across technologies
 
-# operations of the papers -> the workload, and how it differs
+# operation in a paper -> our workload, and how it differs
 WORKLOADS = {
     "encrypt": (ENCRYPT, ""),
     "decrypt": (DECRYPT, ""),
@@ -61,17 +58,17 @@ WORKLOADS = {
     "modexp": (DECRYPT, "a private exponent of ours, of the same length"),
     PRODUCT: (PRODUCT, "from product to product"),
 }
-OTHER = "another structure, of another size"  # where there is no twin
+OTHER = "another structure, of another size"  # without a twin
 FAMILIES = {"Cyclone V": "cyclone-v", "Artix-7": "artix-7", "Virtex-E": "virtex-e"}
-# simulation of the machine itself before its formula, which the tests hold against it
+# in order of preference: simulation first, then the formula, which tests compare with simulation
 STAGES_OF_CYCLES = (*RTL, CL, FORMULA)
 NO_HARDWARE = {FORMULA: "by formula", CL: "by the cycle-level model"}  # no RTL ran
-MOST_SIMULATED_NBITS = 256  # wider machines are asked for their formula
-# what is measured unasked: a minute or two
+MOST_SIMULATED_NBITS = 256  # wider machines use their formula
+# widest points measured without --full: a minute or two each
 MOST_FLOW_NBITS = MOST_FPGA_NBITS = 64
 
 _RESOURCES = {"lut": "lut", "ff": "ff", "dsp": "dsp", "alm": "alm", "le": "alm", "slice": "slice"}
-# remarks on a paper as a whole
+# remarks on whole papers
 NOTES = {
     "000": "Paper 000: its times follow from the delay of an operator and not from the clock that its "
     "systems reach, and its logic "
@@ -94,19 +91,21 @@ NOTES = {
 
 
 class Side(NamedTuple):
-    """A machine of ours beside a published figure."""
+    """A machine of ours that is compared with a published figure."""
 
     name: str
     point: Point  # to measure if there is no row
     row: Row | None = None
-    base: Row | None = None  # what it is divided by
+    base: Row | None = None  # the divisor of a ratio
     base_point: Point | None = None
-    upper: Row | None = None  # of an energy, with all glitches of full swing
-    retry: Point | None = None  # what may serve where the row has marks
+    upper: Row | None = None  # for an energy: the same with full-swing glitches
+    retry: Point | None = None  # an alternative to a row with marks
 
     @property
     def value(self) -> float | None:
-        """As the published figure is shown: a figure, or a ratio to the base."""
+        """The figure or its ratio to the base, in the form of the published value; None if it is not
+        measured.
+        """
         if self.row is None or (self.base_point is not None and self.base is None):
             return None
         return self.row.value / self.base.value if self.base is not None else self.row.value
@@ -117,27 +116,27 @@ class Side(NamedTuple):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Why it must not be compared."""
+        """The reasons why the rows must not be compared."""
         return tuple(dict.fromkeys(mark for row in self.rows for mark in row.marks))
 
     @property
     def stale(self) -> bool:
-        """Measured with other sources or tools than the present ones."""
+        """Whether a row was measured with other sources or tools than the current ones."""
         return any(row.stale for row in self.rows)
 
     @property
     def reference(self) -> bool:
-        """It is a reference result, and not of the user's ledger."""
+        """Whether a row is a reference result, not from the user's ledger."""
         return any(row.reference for row in self.rows)
 
     @property
     def impossible(self) -> str:
-        """Why there can be no such machine, if so."""
+        """Why no such machine can exist; empty if it can."""
         return next(filter(None, map(impossible, self.missing)), "")
 
     @property
     def missing(self) -> tuple[Point, ...]:
-        """Return the points to measure; if hardware is asked for, a formula does not count."""
+        """The points to measure. If hardware is wanted, a row without it (NO_HARDWARE) does not count."""
         stage = None if self.row is None else self.row.stage
         lacks = stage is None or (stage in NO_HARDWARE and stage != self.point.stage)
         wanted = [self.point if lacks else None, self.retry, self.base_point if self.base is None else None]
@@ -145,29 +144,29 @@ class Side(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A published figure, and ours."""
+    """A published figure and our counterparts."""
 
     figure: Published
     basis: str
-    value: float  # the figure, or its ratio to that of the base
+    value: float  # the figure, or its ratio to the base
     twin: Side | None
     ours: Side | None
     base: str = ""
-    note: str = ""  # in which the work differs
+    note: str = ""  # how the work differs
 
     @property
     def sides(self) -> tuple[Side, ...]:
         return tuple(side for side in (self.twin, self.ours) if side is not None)
 
     def ratio(self, side: Side | None) -> float | None:
-        """Return the ratio of ours to the published figure; None if it is not measured, or excluded."""
+        """Our figure divided by the published one; None if it is not measured or is excluded."""
         if side is None or side.value is None or side.marks:
             return None
         return side.value / self.value if self.value else None
 
     @property
     def verdict(self) -> str:
-        """Return the verdict in a few words."""
+        """The verdict as a short phrase."""
         for side in filter(None, (self.ours, self.twin)):
             if (ratio := self.ratio(side)) is not None:
                 break
@@ -188,7 +187,7 @@ class Comparison(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A published figure that nothing of ours is held against."""
+    """A published figure that is not compared, with the reason."""
 
     figure: Published
     reason: str
@@ -196,7 +195,7 @@ class LeftOut(NamedTuple):
 
 @functools.cache
 def impossible(point: Point) -> str:
-    """Return why there is no such machine; empty if there is."""
+    """Why the machine of this point cannot exist; empty if it can."""
     try:
         point.check()
     except BadInput as error:
@@ -205,7 +204,9 @@ def impossible(point: Point) -> str:
 
 
 def _judged(ratio: float, figure: Published) -> str:
-    """In the words of the metric: whether fewer cycles are better depends on what they are bought with."""
+    """A neutral word for the ratio, by metric: whether fewer cycles are better depends on what they cost
+    elsewhere.
+    """
     if abs(ratio - 1) <= (CLOSE_TO_A_MEAN if figure.operation == "mean" else CLOSE):
         return "equal"
     less, more = ("smaller", "larger") if figure.metric == "area_um2" else ("fewer", "more")
@@ -213,8 +214,8 @@ def _judged(ratio: float, figure: Published) -> str:
 
 
 def _between(lower: float, upper: float | None) -> str:
-    """Return the verdict on an energy of ours between two bounds, as shares of the figure; None: without the
-    upper bound.
+    """The verdict on an energy of ours between two bounds, both divided by the published figure; `upper` is
+    None if it is unknown.
     """
     if lower > 1:
         return "more, also without glitches"
@@ -224,7 +225,7 @@ def _between(lower: float, upper: float | None) -> str:
 
 
 def _of_row(side: Side) -> Iterator[str]:
-    """Describe the run: that no hardware ran, or which settings of the flow are unusual."""
+    """Remarks on the run: no hardware ran, it precedes layout, or settings of the flow are not default."""
     if side.row is None:
         return
     stage, flow = side.row.stage, side.row.flow
@@ -238,14 +239,14 @@ def _of_row(side: Side) -> Iterator[str]:
 
 
 def _order(published: float, ratio: float) -> str:
-    """Whether two ratios say the same: of figures on other technologies no more can be known."""
+    """Whether two ratios agree or at least rank designs the same way; nothing finer is comparable."""
     if abs(ratio - 1) <= SAME_RATIO:
         return "agrees"
     return "same order" if (published - 1) * (ratio * published - 1) > 0 else "other order"
 
 
 def label(figure: Published) -> str:
-    """The machine in the paper's words: of columns and rows those which stand for machines."""
+    """The machine's name in the paper: its own, or the row and column headings that name machines."""
     if figure.design:
         return figure.design
     table = paper(figure.paper).table(figure.table)
@@ -262,15 +263,13 @@ def label(figure: Published) -> str:
 
 
 def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | LeftOut]:
-    """All figures, each beside what the ledger has, or with the reason why it is left out."""
+    """A comparison of each figure with the ledger, or the reason why the figure is left out."""
     found = LedgerRows(ledger)
     return [comparison for figure in figures for comparison in _compared(figure, found)]
 
 
 def _compared(figure: Published, found: "LedgerRows") -> Iterator[Comparison | LeftOut]:
-    """One comparison for each machine of ours that does the same work, and at least one if there is a
-    twin.
-    """
+    """One comparison per machine of ours that does the same work; a single one if there is only the twin."""
     question = _question(figure)
     if isinstance(question, str):
         yield LeftOut(figure, question)
@@ -288,22 +287,22 @@ def _compared(figure: Published, found: "LedgerRows") -> Iterator[Comparison | L
         yield Comparison(figure, question.basis, question.value, twin, sides.get(name), question.base, note)
 
 
-# ---- which figures, and by what
+# ---- which figures are compared, and how
 
 
 Fits = Callable[[Row], bool]
 
 
 class _Question(NamedTuple):
-    """How a figure is compared: what is looked up of each machine of ours."""
+    """How a figure is compared: what to look up for each of our machines."""
 
     figure: Published
     basis: str
     value: float
-    metric: str  # of ours
+    metric: str  # our metric
     operation: str
-    point: Callable[[str], Point]  # to measure, by the name of the machine
-    fits: Fits  # rows of such a machine that answer
+    point: Callable[[str], Point]  # the point to measure, by machine name
+    fits: Fits  # whether a row of the machine is usable
     base: str = ""
     note: str = ""
 
@@ -317,7 +316,7 @@ class _Question(NamedTuple):
         upper = found.beside(row, GLITCHES) if row is not None and self.metric == "energy_nj" else None
         retry = None
         if row is not None and row.marks and point.stage == FLOW:
-            # the other style of synthesis, as the first missed the clock, if it has not been tried
+            # the first style missed the clock: try the other one, unless that has been done
             other = point.at(flow=(*point.flow, ("style", OTHER_STYLE)))
             tried = best(other, fits=lambda row: row.point == other.as_json())
             retry = other if tried is None or tried.stale else None
@@ -325,7 +324,7 @@ class _Question(NamedTuple):
 
 
 def _question(figure: Published) -> _Question | str:
-    """How to compare it, or why it is not compared."""
+    """How to compare a figure, or the reason why it is not compared."""
     if reason := _not_compared(figure):
         return reason
     if figure.metric == "cycles":
@@ -336,7 +335,7 @@ def _question(figure: Published) -> _Question | str:
 
 
 def _not_compared(figure: Published) -> str:
-    """The reasons that need no more than the figure itself."""
+    """The reason against comparing a figure that follows from the figure alone; empty if there is none."""
     metric = figure.metric
     if figure.amount is None:
         return "our copy has no such cell" if not figure.readable else "the paper gives no number"
@@ -362,8 +361,8 @@ def _not_compared(figure: Published) -> str:
 
 
 def _point(figure: Published, name: str, **fields: Any) -> Point:
-    """A machine of ours with the paper's interface; its settings are those of its twin, and of designs of
-    ours that have the same parameters.
+    """A machine of ours with the paper's interface. The twin, and designs of ours with equivalent parameters,
+    get the settings of the figure.
     """
     settings = tuple(figure.settings.items()) if name in (figure.twin, *figure.alike) else ()
     interface = SYSTEM if name.startswith((SOFTWARE, HARDWARE)) else figure.interface or DEFAULT.name
@@ -404,7 +403,9 @@ def _by_flow(figure: Published) -> _Question:
 
 
 def usual(row: Row, *besides: str) -> bool:
-    """Whether a row has no flow settings other than these; any other setting produces a different chip."""
+    """Whether a row has default values for all optional settings of the flow except `besides`; any other
+    value produces a different chip.
+    """
     optional = optional_flow(row.stage)
     allowed = {*FLOW_DEFAULTS[row.stage], *besides}
     return all(
@@ -413,11 +414,13 @@ def usual(row: Row, *besides: str) -> bool:
 
 
 def _by_fpga(figure: Published) -> _Question | str:
-    """Resources of the same family directly; frequencies, and units that our tools do not have, as ratios."""
+    """Resources of the same FPGA family compare directly; frequencies, and units that our tools do not
+    report, as ratios.
+    """
     device = next((name for family, name in FAMILIES.items() if family in figure.technology), "")
     routed = figure.metric == "fmax_mhz"
     if routed:
-        device = "ecp5"  # the one that open tools place and route
+        device = "ecp5"  # the family that our open tools place and route
     elif figure.metric not in _RESOURCES:
         return f"nothing of ours is measured in {figure.unit or figure.metric}"
     if not device:
@@ -449,7 +452,7 @@ def _by_fpga(figure: Published) -> _Question | str:
 
 
 def _base_amount(figure: Published, base: str) -> float | None:
-    """The same figure of the paper's base machine."""
+    """The same figure of the paper's base machine; None if the paper does not give it."""
     wanted = figure.metric, figure.operation, figure.nbits, base
     for item in paper(figure.paper).table(figure.table).figures():
         if (item.metric, item.operation, item.nbits, item.twin) == wanted and item.amount is not None:
@@ -462,12 +465,12 @@ def _amount(figure: Published) -> float:
     return figure.amount
 
 
-# ---- what the ledger has
+# ---- rows of the ledger
 
 
 class LedgerRows:
-    """The ledger's rows by what they are figures of: of each point the newest measurement, and the newest of
-    the present sources.
+    """The ledger's rows by machine, metric and operation: for each point, the newest measurement of each of
+    its versions.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -483,23 +486,25 @@ class LedgerRows:
                 self._rows.setdefault((*machine_of(row.point), row.metric, row.operation), []).append(row)
 
     def best(self, point: Point, metric: str, operation: str, fits: Fits) -> Row | None:
-        """Return the best matching row of this machine: of the present sources, without marks, of the highest
-        stage, the newest.
+        """The best row of this machine that fits: current sources first, then rows without marks, then the
+        highest stage, then the default style, then the newest.
         """
         rows = self._rows.get((*machine_of(point.as_json()), metric, operation), ())
         return max(filter(self._counts, filter(fits, rows)), key=_worth, default=None)
 
     def _counts(self, row: Row) -> bool:
-        """Sources may have become what they were: then the last measurement is not the one of the present."""
+        """Whether a row is current or the newest of its point. If sources were changed back, the newest row
+        is not the current one.
+        """
         return self._newest[_name(row.point)] == row.measurement or not row.stale
 
     def failure(self, point: Point) -> str:
-        """Why this machine could not be measured at this stage, the last time that it was tried."""
+        """Why this machine could not be measured at this stage at the last attempt; empty if it could."""
         failed = self._failures.get((*machine_of(point.as_json()), point.stage))
         return "" if failed is None else failed.message
 
     def beside(self, row: Row, metric: str, operation: str | None = None) -> Row | None:
-        """Another metric of the same measurement, and of the same operation if no other is given."""
+        """Another metric of the same measurement, and of the same operation unless another is given."""
         asked = row.operation if operation is None else operation
         rows = self._rows.get((*machine_of(row.point), metric, asked), ())
         return next((item for item in rows if item.measurement == row.measurement), None)
@@ -522,20 +527,18 @@ def _worth(row: Row) -> tuple[bool, bool, int, bool, int]:
     return not row.stale, row.comparable, _ORDER.index(row.stage), usual, row.id
 
 
-# ---- what is missing
+# ---- missing points
 
 
 class Missing(NamedTuple):
-    """Points without a figure, or with one of other sources, in the order in which they are wanted."""
+    """Points without a current figure, in the order in which they are wanted."""
 
     quick: list[Point]
     long: list[Point]
 
 
 def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
-    """Return the points to measure for complete comparisons; stale: also those measured with other
-    sources.
-    """
+    """The points to measure for complete comparisons; stale: including those measured with other sources."""
     points = []
     for comparison in compared:
         for side in comparison.sides if isinstance(comparison, Comparison) else ():
@@ -548,7 +551,7 @@ def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> 
 
 
 def _long(point: Point) -> bool:
-    """It takes more than a minute or two."""
+    """Whether measuring takes more than a minute or two."""
     if point.stage == FPGA:
         return point.nbits > MOST_FPGA_NBITS or dict(point.flow).get("pnr", False)
     return point.stage in NETLIST and point.nbits > MOST_FLOW_NBITS

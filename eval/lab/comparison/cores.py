@@ -1,19 +1,18 @@
 """Cores at one width: the cost of a product, the time of a private operation, and other published cores.
 
-    for core in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests,
-                                            published figures
+    for core in cores(ledger, [128, 256]):  # Core: ours, twins, designs of manifests, published
         print(core.design, core.product_ns, core.area_time, core.floor_ratio)
 
-What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind:
+The table contains the points of the ready-made space `cores`, and everything of the same kind in the ledger:
 multipliers alone, whose operation is a product, and whole machines, at the highest clock that was found
-(flow: fmax). A search begins at the clock of the reference results (eval/results/baseline.jsonl), if they
-have one. A width that the space has not takes the designs of the next wider one. Where nothing is measured,
-cycles are by formula, the rest is left empty, and the note says why.
+(flow: fmax). A search starts at the clock of the reference results (eval/results/baseline.jsonl), if they
+have one. A width that is not in the space uses the designs of the next wider one. Without a measurement,
+cycles are by formula, other figures are empty, and the note states the reason.
 
-A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two of
-them by a selecting gate and a full adder: so much area, once a clock and never idle, is the floor of area x
-time at a clock (fl/cost.py, flow/kit/liberty.py). It has no registers, no control and no last addition.
-`utilisation` is the share of a core's area x time that this would be.
+A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two bit
+products by a selecting gate and a full adder. That area, used in every clock cycle, is the floor of area x
+time at a clock (fl/cost.py, flow/kit/liberty.py). It includes no registers, no control and no final addition.
+`utilisation` is the floor divided by a core's area x time.
 """
 
 import functools
@@ -49,13 +48,13 @@ from . import published_data
 from .compare import CLOCK_NS, LedgerRows, impossible, label, machine_of, usual
 
 SPACE = "cores"
-MULTIPLIER, MACHINE = "unit", "machine"  # what a row is of
+MULTIPLIER, MACHINE = "unit", "machine"  # the part that a row describes
 OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
 FMAX, CLOCK = "fmax", "clock_period"
 SEARCHED = ((FMAX, True),)
-MOST_SLACK = 0.12  # of a clock, which a search leaves for wires before layout
+MOST_SLACK = 0.12  # share of the clock that a search leaves for wires before layout
 SIMULATED_NBITS = 256  # widest core of a manifest whose cycles are simulated before it is measured
-LONG_NBITS = 512  # wider ones take long, but for one synthesis of a multiplier
+LONG_NBITS = 512  # wider points take long, except one synthesis of a multiplier
 WHERE = {FLOW: "after synthesis, wires supposed", LAYOUT: "after layout"}
 CLOCK_GIVEN = "clock given, not searched"
 NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
@@ -64,7 +63,7 @@ MM2 = 1e-6
 OPERANDS = 3  # base, exponent and modulus
 UNKNOWN = "?"  # not stated by the source
 PRINTED = "printed in the paper"
-# operations of ours -> those of the papers that stand for them; "": figures of the whole machine
+# our operation -> equivalent operations in the papers; "": figures of the whole machine
 OPERATIONS = {
     PRODUCT: (PRODUCT,),
     DECRYPT: (DECRYPT, "modexp", "mean"),
@@ -75,9 +74,7 @@ OPERATIONS = {
 
 @dataclass(frozen=True)
 class Core:
-    """One design at one width: a multiplier alone, a whole machine, or what was published of one. None: not
-    known.
-    """
+    """One design at one width: a multiplier alone, a whole machine, or a published core. None: unknown."""
 
     design: str
     kind: str
@@ -85,54 +82,54 @@ class Core:
     nbits: int
     family: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    constant_time: str = ""  # what is promised: yes (for all exponents), of a length, no
+    constant_time: str = ""  # the promise: yes (for all exponents), of a length, no
     exponent_nbits: int | None = None  # of the private operation
-    limits: str = ""  # of the modulus, if not any of its width is accepted
+    limits: str = ""  # of the modulus; "": any of its width is accepted
     crt: bool | None = None
     blinded: str = ""  # no, message, exponent, or message and exponent
-    checked: bool | None = None  # a result leaves only if the public exponent gives the base again
-    conversions: str = ""  # into the form of the products and back
-    product_cycles: int | None = None  # the interval: from one product to the next
-    latency_cycles: int | None = None  # of one product, from request to answer
-    period_ns: float | None = None  # asked for
-    met_ns: float | None = None  # by the slack of the longest path
-    product_ns: float | None = None  # this and the other times: published, or else of cycles and period
+    checked: bool | None = None  # a result is released only if the public exponent restores the base
+    conversions: str = ""  # into and out of the form of the products
+    product_cycles: int | None = None  # the interval between products
+    latency_cycles: int | None = None  # of one product, from request to response
+    period_ns: float | None = None  # requested
+    met_ns: float | None = None  # achieved, by the slack of the longest path
+    product_ns: float | None = None  # this and the other times: published, or cycles x period
     operation_cycles: int | None = None
     operation_us: float | None = None
     public_cycles: int | None = None
     public_us: float | None = None
     area_um2: float | None = None
-    of_product: bool = False  # the area is that of what makes one product at a time
+    of_product: bool = False  # the area is of hardware that computes one product at a time
     energy_nj: float | None = None  # of a product
     operation_energy_nj: float | None = None
-    drawn_nj: tuple[float, float] | None = None  # of a product on drawn operands: mean, standard deviation
+    drawn_nj: tuple[float, float] | None = None  # of a product on random operands: mean, standard deviation
     operation_drawn_nj: tuple[float, float] | None = None
     cell_um2: float | None = None  # for one bit product
     floor_um2: float | None = None  # for three operands and one full adder
-    instructions: int | None = None  # of a private operation, where only these are published
+    instructions: int | None = None  # of a private operation, if only these are published
     tests_passed: int | None = None
     tests_failed: int | None = None
     stage: str = ""
-    technology: str = ""  # kit and corner, or that of a published figure
-    kit: str = ""  # of a library other than the default one
+    technology: str = ""  # kit and corner, or the technology of a published figure
+    kit: str = ""  # the cell library, if not the default
     corner_ns: Mapping[str, float] = field(
         default_factory=dict
-    )  # longest path, of a kit with several corners
+    )  # longest path by corner, for a kit with several
     source: str = ""
-    url: str = ""  # of a published figure, as its commit and how it was obtained
+    url: str = ""  # of a published figure, like commit and obtained
     commit: str = ""
     obtained: str = ""
     note: str = ""
     marks: tuple[str, ...] = ()
     stale: bool = False
     reference: bool = False  # a reference result, not of the user's ledger
-    searched: bool = False  # its clock, not given
+    searched: bool = False  # the clock was searched, not given
     failure: str = ""  # why it could not be measured
-    measurement: int | None = None  # of the ledger
+    measurement: int | None = None  # number in the ledger
     row: int | None = None
-    command: str = ""  # that measures it
+    command: str = ""  # to measure it
     point: Point | None = None
-    turn: int = 0  # in which it is measured
+    turn: int = 0  # position in the order of measuring
 
     def __post_init__(self) -> None:
         for time, cycles, scale in (
@@ -162,12 +159,12 @@ class Core:
 
     @property
     def work(self) -> str:
-        """The private operation, without its width: only equal ones are ranked together."""
+        """The private operation without its width; only equal ones are ranked together."""
         return f"an exponent of {self.exponent_nbits:,} bits, {self.limits}".removesuffix(", ")
 
     @property
     def protections(self) -> str:
-        """The protections of a private operation, and whether all are known."""
+        """The protections of the private operation, with `?` if some are unknown."""
         found = {
             "CRT": self.crt,
             f"{self.blinded} blinded": self.blinded not in ("", "no"),
@@ -176,28 +173,28 @@ class Core:
         }
         return ", ".join(name for name, there in found.items() if there) or "none"
 
-    # ---- what follows from the others
+    # ---- derived figures
 
     @property
     def area_time(self) -> float | None:
-        """Return the area-time product of one modular product, in mm2 ns."""
+        """The area-time product of one modular product, in mm2 ns."""
         return _times(self.area_um2, self.product_ns, MM2) if self.of_product else None
 
     @property
     def operation_area_time(self) -> float | None:
-        """Return the area-time product of a private operation, in mm2 us."""
+        """The area-time product of a private operation, in mm2 us."""
         return _times(self.area_um2, self.operation_us, MM2)
 
     @property
     def floor(self) -> float | None:
-        """The least that counting bit products needs at this clock, in mm2 ns."""
+        """The minimum area x time for counting bit products at this clock, in mm2 ns."""
         if self.cell_um2 is None or self.period_ns is None or not self.of_product:
             return None
         return MM2 * counting_floor(self.nbits, self.cell_um2, self.period_ns)
 
     @property
     def floor_ratio(self) -> float | None:
-        """How many times the floor it takes."""
+        """Area x time divided by its floor."""
         return None if self.area_time is None or not self.floor else self.area_time / self.floor
 
     @property
@@ -206,7 +203,7 @@ class Core:
 
 
 def spread(found: tuple[float, float] | None) -> str | None:
-    """Mean and standard deviation, in a table."""
+    """Mean and standard deviation as text for a table."""
     return found and f"{found[0]:,.4g} +-{found[1] / found[0]:.0%}"
 
 
@@ -223,12 +220,12 @@ def _space() -> Space:
 
 
 def widths() -> tuple[int, ...]:
-    """Return the widths of the space."""
+    """The widths of the space."""
     return tuple(sorted({nbits for part in _space().parts for nbits in part.nbits}))
 
 
 class Wanted(NamedTuple):
-    """Points of the table, and what there can be none of, with the reason."""
+    """Points of the table, and impossible ones with the reason."""
 
     points: list[Point]
     impossible: list[tuple[str, str]]
@@ -240,12 +237,11 @@ def wanted(
     manifests: Sequence[ForeignDesign] = (),
     kit: str = "",
 ) -> Wanted:
-    """The points for these widths and this kit, of these designs (none: of all in the space) and those of
-    manifests.
+    """The points for these widths and this kit, of these designs (none: all in the space) and of manifests.
 
-    A design that is named is there at every width, alone and as a machine. They stand in the order in which
-    they are measured: what was entered by a manifest first, as someone waits for it, then part after part of
-    the space, of each the narrow ones first.
+    A named design is included at every width, alone and as a machine. The points are in the order of
+    measuring: designs of manifests first, because a user waits for them, then each part of the space, narrow
+    points first.
     """
     parts = [part for item in _space().parts if (part := _at(item, nbits, names)) is not None]
     entered = {design.name for design in manifests}
@@ -261,7 +257,7 @@ def wanted(
         space = replace(_space(), parts=(part,))
         points += sorted(space.possible(), key=lambda point: point.nbits)
         lacking += space.impossible
-    if kit:  # searched from the clock of the kit on
+    if kit:  # the search starts at the clock of the kit
         points = [point.at(flow=(*SEARCHED, (KIT, kit))) for point in points]
     points = [at_known_clock(point, *SEARCHED) or point for point in dict.fromkeys(points)]
     return Wanted(points, list(dict.fromkeys(lacking)))
@@ -271,7 +267,7 @@ def wanted(
 def known_clocks() -> dict[tuple[Any, ...], float]:
     """The shortest clock periods in ns that the reference results meet, by kit and `machine_of` their point.
 
-    Not those of rows with more slack than a search leaves: their clock was given.
+    Rows with more slack than a search leaves do not count: their clock was given.
     """
     rows = Reference().rows(metric=["clock_ns", "wns_ns"], stage=FLOW, marks=[()])
     slack = {row.measurement: row.value for row in rows if row.metric == "wns_ns"}
@@ -284,8 +280,8 @@ def known_clocks() -> dict[tuple[Any, ...], float]:
 
 
 def at_known_clock(point: Point, *more: tuple[str, Any]) -> Point | None:
-    """The same with one synthesis at a known clock, or with a search (SEARCHED) that begins there; None where
-    no clock is known.
+    """The same point with one synthesis at a known clock, or with a search (SEARCHED) that starts there; None
+    if no clock is known.
     """
     clock_ns = known_clocks().get((point.kit, *machine_of(point.as_json())))
     own = ((KIT, point.kit),) if point.kit else ()
@@ -293,7 +289,7 @@ def at_known_clock(point: Point, *more: tuple[str, Any]) -> Point | None:
 
 
 def _at(part: Part, nbits: Sequence[int], names: Collection[str]) -> Part | None:
-    """A part of the space for these widths and designs."""
+    """A part of the space restricted to these widths and designs; None if nothing remains."""
     known = widths()
     asked = [
         n for n in nbits if min((width for width in known if width >= n), default=known[-1]) in part.nbits
@@ -311,7 +307,7 @@ def _exists(design: ForeignDesign, nbits: int) -> bool:
 
 
 def long(point: Point) -> bool:
-    """It takes more than minutes: several syntheses of a wide one, or one of a whole machine."""
+    """Whether it takes more than minutes: a wide machine, or several syntheses of a wide multiplier."""
     once = point.interface == UNIT and at_known_clock(point) is not None and not dict(point.flow).get(FMAX)
     return point.nbits > LONG_NBITS and not once
 
@@ -326,22 +322,22 @@ def cores(
     manifests: Sequence[ForeignDesign] = (),
     kit: str = "",
 ) -> list[Core]:
-    """All rows of the table: by width, multipliers first, the shortest product first, published ones last."""
+    """All rows of the table by width: multipliers, machines, published cores, each the fastest first."""
     asked = wanted(nbits, names, manifests, kit).points
     rows = LedgerRows(ledger)
     made: dict[tuple[Any, ...], Core] = {}
     for turn, point in enumerate([*asked, *_others(ledger, nbits, names, kit)]):
         core = replace(of_point(point, rows, ledger), turn=turn)
         made.setdefault((core.name, core.part, core.nbits, core.stage), core)
-    # a point without figures says nothing where the same machine has a layout
+    # a point without figures is left out if the same machine is measured at another stage
     measured = {name[:-1] for name, core in made.items() if core.measured}
     shown = [core for name, core in made.items() if core.measured or name[:-1] not in measured]
     return sorted([*shown, *published_cores([*nbits, *(point.nbits for point in asked)])], key=_place)
 
 
 def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -> list[Point]:
-    """Return the points to measure for complete rows; stale: also those measured with other sources; given:
-    also those at a given clock, which is searched now.
+    """The points to measure for complete rows; stale: including those measured with other sources; given:
+    including those at a given clock, to search it.
     """
 
     wanted = (
@@ -353,8 +349,8 @@ def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -
 
 
 def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
-    """The same in the order in which figures come soonest: one synthesis of each core whose clock is known,
-    then the searches, which take that one for their first trial.
+    """The missing points in the order in which figures arrive soonest: one synthesis of each core whose clock
+    is known, then the searches, which use that synthesis as their first trial.
     """
     found = list(found)
     known = [clocked for point in missing(found) if (clocked := at_known_clock(point)) is not None]
@@ -372,9 +368,7 @@ def _place(core: Core) -> tuple[Any, ...]:
 
 
 def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str], kit: str) -> Iterator[Point]:
-    """Machines and multipliers that the ledger has at a clock that was searched, be they in the space
-    or not.
-    """
+    """Machines and multipliers in the ledger whose clock was searched, in the space or not."""
     rows = ledger.rows(
         stage=list(NETLIST), metric="area_um2", nbits=list(nbits), interface=[UNIT, DEFAULT.name]
     )
@@ -382,19 +376,17 @@ def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str], kit: s
         if row.flow.get(FMAX) and row.kit == kit and (not names or row.subject in names):
             try:
                 point = Point.from_json(row.point)
-            except BadInput:  # of a design that is no more
+            except BadInput:  # of a design that no longer exists
                 continue
             if not impossible(point) and point.kind is None:
                 yield point
 
 
 def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
-    """Its row, with what the ledger has of it: at the clock that was searched, or else at one that was
-    given.
-    """
+    """The core of a point with its figures in the ledger: at a searched clock, or else at a given one."""
     design = point.design
     assert design is not None
-    modelled = CL in point.machine.stages  # a core by a manifest is RTL alone
+    modelled = CL in point.machine.stages  # the core of a manifest has only RTL
     bare = Core(
         point.label,
         FOREIGN if not modelled else TWIN if design.paper else OURS,
@@ -422,7 +414,7 @@ def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
 
 
 def _limits(point: Point) -> str:
-    """Describe the limits of its products, if they do not accept any modulus of its width."""
+    """Limits on the modulus, for a machine that does not accept every modulus of its width."""
     machine, nbits = point.machine, point.nbits
     if has_known_factors(machine.modulus, nbits):
         return "one modulus, of known factors: arithmetic, no RSA"
@@ -432,7 +424,7 @@ def _limits(point: Point) -> str:
 
 
 def _simulated(bare: Core, point: Point) -> Core:
-    """A core by a manifest with simulated cycles: it has no formula, and runs quickly if it is narrow."""
+    """The core of a manifest, which has no formula, with simulated cycles if it is narrow."""
     if point.nbits > SIMULATED_NBITS:
         return bare
     try:
@@ -449,7 +441,7 @@ def _by_formula(point: Point) -> dict[str, Any]:
     """Cycles, promises and limits of a machine of the catalogue."""
     machine = point.machine
     crt = bool(machine.parameters.get("crt"))
-    # with CRT the products of the machine are modulo a prime, of half the width
+    # with CRT the machine's products are modulo a prime of half the width
     latency, interval = (None, None) if crt else (machine.timing.fixed, machine.product_cycles)
     found = {
         "source": "by formula",
@@ -477,7 +469,7 @@ def _by_formula(point: Point) -> dict[str, Any]:
 
 
 def _best(point: Point, rows: LedgerRows) -> Row | None:
-    """The row of its area: at a clock that was searched, rather than at one that was given."""
+    """The row of the area of a point: at a searched clock, or else at a given one."""
 
     def fits(row: Row) -> bool:
         return row.stage == point.stage and row.kit == point.kit and usual(row, FMAX, KIT)
@@ -489,7 +481,7 @@ def _best(point: Point, rows: LedgerRows) -> Row | None:
 
 
 def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
-    """With the figures of a measurement."""
+    """The core with the figures of its measurement."""
 
     def value(metric: str, operation: str = "") -> Any:
         found = rows.beside(row, metric, operation)
@@ -499,7 +491,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         found = tuple(value(metric, operation) for metric in DRAWN)
         return None if None in found else found
 
-    from ....flow.kit import kit  # the flow needs the extra of its name
+    from ....flow.kit import kit  # needs the extra [flow]
 
     cell_um2, floor_um2 = _least_um2(kit.named(row.kit or kit.DEFAULT.stem), bare.nbits)
     tests = (ledger.measurement(row.measurement).details.get("tests") or {}).values()
@@ -543,7 +535,7 @@ def _least_um2(path: Path | None, nbits: int) -> tuple[float | None, float | Non
     """The areas of a bit product, and of three operands in latches with one full adder; None for a kit that
     is not installed or lacks the cells.
     """
-    from ....flow.kit import kit  # the flow needs the extra of its name
+    from ....flow.kit import kit  # needs the extra [flow]
 
     try:
         library = kit.find(path).library
@@ -558,7 +550,7 @@ def _least_um2(path: Path | None, nbits: int) -> tuple[float | None, float | Non
 
 
 def published_cores(nbits: Collection[int]) -> list[Core]:
-    """Return the cores of the five papers and of others (published_data.toml), at these widths."""
+    """The cores of the five papers and of other publications (published_data.toml) at these widths."""
     return [paper for paper in (*_of_papers(), *_of_field()) if paper.nbits in nbits]
 
 
@@ -578,7 +570,7 @@ def _of_field() -> Iterator[Core]:
 
 @functools.cache
 def _of_papers() -> tuple[Core, ...]:
-    """Machines and multipliers of the papers, each with all figures that its paper has of it at a width."""
+    """Machines and multipliers of the papers, each with all its figures at one width."""
     found: dict[tuple[Any, ...], list[Published]] = {}
     for figure in published.figures():
         if _is_of_a_core(figure):
@@ -589,7 +581,7 @@ def _of_papers() -> tuple[Core, ...]:
 
 
 def _limits_of_twin(name: str) -> str:
-    """Say that a machine is made for one modulus, at any width."""
+    """Limits of a paper's machine, by its twin: one modulus, or none."""
     try:
         return "one modulus" if catalogue.find(name).at(NBITS_001).modulus else ""
     except BadInput:  # a system, or no twin
@@ -597,7 +589,7 @@ def _limits_of_twin(name: str) -> str:
 
 
 def _multiplier_of_001() -> Core:
-    """The one of whose area and cycles it says something; its accelerator has five."""
+    """The multiplier of paper 001, which states its area and cycles; the accelerator has five of it."""
     tables = published.paper("001")
     area = tables.table("2a").at("Average Area of a MulRem/MontMulRem module", "RSAMontXcel")
     text = tables.table("text")
@@ -618,7 +610,7 @@ def _multiplier_of_001() -> Core:
 
 
 def _is_of_a_core(figure: Published) -> bool:
-    """A number of a machine without a processor, at a width, with nothing against it."""
+    """Whether it is a figure of a machine without a processor, at a known width, and comparable."""
     return (
         figure.amount is not None
         and figure.nbits > 0
@@ -631,7 +623,7 @@ def _is_of_a_core(figure: Published) -> bool:
 
 
 def _of_paper(figures: Sequence[Published]) -> Core | None:
-    """Times and cycles, with the area where it is that of a chip; None of what has neither."""
+    """The core with these times, cycles and area; None without times and cycles."""
     known = {(figure.metric, figure.operation): figure.amount for figure in reversed(figures)}
 
     def amount(metric: str, operation: str = "") -> Any:

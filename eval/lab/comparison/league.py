@@ -1,15 +1,16 @@
-"""The league across nodes: the same cores with every library of cells, at each of its corners.
+"""The league across nodes: the same cores with every cell library, at each of its corners.
 
-    found = league(ledger)          # Entry: a core with a kit at a corner
-    for held in held_to_base(found):  # Agreement: how a ranking at 45 nm predicts another one
+    found = league(ledger)  # Entry: a core with a kit at a corner
+    for held in held_to_base(found):  # Agreement: how well a ranking at 45 nm predicts another one
         print(held.kit, held.corner, held.tau)
 
-The points are those of the space `kits`: multipliers alone, the same Verilog and operands with each kit.
-Areas compare across nodes in NAND2 of the kit, and times in its FO4 at the corner (flow/kit/units.py), which
-eval/results/kits.json has for the kits of modexlab, so that their reference results show without a PDK.
+The points are those of the space `kits`: multipliers alone, with the same Verilog and operands for each kit.
+Across nodes, areas compare in NAND2 equivalents of the kit, and times in its FO4 delays at the corner
+(flow/kit/units.py). eval/results/kits.json records both units for the kits of modexlab, so that their
+reference results are shown without a PDK.
 
-The clock is met at the slow corner. At another corner the period is longer or shorter as the longest path of
-the same netlist is there.
+The clock is met at the slow corner. At another corner the period is scaled by the longest path of the same
+netlist there.
 """
 
 import functools
@@ -40,7 +41,7 @@ SLOW, TYPICAL, _ = CORNERS
 
 
 class Units(NamedTuple):
-    """The units of a kit: the area of its NAND2, and its FO4 by corner."""
+    """The units of a kit: the area of its NAND2, and its FO4 delay by corner."""
 
     nand2_um2: float | None
     fo4_ns: dict[str, float]
@@ -55,21 +56,21 @@ class Entry:
     corner: str
     period_ns: float
     units: Units
-    place: int = 0  # by area x time, among the cores of its width with this kit at this corner
+    place: int = 0  # rank by area x time among the cores of its width with this kit at this corner
 
     @property
     def product_ns(self) -> float:
-        """From one product to the next."""
+        """The interval between products."""
         return (self.core.product_cycles or 0) * self.period_ns
 
     @property
     def area_time(self) -> float:
-        """In mm2 ns."""
+        """Area x time in mm2 ns."""
         return MM2 * (self.core.area_um2 or 0) * self.product_ns
 
     @property
     def gates(self) -> float | None:
-        """The area in NAND2 of the kit."""
+        """The area in NAND2 equivalents of the kit."""
         nand2 = self.units.nand2_um2
         return (self.core.area_um2 or 0) / nand2 if nand2 else None
 
@@ -102,28 +103,28 @@ class Agreement(NamedTuple):
     tau: float  # by area x time of a product
     tau_area: float
     tau_time: float
-    spread: tuple[float, float] | None  # area x time in NAND2 x FO4, by that of the default kit: least, most
+    spread: tuple[float, float] | None  # area x time in NAND2 x FO4 relative to the default kit: least, most
 
 
 # ---- the cores
 
 
 def base() -> str:
-    """The default kit, to which the others are held."""
-    from ....flow.kit import kit  # the flow needs the extra of its name
+    """The name of the default kit, with which the others are compared."""
+    from ....flow.kit import kit  # needs the extra [flow]
 
     return kit.DEFAULT.stem
 
 
 @functools.cache
 def units_of(name: str) -> Units:
-    """The units of a kit, recorded or measured; empty for one that is not installed."""
+    """The recorded or measured units of a kit; empty if the kit is not installed."""
     recorded = json.loads(UNITS.read_text())
     return Units(**recorded[name]) if name in recorded else measured_units(name)
 
 
 def measured_units(name: str) -> Units:
-    """The units of a kit by its Liberty files."""
+    """The units of a kit, measured in its Liberty files; empty if the kit is not installed."""
     from ....flow.kit import kit, units
 
     try:
@@ -136,14 +137,14 @@ def measured_units(name: str) -> Units:
 
 
 def points(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] = ()) -> list[Point]:
-    """The points of the space, and of other designs by name, at these widths (none: at those of the space),
-    also with kits that the ledger has beside those of modexlab.
+    """The points of the space, and of other designs by name, at these widths (none: those of the space), also
+    with kits that occur in the ledger but are not part of modexlab.
     """
     from ....flow.kit import kit
 
     listed = [*Space.load(SPACE).possible()]
     there = {(point.subject, point.nbits) for point in listed if not point.kit}
-    # the default kit has more of them in the space `cores`
+    # points with the default kit that this space leaves to the space `cores`
     listed = [
         *(point.at(flow=SEARCHED) for point in listed if (point.subject, point.nbits) not in there),
         *listed,
@@ -176,7 +177,7 @@ def cores(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] = 
 
 
 def entries(found: Iterable[Core]) -> list[Entry]:
-    """All measured cores without marks at all corners: by width, kit, corner and place."""
+    """All measured cores without marks at all corners, by width, kit, corner and place."""
     groups: defaultdict[tuple[int, str, str], list[Entry]] = defaultdict(list)
     for core in found:
         if core.measured and not core.marks:
@@ -204,7 +205,7 @@ def _at_corners(core: Core) -> Iterator[Entry]:
 
 
 def _turn(name: str) -> tuple[bool, float, str]:
-    """The default kit first, the others by the area of their gates."""
+    """Sort key of kits: the default first, the others by decreasing area of their NAND2."""
     return name != base(), -(units_of(name).nand2_um2 or 0), name
 
 
@@ -212,7 +213,7 @@ def _turn(name: str) -> tuple[bool, float, str]:
 
 
 def kendall(first: Sequence[float], second: Sequence[float]) -> float:
-    """Kendall's tau of two rankings: 1 for the same order, -1 for the reverse; a pair that is equal in one
+    """Kendall's tau of two rankings: 1 for the same order, -1 for the reverse; a pair that is tied in either
     counts as 0.
     """
     pairs = [*itertools.combinations(zip(first, second, strict=True), 2)]
@@ -221,7 +222,7 @@ def kendall(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def held_to_base(found: Iterable[Entry]) -> list[Agreement]:
-    """Each kit and corner with at least three cores, held to the default kit by the cores of both."""
+    """The agreement of each kit and corner with the default kit, if they share at least three cores."""
     groups: defaultdict[tuple[int, str, str], dict[str, Entry]] = defaultdict(dict)
     for entry in found:
         groups[entry.core.nbits, entry.kit, entry.corner][entry.core.name] = entry
@@ -244,7 +245,7 @@ def held_to_base(found: Iterable[Entry]) -> list[Agreement]:
 
 
 def answer(held: Sequence[Agreement]) -> str:
-    """How well the ranking at 45 nm predicts the others, in a sentence; empty if nothing is measured."""
+    """A sentence on how well the ranking at 45 nm predicts the others; empty if nothing is measured."""
     if not held:
         return ""
     least, most = min(held, key=attrgetter("tau")), max(held, key=attrgetter("tau"))

@@ -16,7 +16,7 @@ FIELD = "published_data.toml"
 
 
 class Figure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True):
-    """Figures of one design at one width from one source; published_data.toml explains the names."""
+    """Figures of one design at one width from one source; published_data.toml documents the fields."""
 
     design: str
     nbits: int
@@ -31,34 +31,34 @@ class Figure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=Tr
     public_us: float | None = None
     area_um2: float | None = None
     instructions: int | None = None
-    exponent_nbits: int | None = None  # of the operation; None: as long as the modulus
+    exponent_nbits: int | None = None  # None: as long as the modulus
     limits: str = ""  # of the modulus
-    constant_time: Literal["", "yes", "of a length", "no"] = ""  # "": not stated, as of the next ones
+    constant_time: Literal["", "yes", "of a length", "no"] = ""  # "": not stated; likewise below
     crt: bool | None = None
     blinded: str = ""
     checked: bool | None = None
-    obtained: str  # how the figure came about: simulated, timed, by formula, ...
+    obtained: str  # how the figure was obtained: simulated, timed, by formula, ...
     url: str = ""  # "": unknown
     commit: str = ""
     note: str = ""
 
 
 class FieldFile(msgspec.Struct, forbid_unknown_fields=True):
-    """Read published_data.toml."""
+    """The contents of published_data.toml."""
 
     figure: list[Figure]
-    unread: list[str] = []  # works that belong to the comparison, whose tables could not be read
+    unread: list[str] = []  # relevant works whose tables could not be read
 
 
 @functools.cache
 def field_file() -> FieldFile:
-    """The whole file."""
+    """The parsed file."""
     return typed_toml.parse((HERE / FIELD).read_text(), FieldFile)
 
 
 @functools.cache
 def figures() -> tuple[Figure, ...]:
-    """All of them, in the order of the file."""
+    """All figures in file order; BadInput for one without technology, source or commit."""
     found = tuple(field_file().figure)
     for figure in found:
         name = f"{FIELD}: {figure.design}, {figure.nbits} bits"
