@@ -1,11 +1,12 @@
-"""Content digest of a point: the hardware or the model that it measures.
+"""Content digest of a point: a digest of the hardware or model that it measures.
 
     flow, layout, fpga,               its Verilog, without comments
     native, verilog, python
     cl                                its cycle-level model: class, arguments and code of the component
     formula                           the formulas of its cycles, and its functional level
 
-With `Point.key` it decides whether a figure is stale. Only points with figures in the ledger need it.
+Together with `Point.key` it decides whether a figure is stale. It is computed only for points with figures in
+the ledger.
 """
 
 import functools
@@ -22,14 +23,14 @@ from . import keys
 from .stages import CL, FORMULA
 
 Point = Any  # of point.py, which imports this module
-MOST_REMEMBERED = 1024  # digests that a process keeps
+MOST_REMEMBERED = 1024  # digests cached in a process
 _KNOWN: dict[Any, Any] = {}
 _FORMULAS: dict[tuple[Any, ...], Recipe] = {}  # the code of formulas, which many machines share
-_USED = ("fl", "cycles", "carried")  # the methods of a machine that a figure by formula comes from
+_USED = ("fl", "cycles", "carried")  # methods of a machine that compute figures by formula
 
 
 def content_of(point: Point) -> str:
-    """The digest for any stage."""
+    """The content digest of a point at any stage."""
     if point.stage not in (FORMULA, CL):
         return verilog_digests(point).hardware
     if point.own:
@@ -38,12 +39,12 @@ def content_of(point: Point) -> str:
 
 
 def verilog_digests(point: Point) -> Digests:
-    """Digests of its Verilog, as the flow takes it: the same at all stages of the same hardware."""
+    """Digests of the Verilog that the flow uses; equal at all stages of the same hardware."""
     return _remembered(_of_verilog, point)
 
 
 def _remembered(make: Callable[[Point], Any], point: Point) -> Any:
-    """The result of `make`, which many points share."""
+    """The cached result of `make`, shared by all points with the same hardware."""
     hardware = (point.subject, point.nbits, tuple(sorted(point.all_settings.items())), point.interface)
     if (make, hardware) not in _KNOWN:
         if len(_KNOWN) >= MOST_REMEMBERED:
@@ -58,7 +59,7 @@ def _of_verilog(point: Point) -> Digests:
 
 def _of_model(point: Point) -> str:
     machine, interface = point.machine, point.machine.interface(point.interface)
-    # `machine.cl` would bring the whole machine into the digest, with its RTL
+    # `machine.cl` would include the whole machine, with its RTL, in the digest
     return _digest(machine, recipe(interface.wrap(machine.shape, machine.build.cl, machine.traits)))
 
 
@@ -73,7 +74,7 @@ def _of_formula(point: Point) -> str:
 
 @functools.cache
 def _methods(*kinds: type[Machine]) -> str:
-    """The digest of the methods that all figures by formula come from."""
+    """The digest of the methods that compute all figures by formula."""
     names = [*_USED, *cycles_of.__code__.co_names]
     found = recipe_of(_reached(Machine, names), cycles_of, *(_reached(kind, names) for kind in kinds))
     assert found is not None, "they are code of this package"
@@ -81,12 +82,12 @@ def _methods(*kinds: type[Machine]) -> str:
 
 
 def _digest(machine: Machine, found: Recipe | None) -> str:
-    """The digest of a recipe; without one, as for code of a test, that of all sources."""
+    """The digest of a recipe; without one, as for code of a test, the digest of all sources."""
     return found.digest if found is not None else f"{machine.design.identity} {keys.sources_of_answers()}"
 
 
 def _reached(owner: type, names: Iterable[str]) -> list[tuple[str, Any]]:
-    """The members of a class with these names, and those that their code names."""
+    """The members of a class with these names, and the members that their code uses."""
     found = {}
     ahead = list(names)
     while ahead:

@@ -1,12 +1,13 @@
 """Sweep: the campaign that measures the points of a space, and their Pareto fronts.
 
-What has been measured is read from the ledger; what failed is left alone unless it is to be tried again.
+Measured points are read from the ledger; failed points are not tried again unless requested.
 
-Figures are compared only within one Work: the same width, operation, interface, stage, device and, of
-machines that take no other, modulus. Each has a front of its own, over those objectives that its stage
-measures; cycles stand for a time where there is no clock, and where there is one the time for cycles: cycles
-of different clocks are no cost (with flow.fmax each point has the highest of its own). What the ledger has
-marks for (a missed clock), what breaks a constraint, and the total of workload exponents are on none.
+Figures are compared only within one Work: the same width, operation, interface, stage, device and, for
+machines that accept only one modulus, modulus. Each Work has its own front over the objectives that its stage
+measures. At a stage without a clock, cycles replace the time. At a stage with a clock, the time replaces
+cycles, because cycles at different clocks are not comparable (with flow.fmax each point runs at its own
+highest clock). Points with marks (a missed clock), points that break a constraint, and the total of workload
+exponents are on no front.
 """
 
 import time
@@ -29,9 +30,9 @@ from .space import Space
 from .stages import IMPLEMENTED, STAGES
 from .task import Cost, Outcome, Report, Task
 
-LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
-SYSTEM_FACTOR = 4.0  # of stages of the flow: with a processor
-SEARCHES = 4.0  # likewise: where the highest clock is searched
+LONG_SECONDS = 2.0  # slower points are reported on a line of their own
+SYSTEM_FACTOR = 4.0  # factor at stages of the flow with a processor
+SEARCHES = 4.0  # likewise with a search for the highest clock
 
 
 @dataclass(frozen=True, order=True)
@@ -66,13 +67,13 @@ class Measured:
     marks: tuple[str, ...]
     seconds: float
     number: int  # of the measurement in the ledger
-    reused: bool  # it was there before
-    broken: tuple[str, ...] = ()  # constraints on figures that it does not keep
+    reused: bool  # it was in the ledger before
+    broken: tuple[str, ...] = ()  # constraints on figures that it violates
 
     @property
     def competes(self) -> bool:
-        """It may be on a front. The total of `exponents` is no cost: it is there for whether cycles depend on
-        them.
+        """Whether it may be on a front. The total of `exponents` is no cost: it only shows whether cycles
+        depend on the exponent.
         """
         return not self.marks and not self.broken and self.point.workload != EXPONENTS
 
@@ -82,7 +83,7 @@ class Failed(NamedTuple):
 
     point: Point
     message: str
-    earlier: bool  # in a sweep before, and not tried again
+    earlier: bool  # in an earlier sweep, and not tried again
 
 
 class Member(NamedTuple):
@@ -93,8 +94,8 @@ class Member(NamedTuple):
 
 
 def cost_of(stage: str, subject: str, nbits: int, searched: bool) -> Cost:
-    """How long a point takes: stages of the flow longer for a wider machine, in proportion as far as one can
-    say beforehand, and several times as long where the highest clock is searched.
+    """The cost of a point. At stages of the flow it is proportional to the width, as far as known beforehand,
+    and several times as high with a search for the highest clock.
     """
     implemented = stage in IMPLEMENTED
     system = implemented and subject.startswith((SOFTWARE, HARDWARE))
@@ -105,7 +106,7 @@ def cost_of(stage: str, subject: str, nbits: int, searched: bool) -> Cost:
 
 @dataclass(frozen=True)
 class Measuring(Task):
-    """The task of measuring a point."""
+    """The task that measures a point."""
 
     point: Point
 
@@ -119,12 +120,12 @@ class Measuring(Task):
         return cost_of(point.stage, point.subject, point.nbits, bool(dict(point.flow).get("fmax")))
 
     def run(self, report: Report) -> Measurement:
-        return measure.measure(self.point, jobs=1)  # the cores are taken by points
+        return measure.measure(self.point, jobs=1)  # points already occupy the cores
 
 
 @dataclass(frozen=True)
 class Points:
-    """The measurements and failures of a ledger as the memory of a sweep, whose results are Measured."""
+    """The measurements and failures of a ledger as the memory of a sweep; the results are Measured."""
 
     ledger: Ledger
     retry: bool = False
@@ -156,8 +157,8 @@ TIME, CYCLES = "time_ns", "cycles"
 
 
 def metric_at(name: str, stage: str) -> str:
-    """The metric that a front of this stage has: cycles for the time where it knows no clock, and the time
-    for cycles where it does.
+    """The metric of a front at this stage: cycles instead of time if the stage has no clock, and time instead
+    of cycles if it has one.
     """
     if name in (TIME, CYCLES):
         return TIME if stage in METRICS[TIME].stages else CYCLES
@@ -165,14 +166,14 @@ def metric_at(name: str, stage: str) -> str:
 
 
 def goals_at(goals: pareto.Goals, stage: str) -> pareto.Goals:
-    """Return the goals that a stage measures."""
+    """The goals that a stage measures."""
     known = {metric_at(metric, stage): sign for metric, sign in goals.items()}
     return {metric: sign for metric, sign in known.items() if stage in METRICS[metric].stages}
 
 
 @dataclass
 class Sweep:
-    """The state of a sweep; `run` changes it."""
+    """The state of a sweep, which `run` updates."""
 
     space: Space
     ledger: Ledger
@@ -183,25 +184,25 @@ class Sweep:
     fronts: dict[Work, pareto.Front[Member]] = field(default_factory=dict)
     interrupted: bool = False
     shared: bool = False  # another sweep measured points of this one
-    dropped: int = 0  # points under way when it was interrupted
+    dropped: int = 0  # points in flight at the interruption
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self.goals = pareto.goals_of(self.space.objectives)
 
     def goals_at(self, stage: str) -> pareto.Goals:
-        """The objectives of the fronts of this stage."""
+        """The objectives of the fronts at this stage."""
         return goals_at(self.goals, stage)
 
     @property
     def new(self) -> int:
-        """Points measured now."""
+        """The number of points measured in this run."""
         return sum(not point.reused for point in self.measured.values())
 
     # ---- the run
 
     def run(self, scheduler: Scheduler, name: str, *, quiet: bool = False) -> "Sweep":
-        """Measure until the search is over, or Ctrl-C; BadInput if something makes it senseless to go on."""
+        """Measure until the search ends, or until Ctrl-C; BadInput if continuing is pointless."""
         start = time.monotonic()
         count = self.search.count
         with scheduler, Progress(name, count, unit="point", quiet=quiet) as progress:
@@ -221,7 +222,7 @@ class Sweep:
         return self
 
     def _take(self, outcome: Outcome, progress: Progress) -> None:
-        """Take a point in, and onto the fronts where it belongs."""
+        """Add the outcome of a point to the results and to the fronts."""
         point, error = outcome.task.point, outcome.error
         if error:
             self.failed[point.key] = Failed(point, error, earlier=outcome.reused)
@@ -245,9 +246,7 @@ class Sweep:
             self.fronts.setdefault(work, pareto.Front()).add(vector, Member(measured, values))
 
     def _judged(self, key: str) -> Judged:
-        """Return the result for the search: the sum over the operations of a run, which respects every
-        front.
-        """
+        """The result of a point for the search: the sum over its operations, which preserves dominance."""
         measured = self.measured.get(key)
         if measured is None:
             return Judged(None)
@@ -258,14 +257,14 @@ class Sweep:
         sums = [sum(column) for column in zip(*rows, strict=True)]
         return Judged(pareto.to_minimise(sums, self.goals), len(measured.marks) + len(measured.broken))
 
-    # ---- how it goes
+    # ---- progress
 
     @property
     def _counted(self) -> str:
         return f"[{len(self.measured) + len(self.failed)}/{self.search.count}]"
 
     def _told(self, point: Point) -> str:
-        """The objectives of a measured point, in words."""
+        """The objectives of a measured point as text."""
         measured = self.measured[point.key]
         goals = self.goals_at(point.stage)
         told = [
@@ -275,8 +274,8 @@ class Sweep:
         return "; ".join(mark.strip() for mark in (*told, *measured.marks, *measured.broken))
 
     def _words(self) -> str:
-        """The size of the front and the best value of each objective, of several fronts the sizes; and how
-        many points failed.
+        """The number of points on the front and the best value of each objective, or the number on several
+        fronts; and the number of failed points.
         """
         words = [f"{len(self.failed)} failed"] if self.failed else []
         if len(self.fronts) > 1:
@@ -293,11 +292,11 @@ class Sweep:
         return ", ".join(words)
 
 
-# ---- what is in the ledger
+# ---- reading the ledger
 
 
 def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
-    """Return the measured points, by key, with their newest figures."""
+    """The measured ones among these points, with their newest figures."""
     present = _present(ledger, points)
     return [
         Measured(present[name], found.figures, found.marks, found.seconds, number, reused=True)
@@ -306,12 +305,12 @@ def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
 
 
 def failures(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, str]:
-    """Return why points failed on the present hardware, by key."""
+    """Why points failed on the current hardware, by key."""
     present = _present(ledger, points)
     return {present[failure.key].key: failure.message for failure in ledger.failures(list(present))}
 
 
 def _present(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, Point]:
-    """The points that the ledger may know, by the names that they have now: only those are translated."""
+    """The points that the ledger may know, by their current versions. Only their hardware is translated."""
     known = set(map(key_in, ledger.names()))
     return {point.version: point for key, point in points.items() if key in known}

@@ -15,15 +15,15 @@ FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     LAYOUT: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False, "density": DENSITY},
     FPGA: {"device": "ecp5", "pnr": False},
 }
-KIT, CORNER = "kit", "corner"  # of a library of cells; "": each figure's own corner
-SHOWN = ("clock_period", "device")  # in words even where they are the default
+KIT, CORNER = "kit", "corner"  # cell library and corner; "": each figure's own corner
+SHOWN = ("clock_period", "device")  # shown even with their default values
 EQUIVALENCE = "equivalence"
 SHORTEST_NS, LONGEST_NS = 0.001, 1000
 LEAST_DENSITY, MOST_DENSITY = 0.1, 0.95
 
 
 def steps_of(stage: str) -> list[str]:
-    """The steps of the flow: all of them at stage layout, else without those of the layout."""
+    """The steps of the flow; those of the layout only at stage layout."""
     from ...flow.graph import graph
 
     return [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
@@ -31,9 +31,7 @@ def steps_of(stage: str) -> list[str]:
 
 @functools.cache
 def optional_flow(stage: str) -> Mapping[str, Any]:
-    """Parameters of the graph that a point of this stage may set besides FLOW_DEFAULTS, and their own
-    defaults.
-    """
+    """Parameters of the graph that a point of this stage may set besides FLOW_DEFAULTS, with defaults."""
     if stage == FPGA:
         return {}
     from ...flow.graph import graph
@@ -61,14 +59,14 @@ def defaults_of(stage: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def check_clock(value: float) -> float:
-    """`value`, if it is a clock period."""
+    """`value`, if it is a valid clock period; else BadInput."""
     if not SHORTEST_NS <= value <= LONGEST_NS:
         raise BadInput(f"{value:g} ns is no clock period; give {SHORTEST_NS} to {LONGEST_NS} nanoseconds")
     return value
 
 
 def check_density(value: float) -> float:
-    """`value`, if cells can be placed as densely."""
+    """`value`, if it is a valid density of placement; else BadInput."""
     if not LEAST_DENSITY <= value <= MOST_DENSITY:
         raise BadInput(
             f"{value:g} is no density; give a share of the rows from {LEAST_DENSITY} to {MOST_DENSITY}"
@@ -77,7 +75,7 @@ def check_density(value: float) -> float:
 
 
 def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """These parameters of the graph with values of the right type; BadInput for what cannot be."""
+    """These parameters of the graph with values of the right type; BadInput for an illegal value."""
     from ...flow.graph import graph
     from ...flow.synth.synthesis import STYLES
 
@@ -85,7 +83,7 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in parameters.items():
         try:
             values[name] = graph.checked({name: value})[name]
-        except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
+        except OverflowError:  # an integer beyond the range of floats, or inf for an integer
             raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
     if "style" in values and values["style"] not in STYLES:
         raise unknown("style of synthesis", values["style"], STYLES)
@@ -97,7 +95,7 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a point, with values of the right type; BadInput for what cannot be."""
+    """The settings of a point with values of the right type; BadInput for an illegal value."""
     from ...flow.fpga import fpga
 
     for name in ("equivalence", "pnr"):

@@ -1,7 +1,7 @@
 """Inputs of cache keys other than the point: code, tools and cell library.
 
-The thing that is measured has a digest of its own (content.py). So code that only makes hardware, or
-describes it, is left out here: a new design or unit leaves the figures of all others valid.
+The measured hardware or model has a digest of its own (content.py). Code that only generates or describes
+hardware is therefore left out here: a new design or unit leaves the figures of all others valid.
 """
 
 import functools
@@ -13,7 +13,7 @@ from ...rtl.sim import cache, sources
 from .flow_settings import steps_of
 from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
 
-# seeds: these modules and all that they import
+# seed modules, which stand for themselves and all their imports
 _MACHINES = (
     "eval.designs.catalogue",
     "eval.designs.session",
@@ -25,17 +25,17 @@ _FLOW = ("eval.lab.asic_run", "flow.graph.step")
 _OPERANDS = ("eval.designs.workload_names", "eval.designs.widths")
 _PROOFS = "eval.assurance.proof.registry"
 _ATTACKS = "eval.assurance.attacks.suite"
-# modules that count alone: they import all designs
+# modules that count without their imports, because they import all designs
 _MEASURE = ("eval.lab.measure",)
 _CHIPS = (
     *("eval.designs.machine_chip", "eval.designs.chip", "eval.designs.unit_chip"),
     "eval.designs.foreign.foreign_chip",
 )
-# rooms and modules that are left out: published figures and names change none of ours,
+# excluded: published figures and names do not affect our figures
 _NO_FIGURES = ("eval.papers", "eval.lab.point")
-# the flow imports the layout only for the words of its summary,
+# excluded before layout: the flow imports the layout only for the text of its summary
 _LAYOUT = "flow.layout"
-# and the digest of the Verilog, or of the model, says what comes from these
+# excluded because the digest of the Verilog, or of the model, covers them
 _HARDWARE = (
     *("rtl.units", "rtl.machines", "rtl.interfaces", "rtl.sim.translation", "proc.core", "cl"),
     *("eval.designs.catalogue", "eval.designs.verilog_header"),
@@ -43,9 +43,7 @@ _HARDWARE = (
 
 
 def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
-    """The modules behind figures of the flow at a stage: steps are found by their folders, and not by
-    imports.
-    """
+    """The modules that compute figures of the flow at a stage; steps are found by folder, not by import."""
     from ...flow.graph import graph  # needs the extra [flow]
 
     return (*_FLOW, *dict.fromkeys(map(graph.adapter_module, steps_of(stage))))
@@ -53,7 +51,7 @@ def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
 
 @functools.cache
 def sources_of(system: bool, stage: str) -> str:
-    """Digest of the code that computes the figures of a stage from the thing measured."""
+    """Digest of the code that computes the figures of a stage from the measured hardware or model."""
     seeds: tuple[str, ...] = _SYSTEMS if system else ()
     if stage in IMPLEMENTED:
         seeds += flow_modules(stage)
@@ -70,7 +68,7 @@ def sources_of_operands() -> str:
 
 
 def sources_of_answers() -> str:
-    """Digest of the code behind the answers of all machines at all levels."""
+    """Digest of the code that computes the answers of all machines at all levels."""
     return sources.digest(*_MACHINES, without=_NO_FIGURES)
 
 
@@ -85,12 +83,12 @@ def sources_of_attacks() -> str:
 
 
 def sources_of_hardware() -> str:
-    """Digest of the code behind all machines and systems."""
+    """Digest of the code that generates all machines and systems."""
     return sources.digest(*_MACHINES, *_SYSTEMS, without=_NO_FIGURES)
 
 
 def kit_of(stage: str, name: str | None = None) -> str:
-    """Digest of the kit behind figures of a stage; empty if there is none, or if files of it are missing."""
+    """Digest of the kit used at a stage; empty if the stage uses none, or if files of the kit are missing."""
     if stage not in NETLIST:
         return ""
     from ...flow.kit import kit
@@ -103,7 +101,7 @@ def kit_of(stage: str, name: str | None = None) -> str:
 
 @functools.cache
 def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
-    """Names and versions of the tools of a stage; device: with place and route for this FPGA."""
+    """Names and versions of the tools of a stage; device: including place and route for this FPGA."""
     if stage == FORMULA:
         return {}
     if stage in (CL, PYTHON):

@@ -13,29 +13,29 @@ from .point import Point, key_in
 
 
 class Source:
-    """Whether a measurement is stale: answered once for all of its figures."""
+    """The origin of a measurement, which determines once for all its figures whether they are stale."""
 
     def __init__(self, key: str, point: Mapping[str, Any]) -> None:
         self.key, self._point = key, point
 
     @cached_property
     def stale(self) -> bool:
-        """The hardware, or the code, the tools or the kit behind its figures, have changed since."""
+        """Whether the hardware, code, tools or kit of its figures have changed since."""
         try:
             return self.moved(Point.from_json(self._point))
-        except BadInput:  # a design or a parameter that is no more
+        except BadInput:  # a design or a parameter that no longer exists
             return True
 
     def moved(self, point: Point) -> bool:
-        """The point has another version now. The key first: it is quicker."""
+        """Whether the point has another version now. The key is compared first, because it is cheaper."""
         return key_in(self.key) != point.key or point.version != self.key
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure with all that is known of it: what tables, plots and exports are made of."""
+    """One figure with all its metadata: the input of tables, plots and exports."""
 
-    id: int  # of the figure: what `modexlab ledger reproduce` takes
+    id: int  # of the figure: the argument of `modexlab ledger reproduce`
     measurement: int
     subject: str
     family: str
@@ -62,22 +62,22 @@ class Row:
 
     @property
     def kit(self) -> str:
-        """The library of cells, if it is not the default one."""
+        """The cell library, if it is not the default."""
         return str(self.flow.get(KIT, ""))
 
     @property
     def reference(self) -> bool:
-        """It is a reference result, and not of the ledger."""
+        """Whether it is a reference result, not from the ledger."""
         return self.measurement < 0
 
     @property
     def comparable(self) -> bool:
-        """It may stand in comparisons, fronts and plots."""
+        """Whether it may appear in comparisons, fronts and plots."""
         return not self.marks
 
     @property
     def stale(self) -> bool:
-        """Measured on other hardware, or by other code or tools. Asking loads the catalogue."""
+        """Whether it was measured on other hardware, or by other code or tools. Loads the catalogue."""
         return self.source.stale
 
 
@@ -85,7 +85,7 @@ COLUMNS = tuple(field.name for field in fields(Row) if field.name != "source")
 
 
 def record(row: Row) -> dict[str, Any]:
-    """The row as JSON has it; numbers that readers would round become hexadecimal text."""
+    """The row for JSON; numbers that readers would round become hexadecimal text."""
     columns = {name: getattr(row, name) for name in COLUMNS}
     return {**_exact(columns), "command": shlex.join(row.command)}
 

@@ -1,12 +1,12 @@
 """Measures one point: builds the machine at its stage, runs the workload, and checks the results.
 
     formula                  cycles by the closed formula; the design's function (FL) computes the result
-    cl, python, verilog,     cycles by simulation, each result compared with what `pow` says
+    cl, python, verilog,     cycles by simulation; each result is compared with `pow`
     native
     flow, layout, fpga       see asic_run.py
 
-A figure belongs to a functional run of the same hardware: where a result is wrong there is NoMeasurement and
-no figure.
+Every figure belongs to a passing functional run of the same hardware. A wrong result raises NoMeasurement and
+yields no figure.
 """
 
 import functools
@@ -32,10 +32,10 @@ Parts = tuple[Part, ...]
 
 
 def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) -> Measurement:
-    """The figures of a point. BadInput if there can be no such machine, NoMeasurement or another RuntimeError
-    if it failed.
+    """The figures of a point. BadInput if no such machine can exist; NoMeasurement or another RuntimeError if
+    the measurement failed.
 
-    progress: called with a few words whenever something else is done. jobs: processes of the flow at a time.
+    progress: called with a short description of each step. jobs: parallel processes of the flow.
     """
     say = progress or (lambda _: None)
     point.check()
@@ -82,7 +82,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
 
 
 def _formula(point: Point, parts: Parts) -> tuple[list[int], str]:
-    """Cycles of each part, and what was checked: no hardware runs, but its function does."""
+    """Cycles of each part, and a description of the check. Only the functional level runs, no hardware."""
     machine = point.machine
     for part in parts:
         if point.own and None in (machine.cycles(*request) for request in part.work.requests):
@@ -95,7 +95,7 @@ def _formula(point: Point, parts: Parts) -> tuple[list[int], str]:
 
 
 def _simulated(point: Point, parts: Parts) -> tuple[list[int], str]:
-    """Each part from reset, on one machine."""
+    """Cycles of each part, simulated on one machine, and a description of the check."""
     level, stage = ("cl", None) if point.stage == CL else ("rtl", point.stage)
     counts = []
     with point.machine.session(level=level, stage=stage, interface=point.interface) as session:
@@ -108,13 +108,13 @@ def _simulated(point: Point, parts: Parts) -> tuple[list[int], str]:
 
 
 def _checked(point: Point, parts: Parts, what: str) -> str:
-    """Describe the comparison of the results."""
+    """A description of the check of the results."""
     results = "result" if len(parts) == 1 else f"{len(parts)} results"
     return f"{results} of the {what} checked against {'fl' if point.own else 'pow'}"
 
 
 def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> None:
-    """NoMeasurement for a status, and for a wrong result."""
+    """NoMeasurement for an error status or a wrong result."""
     if tuple(responses) == part.work.responses:
         return
     status = next((response[0] for response in responses if response[0]), 0)
@@ -129,7 +129,9 @@ def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> No
 
 
 def _system(point: Point, kind: SystemKind) -> tuple[list[int], str, dict[str, Any]]:
-    """Cycles of one operation on the processor less those of the call, the check, and where they went."""
+    """Cycles of one operation on the processor without those of the call, a description of the check, and the
+    breakdown of the cycles.
+    """
     dummy = _dummy(point.nbits, point.workload, point.stage)
     row = system_catalogue.Measurement(point.stage).row(kind, point.nbits, point.workload, dummy)
     if not row.ok or row.outcome is None or row.normalised is None:
@@ -144,7 +146,7 @@ def _system(point: Point, kind: SystemKind) -> tuple[list[int], str, dict[str, A
 
 @functools.cache
 def _dummy(nbits: int, operation: str, stage: str) -> int:
-    """The cycles of the program that returns the expected answer, by which all of this width are
-    normalised.
+    """Cycles of the program that returns the expected answer; the cycles of all systems of this width are
+    normalised by them.
     """
     return system_catalogue.Measurement(stage).overhead(nbits, operation)

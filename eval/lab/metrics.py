@@ -1,7 +1,7 @@
 """Metrics: everything that can be measured, with its name, title, unit and stages.
 
-A new metric is an entry of METRICS. A Figure is one number of a metric; a Measurement is all that one point
-gave.
+A new metric is an entry of METRICS. A Figure is one value of a metric; a Measurement has all figures of one
+point.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
-# metrics of which each operation has its own
+# metrics with one figure per operation
 OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
-CORNERS = ("slow", "typical", "fast")  # of a library of cells
-DRAWN = {"energy_drawn_nj": "mean_nj", "energy_drawn_std_nj": "std_nj"}  # of operations on drawn operands
+CORNERS = ("slow", "typical", "fast")  # of a cell library
+DRAWN = {"energy_drawn_nj": "mean_nj", "energy_drawn_std_nj": "std_nj"}  # of operations on random operands
 
 
 @dataclass(frozen=True)
@@ -23,20 +23,20 @@ class Metric:
 
     name: str
     title: str
-    unit: str  # as the ledger has it
+    unit: str  # as in the ledger
     stages: tuple[str, ...]
-    better: str = "min"  # or "max", or "" where neither is
-    axis: bool = False  # a chart may have it on an axis; less is better in all of these
-    counted: bool = False  # the title says already of what
+    better: str = "min"  # or "max", or "" if neither is better
+    axis: bool = False  # charts may use it as an axis; less is better for all of these
+    counted: bool = False  # the title already names the unit
 
     @property
     def per_operation(self) -> bool:
-        """An area is one of the hardware, cycles are those of an operation."""
+        """Whether each operation has its own figure (cycles), unlike a property of the hardware (area)."""
         return self.name in (*OF_OPERATION, *DRAWN)
 
     @property
     def shown_unit(self) -> str:
-        """For readers: typeset, and nothing where the title says it."""
+        """The typeset unit; empty if the title already names it."""
         return "" if self.counted else self.unit.replace("um2", "µm²").replace("um", "µm")
 
     @property
@@ -79,12 +79,12 @@ METRICS: dict[str, Metric] = {
 
 
 def at(stage: str) -> tuple[str, ...]:
-    """The names of what there is at a stage."""
+    """The names of the metrics of a stage."""
     return tuple(name for name, metric in METRICS.items() if stage in metric.stages)
 
 
 def check_metric(name: str) -> str:
-    """`name`, if something is measured under it."""
+    """`name`, if it is the name of a metric; else BadInput."""
     if name not in METRICS:
         raise unknown("metric", name, METRICS)
     return name
@@ -92,7 +92,9 @@ def check_metric(name: str) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number. `operation` is what it is a figure of ("encrypt"), or empty for what has none (an area)."""
+    """One value. `operation` is the operation measured ("encrypt"), or empty for a property of the hardware
+    (area).
+    """
 
     metric: str
     value: float | int
@@ -110,19 +112,17 @@ class Measurement:
     """Result of measuring one point: its figures, and the facts needed to trust and repeat them."""
 
     figures: tuple[Figure, ...]
-    seconds: float  # that it took
+    seconds: float  # duration of the measurement
     tools: Mapping[str, str]  # names and versions
-    verilog_hash: str  # SHA-256 of the translated Verilog; empty for what has none (a formula)
-    tests: str  # which functional run of the same hardware passed, in words
+    verilog_hash: str  # SHA-256 of the translated Verilog; empty without Verilog (a formula)
+    tests: str  # description of the functional run of the same hardware that passed
     marks: tuple[str, ...] = ()  # why the figures must not be compared (a missed clock)
     details: Mapping[str, Any] = field(default_factory=dict)  # JSON: areas by module, the worst path, caveats
-    artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures, by the name of their file
-    content: str = (
-        ""  # digest of the hardware or the model that was measured; empty: that of the point (content.py)
-    )
+    artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures by file name
+    content: str = ""  # digest of the measured hardware or model; empty: that of the point (content.py)
 
     def value(self, metric: str, operation: str = "") -> float | int:
-        """One figure; the operation may be left out where the metric has a single one."""
+        """One figure; the operation may be omitted if the metric has only one."""
         check_metric(metric)
         found = {figure.operation: figure.value for figure in self.figures if figure.metric == metric}
         if not found:

@@ -1,8 +1,8 @@
 """Pareto fronts: the points that no other point dominates.
 
-Inside, every objective is minimised: a figure to be maximised enters with its sign turned. Points are
-compared only within one operation, since an encryption and a decryption are different work: figures without
-an operation (an area) belong to all of them. Equal points do not dominate each other, so both stay.
+Internally every objective is minimised: a figure to be maximised is negated. Points are compared only within
+one operation, because an encryption and a decryption are different work. Figures without an operation (an
+area) belong to all operations. Equal points do not dominate each other, so both stay.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from .ledger_rows import Row
 from .metrics import Figure
 
 Vector = tuple[float, ...]
-Goals = Mapping[str, int]  # metrics, of which the smaller is better (1) or the larger (-1)
+Goals = Mapping[str, int]  # by metric: 1 if smaller is better, -1 if larger
 DIRECTIONS = {"min": 1, "max": -1}
 T = TypeVar("T")
 
 
 def goals_of(objectives: Mapping[str, str]) -> Goals:
-    """The goals of a space: {"time_ns": "min"}."""
+    """The goals for the objectives of a space, for example {"time_ns": "min"}."""
     for metric, direction in objectives.items():
         if direction not in DIRECTIONS:
             raise BadInput(f'objective {metric} = {direction!r} has no such direction; give "min" or "max"')
@@ -27,7 +27,9 @@ def goals_of(objectives: Mapping[str, str]) -> Goals:
 
 
 def by_operation(figures: Iterable[Figure | Row]) -> dict[str, dict[str, float | int]]:
-    """The values by metric of each operation, with those that belong to all; without operations, under ""."""
+    """The values by metric for each operation, with the figures that belong to all; without operations, under
+    "".
+    """
     figures = sorted(figures, key=lambda figure: figure.operation)
     operations = dict.fromkeys(figure.operation for figure in figures if figure.operation)
     return {
@@ -49,17 +51,17 @@ def figures_by_operation(
 
 
 def to_minimise(values: Sequence[float], goals: Goals) -> Vector:
-    """The same values as a vector of which every part is to be small."""
+    """The values as a vector whose components are all to be minimised."""
     return tuple(sign * value for value, sign in zip(values, goals.values(), strict=True))
 
 
 def dominates(one: Vector, other: Vector) -> bool:
-    """`one` is nowhere worse, and somewhere better."""
+    """Whether `one` is nowhere worse than `other` and somewhere better."""
     return one != other and all(a <= b for a, b in zip(one, other, strict=True))
 
 
 class Front(Generic[T]):
-    """The points that no other dominates, kept as points arrive."""
+    """The points that no other dominates, updated as points arrive."""
 
     def __init__(self, points: Iterable[tuple[Vector, T]] = ()) -> None:
         self._members: list[tuple[Vector, T]] = []
@@ -67,7 +69,7 @@ class Front(Generic[T]):
             self.add(*point)
 
     def add(self, vector: Vector, item: T) -> bool:
-        """Whether it is on the front now; those that it dominates leave."""
+        """Add a point unless it is dominated, and remove those that it dominates; whether it was added."""
         if any(dominates(other, vector) for other, _ in self._members):
             return False
         self._members = [member for member in self._members if not dominates(vector, member[0])]
@@ -78,5 +80,5 @@ class Front(Generic[T]):
         return len(self._members)
 
     def sorted(self) -> list[tuple[Vector, T]]:
-        """By the first objective, the best first."""
+        """The members, the best value of the first objective first."""
         return sorted(self._members, key=lambda member: member[0])

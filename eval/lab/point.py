@@ -2,9 +2,9 @@
 
 A point is a design of the catalogue, or a system of `modexlab proc systems`, at a width, with parameters, at
 a stage, with a workload or with settings of the flow. Equivalent points are equal: parameters with their
-default value are dropped, and settings of the flow that are not given are filled in. `key` is a digest of
-everything that decides on the figures except the hardware, and `version` includes the hardware; `command` is
-what a user types to measure them.
+default value are dropped, and missing settings of the flow are filled in. `key` is a digest of everything
+that determines the figures except the hardware; `version` includes the hardware. `command` is the shell
+command that measures the point.
 """
 
 import functools
@@ -46,14 +46,14 @@ from . import content, keys
 from .flow_settings import CORNER, FLOW_DEFAULTS, KIT, SHOWN, check_point_flow, defaults_of, optional_flow
 from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, STAGES
 
-MOST_OPERAND_NBITS = 256  # with which a key is made at once
+MOST_OPERAND_NBITS = 256  # widest key that is generated quickly
 
 
-Settings = tuple[tuple[str, Any], ...]  # names with their values, in order
+Settings = tuple[tuple[str, Any], ...]  # names and values, in order
 
 
 def version_of(key: str, content: str) -> str:
-    """The name of a measurement in the ledger: the key of its point, and the content that was measured."""
+    """The name of a measurement in the ledger: the key of its point, and the digest of its content."""
     return f"{key}-{content}"
 
 
@@ -69,14 +69,15 @@ def content_in(version: str) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """One thing to measure. The constructor refuses unknown names and settings; `check` refuses impossible
+    """One thing to measure. The constructor rejects unknown names and settings; `check` rejects impossible
     machines.
 
     subject: a design ("mont"), or a system ("proc-naive", "procxcel-mont"). settings: parameters of the
-    design. interface: stream, xcel, system or unit; a design with interface system is the system with this
-    accelerator, with unit its multiplier. workload: see workload_names.py; empty at stages flow, layout and
-    fpga. flow: settings of those stages, by the names of the graph's parameters; `equivalence`: prove the
-    netlist equal to the design as well; of fpga `device` and `pnr`. Both may be given as mappings.
+    design. interface: stream, xcel, system or unit; `system` is the system with the design as its
+    accelerator, `unit` is the multiplier of the design alone. workload: see workload_names.py; empty at
+    stages flow, layout and fpga. flow: settings of these stages, by the names of the graph's parameters;
+    `equivalence` also proves the netlist equal to the design; stage fpga has `device` and `pnr`. settings and
+    flow may be given as mappings.
     """
 
     subject: str
@@ -99,23 +100,23 @@ class Point:
         if self.stage in IMPLEMENTED:
             object.__setattr__(self, "workload", "")
         elif self.workload == ENCRYPT and self.own:
-            known = self.machine.workloads()  # the default of the field is one of RSA's
+            known = self.machine.workloads()  # the default of the field is an RSA workload
             object.__setattr__(self, "workload", ENCRYPT if ENCRYPT in known else next(iter(known)))
         object.__setattr__(self, "settings", self._without_defaults())
         object.__setattr__(self, "flow", self._whole_flow())
 
     def _without_defaults(self) -> Settings:
-        """The settings that make a difference."""
+        """The settings that differ from the defaults."""
         design = self.design
         defaults = {}
-        if design is not None and 0 < self.nbits <= MAX_NBITS:  # else `check` will refuse it
+        if design is not None and 0 < self.nbits <= MAX_NBITS:  # otherwise `check` rejects it
             defaults = {param.name: param.default_at(self.nbits) for param in design.params}
         if self.kind is not None and self.stage not in IMPLEMENTED:
-            defaults.pop("modulus", None)  # in a system that of the key, see all_settings
+            defaults.pop("modulus", None)  # in a system the modulus of the key, see all_settings
         return _differing(dict(self.settings), defaults)
 
     def _whole_flow(self) -> Settings:
-        """All settings of the flow that this stage has."""
+        """All settings of the flow at this stage; optional ones only if they differ from their defaults."""
         given = dict(self.flow)
         if self.stage not in IMPLEMENTED:
             if given:
@@ -132,32 +133,32 @@ class Point:
         return _differing(check_point_flow(self.stage, {**defaults, **given}), optional)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To other processes without what it has looked up in the catalogue."""
+        """Pickle the point without the objects that it has looked up in the catalogue."""
         return Point.from_json, (self.as_json(),)
 
-    # ---- what it is
+    # ---- the machine
 
     @functools.cached_property
     def kind(self) -> SystemKind | None:
-        """The system, if it is one."""
+        """The system; None for a machine alone."""
         return find_system(self.subject, dict(self.settings)) if self.interface == SYSTEM else None
 
     @property
     def design(self) -> Any:
-        """The design of the catalogue, or an accelerator of another kind; software has none."""
+        """The design of the catalogue or the user's own accelerator; None for software."""
         return self.kind.design if self.kind is not None else entry(self.subject)
 
     @property
     def machine(self) -> Any:
-        """The machine that the design makes, or that is in its system; BadInput if it makes none. Software
-        has no machine.
+        """The machine that the design makes, or that is in its system; BadInput if the settings are illegal.
+        Software has no machine.
         """
         assert self.design is not None
         return self.design.at(self.nbits, **self.all_settings)
 
     @functools.cached_property
     def resolved(self) -> dict[str, Any]:
-        """All parameters of the design with their values; BadInput if they make no machine."""
+        """All parameters of the design with their values; BadInput if the settings are illegal."""
         settings = self.all_settings
         if self.design is not None:
             return self.machine.parameters
@@ -167,8 +168,8 @@ class Point:
 
     @property
     def all_settings(self) -> dict[str, Any]:
-        """Parameters as given. In a system a machine for one modulus is made for the key's, as `modexlab
-        systems` has it.
+        """Parameters as given. In a system, a machine for one modulus is made for the modulus of the key, as
+        in `modexlab proc systems`.
         """
         if self.kind is None or self.stage in IMPLEMENTED:
             return dict(self.settings)
@@ -177,32 +178,32 @@ class Point:
 
     @functools.cached_property
     def own(self) -> bool:
-        """Whether it is an accelerator of another kind than RSA's."""
+        """Whether the design is a user's own accelerator, which need not do RSA."""
         return isinstance(self.design, OwnDesign)
 
     @property
     def modulus(self) -> int:
-        """The only modulus that the machine takes; 0: any, or that of any key."""
+        """The only modulus that the machine accepts; 0: any, or that of any key."""
         return self.machine.modulus if self.design is not None and not self.own and not self.keyed else 0
 
     @property
     def keyed(self) -> bool:
-        """It does the private operations of a key, and nothing else."""
+        """Whether the machine does only the private operations of a key."""
         return self.design is not None and not self.own and self.machine.keyed
 
     def check(self) -> None:
-        """BadInput, with the remedy, if there is no such machine, or nothing to measure on it."""
+        """BadInput, with the remedy, if the machine cannot exist or cannot be measured in this way."""
         if self.own:
             self._check_own()
             return
         check_width(self.nbits)
         if self.kind is not None:
             self._check_system()
-        _ = self.resolved  # refuses what makes no machine
+        _ = self.resolved  # rejects illegal settings
         if self.kind is None and self.design is not None:
             self._check_stage()
         if self.keyed:
-            _ = self.machine.key  # refuses widths of which there is none
+            _ = self.machine.key  # rejects widths without a key
         if self.stage in IMPLEMENTED:
             if self.interface == UNIT:
                 self.chip().check()
@@ -220,7 +221,7 @@ class Point:
                 f"stage {FORMULA}"
             )
         if self.workload == PRODUCT and self.kind is None:
-            cycles_of(PRODUCT, self.machine, self.parts()[0].work)  # refuses products that are not alike
+            cycles_of(PRODUCT, self.machine, self.parts()[0].work)  # rejects products of variable time
         if self.stage == FORMULA and self.interface != DEFAULT.name:
             raise BadInput(
                 "stage formula counts the machine alone, without registers and processor: give interface "
@@ -229,7 +230,7 @@ class Point:
             )
 
     def _check_own(self) -> None:
-        """An accelerator of another kind: its workloads are its own."""
+        """BadInput for a user's own accelerator that cannot be measured; its workloads are its own."""
         accelerator = self.machine
         accelerator.interface(self.interface)
         self._check_stage()
@@ -239,7 +240,7 @@ class Point:
             raise unknown(f"workload of {accelerator.name}", self.workload, workloads)
 
     def _check_stage(self) -> None:
-        """BadInput for a stage at which its machine does not exist: a core by a manifest is RTL alone."""
+        """BadInput for a stage that the machine does not have: the core of a manifest has only RTL."""
         stages = (*self.machine.stages, *IMPLEMENTED)
         if self.stage not in stages and not (self.stage == FORMULA and CL in stages):
             raise BadInput(
@@ -260,7 +261,7 @@ class Point:
             raise BadInput(f"{self.subject} with workload {self.workload}: systems do encrypt and decrypt")
 
     def parts(self, workload: str = "") -> tuple[Part, ...]:
-        """The exponentiations of its workload, or of another one that its machine does."""
+        """The exponentiations of its workload, or of another workload of its machine."""
         workload = workload or self.workload
         if self.own:
             return (own_part(self.machine, workload),)
@@ -274,20 +275,20 @@ class Point:
 
     @property
     def kit(self) -> str:
-        """The library of cells, if it is not the default one."""
+        """The cell library, if it is not the default."""
         return str(dict(self.flow).get(KIT, ""))
 
     def chip(self) -> AcceleratorChip:
-        """As the flow wants it."""
+        """The chip that the flow implements."""
         system, kind = self.interface == SYSTEM, self.kind
         interface = DEFAULT.name if system else self.interface
         options = {} if kind is None else {"kernel": kind.kernel}
         return unit_chip.chip(self.design, self.nbits, self.all_settings, interface, system, **options)
 
-    # ---- its names
+    # ---- names
 
     def as_json(self) -> dict[str, Any]:
-        """For json.dumps, and for `from_json`."""
+        """The point as JSON values, for `from_json`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**values, "settings": dict(self.settings), "flow": dict(self.flow)}
 
@@ -298,11 +299,11 @@ class Point:
 
     @property
     def label(self) -> str:
-        """The subject as tables have it: of a design by a manifest without the path."""
+        """The subject as shown in tables: for a design of a manifest, without the path."""
         return self.subject.partition("@")[0]
 
     def __str__(self) -> str:
-        """In a few words, for progress and messages."""
+        """A short description for progress and messages."""
         usual = FLOW_DEFAULTS.get(self.stage, {})
         flow = [(name, value) for name, value in self.flow if name in SHOWN or value != usual.get(name)]
         given = [f"{name}={value}" for name, value in (*self.settings, *flow)]
@@ -311,7 +312,7 @@ class Point:
         return ", ".join(word for word in words if word)
 
     def at(self, **changes: Any) -> "Point":
-        """The same but for these fields."""
+        """A copy with these fields changed."""
         return replace(self, **changes)
 
     @functools.cached_property
@@ -334,24 +335,25 @@ class Point:
 
     @functools.cached_property
     def content(self) -> str:
-        """Digest of the hardware or the model that it measures."""
+        """Digest of the measured hardware or model."""
         return content.content_of(self)
 
     @property
     def version(self) -> str:
-        """The name of its figures or its failure in the ledger: digests of all that decides on them."""
+        """The name of its figures or its failure in the ledger: a digest of all that determines them."""
         try:
             content = self.content
-        except Exception:  # hardware that cannot be translated fails with whatever PyMTL3 raises
+        except Exception:  # PyMTL3 may raise anything for hardware that cannot be translated
             content = ""
         return version_of(self.key, content)
 
     def _operands(self) -> list[Any]:
-        """The operands of all exponentiations that count, and how often each does.
+        """The operands of all measured exponentiations, and how often each runs.
 
-        For long keys the code that chooses them takes their place: generating the keys takes as long as
-        measuring by formula. Where energy is measured, the cycles by formula decide how much of an operation
-        is simulated; for long keys the code of the formula takes their place too.
+        For long keys, the digest of the code that chooses the operands replaces them, because generating the
+        keys takes as long as measuring by formula. Where energy is measured, the cycles by formula are
+        included, because they determine how much of an operation is simulated; for long keys, the digest of
+        the formula's code replaces them too.
         """
         if self.own:
             return []  # its workloads are in the digest of its sources
@@ -371,13 +373,13 @@ class Point:
 
     @property
     def tools(self) -> Mapping[str, str]:
-        """Names and versions of what measures it; a tool that is missing has the version ""."""
+        """Names and versions of the tools that measure it; a missing tool has the version ""."""
         flow = dict(self.flow)
         return keys.tools_of(self.stage, flow["device"] if flow.get("pnr") else "")
 
     @functools.cached_property
     def command(self) -> list[str]:
-        """The plain command that measures the same."""
+        """The command that measures the point."""
         settings = _options("--set", self.settings)
         width = ["--nbits", str(self.nbits)]
         interface = [] if self.interface in (DEFAULT.name, SYSTEM) else ["--interface", self.interface]
@@ -413,7 +415,7 @@ class Point:
 
 
 def _differing(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> Settings:
-    """The values that are not the defaults; True and 1 are not the same here."""
+    """The values that differ from the defaults; True and 1 count as different."""
     return tuple(
         (name, value)
         for name, value in sorted(values.items())
@@ -424,10 +426,10 @@ def _differing(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> Settin
 
 
 def _options(option: str, values: Iterable[tuple[str, Any]]) -> list[str]:
-    """The option with each of the values."""
+    """The option, repeated for each of the values."""
     return [word for name, value in values for word in (option, f"{name}={_text(value)}")]
 
 
 def _text(value: Any) -> str:
-    """A value as the command line takes it."""
+    """A value in the syntax of the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)

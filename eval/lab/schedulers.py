@@ -1,13 +1,13 @@
 """Schedulers: run the tasks of a campaign in worker processes here or on a Dask cluster.
 
-A scheduler takes tasks (points of a sweep, chunks of test vectors), and gives an Outcome for each, in the
-order in which they end. Only the process that has the scheduler writes results down. A worker does one task
-at a time, because elaborating hardware is nothing that threads can share.
+A scheduler accepts tasks (points of a sweep, chunks of test vectors) and returns an Outcome for each, in the
+order in which they end. Only the process with the scheduler records results. A worker runs one task at a
+time, because elaborating hardware is not thread-safe.
 
-Local workers are forks of the parent as long as it has one thread: they share its loaded modules and start at
-once. Afterwards, when a thread draws the progress, they come from Python's fork server, as do replacements
-of crashed workers. Each worker leads its own process group: Ctrl-C in a terminal reaches the parent alone,
-and the tools of a worker end with it. A worker ends as soon as its parent is gone.
+Local workers are forked while the parent has a single thread: they share its loaded modules and start at
+once. Later, when a thread draws the progress, workers come from Python's fork server, as do replacements of
+crashed workers. Each worker leads its own process group: Ctrl-C in a terminal reaches only the parent, and
+the tools of a worker end with it. A worker ends as soon as its parent is gone.
 """
 
 import asyncio
@@ -38,40 +38,40 @@ from .task import LATE, Outcome, Report, Task, attempt
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
+PAUSE = 0.5  # seconds between checks for Ctrl-C, and between updates of the time left
 CONNECT_SECONDS = 10.0
-LOOK_SECONDS = 2.0  # between looks at how many workers a cluster has
-KILL_SECONDS = 5.0  # for processes that have been killed to be gone
-ENVIRONMENT = ("MODEXLAB_CACHE", "XDG_CACHE_HOME")  # what workers on other computers are to share with us
+LOOK_SECONDS = 2.0  # between queries for the number of workers of a cluster
+KILL_SECONDS = 5.0  # for killed processes to end
+ENVIRONMENT = ("MODEXLAB_CACHE", "XDG_CACHE_HOME")  # variables that workers on other computers share with us
 PRELOAD = (
     "modexlab.eval.lab.measure",
     "modexlab.eval.designs.catalogue",
     "modexlab.flow.graph.step",
-)  # what workers need
+)  # modules that workers need
 
 
 class Scheduler(ABC):
     """An executor of tasks."""
 
-    name: str  # for people
+    name: str  # for the user
     slots: int  # the number of tasks in flight that keeps every worker busy; it may change
-    workers: int  # how many work now
-    breaks_off = False  # Ctrl-C ends the task under way, and not the campaign after it
+    workers: int  # current number of workers
+    breaks_off = False  # Ctrl-C ends the task in flight instead of the campaign after it
 
     @abstractmethod
     def submit(self, task: Task) -> None:
-        """Begin a task."""
+        """Start a task."""
 
     @abstractmethod
     def collect(self, timeout: float) -> list[Outcome]:
-        """Return the tasks that have ended, waiting for the first at most this long."""
+        """The tasks that have ended; waits for the first one at most `timeout` seconds."""
 
     @abstractmethod
     def close(self) -> None:
-        """End all workers that are ours, with what is under way."""
+        """End all workers that we started, with their tasks."""
 
     def outcomes(self, tasks: Iterator[Task], stopped: Callable[[], bool]) -> Iterator[list[Outcome]]:
-        """Do all tasks. Yield the outcomes as they come, or none after a PAUSE, until `stopped`."""
+        """Run all tasks. Yield outcomes as they arrive, or an empty list after PAUSE, until `stopped`."""
         under_way = 0
         while True:
             for task in itertools.islice(tasks, max(0, self.slots - under_way)):
@@ -93,7 +93,7 @@ class Scheduler(ABC):
 
 
 class Here(Scheduler):
-    """This process, one task at a time. `report` receives the steps of the task."""
+    """This process, which runs one task at a time. `report` receives the steps of the task."""
 
     name = "this process"
     breaks_off = True
@@ -113,7 +113,7 @@ class Here(Scheduler):
         self._tasks.clear()
 
 
-# ---- processes on this computer
+# ---- local processes
 
 
 def _serve(pipe: connection.Connection, directory: Path) -> None:
@@ -121,7 +121,7 @@ def _serve(pipe: connection.Connection, directory: Path) -> None:
     os.setsid()
     os.chdir(directory)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    os.dup2(2, 1)  # what a tool prints is no part of the parent's output
+    os.dup2(2, 1)  # keeps the output of tools out of the parent's output
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -139,10 +139,10 @@ def _end_with_parent() -> None:
 
 
 class _Worker:
-    """A process, and the task that it has."""
+    """A worker process and its current task."""
 
     def __init__(self, method: str, directory: Path) -> None:
-        context: Any = multiprocessing.get_context(method)  # the stub has no Process in it
+        context: Any = multiprocessing.get_context(method)  # the type stub lacks Process
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, directory), daemon=True)
         self.process.start()
@@ -152,14 +152,14 @@ class _Worker:
 
     def begin(self, task: Any) -> None:
         self.task, self.begun = task, time.perf_counter()
-        with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile; `outcome` will see
+        with contextlib.suppress(BrokenPipeError):  # the worker has ended; `outcome` reports it
             self.pipe.send(task)
 
     def outcome(self) -> Outcome:
-        """Return the worker's outcome; if it died instead, that."""
+        """The outcome that the worker sent, or an error if the worker died."""
         try:
             outcome = self.pipe.recv()
-        except (EOFError, OSError):  # before a word, or in the middle of one
+        except (EOFError, OSError):  # it died before or while it sent the outcome
             seconds = time.perf_counter() - self.begun
             outcome = Outcome(self.task, None, f"the worker {self._ending()}", seconds)
         self.task = None
@@ -178,19 +178,19 @@ class _Worker:
         return f"was ended by signal {-code}"
 
     def kill(self) -> None:
-        """With its tools, which outlive it where it was killed alone."""
+        """Kill the worker and its tools, which would otherwise outlive it."""
         pid = self.process.pid
         assert pid is not None
         try:
             os.killpg(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # it has no group yet, or nobody is left in it
+        except (ProcessLookupError, PermissionError):  # its process group does not exist yet, or is empty
             self.process.kill()
         self.pipe.close()
         self.process.join(KILL_SECONDS)
 
 
 class Local(Scheduler):
-    """Worker processes here. A task that takes longer than `timeout` seconds is ended."""
+    """Worker processes on this computer. A task that takes longer than `timeout` seconds is ended."""
 
     def __init__(self, jobs: int, timeout: float = math.inf) -> None:
         self.slots = self.workers = jobs
@@ -210,7 +210,7 @@ class Local(Scheduler):
         from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 
         set_forkserver_preload(list(PRELOAD))
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is the parent's
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # only the parent handles Ctrl-C
         try:
             with isolated.workers():
                 ensure_running()
@@ -256,15 +256,15 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def stamp(task: Task) -> str:
-    """The key of a task and the digest of all hardware, which a worker elsewhere must share."""
+    """The key of a task and the digest of all hardware, which must be the same on a remote worker."""
     return f"{task.key} {keys.sources_of_answers()}"
 
 
 def attempt_there(task: Task, expected: str) -> Outcome:
-    """The same on a worker of Dask, which computes the key anew: its sources and tools must be ours, else its
-    results would be another task's.
+    """Run a task on a worker of Dask, which computes the key anew: its sources and tools must be the same as
+    ours, otherwise its result would belong to another task.
     """
-    with _ONE_AT_A_TIME:  # whatever the number of threads with which it was started
+    with _ONE_AT_A_TIME:  # even if the worker was started with several threads
         if stamp(task) != expected:
             message = "has other sources of modexlab, or other tools; give it the same, and start it again"
             return Outcome(task, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
@@ -272,7 +272,7 @@ def attempt_there(task: Task, expected: str) -> Outcome:
 
 
 class Cluster(Scheduler):
-    """The workers of a Dask scheduler. If a worker dies, Dask gives its task to another."""
+    """The workers of a Dask scheduler. If a worker dies, Dask gives its task to another one."""
 
     def __init__(self, client: "Client", name: str, cluster: Any = None) -> None:
         self._client, self._cluster = client, cluster
@@ -285,14 +285,14 @@ class Cluster(Scheduler):
     @property
     def workers(self) -> int:  # type: ignore[override]
         if time.monotonic() - self._looked > LOOK_SECONDS:
-            with contextlib.suppress(OSError):  # gone: `collect` tells
+            with contextlib.suppress(OSError):  # gone: `collect` reports it
                 self._workers = len(self._client.scheduler_info()["workers"])
             self._looked = time.monotonic()
         return self._workers
 
     @property
     def slots(self) -> int:  # type: ignore[override]
-        return 2 * max(self.workers, 1)  # one in hand, one on its way
+        return 2 * max(self.workers, 1)  # one running and one queued per worker
 
     def submit(self, task: Task) -> None:
         self._count += 1
@@ -337,8 +337,10 @@ class Cluster(Scheduler):
 
 
 def connect(address: str) -> Cluster:
-    """The Dask scheduler at an address, if it answers (in CONNECT_SECONDS) and has workers."""
-    from distributed import Client  # takes its time, which is not the scheduler's
+    """Connect to the Dask scheduler at an address; BadInput if it does not respond within CONNECT_SECONDS or
+    has no workers.
+    """
+    from distributed import Client  # slow to import, which must not count towards the timeout
 
     _quiet()
     timeout = CONNECT_SECONDS
@@ -349,7 +351,7 @@ def connect(address: str) -> Cluster:
         raise BadInput(f"--scheduler {address}: {error}; give an address such as tcp://host:8786") from None
     except (OSError, TimeoutError, asyncio.TimeoutError):
         raise BadInput(f"--scheduler {address}: no answer in {timeout:.0f} s; {remedy}") from None
-    except Exception as error:  # something else listens there, and answers in its own way
+    except Exception as error:  # a server of another kind
         said = str(error) or type(error).__name__
         raise BadInput(f"--scheduler {address}: this is no Dask scheduler ({said}); {remedy}") from None
     if found.get("type") != "Scheduler":
@@ -363,21 +365,21 @@ def connect(address: str) -> Cluster:
 
 
 async def _identity(address: str, timeout: float) -> dict[str, Any]:
-    """Return the identity of the server. A Client without a server takes ten more seconds to end."""
+    """The identity of the server. Without a server, a Client would take ten more seconds to end."""
     from distributed.core import rpc
 
     async with rpc(address, timeout=timeout) as there:
         return await there.identity()
 
 
-# the kinds of queue: the class in dask-jobqueue, and the command by which it hands in jobs
+# by kind of queue: the class in dask-jobqueue, and the command that submits jobs
 QUEUES = {"slurm": ("SLURMCluster", "sbatch"), "lsf": ("LSFCluster", "bsub"), "pbs": ("PBSCluster", "qsub")}
-# default of one job: a point needs one core, and the flow at 64 bits 2 GB
+# defaults of one job: a point needs one core, and the flow at 64 bits needs 2 GB
 JOB = {"cores": 1, "memory": "4GB", "walltime": "04:00"}
 
 
 def make_queue(kind: str, options: Sequence[str]) -> Any:
-    """A cluster of dask-jobqueue, still without jobs; `options` are its own, as name=value."""
+    """A dask-jobqueue cluster without jobs; `options` are settings of that cluster, as name=value."""
     import dask_jobqueue
 
     _quiet()
@@ -391,9 +393,7 @@ def make_queue(kind: str, options: Sequence[str]) -> Any:
     }
     values.setdefault("processes", values["cores"])
     exports = [f"export {name}={os.environ[name]}" for name in ENVIRONMENT if name in os.environ]
-    exports.append(
-        "export PYTHONSAFEPATH=1"
-    )  # from Python 3.11, nothing is imported from the directory of the job
+    exports.append("export PYTHONSAFEPATH=1")  # since Python 3.11: import nothing from the job's directory
     values["job_script_prologue"] = [*exports, *values.get("job_script_prologue", [])]
     try:
         return getattr(dask_jobqueue, QUEUES[kind][0])(**values)
@@ -412,7 +412,7 @@ def make_queue(kind: str, options: Sequence[str]) -> Any:
 
 
 def _option(text: str) -> tuple[str, Any]:
-    """name=value; whole numbers are numbers, and the options that are lists take one entry."""
+    """Parse name=value. Whole numbers become numbers; options that are lists get one entry."""
     name, equals, value = text.partition("=")
     name = name.strip().replace("-", "_")
     if not (name and equals and value):
@@ -423,7 +423,7 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def start_queue(kind: str, jobs: int, options: Sequence[str]) -> Cluster:
-    """Hand in jobs whose workers come to a scheduler in this process."""
+    """Submit jobs whose workers connect to a scheduler in this process."""
     command = QUEUES[kind][1]
     if shutil.which(command) is None:
         raise BadInput(
@@ -438,10 +438,10 @@ def start_queue(kind: str, jobs: int, options: Sequence[str]) -> Cluster:
 
 
 def _quiet() -> None:
-    """Dask tells each worker's life on stderr; what matters comes out as outcomes. (Some of its loggers have
-    a level of their own.)
+    """Silence the loggers of Dask, which report every event of a worker on stderr; failures arrive as
+    outcomes. Some of these loggers have a level of their own.
     """
-    importlib.import_module("distributed")  # sets them
+    importlib.import_module("distributed")  # sets the levels
     for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -454,7 +454,7 @@ def scheduler_for(
     options: Sequence[str],
     timeout: float = math.inf,
 ) -> Scheduler:
-    """The one that a user has asked for; timeout: of workers here."""
+    """The scheduler that the user selected; timeout: for tasks of local workers."""
     if address is not None:
         return connect(address)
     for kind, count in queues.items():

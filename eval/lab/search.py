@@ -1,24 +1,24 @@
 """Search strategies: the order in which the points of a space are measured.
 
     exhaustive   every point, in the order of the space
-    random       points drawn evenly, without repetition
+    random       a uniform random sample without repetition
     nsga2        the genetic algorithm of Deb, Pratap, Agarwal and Meyarivan, "A fast and elitist
-                 multiobjective genetic
-                 algorithm: NSGA-II", IEEE Trans. Evol. Comput. 6(2), 2002, as Optuna has it
+                 multiobjective genetic algorithm: NSGA-II", IEEE Trans. Evol. Comput. 6(2), 2002, as
+                 implemented in Optuna
 
-Optuna and not pymoo: its ask-and-tell takes trials that failed (pymoo wants a value for each, so that one
-must be invented), and constraints known only after measuring; it is pure Python upon NumPy, with nothing to
-compile; its other samplers (TPE) fit in the same place. The study lives in memory: what has been measured is
-in the ledger and nowhere else.
+Optuna is used instead of pymoo because its ask-and-tell interface accepts failed trials (pymoo needs a value
+for each, which would have to be invented) and constraints that are known only after measuring. It is pure
+Python on top of NumPy, with nothing to compile, and its other samplers (TPE) fit in the same place. The study
+is kept in memory; measurements are stored only in the ledger.
 
-How a search resumes: generations are asked and told as a whole, in the order of asking. So its course follows
-from the seed and the results alone, not from which worker was first, and the same command walks the same way
-again; the points that it has passed come from the ledger at once. A point that has a generation's place
-already is not measured twice: another is asked for.
+A search resumes because generations are asked and told as a whole, in the order of asking. Its course depends
+only on the seed and the results, not on which worker was first. The same command therefore takes the same
+course again, and finds the points that it has passed in the ledger. A point that already has a place in a
+generation is not measured twice; another one is requested.
 
-What the sampler is told: figures as they are; that a point breaks a constraint on figures, or that its
-figures are marked as not comparable, as a violated constraint (it loses against any that keeps them); that a
-point is impossible, or could not be measured, as a failed trial, which has no children.
+The sampler receives figures unchanged. A point that breaks a constraint on figures, or whose figures are
+marked as not comparable, counts as violating a constraint (it loses against any point that does not). A point
+that is impossible, or could not be measured, is a failed trial, which has no offspring.
 """
 
 import itertools
@@ -38,44 +38,44 @@ from .point import Point
 from .space import Choose, Space
 
 METHODS = ("exhaustive", "random", "nsga2")
-ENUMERABLE = 10_000  # combinations that are gone through before a search begins
-MOST_POINTS = 100_000  # that are measured one after the other
-POPULATION = 16  # of a generation: small, because points are dear
+ENUMERABLE = 10_000  # combinations that are enumerated before a search begins
+MOST_POINTS = 100_000  # of an exhaustive search
+POPULATION = 16  # of a generation: small, because points are expensive
 BY_CONSTRAINT = re.compile(r'the constraint "(.*)" refuses it')  # Space.sample
-FUTILE = 50  # draws without a new point, for each that is wanted, after which there are none
+FUTILE = 50  # random points per point wanted, after which the search ends
 
 
-Refused = dict[str, str]  # points that were drawn and cannot be: the choice in words, and why
+Refused = dict[str, str]  # impossible random points: the choice as text, and the reason
 
 
 class Judged(NamedTuple):
     """Result of a point for the search."""
 
-    vector: Vector | None  # all to be minimised; None: there are no figures
+    vector: Vector | None  # all to be minimised; None: no figures
     violations: int = 0  # of constraints on figures
 
 
-Results = Mapping[str, Judged]  # by the keys of points
-Trial = tuple[Any, str]  # of Optuna, and the key of its point
+Results = Mapping[str, Judged]  # by key of the point
+Trial = tuple[Any, str]  # Optuna's, and the key of its point
 
 
 class Search(ABC):
     """Proposes points in batches, and learns from each batch before the next."""
 
     def __init__(self, count: int, refused: Refused | None = None) -> None:
-        self.count = count  # points that it will hand out, or fewer if there are none left
+        self.count = count  # points that it proposes, or fewer if the space has no more
         self.refused: Refused = refused or {}
 
     @abstractmethod
     def ask(self) -> list[Point]:
-        """Points that have not been handed out before; none: it is over."""
+        """Points that have not been proposed before; empty at the end of the search."""
 
     def tell(self, results: Results) -> None:  # noqa: B027 (nothing to learn for most)
         """Learn from the results of the batch, by key."""
 
 
 class Exhaustive(Search):
-    """All of these points, as they stand."""
+    """All of these points, in order."""
 
     def __init__(self, points: list[Point], refused: Refused | None = None) -> None:
         super().__init__(len(points), refused)
@@ -87,8 +87,8 @@ class Exhaustive(Search):
 
 
 def random_search(space: Space, count: int, seed: int) -> Search:
-    """Points drawn evenly: of a small space from all of its points, else by a value for each of its
-    parameters.
+    """Random points: a uniform sample of all points of a small space, or else a random value for each
+    parameter of the space.
     """
     generator = random.Random(seed)
     if space.size() <= ENUMERABLE:
@@ -107,7 +107,7 @@ def random_search(space: Space, count: int, seed: int) -> Search:
 
 
 def draw(space: Space, generator: random.Random, refused: Refused) -> Point | None:
-    """A random point, unless it is impossible: then `refused` has the reason."""
+    """A random point; None if it is impossible, and then `refused` has the reason."""
     return _sample(space, lambda _, values: generator.choice(values), refused)
 
 
@@ -126,7 +126,7 @@ def _sample(space: Space, pick: Choose, refused: Refused) -> Point | None:
 
 
 def _nothing_found(refused: Refused) -> BadInput:
-    """The error for a space in which no draw has found a point."""
+    """The error for a space in which no random point was possible."""
     by_constraint = Counter(match[1] for why in refused.values() if (match := BY_CONSTRAINT.search(why)))
     reasons = [f'constraint "{text}" refuses {count}' for text, count in by_constraint.most_common()]
     impossible = [(what, why) for what, why in refused.items() if not BY_CONSTRAINT.search(why)]
@@ -137,7 +137,7 @@ def _nothing_found(refused: Refused) -> BadInput:
 
 
 class Nsga2(Search):
-    """Generations that descend from the best of those before; the space has one kind of work."""
+    """Generations that descend from the best points of earlier ones; the space has one kind of work."""
 
     def __init__(self, space: Space, count: int, seed: int) -> None:
         import optuna
@@ -150,9 +150,7 @@ class Nsga2(Search):
         sampler = optuna.samplers.NSGAIISampler(population_size=self._population, seed=seed)
         self._study = optuna.create_study(sampler=sampler, directions=["minimize"] * len(space.objectives))
         self._genes: dict[str, optuna.distributions.BaseDistribution] = {
-            name: optuna.distributions.IntDistribution(
-                0, len(values) - 1
-            )  # by number: NSGA-II asks for no order
+            name: optuna.distributions.IntDistribution(0, len(values) - 1)  # by index: NSGA-II needs no order
             for name, values in space.parameters.items()
             if len(values) > 1
         }
@@ -164,7 +162,7 @@ class Nsga2(Search):
         return _sample(self._space, lambda name, values: values[genes.get(name, 0)], self.refused)
 
     def ask(self) -> list[Point]:
-        """A generation, as far as it is new."""
+        """The points of a generation that are new."""
         new: dict[str, Point] = {}
         repeated = []
         wanted = min(self._population, self.count - len(self._handed))
@@ -180,8 +178,7 @@ class Nsga2(Search):
             else:
                 new[point.key] = point
                 self._asked.append((trial, point.key))
-        # a generation that is short of new points is filled up with old ones: they are good, or would not
-        # come again
+        # a generation that lacks new points is filled with old ones: they are good, or they would not recur
         places = self._population - len(self._asked)
         self._asked += repeated[:places]
         for trial, _ in repeated[places:]:
@@ -202,9 +199,7 @@ class Nsga2(Search):
 
 
 class Several(Search):
-    """Searches side by side, one for each kind of work, whose figures are not to be compared with
-    another's.
-    """
+    """Concurrent searches, one for each kind of work, whose figures are not comparable with each other."""
 
     def __init__(self, searches: Sequence[Search]) -> None:
         super().__init__(sum(search.count for search in searches))
@@ -221,11 +216,11 @@ class Several(Search):
             search.tell(results)
 
 
-# ---- by the user's choice
+# ---- searches by name
 
 
 def make_search(space: Space, method: str, count: int, seed: int) -> Search:
-    """The search of this name over a space."""
+    """The search with this name over a space."""
     if method not in METHODS:
         raise unknown("method", method, METHODS)
     if method == "random":
@@ -242,7 +237,7 @@ def make_search(space: Space, method: str, count: int, seed: int) -> Search:
 
 
 def _by_generations(space: Space, count: int, seed: int) -> Search:
-    """A search for each kind of work; those of small spaces leave what they do not need to the others."""
+    """A search for each kind of work; small spaces leave their unused points to the others."""
     refused: Refused = {}
     works = [
         (item, points) for item in by_work(space) if (points := _points_at_most(item, seed, refused)) > 0
@@ -260,7 +255,9 @@ def _by_generations(space: Space, count: int, seed: int) -> Search:
 
 
 def _points_at_most(space: Space, seed: int, refused: Refused) -> int:
-    """How many points there are, if one can count them; 0 if none was found, and then `refused` says why."""
+    """An upper bound on the number of points, exact for a small space; 0 if none was found, and then
+    `refused` has the reasons.
+    """
     generator = random.Random(seed)
     draws = FUTILE * POPULATION
     found = any(draw(space, generator, refused) is not None for _ in range(draws))
@@ -270,15 +267,15 @@ def _points_at_most(space: Space, seed: int, refused: Refused) -> int:
 
 
 def by_work(space: Space) -> list[Space]:
-    """The space, taken apart into one for each kind of work (see explore.Work)."""
-    subjects: dict[tuple[Any, ...], dict[int, dict[str, None]]] = {}  # of each work and part
+    """The space, split into one for each kind of work (see explore.Work)."""
+    subjects: dict[tuple[Any, ...], dict[int, dict[str, None]]] = {}  # by work and part
     for number, part in enumerate(space.parts):
         for stage, nbits, interface, subject in itertools.product(
             part.stages, part.nbits, part.interfaces, part.subjects
         ):
             point = Point(subject, nbits, interface=interface, stage=stage)
             params = point.design.params if point.design is not None and point.interface != SYSTEM else ()
-            # whether it is for one modulus that is not the key's
+            # whether the machine is for one modulus other than that of the key
             one_modulus = any(param.name == "modulus" for param in params)
             devices = part.flow_of(stage).get("device", ("",))
             for of_stage in itertools.product(part.workloads_of(stage), devices):
@@ -298,7 +295,7 @@ def by_work(space: Space) -> list[Space]:
                     stages=(stage,),
                     interfaces=(interface,),
                     workloads=(workload,) if workload else part.workloads,
-                    settings=part.settings_of(*names),  # without axes that make no difference
+                    settings=part.settings_of(*names),  # without axes that have no effect
                     flow={**flow, "device": (device,)} if device else flow,
                 )
             )

@@ -6,25 +6,21 @@ file.
     objectives = {time_ns = "min", area_um2 = "min"}
     constraints = ["nstages * steps_per_stage <= 32", "area_um2 < 20000"]
 
-    [[part]]                                  # any number of parts; what two of them have in common is
-                                              measured once
+    [[part]]                                  # any number; a point in several parts is measured once
     designs = ["mont", "procxcel-mont"]       # or "all", {domain = ["scaled"], constant_time = true}, paths
-    nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096,
-                                              factor = 2}
+    nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}
+                                              # or {from = 32, to = 4096, factor = 2}
     workloads = ["encrypt", "sign+9verify"]   # workload_names.py; default: encrypt
-    stages = ["native", "flow"]               # point.py; default: native
-    interfaces = ["stream", "xcel"]           # default: stream; unit: the multiplier alone, at stages of the
-                                              flow
-    [part.set]                                # parameters of the designs; a design that lacks one goes
-                                              without it
+    stages = ["native", "flow"]               # stages.py; default: native
+    interfaces = ["stream", "xcel"]           # default: stream; unit: the multiplier alone, in the flow
+    [part.set]                                # parameters; a design without one ignores it
     nstages = [1, 2, 4]
     [part.flow]                               # settings of stages flow, layout and fpga
     clock_period = [2.0, 3.0]
 
-A constraint over what is known of a point beforehand (nbits, design, family, domain, stage, ..., parameters,
-settings of the flow) leaves points out before they are measured; one that has a metric in it (area_um2,
-energy_nj.decrypt) judges figures. A constraint with a name that a point does not have says nothing about that
-point.
+A constraint over properties that are known before measuring (nbits, design, family, domain, stage, ...,
+parameters, settings of the flow) excludes points. A constraint that contains a metric (area_um2,
+energy_nj.decrypt) judges figures. A constraint does not apply to points that lack one of its names.
 """
 
 import itertools
@@ -61,7 +57,7 @@ CONSTANT_TIME = "constant_time"  # of a machine
 MOST_VALUES = 100_000  # of a range
 MOST_NUMBER_BITS = 5000  # a modulus has 4096 at most
 DEFAULT_OBJECTIVES = {"cycles": "min"}
-# what a constraint may name beside parameters, settings of the flow and metrics
+# names that a constraint may use in addition to parameters, settings of the flow and metrics
 ABOUT = (
     *("design", "subject", *SELECTORS, CONSTANT_TIME),
     *("nbits", "interface", "workload", "stage"),
@@ -70,17 +66,17 @@ ABOUT = (
 Choose = Callable[[str, Sequence[Any]], Any]
 Names = tuple[str, ...]
 Axes = Mapping[str, tuple[Any, ...]]  # the values of each name
-Fields = tuple[Any, ...]  # those of a point, in their order
+Fields = tuple[Any, ...]  # arguments of Point, in order
 
 
 def names() -> list[str]:
-    """The ready-made spaces."""
+    """The names of the ready-made spaces."""
     return sorted(path.stem for path in SPACES.glob("*.toml"))
 
 
 @dataclass(frozen=True)
 class Part:
-    """One product of axes; of settings and flow a point takes those that it can have."""
+    """One product of axes; a point gets only the settings that apply to it."""
 
     subjects: Names
     nbits: tuple[int, ...]
@@ -89,24 +85,24 @@ class Part:
     interfaces: Names
     settings: Axes
     flow: Axes
-    constraints: tuple[Expression, ...] = ()  # on its points alone
+    constraints: tuple[Expression, ...] = ()  # for the points of this part only
 
     def settings_of(self, *subjects: str) -> Axes:
-        """The values of those parameters that one of these designs has."""
+        """The axes of the parameters that any of these designs has."""
         has = _params(subjects)
         return {name: values for name, values in self.settings.items() if name in has}
 
     def flow_of(self, stage: str) -> Axes:
-        """The values of those settings that this stage has."""
+        """The axes of the settings that this stage has."""
         has = _flow_names([stage])
         return {name: values for name, values in self.flow.items() if name in has}
 
     def workloads_of(self, stage: str) -> Names:
-        """Stages of the flow do all operations in one run."""
+        """The workloads at a stage; stages of the flow run all operations at once."""
         return ("",) if stage in IMPLEMENTED else self.workloads
 
     def size(self) -> int:
-        """Points at most."""
+        """An upper bound on the number of points."""
         by_stage = sum(
             len(self.workloads_of(stage)) * math.prod(map(len, self.flow_of(stage).values()))
             for stage in self.stages
@@ -115,7 +111,7 @@ class Part:
         return by_subject * by_stage * len(self.nbits) * len(self.interfaces)
 
     def fields(self) -> Iterator[Fields]:
-        """The fields of all points, one after the other."""
+        """The fields of all points, in order."""
         for stage, subject, nbits, interface in itertools.product(
             self.stages, self.subjects, self.nbits, self.interfaces
         ):
@@ -129,7 +125,7 @@ class Part:
 
     @property
     def axes(self) -> Axes:
-        """Names and values of what can be chosen."""
+        """All axes by name, with their values."""
         return {
             "design": self.subjects,
             "nbits": self.nbits,
@@ -141,7 +137,9 @@ class Part:
         }
 
     def chosen(self, choose: Callable[[str], Any]) -> Fields:
-        """The fields of the point that `choose` makes; it is asked for what matters to that point alone."""
+        """The fields of the point that `choose` selects; it is called only for axes that matter to that
+        point.
+        """
         subject, stage, nbits, interface = map(choose, ("design", "stage", "nbits", "interface"))
         workload = ENCRYPT if stage in IMPLEMENTED else choose("workload")
         settings = tuple((name, choose(f"set.{name}")) for name in self.settings_of(subject))
@@ -151,11 +149,11 @@ class Part:
 
 @dataclass
 class Space:
-    """Points to measure, and what is wanted of them.
+    """Points to measure, with their objectives and constraints.
 
-    points: all of them, lazily, each once; while it runs, `impossible` fills with what no design can be, and
-    `left_out` counts what each constraint refuses. parameters, sample: the same as axes, for a search.
-    before, after: constraints on points and on figures.
+    points: a lazy iterator over all points without repetition; while it runs, `impossible` collects points
+    that no design can have, and `left_out` counts the points that each constraint excludes. parameters,
+    sample: the points as axes, for a search. before, after: constraints on points and on figures.
     """
 
     title: str
@@ -163,13 +161,13 @@ class Space:
     objectives: Mapping[str, str]  # "min" or "max" by metric
     constraints: tuple[Expression, ...]
     parts: tuple[Part, ...]
-    listed: tuple[Point, ...] = ()  # points one by one
-    impossible: list[tuple[str, str]] = field(default_factory=list)  # the point in words, and why
-    left_out: Counter[str] = field(default_factory=Counter)  # points by the constraint that refuses them
+    listed: tuple[Point, ...] = ()  # explicitly listed points
+    impossible: list[tuple[str, str]] = field(default_factory=list)  # the point as text, and the reason
+    left_out: Counter[str] = field(default_factory=Counter)  # number of excluded points by constraint
 
     @classmethod
     def load(cls, name: str | Path) -> "Space":
-        """A ready-made space by its name, a file of TOML, or the points of a file of reference results."""
+        """A ready-made space by name, a TOML file, or the points of a file of reference results."""
         path = SPACES / f"{name}.toml"
         if str(name) not in names():
             path = Path(name)
@@ -187,11 +185,11 @@ class Space:
 
     @classmethod
     def parse(cls, text: str) -> "Space":
-        """The space that this TOML says."""
+        """The space described by TOML text."""
         return _read_space(typed_toml.parse(text, SpaceFile))
 
     def with_designs(self, references: Sequence[str]) -> "Space":
-        """The same with these designs in every part."""
+        """A copy with these designs in every part."""
         parts = (
             replace(part, subjects=(*dict.fromkeys((*part.subjects, *references)),)) for part in self.parts
         )
@@ -200,14 +198,12 @@ class Space:
     # ---- its points
 
     def size(self) -> int:
-        """Points at most: before impossible ones, those that constraints refuse, and those that stand
-        twice.
-        """
+        """An upper bound on the number of points, which includes impossible, excluded and repeated ones."""
         return len(self.listed) + sum(part.size() for part in self.parts)
 
     def points(self) -> Iterator[Point]:
-        """All points that there can be and that the constraints allow, one at a time; BadInput at the end if
-        there is none.
+        """All possible points that the constraints allow, one at a time; BadInput at the end if there are
+        none.
         """
         empty = True
         for point in self.possible():
@@ -217,7 +213,7 @@ class Space:
             raise BadInput(self._empty())
 
     def possible(self) -> Iterator[Point]:
-        """The same points, of which there may be none."""
+        """The same points, without an error if there are none."""
         self.impossible, self.left_out = [], Counter()
         seen = set(self.listed)
         yield from self.listed
@@ -238,7 +234,7 @@ class Space:
                     yield point
 
     def _empty(self) -> str:
-        """Why no point is left."""
+        """The error message for a space without points."""
         reasons = [f'constraint "{text}" leaves out {count}' for text, count in self.left_out.most_common()]
         if self.impossible:
             what, why = self.impossible[0]
@@ -247,9 +243,7 @@ class Space:
 
     @property
     def parameters(self) -> Axes:
-        """Return the values that a search can choose, by name; all points share the names, but not all have
-        the parameters.
-        """
+        """The axes of a search, by name. All points share the names, but not every point uses every axis."""
         return {
             **({"part": tuple(range(len(self.parts)))} if len(self.parts) > 1 else {}),
             **{
@@ -260,12 +254,12 @@ class Space:
         }
 
     def _prefix(self, index: int) -> str:
-        """The words before the names of the axes of a part."""
+        """The prefix of the axis names of a part."""
         return f"{index}." if len(self.parts) > 1 else ""
 
     def sample(self, choose: Choose) -> Point:
-        """The point that choose(name, values) -> value makes. BadInput: there can be none such, or a
-        constraint refuses it.
+        """The point selected by choose(name, values) -> value; BadInput if it is impossible or excluded by a
+        constraint.
         """
         index = choose("part", range(len(self.parts))) if len(self.parts) > 1 else 0
         part, prefix = self.parts[index], self._prefix(index)
@@ -278,14 +272,14 @@ class Space:
     # ---- its constraints
 
     def before(self, point: Point, more: Sequence[Expression] = ()) -> list[str]:
-        """The constraints that this point breaks, as far as that is known before it is measured; `more`: of
-        its part.
+        """The constraints that this point breaks, as far as known before it is measured; `more`: constraints
+        of its part.
         """
         known = [constraint for constraint in self.constraints if not _on_figures(constraint)]
         return _broken([*more, *known], [about(point)])
 
     def after(self, point: Point, figures: Sequence[Figure]) -> list[str]:
-        """The constraints on figures that this point breaks, in any of its operations."""
+        """The constraints on figures that this point breaks in any of its operations."""
         values = about(point)
         found = [{**values, **metrics} for metrics in by_operation(figures)]
         return _broken(filter(_on_figures, self.constraints), found)
@@ -296,7 +290,7 @@ def _on_figures(constraint: Expression) -> bool:
 
 
 def _broken(constraints: Iterable[Expression], found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The constraints that any of these values break; one with a name that is not there says nothing."""
+    """The constraints that any of these values break; a constraint with an unknown name does not apply."""
     return [
         constraint.text
         for constraint in constraints
@@ -305,7 +299,7 @@ def _broken(constraints: Iterable[Expression], found: Sequence[Mapping[str, Any]
 
 
 def about(point: Point) -> dict[str, Any]:
-    """Return the facts known about a point before it is measured, by the names that constraints use."""
+    """The properties of a point that are known before it is measured, by the names that constraints use."""
     design = point.design
     values = {
         "subject": point.label,
@@ -322,13 +316,13 @@ def about(point: Point) -> dict[str, Any]:
 
 
 def by_operation(figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """The values by metric for each operation; all of them have metric.operation of all."""
+    """The values by metric for each operation; each includes metric.operation of all operations."""
     dotted = {f"{figure.metric}.{figure.operation}": figure.value for figure in figures if figure.operation}
     return [{**dotted, **values} for values in pareto.by_operation(figures).values()]
 
 
 def _design(subject: str) -> Any:
-    """The design in a subject."""
+    """The design of a subject; None for software."""
     if subject.startswith((SOFTWARE, HARDWARE)):
         return find_system(subject).design
     return catalogue.entry(subject)
@@ -344,13 +338,13 @@ def _params(subjects: Iterable[str]) -> dict[str, list[Any]]:
 
 
 def _reference(subject: str) -> str:
-    """The subject by the name under which other processes find it; BadInput if there is none."""
+    """The subject by a name that other processes can resolve; BadInput if there is none."""
     design = _design(subject)
     return subject if design is None or subject.startswith(HARDWARE) else design.reference
 
 
 def _flow_names(stages: Iterable[str]) -> set[str]:
-    """The settings of these stages."""
+    """The settings of the flow at these stages."""
     implemented = (stage for stage in stages if stage in IMPLEMENTED)
     return {name for stage in implemented for name in (*FLOW_DEFAULTS[stage], *optional_flow(stage))}
 
@@ -361,7 +355,7 @@ def _product(axes: Axes) -> Iterator[tuple[tuple[str, Any], ...]]:
 
 
 def _in_words(fields: Fields) -> str:
-    """A point that cannot be made."""
+    """A description of a point that cannot be constructed."""
     subject, nbits, settings, interface, workload, stage, flow = fields
     given = (f"{name}={value}" for name, value in (*settings, *flow))
     work = "" if stage in IMPLEMENTED else workload
@@ -375,7 +369,7 @@ Words = str | list[str]
 
 
 class Range(msgspec.Struct, forbid_unknown_fields=True):
-    """{from, to, step} goes up by step, {from, to, factor} by factor; both ends belong to it."""
+    """{from, to, step} increases by step, {from, to, factor} by factor, both up to and including `to`."""
 
     first: int | float = msgspec.field(name="from")
     to: int | float
@@ -387,7 +381,7 @@ Axis = Scalar | list[Scalar] | Range
 
 
 class PartFile(msgspec.Struct, forbid_unknown_fields=True):
-    """A part as it stands in the file."""
+    """A part as written in the file."""
 
     designs: str | list[str] | dict[str, Scalar | list[Scalar]]
     nbits: Axis
@@ -399,7 +393,7 @@ class PartFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SpaceFile(msgspec.Struct, forbid_unknown_fields=True):
-    """A whole file."""
+    """The contents of a file."""
 
     title: str = ""
     description: str = ""
@@ -427,7 +421,7 @@ def _read_space(file: SpaceFile) -> Space:
 
 
 def _check_numbers(value: Any, name: str = "") -> None:
-    """Raise BadInput for an unusable number anywhere in the file."""
+    """BadInput for an unusable number anywhere in the file."""
     if isinstance(value, dict):
         for key, entry in value.items():
             _check_numbers(entry, key)
@@ -456,7 +450,7 @@ def _check_objectives(value: Mapping[str, str], parts: Sequence[Part]) -> None:
 
 
 def _known_names(parts: Sequence[Part]) -> set[str]:
-    """The names that constraints may have."""
+    """The names that constraints may use."""
     stages = {stage for part in parts for stage in part.stages}
     parameters = _params(subject for part in parts for subject in part.subjects)
     of_work = {f"cycles.{name}" for part in parts for name in part.workloads}
@@ -472,7 +466,7 @@ def _read_part(part: PartFile) -> Part:
     if not all(isinstance(value, bool) for value in wanted):
         raise BadInput(f"{CONSTANT_TIME} = {promised!r}: give true, or false")
     constraints = tuple(Expression(f"{CONSTANT_TIME} == {str(value).lower()}") for value in set(wanted))
-    if len(constraints) > 1:  # any will do
+    if len(constraints) > 1:  # both true and false are accepted
         constraints = ()
     subjects = _subjects(chosen)
     stages = _checked_names("stage", part.stages, STAGES)
@@ -517,7 +511,7 @@ def _subjects(value: Any) -> Names:
 
 
 def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> Names:
-    """Designs that have one of the values in each of the selectors."""
+    """The designs that match all selectors; a selector lists alternatives."""
     wanted = {}
     for key, value in selectors.items():
         if key not in SELECTORS:
@@ -539,7 +533,7 @@ def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> Names:
 
 
 def _values(name: str, value: Axis) -> tuple[Any, ...]:
-    """Return the values of an axis: a list, one value, or a range."""
+    """The values of an axis: a list, a single value, or a range."""
     if isinstance(value, Range):
         try:
             return _values_of_range(name, value)
@@ -578,7 +572,7 @@ def _values_of_range(name: str, value: Range) -> tuple[Any, ...]:
 
 
 def _check_settings(subjects: Sequence[str], settings: Axes) -> None:
-    """BadInput for a name that is no parameter of a design, and for a value that is legal in none."""
+    """BadInput for a name that is no parameter of any of these designs, or a value that is legal in none."""
     params = _params(subjects)
     for name, values in settings.items():
         if name not in params:
@@ -605,5 +599,5 @@ def _check_flow(stages: Sequence[str], flow: Axes) -> None:
 
 
 def _words(value: Words) -> list[str]:
-    """One word stands for a list of it."""
+    """A list of words; a single word becomes a list."""
     return [value] if isinstance(value, str) else value

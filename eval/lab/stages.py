@@ -7,12 +7,10 @@ class Stage(NamedTuple):
     """One way to measure."""
 
     name: str
-    title: str  # for readers: what a figure is one of
-    implemented: bool = (
-        False  # hardware is made; it does all operations in one run: such a point has no workload
-    )
-    # that a point takes, until others like it have been measured: means over the spaces report, course and
-    # paper-001, -004, measured on two cores with nothing in the cache
+    title: str  # shown to readers
+    implemented: bool = False  # hardware is implemented; one run does all operations, so there is no workload
+    # first estimate of the duration of a point: means over the spaces report, course, paper-001 and
+    # paper-004, measured on two cores with an empty cache
     seconds: float = 1.0
 
 
@@ -35,10 +33,10 @@ STAGES: dict[str, Stage] = {
 DEFAULT = NATIVE
 IMPLEMENTED = tuple(name for name, stage in STAGES.items() if stage.implemented)
 CYCLES = tuple(name for name, stage in STAGES.items() if not stage.implemented)
-RTL = (NATIVE, VERILOG, PYTHON)  # where the RTL itself runs, the quickest first
-NETLIST = (FLOW, LAYOUT)  # where there is a netlist of library cells
+RTL = (NATIVE, VERILOG, PYTHON)  # stages that run the RTL, the fastest first
+NETLIST = (FLOW, LAYOUT)  # stages with a netlist of library cells
 
 
 def title(name: str) -> str:
-    """For readers; a stage of an older ledger is shown under its own name."""
+    """The title for readers; a stage of an older ledger is shown by its name."""
     return STAGES[name].title if name in STAGES else name

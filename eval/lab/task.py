@@ -1,4 +1,4 @@
-"""Tasks of campaigns, and what became of them."""
+"""Tasks of campaigns, and their outcomes."""
 
 import errno
 import os
@@ -12,27 +12,27 @@ from typing import Any, NamedTuple
 from ...fl.errors import BadInput
 
 Report = Callable[[int, int], None]
-LATE = "did not finish within"  # so many seconds: the message of a task that was ended
+LATE = "did not finish within"  # start of the message of a task that exceeded its time limit
 
 
 class Cost(NamedTuple):
-    """Properties that decide how long a task takes."""
+    """Properties that determine how long a task takes."""
 
     kind: tuple[Hashable, ...] = ()  # coarse first
-    weight: float = 1.0  # tasks of a kind take time in proportion to it
-    guess: float = 1.0  # seconds, as long as no task of the kind has ended
+    weight: float = 1.0  # duration within a kind is proportional to it
+    guess: float = 1.0  # in seconds, until a task of the kind has ended
 
 
 class Task:
-    """A piece of work that goes to another process; equal keys mean equal results."""
+    """A piece of work that may run in another process; equal keys mean equal results."""
 
     key: str
     cost = Cost()
-    size = 1  # its steps of the progress bar
+    size = 1  # steps in the progress bar
     text = ""  # shown while it runs alone
 
     def run(self, report: Report) -> Any:
-        """Return the result, or raise; `report` receives the steps done, and how many there are."""
+        """Compute the result, or raise; `report` receives the number of finished steps and of all steps."""
         raise NotImplementedError
 
 
@@ -44,13 +44,13 @@ class Outcome:
     result: Any
     error: str = ""
     seconds: float = 0.0
-    fatal: bool = False  # the reason holds for any task: it makes no sense to go on
-    refused: bool = False  # the reason is the input's: BadInput
-    reused: bool = False  # it is of an earlier run
+    fatal: bool = False  # the reason applies to every task, so continuing is pointless
+    refused: bool = False  # the input is wrong: BadInput
+    reused: bool = False  # from an earlier run
 
 
 def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> Outcome:
-    """Run a task and report any failure as an Outcome; bugs: an exception that nobody expects as well."""
+    """Run a task and return a failure as an Outcome; bugs: including unexpected exceptions."""
     start = time.perf_counter()
     fatal = refused = False
     try:

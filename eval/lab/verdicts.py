@@ -1,8 +1,8 @@
 """Verdicts of `modexlab prove` and `modexlab attack all`, as the ledger stores them, and reference verdicts.
 
-Reference verdicts are in eval/results/verdicts.jsonl, one on a line, with the digest of the hardware that was
-checked. `modexlab prove all --record`, `prove proc --record` and `attack all --record` write them. A check
-that was proved must stay proved.
+Reference verdicts are the lines of eval/results/verdicts.jsonl, each with the digest of the checked hardware.
+`modexlab prove all --record`, `prove proc --record` and `attack all --record` write them. A check that was
+proved must remain proved.
 """
 
 import functools
@@ -23,20 +23,20 @@ from ..designs.verilog_header import commit
 from . import keys
 from .point import Point
 
-TIME = "time"  # the kind of check that holds a machine to its promise about time
-PROMISED = " of "  # in the name of a check of the time of other promised fields than the secret ones
-OTHER_SCHEDULE = " schedule="  # in the name of a check of the time of another schedule than the machine's
-PROC = "proc"  # the processor, by its name
+TIME = "time"  # kind of check: a machine keeps its promise about time
+PROMISED = " of "  # in the name of a time check of promised fields other than the secret ones
+OTHER_SCHEDULE = " schedule="  # in the name of a time check of a schedule other than the machine's
+PROC = "proc"  # the name of the processor
 PROCESSOR = Point("proc-naive", 32)  # whose hardware is the processor
-LEAKAGE, FAULTS = ATTACKS = "leakage", "faults"  # kinds of checks by `modexlab attack`
-TRACES, SAMPLES = 5000, 1000  # operations and faults of an attack
+LEAKAGE, FAULTS = ATTACKS = "leakage", "faults"  # kinds of checks of `modexlab attack`
+TRACES, SAMPLES = 5000, 1000  # operations and faults per attack
 FILE = Path(__file__).parents[1] / "results" / "verdicts.jsonl"
 Key = tuple[str, int, str]
 _PROCESSOR = "eval.assurance.proof.processor.processor_checks"
 
 
 class Subject(NamedTuple):
-    """Subject of a proof; key: of itself, and of all inputs of a verdict."""
+    """The subject of a proof; key: a digest of the subject and of all inputs of a verdict."""
 
     name: str
     family: str
@@ -46,7 +46,7 @@ class Subject(NamedTuple):
 
     @classmethod
     def of(cls, accelerator: Runnable, kind: str = "") -> "Subject":
-        """A machine of the catalogue, or another accelerator; kind: of the checks."""
+        """A machine of the catalogue or a user's own accelerator; kind: of the checks."""
         design, settings = accelerator.design, dict(accelerator.parameters)
         digest = keys.sources_of_attacks() if kind in ATTACKS else keys.sources_of_proofs()
         key = _key([design.identity, accelerator.nbits, settings], digest)
@@ -54,7 +54,7 @@ class Subject(NamedTuple):
 
     @classmethod
     def processor(cls) -> "Subject":
-        """Return the processor in its default configuration."""
+        """The processor in its default configuration."""
         return cls(PROC, "processor", 32, {}, _key([PROC], sources.digest(_PROCESSOR)))
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A check of something, and what it came to."""
+    """A check of a subject, and its verdict."""
 
     key: str
     subject: str
@@ -75,11 +75,11 @@ class Verdict:
     verdict: str
     how: str
     seconds: float
-    at: str = ""  # when; empty before it is written
+    at: str = ""  # date; empty before it is recorded
 
     @property
     def by_nature(self) -> bool:
-        """The time depends on the secret, and the accelerator does not promise otherwise."""
+        """Whether the time depends on the secret and the accelerator does not promise otherwise."""
         if self.kind != TIME or self.verdict != REFUTED or self.name.startswith(f"{TIME}{PROMISED}"):
             return False
         # the name of a check states a schedule that is not the machine's own
@@ -87,15 +87,15 @@ class Verdict:
         settings = {**self.settings, **({SCHEDULE: other} if other else {})}
         try:
             return not catalogue.entry(self.subject).at(self.nbits, **settings).constant_time
-        except BadInput:  # a design or a parameter that does not exist any more
+        except BadInput:  # a design or a parameter that no longer exists
             return True
 
     @property
     def stale(self) -> bool:
-        """Sources have changed since."""
+        """Whether sources have changed since."""
         try:
             return self._now.key != self.key
-        except BadInput:  # a design or a parameter that is no more
+        except BadInput:  # likewise
             return True
 
     @property
@@ -126,7 +126,7 @@ class Verdict:
 
     @property
     def hardware(self) -> str:
-        """The digest of the hardware as it is now; BadInput if there is none."""
+        """The digest of the current hardware; BadInput if it no longer exists."""
         if self.subject == PROC:
             return _content(PROCESSOR)
         return _content(Point(self.subject, self.nbits, tuple(sorted(self.settings.items()))))
@@ -199,7 +199,7 @@ def record(verdicts: Iterable[Verdict], drop: Collection[Key] = ()) -> None:
 
 
 def lost(verdicts: Iterable[Verdict]) -> list[str]:
-    """The checks that were proved and are not proved now, in words."""
+    """Descriptions of the checks that were proved and no longer are."""
     before = recorded()
     return [
         f"{verdict.subject} {verdict.name}: was proved, is {verdict.verdict} now"

@@ -1,1 +1,1 @@
-"""The ledger: measurements, proofs and failures in one file, with join, export, verification and salvage."""
+"""The ledger: measurements, verdicts and failures in one file, with export, merge, check and salvage."""

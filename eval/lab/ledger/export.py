@@ -1,13 +1,13 @@
-"""Exports ledger rows as CSV, JSON Lines or Parquet, or as reference results, and reads those.
+"""Export of ledger rows as CSV, JSON Lines, Parquet or reference results, and access to reference results.
 
-A row is one figure with all that belongs to it. What has parts (parameters, tools) is an object in JSON
-lines, and JSON text in a column of the other two; the command is what one types.
+A row is one figure with all its metadata. Structured fields (parameters, tools) are objects in JSON Lines,
+and JSON text in a column of the other two; the command is text as typed in a shell.
 
-Reference results are text that diffs well, one JSON line per point. A line leaves out everything that two
-runs of the same hardware do not share: row numbers, dates and seconds. It keeps the point with all
-parameters, the tests passed, the tool versions, the commit, the digest of the hardware and the command.
-`modexlab ledger diff` compares such a file with a ledger as it compares two ledgers, and a ledger that is
-opened with one shows its figures for points of which it has none.
+Reference results are text that diffs well, one JSON line per point. A line leaves out everything that differs
+between two runs of the same hardware: row numbers, dates and seconds. It keeps the point with all parameters,
+the tests passed, the tool versions, the commit, the digest of the hardware and the command. `modexlab ledger
+diff` compares such a file with a ledger as it compares two ledgers. A ledger that is opened with one shows
+its figures for points that the ledger lacks.
 """
 
 import csv
@@ -37,7 +37,7 @@ from .records import FIGURE
 if TYPE_CHECKING:
     import pyarrow
 
-PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and a list
+PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and one list
 
 
 def _flat(row: Row) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _jsonl(rows: Sequence[Row], path: Path, _: Any) -> None:
 
 
 def arrow(rows: Sequence[Row]) -> "pyarrow.Table":
-    """The rows as a table of Arrow."""
+    """The rows as an Arrow table."""
     import pyarrow
 
     records = [_flat(row) for row in rows]
@@ -69,7 +69,7 @@ def arrow(rows: Sequence[Row]) -> "pyarrow.Table":
 
 
 def frame(rows: Sequence[Row]) -> Any:
-    """The rows as a DataFrame of pandas where that is installed, else as a table of Arrow."""
+    """The rows as a pandas DataFrame if pandas is installed, else as an Arrow table."""
     table = arrow(rows)
     return table.to_pandas() if importlib.util.find_spec("pandas") else table
 
@@ -83,7 +83,7 @@ def _parquet(rows: Sequence[Row], path: Path, _: Any) -> None:
 
 
 def _type(module: Any, name: str) -> "pyarrow.DataType":
-    """A column has one type, also if there are no rows; a figure's is that of the most general one."""
+    """The type of a column, which does not depend on the rows; figures have the most general numeric type."""
     if name in ("id", "measurement", "nbits"):
         return module.int64()
     return module.float64() if name in ("value", "seconds") else module.string()
@@ -94,20 +94,20 @@ def _type(module: Any, name: str) -> "pyarrow.DataType":
 NAME = "reference"  # of the format, for `modexlab ledger export`
 RESULTS = Path(__file__).parents[2] / "results"
 REFERENCE = RESULTS / "baseline.jsonl"
-SOURCES = RESULTS / "sources.txt"  # digest of the sources that REFERENCE was compared with; stale contents
-DETAILS = ("area_by_module", "commit", "tests", "worst_path")  # of a measurement, kept in the file
-MOST_FIGURES = 1000  # of a measurement; its number is that of a reference row without the last three digits
+SOURCES = RESULTS / "sources.txt"  # digest of the sources with which REFERENCE was verified; stale contents
+DETAILS = ("area_by_module", "commit", "tests", "worst_path")  # details of a measurement that the file keeps
+MOST_FIGURES = 1000  # per measurement; a row number is that of its measurement followed by three digits
 SMALLEST_SHARE = 0.01  # of the area, for a module to be listed
 
 
 class Line(msgspec.Struct):
-    """A measured point: the parts that two runs of the same hardware share."""
+    """A measured point: the fields that two runs of the same hardware share."""
 
     point: dict[str, Any]
-    marks: list[str]  # of a point without figures: why it has none
+    marks: list[str]  # for a point without figures: the reason
     command: str
     content: str  # digest of the hardware, without comments, or of the model
-    # operation, metric, value and unit; JSON has integers beyond 53 bits as hexadecimal text
+    # operation, metric, value and unit; integers beyond 53 bits are hexadecimal text
     figures: list[tuple[str, str, float | int | str, str]]
     family: str = ""
     parameters: dict[str, Any] = {}
@@ -117,9 +117,9 @@ class Line(msgspec.Struct):
 
 
 def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
-    """Write one line per point, sorted by point, its figures sorted by operation and metric.
+    """Write one line per point, sorted by point, with its figures sorted by operation and metric.
 
-    A point that was ended after a time says so, in the place of figures.
+    A point that exceeded its time limit has a mark instead of figures.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
@@ -163,20 +163,20 @@ def _place(point: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _digest(line: Mapping[str, Any]) -> str:
-    """Digest of the rest of a line. It does not match after a figure is changed by hand."""
+    """Digest of the rest of a line, which does not match if a figure was edited by hand."""
     return cache.key(json.dumps(line, sort_keys=True))
 
 
 class ReferenceSource(Source):
-    """Staleness of a reference result. While sources are as recorded, nothing is elaborated."""
+    """The staleness of a reference result. While the sources are as recorded, nothing is elaborated."""
 
     def moved(self, point: Point) -> bool:
         return _is_stale(content_in(self.key), point)
 
 
 def recorded_stale() -> frozenset[str] | None:
-    """Digests of the hardware of results that were stale when the file was verified; None if sources have
-    changed since.
+    """Content digests of the results that were stale when the file was verified; None if sources have changed
+    since.
     """
     sources, *stale = SOURCES.read_text().splitlines() if SOURCES.is_file() else [""]
     return frozenset(stale) if sources == keys.sources_of_hardware() else None
@@ -188,7 +188,9 @@ def _is_stale(content: str, point: Point) -> bool:
 
 
 class Reference:
-    """A file of reference results, read as a ledger is read. Its measurements have negative numbers."""
+    """A file of reference results, with the reading methods of a ledger. Its measurements have negative
+    numbers.
+    """
 
     def __init__(self, path: str | Path = REFERENCE) -> None:
         self.path = Path(path)
@@ -218,12 +220,12 @@ class Reference:
         return lines
 
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
-        """All figures that pass the filters, which are those of `Ledger.rows`; a reference has no history."""
+        """All figures that match the filters (those of `Ledger.rows`); a reference has no history."""
         rows = (row for number, line in enumerate(self._lines, 1) for row in _rows_of(line, -number))
         return [row for row in rows if all(_passes(row, *item) for item in filters.items())]
 
     def failures(self) -> list[Failure]:
-        """Points that were ended after a time."""
+        """Points that exceeded their time limit."""
         return [
             Failure(
                 version_of("", line.content),
@@ -238,11 +240,11 @@ class Reference:
         ]
 
     def verdicts(self) -> list[Verdict]:
-        """The reference verdicts; a file of one's own has none."""
+        """The reference verdicts; only modexlab's own file has any."""
         return [*reference()] if self.path.resolve() == REFERENCE else []
 
     def has(self, point: Point) -> bool:
-        """It has figures of this point as it is now."""
+        """Whether it has current figures of this point."""
         content = self._content.get(json.dumps(point.as_json(), sort_keys=True))
         return content is not None and not _is_stale(content, point)
 
@@ -251,12 +253,12 @@ class Reference:
         return {json.dumps(line.point, sort_keys=True): line.content for line in self._lines}
 
     def points(self) -> list[Point]:
-        """The points that it has figures of; BadInput for one that the catalogue no longer has."""
+        """The points of the file; BadInput for one that is no longer in the catalogue."""
         return [Point.from_json(line.point) for line in self._lines]
 
     def verify(self, progress: Callable[[int, int], None]) -> list[str]:
-        """Compare all digests with those of the present hardware; return the commands of those that differ.
-        For the file of modexlab, write down the sources and what is stale.
+        """Compare all digests with those of the current hardware; return the commands of the lines that
+        differ. For modexlab's own file, record the digests of the sources and of stale results.
         """
         changed = []
         for number, line in enumerate(self._lines, 1):
@@ -316,7 +318,7 @@ def _passes(row: Row, name: str, wanted: Any) -> bool:
     return getattr(row, name) in (wanted if several else [wanted])
 
 
-# ---- by the name of the format
+# ---- formats by name
 
 FORMATS: dict[str, Callable[[Sequence[Row], Path, Any], None]] = {
     "csv": _csv,
@@ -327,7 +329,7 @@ FORMATS: dict[str, Callable[[Sequence[Row], Path, Any], None]] = {
 
 
 def write(rows: Sequence[Row], format: str, path: Path, ledger: Any) -> None:
-    """Write rows to a file, whole or not at all; a device or a pipe is written to, and a link stays one."""
+    """Write rows to a file atomically. Devices and pipes are written directly; a symbolic link is kept."""
     if format not in FORMATS:
         raise unknown("format of an export", format, FORMATS)
     if path.exists() and not path.is_file():

@@ -1,10 +1,10 @@
 """Compares two ledgers, and merges one into the other.
 
-Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key
-changes with every source, and whether a figure moved with it is just the question. A joined measurement keeps
-its date and its tools. Of two measurements of a point the newer one counts; the older stays as history,
-whichever ledger it came from. Verdicts and results of tasks go with them, where there is no newer one.
-What failed does not: it may be measured here.
+Figures are matched by point, operation and metric, not by key: a key changes with every source, and the
+question is whether the figure moved with it. A merged measurement keeps its date and its tools. Of two
+measurements of a point the newer one counts; the older one remains as history, whichever ledger it came from.
+Verdicts and results of tasks are merged unless the target has newer ones. Failures are not merged: the point
+may be measurable here.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from .records import ABOUT, DIGEST_SIZE, FIGURE, MEASUREMENT, RESULT, VERDICT, R
 
 
 class Difference(NamedTuple):
-    """A figure that is not the same in both ledgers."""
+    """A figure that differs between two ledgers."""
 
     row: Row  # from the second one
     before: float | int
@@ -31,11 +31,11 @@ class Difference(NamedTuple):
 
     @property
     def relative(self) -> float | None:
-        """after / before - 1, if the first is not 0."""
+        """after / before - 1; None if `before` is 0."""
         return self.after / self.before - 1 if self.before else None
 
     def exceeds(self, tolerance: float) -> bool:
-        """The figures are further apart than this share of the first."""
+        """Whether the figures differ by more than this share of the first."""
         return abs(self.after - self.before) > tolerance * abs(self.before)
 
 
@@ -51,7 +51,9 @@ class Comparison(NamedTuple):
 def compare(
     before: Ledger | Reference, after: Ledger | Reference, tolerance: float = 0.0, **filters: Any
 ) -> Comparison:
-    """The newest figures of both, point by point; a relative difference of up to `tolerance` is none."""
+    """Compare the newest figures of both, point by point; a relative difference of up to `tolerance` is
+    ignored.
+    """
     first, second = (
         {
             (json.dumps(row.point, sort_keys=True), row.operation, row.metric): row
@@ -70,23 +72,23 @@ def compare(
 
 @dataclass
 class Joined:
-    """Counts of the records of one ledger, by their fate."""
+    """Counts of the records of a merged ledger."""
 
     path: Path
     added: int = 0  # measurements
-    there: int = 0  # they were in the other one already
-    older: int = 0  # of those that were added: the other one has a newer measurement of the point
-    conflicts: int = 0  # of those that were added: the other one has other figures under the same key
-    noted: int = 0  # verdicts and results, and of a ledger that is salvaged failures, that were added
+    there: int = 0  # already in the target
+    older: int = 0  # of those added: the target has a newer measurement of the point
+    conflicts: int = 0  # of those added: the target has other figures under the same key
+    noted: int = 0  # verdicts and results added, and failures in a salvage
 
 
 def join(into: Ledger, source: Ledger) -> Joined:
-    """Copy all measurements, verdicts and results of `source` into the other one."""
+    """Copy all measurements, verdicts and results of `source` into `into`."""
     return add_all(into, source.path, chain(*map(source.records, (MEASUREMENT, VERDICT, RESULT))))
 
 
 def add_all(into: Ledger, path: Path, found: Iterable[Record]) -> Joined:
-    """Copy the ledger at `path` in one transaction: all of it, or nothing, and nothing twice."""
+    """Add the records of the ledger at `path` in one transaction, without those that are there already."""
     joined = Joined(path)
     with into.writing() as connection:
         newest = newest_of(connection)
@@ -110,9 +112,9 @@ def add_all(into: Ledger, path: Path, found: Iterable[Record]) -> Joined:
 
 
 def newest_of(connection: sqlite3.Connection) -> dict[bytes, str]:
-    """The newest date of each point that is there, by a digest of the point, which is long.
+    """The newest date of each point in the ledger, by a digest of the point, which is long.
 
-    Asked for one by one, each would be a search of the whole table.
+    One query for all points: a query for each would scan the whole table.
     """
     found = connection.execute("SELECT point, max(at) FROM measurement GROUP BY point")
     return {_short(point): at for point, at in found}
@@ -123,7 +125,7 @@ def _short(text: str) -> bytes:
 
 
 def _same_key(connection: sqlite3.Connection, key: str) -> list[tuple[Any, ...]]:
-    """The identities (see Record) of the measurements that are there under a key; artifacts stay unread."""
+    """The identities (see Record) of the measurements with this key; artifacts are not read."""
     found = connection.execute("SELECT id, at, point FROM measurement WHERE key = ?", (key,)).fetchall()
     figures = f"SELECT {', '.join(FIGURE)} FROM figure WHERE measurement = ?"
     return [
@@ -132,7 +134,7 @@ def _same_key(connection: sqlite3.Connection, key: str) -> list[tuple[Any, ...]]
 
 
 def _add_note(connection: sqlite3.Connection, note: Record) -> bool:
-    """Copy a note, unless there is one about the same that is as new; whether it was copied."""
+    """Copy a note, unless there is one on the same subject that is as new; whether it was copied."""
     about = ABOUT[note.table]
     same = " AND ".join(f"{name} = ?" for name in about)
     there = connection.execute(

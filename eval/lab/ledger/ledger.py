@@ -1,10 +1,10 @@
 """The ledger: every measured figure in one SQLite file, with everything needed to measure it again.
 
-A measurement is one transaction, written as soon as it is made, and nothing is ever overwritten: the newest
-measurement of a point is the one that counts, older ones stay as its history. Any number of processes may
-read while one writes (write-ahead log); a second writer waits for its turn. They have to be on one machine,
-as the log is in shared memory: workers of a cluster hand what they measured to the process that writes. The
-file has a version (schema.py); an older one is brought up to date when it is opened.
+A measurement is one transaction, written as soon as it is available. Nothing is ever overwritten: the newest
+measurement of a point counts, older ones remain as its history. Any number of processes may read while one
+writes (write-ahead log); a second writer waits. All of them must be on one machine, because the log is in
+shared memory: workers of a cluster send their measurements to the process that writes. The file has a version
+(schema.py); an older file is migrated when it is opened.
 """
 
 import json
@@ -32,12 +32,12 @@ from . import export, records, schema
 from .export import Reference
 from .records import COLUMNS, FAILURE, FIGURE, MEASUREMENT, RESULT, VERDICT, Record
 
-WAIT_SECONDS = 120.0  # for other writers: milliseconds each, but a second each on a disk under load
+WAIT_SECONDS = 120.0  # for other writers: milliseconds each, or a second each on a loaded disk
 PAUSE_SECONDS = 0.02
 T = TypeVar("T")
 ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
 
-# what `rows` can be filtered by, and where it stands
+# filters of `rows`, and their columns
 FILTERS = {
     **{name: f"m.{name}" for name in ("key", "subject", "family", "nbits")},
     **{name: f"m.{name}" for name in ("interface", "workload", "stage")},
@@ -50,7 +50,7 @@ SHARED = tuple(name for name in COLUMNS[MEASUREMENT] if name != "details")
 
 
 def default_path() -> Path:
-    """Where the ledger is if nobody says: $MODEXLAB_LEDGER, else under the user's data directory."""
+    """The default path of the ledger: $MODEXLAB_LEDGER, or else a file in the user's data directory."""
     if explicit := os.environ.get("MODEXLAB_LEDGER"):
         return Path(explicit).absolute()
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -58,7 +58,7 @@ def default_path() -> Path:
 
 
 def require_file(path: Path) -> None:
-    """BadInput for a directory, a device or a pipe: it holds no ledger, and reading it might never end."""
+    """BadInput for a directory, a device or a pipe: it is no ledger, and reading it might never end."""
     if path.is_dir():
         raise BadInput(f"the ledger {path} is a directory; give the name of a file")
     if path.exists() and not path.is_file():
@@ -66,11 +66,10 @@ def require_file(path: Path) -> None:
 
 
 class Ledger:
-    """The file at `path`, opened when it is first used; it need not exist: then nothing has been measured
-    yet.
+    """The file at `path`, opened on first use. A file that does not exist is an empty ledger.
 
-    reference: results to show for points that the ledger has no figures of. May be used by several threads,
-    and goes to other processes as its path.
+    reference: results to show for points without figures in the ledger. A ledger may be used by several
+    threads, and is pickled as its path.
     """
 
     def __init__(self, path: str | Path | None = None, reference: Reference | None = None) -> None:
@@ -79,7 +78,7 @@ class Ledger:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
-        # the figures of measurements that were checked
+        # the figures of checked measurements, by number
         self._intact: dict[int, set[tuple[Any, ...]]] = {}
 
     def __reduce__(self) -> "tuple[type[Ledger], tuple[Path]]":
@@ -92,7 +91,7 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
-        """Let the file go; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
@@ -101,24 +100,24 @@ class Ledger:
 
     @property
     def exists(self) -> bool:
-        """There is such a file."""
+        """Whether the file exists."""
         return self.path.exists()
 
     # ---- writing
 
     def record(self, point: Point, measurement: Measurement) -> int:
-        """Add a measurement, in one transaction; returns its number.
+        """Add a measurement in one transaction and return its number.
 
-        Figures without a passing functional run of the same hardware are refused, and so is what is no
-        number, or a metric in another unit than its own.
+        Figures without a passing functional run of the same hardware are refused, as are non-finite values and
+        metrics in another unit than their own.
         """
         record = _record_of(point, measurement)
         with self.writing() as connection:
             return records.insert(connection, record)
 
     def record_first(self, point: Point, measurement: Measurement) -> int | None:
-        """The same, unless another process has measured the very same meanwhile: then None, and nothing is
-        written.
+        """The same, unless another process has recorded this version meanwhile: then return None and write
+        nothing.
         """
         record = _record_of(point, measurement)
         with self.writing() as connection:
@@ -127,7 +126,7 @@ class Ledger:
             return None if there else records.insert(connection, record)
 
     def fail(self, point: Point, message: str, seconds: float) -> None:
-        """Note that a point could not be measured, and why."""
+        """Record that a point could not be measured, and why."""
         what = {"point": _json(point.as_json()), "command": _json(point.command)}
         self._add(FAILURE, seconds, key=point.version, message=message, **what)
 
@@ -137,7 +136,7 @@ class Ledger:
         self._add(VERDICT, columns.pop("seconds"), **columns)
 
     def keep(self, key: str, result: Any, seconds: float) -> None:
-        """Record the result of a task, which is JSON."""
+        """Record the result of a task, a JSON value."""
         self._add(RESULT, seconds, key=key, result=_json(result))
 
     def _add(self, table: str, seconds: float, **columns: Any) -> None:
@@ -147,14 +146,14 @@ class Ledger:
             records.insert(connection, note)
 
     def forget(self, keys: Collection[str]) -> None:
-        """Remove the results of tasks: those of a command that has ended."""
+        """Delete the results of these tasks, whose command has ended."""
         with self.writing() as connection:
             connection.execute(f"DELETE FROM result WHERE key {_IN}", (_json(list(keys)),))
 
     # ---- reading
 
     def results(self, keys: Collection[str]) -> dict[str, tuple[Any, float]]:
-        """The newest results of these tasks, each with the seconds that it took."""
+        """The newest results of these tasks, each with its duration in seconds."""
         notes = self._newest(
             RESULT, f"SELECT max(id) FROM result WHERE key {_IN} GROUP BY key", _json(list(keys))
         )
@@ -162,7 +161,7 @@ class Ledger:
             return {note["key"]: (json.loads(note["result"]), note["seconds"]) for note in notes}
 
     def verdicts(self) -> list[Verdict]:
-        """Return the newest verdict on each check of a machine, in the order of the requests."""
+        """The newest verdict of each check, in the order of recording, after those of the reference."""
         notes = self._newest(
             VERDICT, "SELECT max(id) FROM verdict GROUP BY subject, nbits, settings, name ORDER BY max(id)"
         )
@@ -173,13 +172,14 @@ class Ledger:
         return [*(verdict for verdict in others if verdict.about not in known), *own]
 
     def names(self) -> set[str]:
-        """The names (Point.version) of all points that were measured, or that failed."""
+        """The versions (Point.version) of all points that were measured or failed."""
         return {name for (name,) in self._select("SELECT key FROM measurement UNION SELECT key FROM failure")}
 
     def failures(self, keys: Collection[str] | None = None) -> list[Failure]:
-        """Points that failed and have not been measured since, the last time that they did.
+        """The last failure of each point that has not been measured since.
 
-        keys: only failures under these names, with the same hardware, code and tools; else all of them.
+        keys: only failures of these versions, that is, with the same hardware, code and tools; else all
+        failures.
         """
         if keys is None:
             notes = self._newest(
@@ -210,8 +210,7 @@ class Ledger:
             ]
 
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
-        """Figures in the order in which they were recorded: of each point the newest measurement, or the
-        whole history.
+        """Figures in the order of recording: the newest measurement of each point, or the whole history.
 
         A filter (key, subject, family, nbits, interface, workload, stage, operation, metric, unit, id,
         measurement) is a value or a collection of values.
@@ -250,7 +249,7 @@ class Ledger:
         return [*(row for row in self.reference.rows(**filters) if _json(row.point) not in own), *rows]
 
     def row(self, number: int) -> Row:
-        """The figure of this number, of whatever age."""
+        """The figure with this number, current or not."""
         found = self.rows(history=True, id=number)
         if not found:
             raise BadInput(
@@ -260,7 +259,7 @@ class Ledger:
         return found[0]
 
     def measurement(self, number: int) -> Measurement:
-        """A whole measurement, with details and artifacts, by its own number."""
+        """A whole measurement by its number, with details and artifacts."""
         if number < 0 and self.reference is not None:
             return self.reference.measurement(number)
         if not self._select("SELECT 1 FROM measurement WHERE id = ?", number):
@@ -280,39 +279,41 @@ class Ledger:
             )
 
     def newest(self, keys: Collection[str]) -> Iterator[tuple[str, int, Measurement]]:
-        """The newest measurement under each of these names (Point.version), with its number."""
+        """The newest measurement of each of these versions (Point.version), with its number."""
         for key, number in self._select(
             f"SELECT key, max(id) FROM measurement WHERE key {_IN} GROUP BY key ORDER BY max(id)",
             _json(list(keys)),
         ):
             yield key, number, self.measurement(number)
 
-    # ---- as a whole
+    # ---- whole tables
 
     def export(self, format: str, path: str | Path, *, history: bool = False, **filters: Any) -> int:
-        """Write rows to a file, whole or not at all: csv, jsonl or parquet; returns how many."""
+        """Write rows to a file, whole or not at all, in a format of export.py; return how many."""
         found = self.rows(history=history, **filters)
         export.write(found, format, Path(path), self)
         return len(found)
 
     def frame(self, **filters: Any) -> Any:
-        """The rows as a table: a DataFrame where pandas is installed, else a table of Arrow. Filters are
-        those of `rows`.
+        """The rows as a table: a DataFrame if pandas is installed, else an Arrow table. Filters are those of
+        `rows`.
         """
         return export.frame(self.rows(**filters))
 
     def records(self, table: str) -> Iterator[Record]:
-        """All records of a table, in the order in which they were recorded."""
+        """All records of a table in the order of recording."""
         for (number,) in self._select(f"SELECT id FROM {table} ORDER BY id"):
             yield self._record(table, number)
 
     def _newest(self, table: str, statement: str, *values: Any) -> list[Mapping[str, Any]]:
-        """The columns of those notes of a table whose numbers the statement asks for."""
+        """The columns of the notes whose numbers the statement selects."""
         found = self._select(statement, *values)
         return [self._record(table, number).columns for (number,) in found]
 
     def _record(self, table: str, number: int) -> Record:
-        """BadInput if it is damaged: it would be shown, or get a digest of its own in another ledger."""
+        """A record. BadInput if it is damaged: otherwise it would be shown, or get a new digest in another
+        ledger.
+        """
         found = records.read(self._select, table, number)
         with self._decoding(f"{table} {number}"):
             if found is not None and found.intact:
@@ -321,7 +322,7 @@ class Ledger:
 
     @contextmanager
     def _decoding(self, what: str) -> Iterator[None]:
-        """Values of another type, where nothing but a digest says that they changed, or not even that."""
+        """Report values that cannot be decoded as damage; a digest does not reveal every change."""
         try:
             yield
         except (ValueError, TypeError, KeyError):
@@ -343,7 +344,7 @@ class Ledger:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, which is either there as a whole when the block has ended, or not at all."""
+        """One transaction, committed at the end of the block or rolled back."""
         with self._lock, self._explained("written"):
             connection = self._patiently(self._opened)
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -356,8 +357,8 @@ class Ledger:
 
     @staticmethod
     def _patiently(action: Callable[[], T]) -> T:
-        """Repeat the action while SQLite reports a lock without waiting: it does so while a log begins or
-        ends.
+        """Repeat the action while SQLite reports a lock without waiting, as it does while a log is created or
+        removed.
         """
         end = time.monotonic() + WAIT_SECONDS
         while True:
@@ -369,8 +370,8 @@ class Ledger:
             time.sleep(PAUSE_SECONDS)
 
     def _opened(self) -> sqlite3.Connection:
-        """The connection of this process: one that came by a fork must not be used, and not be closed
-        either.
+        """The connection of this process. A connection inherited through a fork must be neither used nor
+        closed.
         """
         if self._connection is not None and self._pid != os.getpid():
             _INHERITED.append(self._connection)
@@ -390,15 +391,15 @@ class Ledger:
             self.path if writable else self._read_only,
             timeout=WAIT_SECONDS,
             isolation_level=None,
-            check_same_thread=False,  # the lock sees to it
+            check_same_thread=False,  # the lock serialises access
             uri=not writable,
         )
         try:
-            connection.execute("PRAGMA synchronous = FULL")  # what is recorded survives the loss of power
+            connection.execute("PRAGMA synchronous = FULL")  # recorded data survives a loss of power
             connection.execute("PRAGMA foreign_keys = ON")
             version = schema.version_of(connection, self.path)
             if writable:
-                # readers and the writer do not hinder each other
+                # readers and the writer do not block each other
                 connection.execute("PRAGMA journal_mode = WAL")
             if version < schema.VERSION:
                 if not writable:
@@ -414,19 +415,19 @@ class Ledger:
 
     @property
     def _read_only(self) -> str:
-        """Where nobody can write, the file is all that there is, unless a log lies beside it."""
+        """The URI of a file that cannot be written; without a log next to it, the file is immutable."""
         log = self.path.with_name(self.path.name + "-wal")
         return f"{self.path.as_uri()}?mode=ro{'' if log.exists() else '&immutable=1'}"
 
     @contextmanager
     def _explained(self, verb: str) -> Iterator[None]:
-        """Add the remedy to errors of SQLite."""
+        """Convert errors of SQLite to BadInput with the remedy."""
         try:
             yield
         except sqlite3.Error as error:
             said = str(error)
             if "syntax error" in said and "malformed" not in said:
-                raise  # a statement of ours, and no fault of the file
+                raise  # a bug in our statement, not damage of the file
             meaning = next((meaning for text, meaning in _MEANING.items() if text in said), DAMAGED)
             raise BadInput(
                 f"the ledger {self.path} {meaning.format(verb=verb, path=self.path, said=said)}"
@@ -434,7 +435,7 @@ class Ledger:
 
 
 _IN = "IN (SELECT value FROM json_each(?))"
-# what SQLite says -> what that means to the user
+# part of SQLite's message -> message for the user
 _SAFE = "nothing that was recorded before is lost"
 _MEANING = {
     "full": f"cannot be written: the disk is full; make room, or {ANOTHER}; {_SAFE}",
@@ -448,19 +449,19 @@ _MEANING = {
 }
 _SALVAGE = "`modexlab ledger salvage {path}` recovers the intact rows and keeps the damaged file"
 DAMAGED = f"is damaged (SQLite: {{said}}); {_SALVAGE}"
-# connections of a parent process: if they were closed here, that process would lose its locks
+# connections of a parent process: closing them here would release its locks
 _INHERITED: list[sqlite3.Connection] = []
 
 
 def family_of(subject: str) -> str:
-    """The family of multipliers that does the work in a design or a system; "software" if none does."""
+    """The multiplier family of a design or a system; "software" if it has no multiplier."""
     if subject.startswith(SOFTWARE):
         return "software"
     return catalogue.entry(subject.removeprefix(HARDWARE)).family
 
 
 def _record_of(point: Point, measurement: Measurement) -> Record:
-    """Convert a measurement to rows; NoMeasurement if its figures are refused."""
+    """The record of a measurement; NoMeasurement if its figures are refused."""
     if why := _refusal(measurement):
         raise NoMeasurement(f"{' '.join(point.command)}: {why}; its figures are refused")
     columns = {
@@ -474,7 +475,7 @@ def _record_of(point: Point, measurement: Measurement) -> Record:
         "flow": _json(dict(point.flow)),
         "command": _json(point.command),
         **{name: _json(getattr(measurement, name)) for name in ("tools", "marks", "details")},
-        "seconds": float(measurement.seconds),  # as it is read: the digest is of that
+        "seconds": float(measurement.seconds),  # as it will be read, so that the digest matches
         "at": _now(),
     }
     figures = tuple((item.operation, item.metric, item.value, item.unit) for item in measurement.figures)
@@ -482,7 +483,7 @@ def _record_of(point: Point, measurement: Measurement) -> Record:
 
 
 def _refusal(measurement: Measurement) -> str:
-    """Why figures are refused; empty if they are not."""
+    """Why figures are refused; empty if they are accepted."""
     if not measurement.tests:
         return "no functional run of this hardware passed"
     for figure in measurement.figures:
@@ -495,7 +496,7 @@ def _refusal(measurement: Measurement) -> str:
 
 
 def _shared(number: int, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the rows of a measurement share."""
+    """The fields that the rows of a measurement share."""
     shared = {**columns, "measurement": number, "when": columns["at"]}
     del shared["at"]
     for name in ("parameters", "flow", "tools", "point", "marks", "command"):

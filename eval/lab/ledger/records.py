@@ -1,8 +1,8 @@
-"""Records of a ledger as its file has them: measurements, and notes, which are failed points, verdicts, and
-results of other tasks.
+"""Records of a ledger as stored in its file: measurements, and notes (failed points, verdicts, and results of
+other tasks).
 
-Each record has a digest of its content, by which a bit that has changed on the disk is found. Of several
-notes about the same thing the newest counts.
+Each record has a digest of its content, which reveals bits that have changed on the disk. Of several notes on
+the same subject the newest counts.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ from typing import Any
 from ..verdicts import Verdict
 
 DIGEST_SIZE = 16
-Select = Callable[..., list[tuple[Any, ...]]]  # asks SQLite
+Select = Callable[..., list[tuple[Any, ...]]]  # runs a query
 
 MEASUREMENT, FAILURE, VERDICT, RESULT = "measurement", "failure", "verdict", "result"
-# columns that go with a record to another ledger; measurements come first
+# columns that are copied to another ledger; measurements come first
 COLUMNS: dict[str, tuple[str, ...]] = {
     MEASUREMENT: (
         *("key", "point", "subject", "family", "nbits", "parameters", "interface", "workload", "stage"),
@@ -28,7 +28,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     VERDICT: tuple(field.name for field in fields(Verdict)),
     RESULT: ("key", "result", "seconds", "at"),
 }
-# columns that say what a note is about
+# columns that identify the subject of a note
 ABOUT = {FAILURE: ("point",), VERDICT: ("subject", "nbits", "settings", "name"), RESULT: ("key",)}
 FIGURE = ("operation", "metric", "value", "unit")
 
@@ -41,11 +41,11 @@ class Record:
     columns: Mapping[str, Any]
     figures: tuple[tuple[Any, ...], ...] = ()
     artifacts: tuple[tuple[str, bytes], ...] = ()
-    stored: str | None = None  # the digest beside it; None: it is new, or of a version without digests
+    stored: str | None = None  # the stored digest; None: a new record, or one of a version without digests
 
     @property
     def digest(self) -> str:
-        """Return the digest of the content."""
+        """Digest of the content."""
         columns = [self.columns[name] for name in COLUMNS[self.table]]
         artifacts = [(name, hashlib.blake2b(content).hexdigest()) for name, content in self.artifacts]
         measured = [columns, self.figures, artifacts]
@@ -54,17 +54,17 @@ class Record:
 
     @property
     def intact(self) -> bool:
-        """Return whether it is as it was written, if that is known."""
+        """Whether the content matches the stored digest, if there is one."""
         return self.stored in (None, self.digest)
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """Properties that identify a measurement: when, of which point, and its figures."""
+        """Date, point and figures, which identify a measurement."""
         return self.columns["at"], self.columns["point"], sorted(self.figures)
 
 
 def read(select: Select, table: str, number: int) -> Record | None:
-    """The record of this number; None if there is none."""
+    """The record with this number, or None."""
     names = COLUMNS[table]
     found = select(f"SELECT digest, {', '.join(names)} FROM {table} WHERE id = ?", number)
     if not found:
@@ -81,7 +81,7 @@ def read(select: Select, table: str, number: int) -> Record | None:
 
 
 def insert(connection: sqlite3.Connection, record: Record, **more: Any) -> int:
-    """Write a record with all that belongs to it; return its number."""
+    """Write a record with its figures and artifacts, and return its number."""
     number = _insert(connection, record.table, {**record.columns, **more, "digest": record.digest})
     for figure in record.figures:
         _insert(connection, "figure", {"measurement": number, **dict(zip(FIGURE, figure, strict=True))})

@@ -1,9 +1,9 @@
 """Salvage of a damaged ledger: copies its intact rows into another ledger.
 
-A file that was cut off lacks pages at its end; SQLite refuses each question that needs one of them. So
-measurements are asked for one by one, by their numbers, and those count whose row, figures and pictures can
-all be read and give the digest that was written with them; so are points that failed, and verdicts. A bit
-that has changed within a value is seen by nothing but the digest.
+A truncated file lacks pages at its end, and SQLite fails every query that needs one of them. Measurements are
+therefore read one by one, by number. A measurement counts if its row, figures and pictures can all be read
+and match the digest that was written with them; so do failures and verdicts. Only the digest reveals a bit
+that has changed within a value.
 """
 
 import shutil
@@ -22,13 +22,13 @@ from .join import Joined, add_all
 from .ledger import Ledger, require_file
 from .records import ABOUT, COLUMNS, MEASUREMENT, RESULT, Record, read
 
-# bytes of the header: the size of a page (1: 65,536), and how many pages there should be
+# offsets in the header: the size of a page (1: 65,536), and the number of pages
 PAGE_SIZE_AT, PAGES_AT = 16, 28
-MISSES = 10_000  # numbers one after the other without a measurement: behind them there is none
+MISSES = 10_000  # consecutive numbers without a measurement, after which no more are expected
 LOG = "-wal"
-SUFFIXES = (LOG, "-shm")  # what lies beside a file that is in use
-WAIT_SECONDS = 30.0  # for a writer that is just beginning its log
-UNREADABLE = (sqlite3.DatabaseError, TypeError, ValueError)  # a value of another type, too
+SUFFIXES = (LOG, "-shm")  # files next to a ledger that is in use
+WAIT_SECONDS = 30.0  # for a writer that is just creating its log
+UNREADABLE = (sqlite3.DatabaseError, TypeError, ValueError)  # including values of a wrong type
 Progress = Callable[[int, int], None]
 
 
@@ -39,10 +39,10 @@ class Found:
     path: Path
     intact: int
     unsure: int  # of those: written by a version without digests
-    damaged: tuple[int, ...]  # numbers whose measurement is not what was written, or cannot be read
-    sound: bool  # SQLite finds nothing wrong with the file as such
-    notes: int  # failures and verdicts that are whole
-    damaged_notes: tuple[str, ...]  # such as "verdict 3"
+    damaged: tuple[int, ...]  # numbers of measurements that have changed or cannot be read
+    sound: bool  # SQLite's integrity check passes
+    notes: int  # intact notes (see records.py)
+    damaged_notes: tuple[str, ...]  # for example "verdict 3"
 
     @property
     def whole(self) -> bool:
@@ -50,7 +50,7 @@ class Found:
 
 
 class Salvaged(NamedTuple):
-    """Counts of salvaged rows, and the present name of the file."""
+    """Counts of salvaged rows, and the new name of the damaged file."""
 
     found: Found
     joined: Joined
@@ -58,14 +58,14 @@ class Salvaged(NamedTuple):
 
 
 def verify(path: Path, progress: Progress | None = None) -> Found:
-    """Read all of it; nothing is changed."""
+    """Read the whole file without changing it."""
     with _copied(path) as copy:
         deque(copy.records(progress), maxlen=0)
         return copy.found(path)
 
 
 def salvage(path: Path, into: Ledger, progress: Progress | None = None) -> Salvaged:
-    """Copy intact rows to another ledger; if that is the same file, rename the damaged one first."""
+    """Copy intact rows to another ledger; if that is the same file, the damaged one is renamed first."""
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a ledger")
     kept = path
@@ -78,7 +78,7 @@ def salvage(path: Path, into: Ledger, progress: Progress | None = None) -> Salva
 
 
 def _moved(path: Path) -> Path:
-    """Out of the way, with what lies beside it."""
+    """Rename a file and the log files next to it; return the new path."""
     number = 1
     while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
@@ -91,20 +91,20 @@ def _moved(path: Path) -> Path:
 
 @contextmanager
 def _copied(path: Path) -> "Iterator[_Copy]":
-    """Copy the file with its log, as long as its header says that it is, and open the copy.
+    """Copy the file with its log, extend it to the length in its header, and open the copy.
 
-    SQLite's own backup would do for a file that is whole; of one that is not it takes nothing.
+    SQLite's own backup works for an intact file; from a damaged one it copies nothing.
     """
     require_file(path)
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         file = Path(directory) / "ledger.sqlite"
         address = f"{path.absolute().as_uri()}?mode=ro"
         try:
-            # who closes a file gives up all locks that his process has on it: so it stays open until the log
-            # is copied, too
+            # closing a file releases all locks that the process holds on it, so the reader stays open until
+            # the log is copied, too
             with closing(sqlite3.connect(address, timeout=WAIT_SECONDS, uri=True)) as reader:
-                with suppress(sqlite3.DatabaseError):  # damaged: then it is copied as it is
-                    # while somebody reads, SQLite keeps the log, so that file and log belong together
+                with suppress(sqlite3.DatabaseError):  # a damaged file is copied as it is
+                    # SQLite keeps the log while the reader is active, so that file and log match
                     reader.execute("BEGIN")
                     reader.execute("SELECT count(*) FROM sqlite_master").fetchall()
                 with path.open("rb") as source:
@@ -124,7 +124,7 @@ def _copied(path: Path) -> "Iterator[_Copy]":
 
 
 def _update(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the tables those of today; BadInput where nothing tells what the file is."""
+    """Migrate the tables to the current version; BadInput if the file is empty or cannot be identified."""
     try:
         version = schema.version_of(connection, path)
         if version < schema.VERSION:
@@ -139,14 +139,14 @@ def _update(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _sound(connection: sqlite3.Connection) -> bool:
-    """Whether SQLite finds nothing wrong."""
+    """Whether SQLite's integrity check passes."""
     with suppress(sqlite3.DatabaseError):
         return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
     return False
 
 
 class _Copy:
-    """The rows of a copied file that can be read."""
+    """The readable rows of a copied file."""
 
     def __init__(self, connection: sqlite3.Connection, sound: bool) -> None:
         self._connection, self._sound = connection, sound
@@ -165,12 +165,12 @@ class _Copy:
     def _of(self, table: str, progress: Progress | None) -> Iterator[Record]:
         """The intact records of a table, by number."""
         last = number = missing = 0
-        with suppress(sqlite3.DatabaseError):  # the highest number that was given, if that can still be read
+        with suppress(sqlite3.DatabaseError):  # the highest number assigned, if still readable
             ((last,),) = self._select(
                 "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?", table
             )
         guessed = last == 0
-        with suppress(sqlite3.DatabaseError):  # there are rows, or nobody can tell
+        with suppress(sqlite3.DatabaseError):  # the table has rows, or cannot be read
             guessed = guessed and bool(self._select(f"SELECT 1 FROM {table} LIMIT 1"))
         damaged = self._damaged[table]
         while number < last or (guessed and missing < MISSES):
@@ -181,7 +181,7 @@ class _Copy:
             with suppress(*UNREADABLE):
                 record = read(self._select, table, number)
                 intact = record is not None and record.intact
-                # numbers are given one after the other; nothing else is ever taken away
+                # numbers are consecutive, and only results are ever deleted
                 forgotten = record is None and table == RESULT
             missing = 0 if record else missing + 1
             if record and intact:
@@ -190,11 +190,11 @@ class _Copy:
                 yield record
             elif not forgotten:
                 damaged.append(number)
-        if guessed:  # behind the last that could be read nothing says that there was another
+        if guessed:  # nothing shows that there were records after the last readable one
             damaged[:] = [value for value in damaged if value <= number - missing]
 
     def found(self, path: Path) -> Found:
-        """Behind all records."""
+        """The counts, once all records have been read."""
         return Found(
             path,
             self._intact[MEASUREMENT],
@@ -211,8 +211,8 @@ def _beside(path: Path, suffix: str) -> Path:
 
 
 def _lengthened(file: Path) -> bool:
-    """Pages that the header speaks of and that are not there are put behind it, empty: SQLite then reads the
-    others.
+    """Append empty pages in place of those that the header counts but the file lacks, so that SQLite reads
+    the others; whether any were missing.
     """
     with file.open("r+b") as opened:
         header = opened.read(100)

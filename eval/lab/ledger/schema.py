@@ -1,13 +1,13 @@
 """The ledger's schema by version; new and old files go through the same migrations.
 
-A step is never edited once it has been released: what a newer version needs is a step of its own at the end.
+A released step is never edited: a newer version appends a step of its own.
 """
 
 import sqlite3
 
 from ....fl.errors import BadInput
 
-APPLICATION_ID = 0x6D786C67  # "mxlg", in the header of the file: this is ours
+APPLICATION_ID = 0x6D786C67  # "mxlg" in the header of the file marks a ledger
 
 STEPS = (
     # 1: figures
@@ -64,15 +64,15 @@ STEPS = (
         UNIQUE (measurement, name)
     );
     """,
-    # 3: measurements that came from another ledger when there was a newer one of the point
+    # 3: merged measurements that are older than one of the same point
     """
     ALTER TABLE measurement ADD COLUMN older INTEGER NOT NULL DEFAULT 0;
     """,
-    # 4: by which a bit that has changed on the disk is found; NULL with measurements of older versions
+    # 4: digests, which reveal bits that have changed on the disk; NULL in measurements of older versions
     """
     ALTER TABLE measurement ADD COLUMN digest TEXT;
     """,
-    # 5: what was proved (verdicts.py)
+    # 5: verdicts (verdicts.py)
     """
     CREATE TABLE verdict (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -90,7 +90,7 @@ STEPS = (
     );
     CREATE INDEX verdict_by_subject ON verdict (subject, nbits);
     """,
-    # 6: the same for what was noted: NULL as above
+    # 6: digests of failures and verdicts; NULL as above
     """
     ALTER TABLE failure ADD COLUMN digest TEXT;
     ALTER TABLE verdict ADD COLUMN digest TEXT;
@@ -112,10 +112,10 @@ VERSION = len(STEPS)
 
 
 def version_of(connection: sqlite3.Connection, path: object) -> int:
-    """The version of this file, 0 if it is empty; BadInput if it is not ours, or from a newer modexlab."""
+    """The version of this file, 0 if it is empty; BadInput if it is no ledger, or from a newer modexlab."""
     inside = connection.in_transaction
     if not inside:
-        connection.execute("BEGIN")  # all three of one moment, whoever makes the file at this one
+        connection.execute("BEGIN")  # one snapshot of all three, even while another process creates the file
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -134,7 +134,9 @@ def version_of(connection: sqlite3.Connection, path: object) -> int:
 
 
 def migrate(connection: sqlite3.Connection, path: object) -> None:
-    """Bring the file to the present version in one transaction, whoever else opens it at this moment."""
+    """Migrate the file to the current version in one transaction, safe against processes that open it
+    meanwhile.
+    """
     connection.execute("BEGIN IMMEDIATE")
     for step in STEPS[version_of(connection, path) :]:
         for statement in step.split(";\n"):  # executescript() would commit
