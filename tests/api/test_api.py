@@ -1,4 +1,4 @@
-"""modexlab from Python: what its page and its notebook show, and that it takes no time to import."""
+"""modexlab from Python: the code on its page and in its notebook runs, and importing it is fast."""
 
 import json
 import re
@@ -101,7 +101,7 @@ def test_page(tmp_path, monkeypatch):
 @regress
 @parametrize("shapes", [FEW, None], ids=["few", "all"])
 def test_notebook(shapes, tmp_path, monkeypatch):
-    """Its cells one after the other; in `make test` with fewer machines."""
+    """All cells in order; in `make test` with fewer machines."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -119,7 +119,7 @@ def test_notebook(shapes, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["leak", "pareto"])
 def test_notebooks_show_their_results(name):
-    """Each prints its figures, and draws, without being run."""
+    """The stored notebooks contain their figures and drawings without being run."""
     cells = json.loads((NOTEBOOK.parent / f"{name}.ipynb").read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]

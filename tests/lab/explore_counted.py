@@ -1,5 +1,5 @@
-"""`modexlab sweep` whose workers note each point before they begin it: so a test sees what is lost, or done
-twice.
+"""`modexlab sweep` whose workers record each point before they begin it, so that a test sees which points
+were lost or measured twice.
 """
 
 import os
@@ -14,7 +14,7 @@ PLACE = "MODEXLAB_TEST_COUNT"
 
 
 def counted(task):
-    """A line with the worker and the key, and then the figures."""
+    """Record the worker and the key of a task, then run the task."""
     with Path(os.environ[PLACE]).open("a") as file:
         file.write(f"{os.getpid()} {task.key}\n")
     return attempt(task)

@@ -1,5 +1,5 @@
-"""A sweep in a process of its own, again and again, with one ledger: what it has begun and what it has
-written down can be seen.
+"""A sweep in a separate process, which can be restarted with the same ledger; tests see which points it began
+and which it recorded.
 """
 
 import os
@@ -18,7 +18,7 @@ SECONDS = 300.0
 
 
 class SweepProcess:
-    """`modexlab sweep`, whose workers note each point before they begin it (explore_counted.py)."""
+    """`modexlab sweep` whose workers record each point before they begin it (explore_counted.py)."""
 
     def __init__(self, directory, space):
         self.ledger = directory / "ledger.sqlite"
@@ -40,27 +40,27 @@ class SweepProcess:
         )
 
     def keys(self):
-        """Return the keys of all recorded measurements."""
+        """The keys of all recorded measurements."""
         if not self.ledger.exists():
             return []
         connection = sqlite3.connect(self.ledger, timeout=SECONDS)
         try:
             return [key for (key,) in connection.execute("SELECT key FROM measurement ORDER BY id")]
         except sqlite3.OperationalError as error:
-            assert "no such table" in str(error)  # it was killed while it made the file
+            assert "no such table" in str(error)  # it was killed while it created the file
             return []
         finally:
             connection.close()
 
     def begins(self):
-        """Workers, and the keys of the points that they began."""
+        """The points that were begun, as pairs of the worker and the key."""
         if not self.begun.exists():
             return []
         words = (line.split() for line in self.begun.read_text().splitlines())
         return [(int(pid), key) for pid, key in words]
 
     def wait_for(self, count, process):
-        """Until so many points have begun."""
+        """Wait until this number of points has begun."""
         end = time.monotonic() + SECONDS
         while len(self.begins()) < count:
             assert process.poll() is None, process.communicate()

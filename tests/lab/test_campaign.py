@@ -1,4 +1,4 @@
-"""Campaigns: tasks are remembered as they end, and the time left follows from those before."""
+"""Campaigns: outcomes are recorded as tasks end, and the time left is estimated from finished tasks."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def ledger(tmp_path):
 
 
 def campaign(numbers, ledger, scheduler=None):
-    """The results by number, those reused, and the steps that were shown."""
+    """The results by number, the reused numbers, and the progress that was reported."""
     results, reused, steps = {}, set(), []
     made = Campaign(scheduler or Here(), lambda *counts: steps.append(counts), Results(ledger))
     with made.scheduler:
@@ -94,7 +94,7 @@ def test_results_go_to_another_ledger_and_are_checked(ledger, tmp_path):
 
 
 def test_what_is_left_counts_what_is_under_way(monkeypatch):
-    """Time already spent on a task in progress is subtracted; a slow one corrects the others."""
+    """The time spent on a task in flight is subtracted; a slow one raises the estimate of the others."""
     tasks = [Measuring(Point(name, 32, stage="flow")) for name in ("mont", "heap", "ssmm")]
     made = Campaign(Here(), lambda *_: None)
     made._left = Counter(task.cost for task in tasks)

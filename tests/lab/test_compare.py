@@ -1,7 +1,8 @@
-"""`modexlab compare`: which published figures are compared with which of ours, how, and the remarks.
+"""`modexlab compare`: which published figures are compared with which of ours, on what basis, and the
+remarks.
 
-Figures of ours are made up here, but for those of paper 003, which are formulas and measured: the arithmetic
-is what is tested.
+Our figures are made up here, because the arithmetic is under test. Those of paper 003 are formulas, and are
+computed.
 """
 
 import os
@@ -38,7 +39,7 @@ CYCLONE = (("device", "cyclone-v"),)
 
 
 class Bench:
-    """A ledger with made-up figures of ours beside those of the papers."""
+    """A ledger with made-up figures of ours."""
 
     def __init__(self, ledger):
         self.ledger = ledger
@@ -51,7 +52,7 @@ class Bench:
         return self.record(point, figure("cycles", value, workload))
 
     def chip(self, *figures, name="mont-001", stage="flow", flow=None, marks=()):
-        """A machine with its registers, at the paper's clock."""
+        """Record figures of a machine with its registers, at the paper's clock."""
         point = Point(name, 32, interface="xcel", stage=stage, flow=FLOW if flow is None else flow)
         self.record(point, *figures, marks=marks)
 
@@ -59,7 +60,7 @@ class Bench:
         self.chip(figure("area_um2", value), stage=stage, **fields)
 
     def found(self, number, table, **fields):
-        """Comparisons of a table, of figures with these fields."""
+        """The comparisons of the figures in a table that have these fields."""
         figures = [
             figure
             for figure in published.paper(number).table(table).figures()
@@ -81,12 +82,12 @@ def bench(ledger):
     return Bench(ledger)
 
 
-# ---- what is compared
+# ---- which figures are compared
 
 
 @parametrize("number", published.NUMBERS)
 def test_every_figure_is_compared_or_left_out_with_a_reason(number, ledger):
-    """And what is wanted of ours can be made."""
+    """All points that a comparison needs can be measured."""
     figures = list(published.paper(number).figures())
     compared = compare(figures, ledger)
     assert list(dict.fromkeys(id(item.figure) for item in compared)) == [id(figure) for figure in figures]
@@ -100,7 +101,7 @@ def test_every_figure_is_compared_or_left_out_with_a_reason(number, ledger):
 
 
 def test_bases(ledger):
-    """Cycles compare directly; what else does depends on technology."""
+    """Cycles compare directly; the basis of other figures depends on the technology."""
 
     def bases(number):
         by_metric = {}
@@ -141,7 +142,7 @@ def test_reasons(ledger):
         assert reason in left_out[cell], cell
 
 
-# ---- how
+# ---- verdicts
 
 
 def test_cycles_compare_directly(bench):
@@ -158,14 +159,14 @@ def test_cycles_compare_directly(bench):
 
 @parametrize("value, said", [(4199, "equal"), (3870, "fewer"), (4000, "equal"), (4300, "more")])
 def test_one_key_stands_for_a_mean(bench, value, said):
-    """4076 cycles: a key may be off by 5 %, where the same operands would give the same cycles within 2 %."""
+    """4076 cycles: a single key may differ by 5 %, where equal operands allow only 2 %."""
     bench.cycles(value, "ssmm-004", 64, "decrypt")
     comparison = bench.found("004", "1", row="64, Algo 6", column="Cycles")[0]
     assert comparison.verdict == f"twin {said}: same work; one key for a mean over keys"
 
 
 def test_only_the_same_work_counts(bench):
-    """Not another width, parameter, interface, workload or machine."""
+    """Figures at another width, parameter, interface, workload or machine do not count."""
     bench.cycles(1, "mont-001", 64)
     bench.cycles(2, "mont-001", 32, "decrypt")
     bench.cycles(3, interface="xcel")
@@ -177,7 +178,7 @@ def test_only_the_same_work_counts(bench):
 
 
 def test_the_stage_that_says_most(bench):
-    """Hardware before its formula; the newest of a stage."""
+    """Hardware takes precedence over its formula; within a stage the newest row counts."""
     for value, stage in ((2, "native"), (1, "native"), (3, "formula"), (4, "cl")):
         bench.cycles(value, stage=stage)
     assert bench.encryption().twin.value == 1
@@ -185,7 +186,7 @@ def test_the_stage_that_says_most(bench):
 
 @parametrize("stage, said", [("formula", "by formula"), ("cl", "by the cycle-level model")])
 def test_what_no_hardware_has_done(bench, stage, said):
-    """A formula is said to be one, and the machine itself is still to be measured."""
+    """A figure by formula is labelled as one, and its machine remains to be measured."""
     bench.cycles(162, stage=stage)
     first = bench.encryption()
     assert first.verdict == f"twin equal: same work; {said}"
@@ -198,7 +199,7 @@ def test_what_no_hardware_has_done(bench, stage, said):
 
 
 def test_the_present_sources_go_first(bench, monkeypatch):
-    """A fresh netlist before a stale layout, and what is stale says so."""
+    """A current netlist takes precedence over a stale layout; a stale figure is labelled."""
 
     bench.area(1.0, "layout")
     assert bench.area_001().verdict == "twin smaller: same cells, other tools"
@@ -214,8 +215,8 @@ def test_the_present_sources_go_first(bench, monkeypatch):
 
 
 def test_only_the_usual_flow_counts(bench):
-    """Style and density may differ, and are named; another adder or no sizing is another chip than the paper
-    is held against.
+    """Style and density may differ, and are named. Another adder, or no sizing, makes a chip that is not
+    comparable with the paper's.
     """
 
     def compared(value, stage, *flow):
@@ -244,7 +245,9 @@ def test_area_and_energy_on_the_same_cells(bench):
 
 
 def test_energy_is_known_between_bounds(bench):
-    """Without glitches and with all of them; the paper has 4.46 nJ. A lower bound that is alone says less."""
+    """The bounds are without glitches and with full-swing glitches; the paper has 4.46 nJ. A lower bound
+    alone decides less.
+    """
     for lower, upper, said in (
         (3.0, None, "twin lower bound only"),
         (4.46, None, "twin lower bound only"),
@@ -262,7 +265,7 @@ def test_energy_is_known_between_bounds(bench):
 
 
 def test_clock_and_style(bench):
-    """The paper's clock; the style that others are measured with, if it reaches that."""
+    """The clock is the paper's; the style is the default one if it meets that clock."""
 
     compared = bench.area_001
 
@@ -297,7 +300,7 @@ def test_marked_rows_are_kept_out(bench):
 
 
 def test_ratios_across_technologies(bench):
-    """Table 7 of 000 at 32 bits: CM (PM) takes 6816 / 400 times the logic of MM (M)."""
+    """Table 7 of 000 at 32 bits: CM (PM) has 6816 / 400 times the logic of MM (M)."""
 
     def alms(name, value, marks=()):
         figures = (figure("alm", value), figure("lut", 2 * value))
@@ -334,7 +337,7 @@ def test_resources_of_the_same_family(bench):
 
 
 def test_corrected_figures_are_compared(bench):
-    """Not those that are printed: two of 003's counts are exchanged."""
+    """Corrected figures replace the printed ones: two cycle counts of 003 are exchanged."""
     bench.cycles(332440, "mmmul-004", 1024, stage="formula")
     comparison = bench.found("003", "17.4", row="64", column="N_CK")[0]
     values = comparison.figure.value, comparison.value, comparison.ratio(comparison.ours)
@@ -343,7 +346,7 @@ def test_corrected_figures_are_compared(bench):
 
 
 def test_machines_that_cannot_be_made(bench):
-    """Our compression trees end before the paper's do; what is left is the other machine of ours."""
+    """Our compression trees end at narrower widths than the paper's; only our other machine is compared."""
     (comparison,) = bench.found("000", "13", row="512", column="CM (PM)")
     assert comparison.twin is None and comparison.ours.name == "heap"
     assert comparison.note == "no twin of this width"
@@ -371,7 +374,7 @@ def test_what_is_missing(bench, monkeypatch):
 
 @pytest.mark.usefixtures("real_content")
 def test_measures_what_is_missing(cli, ledger):
-    """The formulas of paper 003's machines, computed once; slow points are announced."""
+    """The formulas of paper 003's machines are computed once; slow points are announced."""
     message = cli.fails("compare paper-003 --own")
     assert message.endswith("; add --measure") and str(ledger.path) in message
     result = cli.passes("compare paper-003 --measure --own")
@@ -436,7 +439,7 @@ def test_text_of_what_is_not_measured_and_stale(cli, bench, monkeypatch):
 
 
 def test_text_is_no_wider_than_a_terminal(cli, bench):
-    """Whatever has been measured: a long verdict wraps, or stands below its row."""
+    """A long verdict wraps or moves below its row, for any set of measurements."""
     wanted = missing(compare(published.figures(), bench.ledger))
     for point in wanted.quick + wanted.long:
         operations = (point.workload,) if point.workload else ("encrypt", "decrypt")
@@ -466,7 +469,7 @@ def test_markdown(cli, bench):
 
 
 def test_latex(cli, bench):
-    """The rows of the text, with escaped signs; all text around the tables is a comment."""
+    """The tables have the rows of the text output, escaped; all text outside them is comments."""
     said = cli("compare cores mont --nbits 32 --latex").out
     assert said.count(r"\begin{tabular}") == said.count(r"\end{tabular}") == said.count(r"\toprule") > 2
     assert re.search(r"^mont!? & ours & \d+ & \d+ & .* \$\\pm\$\d+\\% & .* \\\\$", said, re.MULTILINE)
@@ -477,7 +480,7 @@ def test_latex(cli, bench):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="Debian's texlive-latex-recommended is missing")
 def test_latex_compiles(cli, tmp_path):
-    """Tables of all columns are set without an error, none wider than the text."""
+    """Tables with all columns compile without an error, and none is wider than the text."""
     head = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}"
     tables = cli("compare cores --nbits 32 --nbits 1024 --latex").out
     (tmp_path / "tables.tex").write_text(f"{head}\n{tables}\n\\end{{document}}\n")
@@ -495,7 +498,7 @@ def test_all_papers_and_widths(cli, bench):
 
 
 def test_a_point_that_fails(cli, ledger, monkeypatch):
-    """The rest is measured all the same; exit code 1."""
+    """The other points are measured all the same; the exit code is 1."""
     from modexlab.eval.lab.measure import measure
 
     def sometimes(point, progress=None, *, jobs=2):
@@ -519,7 +522,7 @@ def test_a_point_that_fails(cli, ledger, monkeypatch):
 
 
 def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
-    """Ctrl-C after the first point; the same command measures the rest."""
+    """After Ctrl-C at the first point, the same command measures the rest."""
     real = Sweep._take
 
     def take(sweep, *args):
@@ -557,13 +560,13 @@ test_refused = pytest.mark.usefixtures("ledger")(
 
 @regress
 def test_paper_001_measured(cli, ledger):
-    """Twins take the cycles that the paper's own RTL takes."""
+    """The twins have the cycle counts of the paper's own RTL."""
     report = cli.json("compare paper-001 --table RTL --measure --own")
     assert [item["twin"]["ratio"] for item in report if item["compared"]] == [1] * 6
 
 
 def test_products_of_paper_002(cli, ledger):
-    """From product to product: the twin's cycles are those of the prose, at its three widths."""
+    """The interval between products: the twin has the cycles of the prose at its three widths."""
     cli.passes("compare paper-002 --table text --measure --own")
     report = cli.json("compare paper-002 --table text --own")
     twins = {

@@ -1,7 +1,6 @@
-"""`modexlab compare cores`: which cores stand beside each other, what follows from their figures, and what is
-said of it.
+"""`modexlab compare cores`: which cores are compared, the derived figures, and the text.
 
-Figures of ours are made up here, but for those of the long regression: the arithmetic is what is tested.
+Our figures are made up here, because the arithmetic is under test; those of the long regression are measured.
 """
 
 import re
@@ -39,7 +38,7 @@ KEYS = (
 
 
 def of_flow(area, clock, **counted):
-    """A run of the flow that meets its clock by a tenth; counted: cycles and energy by operation."""
+    """A run of the flow whose slack is a tenth of the clock; counted: cycles and energy by operation."""
     figures = [figure("area_um2", area), figure("clock_ns", clock), figure("wns_ns", clock / 10)]
     for operation, (cycles, energy) in counted.items():
         values = {"cycles": cycles, "time_ns": cycles * clock, "energy_nj": energy}
@@ -49,13 +48,13 @@ def of_flow(area, clock, **counted):
 
 
 def only(found, **fields):
-    """The one with these."""
+    """The only core with these fields."""
     (core,) = [item for item in found if all(getattr(item, name) == value for name, value in fields.items())]
     return core
 
 
 class Bench:
-    """A ledger with runs of the flow that are made up."""
+    """A ledger with made-up runs of the flow."""
 
     def __init__(self, ledger):
         self.ledger = ledger
@@ -76,11 +75,11 @@ def bench(ledger):
     return Bench(ledger)
 
 
-# ---- what follows from figures
+# ---- derived figures
 
 
 def test_a_multiplier_beside_its_floor(bench):
-    """The floor by the areas that stand in the Liberty file, read here in another way."""
+    """The floor is computed from areas that the test parses from the Liberty file itself."""
     bench.run("mont", 128, 20_000.0, 1.5, product=(16, 0.5))
     core = bench.core("mont", 128)
     text = kit.find().lib.read_text()
@@ -116,7 +115,7 @@ def test_without_figures_cycles_are_by_formula(ledger):
     assert {core.kind for core in own} == {"ours", "twin"} and not any(core.measured for core in own)
     for core in own:
         machine = catalogue.find(core.design).at(core.nbits, **core.settings)
-        # with CRT a machine's products are of half the width
+        # with CRT a machine's products have half the width
         assert core.product_cycles == (None if core.settings.get("crt") else machine.product_cycles)
         assert core.product_ns is None and core.area_um2 is None and core.operation_us is None
         assert core.tests_passed is None and "modexlab asic" in core.command and "--fmax" in core.command
@@ -135,9 +134,9 @@ def test_what_is_measured_is_not_missing(bench):
 
 
 def test_in_which_order_they_are_measured(ledger):
-    """One synthesis of each whose clock is known, then the searches; of both ours at every width first, then
-    the paper's beside it, all multipliers before whole machines, narrow ones first; a design by a manifest
-    before all.
+    """First one synthesis of each core with a known clock, then the searches. Both have the same order:
+    designs of manifests, then our multipliers at every width, then those of papers, then whole machines,
+    narrow ones first.
     """
     (design,) = catalogue.by_manifests([MANIFEST])
     found = cores(ledger, [2048, 32, 1024], manifests=[design])
@@ -156,7 +155,7 @@ def test_in_which_order_they_are_measured(ledger):
 
 
 def test_one_synthesis_of_a_wide_multiplier_is_not_long(bench, monkeypatch):
-    """A search of its clock is, and so is a machine either way."""
+    """A search for its clock is long, and so is a machine with or without a search."""
     at = {part: Point("heap", 1024, **fields) for part, fields in (("unit", UNIT), ("machine", MACHINE))}
     known = {("", *lab.machine_of(point.as_json())): 1.95 for point in at.values()}
     monkeypatch.setattr(lab, "known_clocks", lambda: known)
@@ -172,7 +171,7 @@ def test_one_synthesis_of_a_wide_multiplier_is_not_long(bench, monkeypatch):
 
 
 def test_a_clock_that_was_given_is_noted(bench):
-    """And gives way to one that was searched, which is missing if it is asked for."""
+    """A row with a searched clock replaces it, and is missing until then if requested."""
     bench.run("mont", 32, 3_000.0, 3.0, {**UNIT, "flow": {"clock_period": 3.0}}, product=(4, 0.1))
     core = bench.core("mont")
     assert core.product_ns == 12.0 and lab.CLOCK_GIVEN in core.note
@@ -186,7 +185,7 @@ def test_a_clock_that_was_given_is_noted(bench):
 
 
 def test_all_that_the_ledger_has_of_the_kind(bench):
-    """Settings that the space has not, and layouts beside netlists."""
+    """The table includes settings that are not in the space, and layouts as well as netlists."""
     bench.run("heap", 32, 4_000.0, 2.0, settings=(("digit_nbits", 8),), product=(7, 0.1))
     bench.run("heap", 32, 9_000.0, 2.5, product=(5, 0.1))
     bench.run("heap", 32, 9_500.0, 2.75, {**UNIT, "stage": "layout"}, product=(5, 0.1))
@@ -199,7 +198,9 @@ def test_all_that_the_ledger_has_of_the_kind(bench):
 
 
 def test_answers_that_come_later_than_the_next_product_begins(bench):
-    """The time from product to product counts; the latency is another figure, by formula before a run."""
+    """The interval between products counts. The latency is a separate figure, by formula until it is
+    measured.
+    """
     for name, latency, interval in (("systolic-002", 13, 11), ("mont", 4, 4), ("heap", 5, 5)):
         core = bench.core(name)
         assert (core.latency_cycles, core.product_cycles) == (latency, interval)
@@ -211,7 +212,7 @@ def test_answers_that_come_later_than_the_next_product_begins(bench):
 
 
 def test_a_row_states_its_terms(bench, cli):
-    """Clock asked and met, stage, kit, protections and the spread of the energy, as data and in tables."""
+    """Clock requested and met, stage, kit, protections and spread of the energy, as data and in tables."""
     bench.run("mont", 32, 10_000.0, 2.0, MACHINE, encrypt=(77, 0.1), decrypt=(129, 0.4))
     names = "period_ns met_ns stage technology conversions crt blinded checked constant_time exponent_nbits"
     rows = cli.json("compare cores mont --nbits 32 --own")
@@ -245,7 +246,7 @@ def test_protections_of_machines_and_of_published_ones(bench):
 
 
 def test_a_table_holds_one_workload_at_one_stage(bench, cli):
-    """Exponents of another length, machines for one modulus, and layouts have tables of their own."""
+    """Exponents of another length, machines for one modulus, and layouts have separate tables."""
     for stage in ("flow", "layout"):
         bench.run(
             "mont", 32, 10_000.0, 2.0, {**MACHINE, "stage": stage}, encrypt=(77, 0.1), decrypt=(129, 0.4)
@@ -270,7 +271,9 @@ def test_a_table_holds_one_workload_at_one_stage(bench, cli):
 
 
 def test_the_machine_to_take(bench, cli):
-    """Within an area the fastest, within a time the smallest; what misses the limit is named."""
+    """--pick names the fastest within an area and the smallest within a time, or the one that misses the
+    limit least.
+    """
     for name, area, cycles in (("mont", 9_000.0, 100), ("ssmm", 4_000.0, 900), ("fold", 20_000.0, 50)):
         bench.run(name, 32, area, 2.0, MACHINE, encrypt=(cycles, 0.1), decrypt=(cycles, 0.1))
     bench.run("heap", 128, 90_000.0, 2.0, MACHINE, encrypt=(1000, 0.1), decrypt=(1000, 0.1))
@@ -291,8 +294,8 @@ def test_the_machine_to_take(bench, cli):
 
 
 def test_a_private_operation_says_what_it_is(bench, cli):
-    """The promise tells protected machines from plain ones in one table."""
-    bench.run("mont", 16, 1_000.0, 0.5, MACHINE)  # so that there is a file
+    """The promise distinguishes protected machines from plain ones in one table."""
+    bench.run("mont", 16, 1_000.0, 0.5, MACHINE)  # creates the file
     rows = cli.json("compare cores --nbits 32 --own")
     found = {
         row["design"]: picked(row, "constant_time exponent_nbits")
@@ -306,7 +309,7 @@ def test_a_private_operation_says_what_it_is(bench, cli):
 
 
 def test_a_figure_from_a_repository_names_its_commit(bench, monkeypatch):
-    """Or says that it is unknown; a row has its address and how it was obtained."""
+    """The commit may be `unknown`; a row has its URL and how it was obtained."""
     otbn = only(bench.cores(2048), design="OTBN")
     assert (otbn.operation_cycles, otbn.commit, otbn.crt) == (19_860_177, "unknown", False)
     assert "otbn_intro.md" in otbn.source and "commit unknown" in otbn.source and otbn.constant_time == "yes"
@@ -322,7 +325,7 @@ def test_a_figure_from_a_repository_names_its_commit(bench, monkeypatch):
 
 
 def test_rows_that_are_not_measured_say_why(ledger, cli):
-    """Not yet, or it takes long, or it failed, and how; and what there cannot be."""
+    """Not measured yet, too slow, or failed, with the message; impossible points are listed as well."""
     ledger.fail(Point("mont", 32, **UNIT), "step gate-sim: out of cells", 3.0)
     found = cores(ledger, [32, 1024], ["mont", "heap", "fold"])
     failed = only(found, name="mont", part="unit", nbits=32)
@@ -335,7 +338,7 @@ def test_rows_that_are_not_measured_say_why(ledger, cli):
     assert "Not measured: 2 points" in out and "There is no fold, 32 bits, unit" in out
 
 
-# ---- which
+# ---- points
 
 
 def test_widths_between_take_the_next_designs():
@@ -366,7 +369,7 @@ def test_searches_begin_at_the_clocks_of_the_reference_results():
             known += 1
     assert known > 40
     assert not any(lab.at_known_clock(point) for point in wanted([8], ["mont"]).points), "its clock was given"
-    for name, interface, clock_ns in (("heap", "unit", 1.5), ("mont", "stream", 2.65)):  # none given by hand
+    for name, interface, clock_ns in (("heap", "unit", 1.5), ("mont", "stream", 2.65)):  # not set by hand
         (begun,) = (point for point in wanted([32], [name]).points if point.interface == interface)
         assert dict(begun.flow)["clock_period"] == clock_ns
 
@@ -400,7 +403,7 @@ def test_without_a_search_the_text_says_what_is_missing(ledger, cli, monkeypatch
 
 
 def test_a_space_that_is_wrong_is_reported(ledger, cli, monkeypatch):
-    """An unknown design is refused; a design that cannot have a setting is named, with --json as well."""
+    """An unknown design is refused; an illegal setting of a design is reported, also with --json."""
 
     def narrow(subject, **settings):
         part = Part((subject,), (32,), ("encrypt",), ("flow",), ("stream",), settings, {})
@@ -497,7 +500,7 @@ def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
 
 
 def test_without_a_search(bench, cli, monkeypatch):
-    """One synthesis each, where a clock is known; nothing is made for those that were searched."""
+    """One synthesis each, if a clock is known; cores whose clock was searched are not measured again."""
     asked = []
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
     points = [Point("heap", 32, **fields) for fields in (UNIT, MACHINE)]
@@ -540,7 +543,7 @@ test_refused = pytest.mark.usefixtures("ledger")(
 @regress
 @pytest.mark.usefixtures("real_content")
 def test_a_real_run(ledger, cli):
-    """Two cores through the flow, each at its highest clock; a second run measures nothing."""
+    """Two cores go through the flow, each at its highest clock; a second run measures nothing."""
     command = "compare cores mont mmmul-004 --nbits 8 --measure --json --own"
     result = cli(command)
     own = [row for row in result.json() if row["kind"] != "published"]

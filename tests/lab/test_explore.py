@@ -1,7 +1,6 @@
 """`modexlab sweep`: sweeps, their fronts, how they resume, and what they refuse.
 
-Most run here in this process, with figures that are made up, so that every case can be had; some in workers
-with real points.
+Most tests run in this process with made-up figures, to reach every case; some use workers with real points.
 """
 
 import errno
@@ -81,7 +80,7 @@ clock_period = {from = 1.0, to = 4.0, step = 0.25}
 
 
 class Inline(Scheduler):
-    """Measures in this process, one point a look."""
+    """Runs tasks in this process, one per call of `collect`."""
 
     name = "this process"
     slots, workers = 3, 1
@@ -107,7 +106,7 @@ def measured(*figures, marks=(), tests="made up"):
 
 
 def good(point):
-    """Invent a measurement of the flow: time and area from the chained and the parallel parts."""
+    """A made-up measurement of the flow: time and area depend on the chained and the parallel parts."""
     settings, clock = point.resolved, dict(point.flow)["clock_period"]
     rounds = point.nbits // settings["steps_per_stage"]
     cycles = {"encrypt": 20 * rounds, "decrypt": 35 * rounds + settings["nstages"]}
@@ -117,8 +116,8 @@ def good(point):
 
 
 class Explore:
-    """`modexlab sweep` on a space and a ledger of its own, with measurements by `work`, which may do
-    anything; notes the points that were begun.
+    """`modexlab sweep` on its own space and ledger, with `work` in place of the measurement; `begun` lists
+    the points that were begun.
     """
 
     def __init__(self, cli, directory, monkeypatch):
@@ -144,7 +143,7 @@ class Explore:
         return f"sweep {self.path} --ledger {self.ledger.path} {options}"
 
     def __call__(self, text, options="", code=0):
-        """The JSON of a run."""
+        """The JSON output of a run."""
         result = self.cli(self._command(text, f"{options} --json"))
         assert result.code == code, result
         return result.json()
@@ -175,7 +174,7 @@ def points_of(text):
 
 
 def test_fronts_are_those_of_the_figures(explore):
-    """Against all points compared with all; encryption and decryption each have their own."""
+    """The fronts equal those of a comparison of all pairs; each operation has its own."""
     report = explore(FLOWS)
     points = points_of(FLOWS)
     none = dict.fromkeys(("reused", "failed", "dropped"), 0)
@@ -235,7 +234,7 @@ def test_many_fronts_are_one_table(explore):
 
 
 def test_a_stage_that_lacks_objectives(explore):
-    """Its fronts are over the others, cycles for the time; where there are none it has no front."""
+    """Its front has the other objectives, with cycles in place of time; without any it has no front."""
     text = FLOWS.replace('["flow"]', '["flow", "formula", "fpga"]').replace("[4, 8, 16]", "[8, 16]")
 
     def work(point):
@@ -261,7 +260,7 @@ def test_a_stage_that_lacks_objectives(explore):
 
 
 def test_one_table_of_fronts_over_different_objectives(explore):
-    """A quantity that a stage does not measure is a dash."""
+    """A metric that a stage does not measure is a dash."""
     text = FLOWS.replace('["flow"]', '["flow", "formula"]').replace("[32]", "[16, 32]")
     cycles = figure("cycles", 90, "encrypt")
     explore.work = lambda point: good(point) if point.stage == "flow" else measured(cycles)
@@ -289,7 +288,7 @@ def test_a_flow_without_one_of_its_figures_is_on_no_front(explore):
 
 
 def test_exponents_are_no_cost(explore):
-    """Their total is of one base with many exponents, and says nothing of which machine is better."""
+    """Their total covers one base with many exponents, and does not show which machine is better."""
     text = FORMULAS.replace('"decrypt"]', '"exponents"]')
     explore.work = lambda point: measured(figure("cycles", 9, point.workload))
     report = explore(text)
@@ -307,7 +306,7 @@ def test_marks_and_broken_constraints_keep_points_off_the_front(explore):
         return replace(good(point), marks=("misses its clock",) if late else ())
 
     explore.work = work
-    for _ in range(2):  # measured, and read from the ledger
+    for _ in range(2):  # first measured, then read from the ledger
         report = explore(text)
         for front in report["fronts"]:
             assert front["points"]
@@ -335,11 +334,11 @@ def test_largest_is_best_where_it_is_said(explore):
     assert front["points"][0]["values"]["fmax_mhz"] == 400, "the best of the first objective first"
 
 
-# ---- what fails, and what is there already
+# ---- failed and known points
 
 
 def some_fail(point):
-    """Fail the points of two stages."""
+    """Fail the points with two stages."""
     if point.resolved["nstages"] == 2:
         raise NoMeasurement("the netlist is not equal")
     return good(point)
@@ -359,7 +358,7 @@ def test_failures_are_noted_and_not_fatal(explore):
 
 
 def test_the_same_command_goes_on(explore):
-    """It begins nothing that was done or has failed; --retry begins what has failed."""
+    """It begins no point that is done or has failed; --retry begins the failed ones."""
     explore.work = some_fail
     explore(FLOWS)
     again = explore(FLOWS)
@@ -403,9 +402,7 @@ def test_figures_without_a_functional_run_are_a_failure(explore):
 
 
 def test_the_newest_figures_count(explore):
-    """The newest figures of a point that was measured twice count, whatever the ledger has from other
-    sources.
-    """
+    """The newest figures of a point that was measured twice count."""
     point = points_of(FORMULAS)[0]
     for cycles in (11, 12):
         explore.ledger.record(point, measured(figure("cycles", cycles, "encrypt")))
@@ -435,7 +432,7 @@ def test_what_no_other_point_can_survive_ends_the_sweep(explore):
 
 
 def test_a_full_disk_loses_nothing(explore, monkeypatch):
-    """SQLite's own refusal, by a limit on the size of the file."""
+    """A limit on the size of the file triggers SQLite's own error."""
     opened = Ledger._open
 
     def small(self):
@@ -462,7 +459,7 @@ def test_a_full_disk_loses_nothing(explore, monkeypatch):
 
 
 def pressing_ctrl_c(after, times=1, told=signal.SIGINT):
-    """Work during which Ctrl-C is pressed, or the process is told to end."""
+    """Work during which Ctrl-C is pressed, or the process receives another signal."""
     count = itertools.count(1)
 
     def work(point):
@@ -476,7 +473,7 @@ def pressing_ctrl_c(after, times=1, told=signal.SIGINT):
 
 @parametrize("told", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_writes_down_what_has_ended(explore, told):
-    """As does what `timeout` sends."""
+    """SIGTERM, the signal of `timeout`, has the same effect."""
     explore.work = pressing_ctrl_c(5, told=told)
     before = signal.getsignal(told)
     result = explore.text(FLOWS, "--jobs 3")
@@ -518,7 +515,7 @@ def keys_in_order(ledger):
 
 @parametrize("method", ["random", "nsga2"])
 def test_a_search_that_is_interrupted_walks_the_same_way(method, explore, tmp_path, monkeypatch):
-    """As if it had not been: the same points, each measured once."""
+    """It measures the same points as without an interruption, each once."""
     options = f"--method {method} --points 48 --seed 7"
     whole = explore(LARGE, options)
     expected = keys_in_order(explore.ledger)
@@ -536,7 +533,7 @@ def test_a_search_that_is_interrupted_walks_the_same_way(method, explore, tmp_pa
 
 
 def test_a_search_hears_of_failures(explore):
-    """They count as points, have their message, and do not end it."""
+    """Failed points count, are reported with their message, and do not end the search."""
 
     def work(point):
         if point.resolved["schedule"] == "ladder":
@@ -607,7 +604,7 @@ def test_ready_made_spaces(cli):
 
 
 def test_a_bad_space(explore):
-    """Refused with the name of its file; test_space.py has the reasons."""
+    """It is refused with the name of its file; test_space.py tests the reasons."""
     explore.work = None
     wrong = explore.fails(FLOWS.replace("mont", "mnot"))
     assert wrong.startswith("space.toml: unknown design 'mnot': did you mean 'mont'?")
@@ -636,7 +633,7 @@ test_refused = refusals(
 
 
 def test_a_ledger_from_a_newer_version(explore):
-    """Said before anything is measured."""
+    """The error is raised before anything is measured."""
     explore.work = None
     explore.ledger.fail(points_of(FLOWS)[0], "so that there is one", 0.0)
     explore.ledger.close()
@@ -660,7 +657,7 @@ def test_a_ledger_that_cannot_be(explore, tmp_path):
 
 @pytest.mark.usefixtures("real_content")
 def test_real_points_in_real_workers(cli, tmp_path):
-    """Cycles are those of the formulas; a second run begins nothing."""
+    """Cycles equal the formulas; a second run begins nothing."""
     path, ledger = tmp_path / "machines.toml", tmp_path / "ledger.sqlite"
     path.write_text(FORMULAS)
     command = f"sweep {path} --ledger {ledger} --jobs 2"
@@ -686,7 +683,7 @@ def test_no_cluster_at_that_address(cli, tmp_path, monkeypatch):
     assert error.startswith("--scheduler tcp://127.0.0.1:1: no answer in 1 s; start one by `dask")
 
 
-# ---- small things
+# ---- details
 
 
 def test_estimates_learn():
@@ -719,7 +716,7 @@ def test_durations(seconds, words):
 
 
 def test_what_works_are_called():
-    """And that machines for one modulus do not compete with those for any."""
+    """Machines for one modulus do not compete with machines for any modulus."""
     for point, operation, name in (
         (Point("mont", 32, interface="xcel"), "encrypt", "encrypt, native, xcel"),
         (Point("cm-m-000", 32, stage="formula"), "decrypt", "decrypt, formula, modulus 0x55555555 alone"),
@@ -735,7 +732,7 @@ def test_examples_are_understood(example):
 
 
 def test_help_and_start_are_quick():
-    """Optuna and Dask are for those who ask for them."""
+    """Optuna and Dask are imported only on use."""
     assert cli_module.parsed(["sweep", "course"])
     code = (
         "import sys; from modexlab.eval.cli import main; from modexlab.eval.lab import explore, search, "

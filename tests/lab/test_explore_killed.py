@@ -1,4 +1,4 @@
-"""Ctrl-C in a sweep, and two sweeps with one ledger; tests/bench has sweeps that are killed."""
+"""Ctrl-C in a sweep, and two sweeps with one ledger; tests/bench kills sweeps."""
 
 import signal
 
@@ -23,7 +23,7 @@ def killed(tmp_path):
 
 
 def test_ctrl_c(killed):
-    """The points that have ended are in the ledger, and the output says how to go on."""
+    """The points that have ended are in the ledger, and the output shows how to resume."""
     with killed.start() as process:
         killed.wait_for(40, process)
         process.send_signal(signal.SIGINT)
@@ -40,7 +40,7 @@ def test_ctrl_c(killed):
 
 @pytest.mark.regress
 def test_two_sweeps_share_a_ledger(killed):
-    """They take points from both ends; each reports all of them, and nothing is written down twice."""
+    """They take points from both ends; each reports all of them, and none is recorded twice."""
     count = len({point.key for point in Space.load(killed.space).points()})
     with killed.start() as first:
         killed.wait_for(20, first)

@@ -1,5 +1,5 @@
-"""Fault campaigns: without a check wrong results leave, with one none; and one of them is enough to
-factor.
+"""Fault campaigns: wrong results are released without a check and withheld with one; a single wrong result
+factors the key.
 """
 
 import math
@@ -19,14 +19,16 @@ UNCHECKED = {**CHECKED, "verify": False}
 
 
 def campaign(samples, **settings):
-    """With so many faults that are drawn, or with all that are possible."""
+    """A campaign with this number of random faults; None: with all possible faults."""
     made = FaultCampaign(machine_of("mont", 16, **settings))
     made.run(made.faults(samples, exhaustive=samples is None))
     return made
 
 
 def test_with_and_without_the_check():
-    """The same faults; and of those that get through without a check most give a prime of the key."""
+    """The same faults with and without a check; most wrong results that are released reveal a prime of the
+    key.
+    """
     checked, unchecked = campaign(1500, **CHECKED), campaign(1500, **UNCHECKED)
     assert checked.counts[Effect.WRONG] == 0 < checked.counts[Effect.CAUGHT]
     assert unchecked.counts[Effect.WRONG] > 30
@@ -49,7 +51,7 @@ def test_with_and_without_the_check():
 
 
 def test_operations_that_share_a_model():
-    """The same answers in the same cycles as one by one on fresh models, also of flips that come too late."""
+    """Responses and cycles equal those of single runs on fresh models, also for flips after the response."""
     target = FaultCampaign(machine_of("mont", 16, **UNCHECKED))
     model, operation = target.model, target.operations[0]
     control = [
@@ -67,8 +69,8 @@ def test_operations_that_share_a_model():
 
 
 def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
-    """With what is kept it injects the others alone, and comes to the same; other faults share nothing with
-    it.
+    """It reuses the recorded results, injects only the other faults, and has the same outcomes; other faults
+    share nothing with it.
     """
     monkeypatch.setattr(fault_campaign, "MOST_OF_PART", 100)
     monkeypatch.setattr(fault_campaign, "LEAST_OF_PART", 100)
@@ -105,7 +107,7 @@ def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.regress
 def test_every_flip_flop_in_every_cycle():
-    """16 bits: nothing wrong leaves a machine that checks."""
+    """16 bits: a machine with a check releases no wrong result."""
     made = campaign(None, **CHECKED)
     assert made.exhaustive and len(made.outcomes) == made.possible
     assert made.counts[Effect.WRONG] == 0
@@ -113,7 +115,7 @@ def test_every_flip_flop_in_every_cycle():
 
 @pytest.mark.regress
 def test_a_machine_of_its_own_control():
-    """It has no check, and no CRT either."""
+    """A machine with its own controller has no check and no CRT."""
     made = FaultCampaign(find("mont-001").at(16), 2)
     made.run(made.faults(500, False))
     assert made.counts[Effect.WRONG] > 50 and made.bellcore() is None

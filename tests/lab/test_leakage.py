@@ -1,4 +1,4 @@
-"""Leakage: what is counted is what the registers do, what leaks is found, and what is blinded passes."""
+"""Leakage: the counts equal the activity of the registers, leaks are found, and blinded machines pass."""
 
 import itertools
 import math
@@ -40,11 +40,13 @@ def assessed(machine, traces, **more):
     return assess(compared(machine, **more), traces)
 
 
-# ---- what is counted
+# ---- counts
 
 
 def register(top, path):
-    """Return the value of a register of a Python model by its path in the Verilog; arrays side by side."""
+    """The value of a register of a Python model by its path in the Verilog; elements of arrays are
+    concatenated.
+    """
     at = top
     for part in path.replace("[", "__").replace("]", "").split("."):
         name, *places = part.split("__")
@@ -55,7 +57,9 @@ def register(top, path):
 
 
 def test_moments_are_those_of_pymtl3s_own_simulator():
-    """Bits that change, and bits that are 1: of each register in each cycle of an operation after another."""
+    """The bits that change and the bits that are 1, for each register in each cycle of an operation that
+    follows another one.
+    """
     machine = find("mont").at(8)
     first, second = machine.carried(77, 0x8D, 0xB3), machine.carried(101, 0xF1, 0xB3)
     model = Watched(machine.rtl())
@@ -126,7 +130,7 @@ def test_secrets_are_alike_in_what_is_public():
 @parametrize("crt", [False, True])
 @parametrize("name", ["mont", "naive", "ssmm", "heap"])
 def test_parts(name, crt):
-    """A secret exponent is fetched where it is blinded, and its digits are looked at in what is judged."""
+    """A secret exponent is fetched only where it is blinded; its digits are scanned in the judged part."""
     program = machine_of(name, 32, **BLINDED, crt=crt, verify=True).programmed.program
     found = parts(program)
     assert found[0] is Part.LOAD and found[-1] is Part.WIPE and set(found) == set(Part)
@@ -142,15 +146,15 @@ def test_parts(name, crt):
 
 
 def test_what_leaks_is_found():
-    """An exponent that nothing hides, and with it the registers that it is in; in a time that it does not
-    change.
+    """An exponent without protection leaks in power, in the registers that hold it; the time does not depend
+    on it.
     """
     found = assessed(find("mont").at(8), 2000)
     assert found.leaks and found.power_leaks and not found.time_leaks
     assert found.curve[found.worst].leaks and found.judged(found.worst)
     assert "dpath.exponent.bits" in [finding.name for finding in found.alone()]
     assert found.part_of[0] is Part.LOAD and not found.judged(0)
-    assert found.word_of[found.worst].startswith("1 double b, b")  # and then the first bit is looked at
+    assert found.word_of[found.worst].startswith("1 double b, b")  # then the first bit is scanned
     assert all(abs(point.both) < 4.5 for point in found.registers["dpath.modulus.out"])
 
 
@@ -161,7 +165,9 @@ def test_time_that_depends_on_the_exponent_leaks():
 
 
 def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not():
-    """The multiplier is as slow as its operands are long: the classes agree in their distribution."""
+    """The multiplier takes longer for longer operands: the classes have similar means, but different
+    distributions.
+    """
     found = assessed(find("ssmm").at(8, schedule="ladder"), 200)
     means = [statistics.mean(found.lengths[kind_of(which, 0)]) for which in (FIXED, RANDOM)]
     assert abs(means[0] - means[1]) < 5
@@ -169,21 +175,21 @@ def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not():
 
 
 def test_time_that_depends_on_the_message_alone_is_no_leak():
-    """Cycles that vary alike with every exponent: judged by the operations that share a message."""
+    """Cycles that vary alike for every exponent are no leak; operations that share a message decide."""
     found = assessed(find("mont").at(8), 40)
     draw = Random(1)
     lengths = [[draw.choice((10, 11, 30)) for _ in range(200)] for _ in range(NKINDS)]
     public = replace(found, lengths=lengths, shared=[[10] * 4, [30] * 4, [11] * 4])
     assert not public.time_leaks
     assert replace(public, shared=[[10] * 4, [30, 30, 30, 31]]).told_apart == [30, 31]
-    one, other = [10, 30] * 50, [20] * 100  # with the same mean, of a machine that blinds
+    one, other = [10, 30] * 50, [20] * 100  # with the same mean, for a machine with blinding
     assert replace(public, shared=[], lengths=[one, other, one, other]).time_leaks
     assert not replace(public, shared=[], lengths=[one, other, other, other]).time_leaks
 
 
 def test_what_is_blinded_passes():
-    """The same program leaks where its secret comes in, and not where it is used; without the blinding it
-    leaks there.
+    """The program leaks where the secret is loaded, but not where it is used; without blinding it leaks there
+    too.
     """
     found = assessed(machine_of("mont", 16, **BLINDED), 2000)
     assert not found.leaks and not found.alone()
@@ -201,7 +207,7 @@ def test_without_its_blinding_it_leaks():
 
 @regress
 def test_constant_time_is_not_enough():
-    """A ladder takes the same time for all exponents; its power tells them all the same."""
+    """A ladder takes the same time for all exponents, but its power reveals them."""
     found = assessed(find("mont-ct").at(16), 2000)
     assert found.power_leaks and not found.time_leaks
     assert assessed(find("mont-ct").at(16), 2000, message="fixed").power_leaks
@@ -227,7 +233,7 @@ def test_nothing_is_measured_on_a_wrong_machine(monkeypatch):
 
 
 def test_long_operations_are_told_by_module(monkeypatch):
-    """The same of the whole machine."""
+    """Long operations are resolved by module; the curve of the whole machine stays the same."""
     machine = find("mont").at(8)
     fine = assessed(machine, 400)
     monkeypatch.setattr(leakage, "MOST_POINTS", 100)
@@ -246,9 +252,7 @@ def test_what_is_refused():
 
 @regress
 def test_notebook(tmp_path, monkeypatch):
-    """Its cells one after the other: every attack finds the exponent, but for the one on the machine that
-    blinds.
-    """
+    """All cells in order: every attack finds the exponent, except the one on the blinded machine."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -264,6 +268,6 @@ def test_notebook(tmp_path, monkeypatch):
 
 @parametrize("how", [{}, {"verify": True, "blind": "both"}], ids=["plain", "blinded and checked"])
 def test_private_requests_of_a_machine_with_public_exponents(how):
-    """They take the same number of cycles."""
+    """Private requests all take the same number of cycles."""
     found = assessed(machine_of("heap", 16, public=True, schedule="fixed-window", **how), 200)
     assert not found.time_leaks and all(len(cycles) == 1 for cycles in found.cycles_of)

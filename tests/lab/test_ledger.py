@@ -1,5 +1,5 @@
-"""The ledger: what is recorded stays, whoever else is there, whatever happens to the process or the disk; and
-every export of it.
+"""The ledger: recorded data survives concurrent processes, killed processes and full disks; and every format
+of export.
 """
 
 import csv
@@ -33,7 +33,7 @@ from modexlab.eval.lab.point import Point
 from tests.harness import parametrize, refused
 from tests.paths import DATA, ROOT
 
-MODULUS = (1 << 4000) - 1  # no reader of JSON with doubles has it exactly
+MODULUS = (1 << 4000) - 1  # not exact in JSON readers that use doubles
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def test_what_is_recorded_is_read(ledger):
 
 
 def test_a_real_point_comes_back(ledger):
-    """And its row knows whether the sources are still those with which it was measured."""
+    """Its row knows whether the sources are still those of the measurement."""
     real = Point("mont", 64, settings={"nstages": 4})
     ledger.record(real, WHOLE)
     ledger.record(_Old(real), WHOLE)
@@ -156,7 +156,7 @@ def test_the_newest_counts_and_the_history_stays(ledger):
 
 
 def test_a_clock_that_jumps_back(ledger, monkeypatch):
-    """The last measurement recorded counts, whatever its date is."""
+    """The last recorded measurement counts, whatever its date is."""
     put(ledger)
     monkeypatch.setattr(ledger_file, "_now", lambda: "1999-12-31T23:59:59.000+00:00")
     last = put(ledger)
@@ -187,7 +187,7 @@ def test_unknown_filters(name, ledger):
 
 
 def test_a_measurement_is_checked_once(ledger, monkeypatch):
-    """And nothing but its figures stays in memory."""
+    """Only its figures are kept in memory."""
     numbers = [put(ledger), put(ledger, "another")]
     reads = []
     real = records.read
@@ -233,7 +233,7 @@ def messages(ledger, keys=None):
 
 
 def test_a_failure_of_old_sources_ends_when_the_point_is_measured(ledger, monkeypatch):
-    """And one of new sources counts, whatever was measured with the old ones."""
+    """A failure with newer sources counts, whatever was measured with the old ones."""
     times = itertools.count()
     monkeypatch.setattr(ledger_file, "_now", lambda: f"2026-01-01T00:00:{next(times):02}.000+00:00")
     old, new = point("old sources", name="one point"), point("new sources", name="one point")
@@ -258,7 +258,7 @@ def test_numbers_that_there_are_not(ledger):
 
 
 def flat(row):
-    """A row as CSV and Parquet have it."""
+    """A row as in CSV and Parquet."""
     columns = {field.name: getattr(row, field.name) for field in fields(Row) if field.name != "source"}
     parts = {name: columns[name] for name in ("parameters", "flow", "tools", "point", "marks")}
     parts["parameters"] = {"modulus": hex(MODULUS)}
@@ -356,7 +356,7 @@ def old(tmp_path):
 
 def test_a_file_of_version_1_loses_nothing(old):
     measurements, figures = sql(old, "SELECT * FROM measurement", "SELECT * FROM figure")
-    # version 3 adds a column: no measurement was outdated; version 4 another: there were no digests
+    # defaults of the columns that versions 3 and 4 add: not older than another one, no digest
     before = [[(*columns, 0, None) for columns in measurements], figures]
     with Ledger(old) as ledger:
         rows = ledger.rows()
@@ -388,8 +388,8 @@ def test_a_migration_that_fails_leaves_the_old_file(old, monkeypatch):
 
 
 def test_the_version_is_read_at_one_moment(tmp_path):
-    """Another process that makes the file just then has to wait: half of what it writes would look like no
-    ledger.
+    """Another process that creates the file at this moment has to wait: half of what it writes would not look
+    like a ledger.
     """
     connection = sqlite3.connect(tmp_path / "new.sqlite", isolation_level=None)
     tried = []
@@ -434,7 +434,7 @@ def test_what_is_no_ledger(tmp_path):
         before = (tmp_path / name).read_bytes() if (tmp_path / name).is_file() else b""
         for use in (Ledger.rows, put):
             if name == "text/deeper" and use is Ledger.rows:
-                continue  # nothing is there, so that nothing has been measured
+                continue  # no file, so nothing has been measured
             with refused(f"{name}.* {text}"):
                 use(Ledger(tmp_path / name))
         assert not before or (tmp_path / name).read_bytes() == before
@@ -448,19 +448,19 @@ def test_a_damaged_file(ledger):
         put(ledger, f"k{index}")
     ledger.close()
     content = bytearray(ledger.path.read_bytes())
-    content[4096:] = Random(1).randbytes(len(content) - 4096)  # all but the page of the schema
+    content[4096:] = Random(1).randbytes(len(content) - 4096)  # all pages except that of the schema
     ledger.path.write_bytes(content)
     for use in (ledger.rows, lambda: put(ledger)):
         with refused(r"is damaged \(SQLite: .*\); `modexlab ledger salvage .*` recovers"):
             use()
 
 
-# ---- places that refuse
+# ---- write errors
 
 
 def test_full_disk(ledger):
-    """A limit on pages is what SQLite reports as a full disk; when there is room again, the same object goes
-    on.
+    """A limit on the number of pages makes SQLite report a full disk. Once there is room again, the same
+    object works.
     """
     put(ledger, "a")
     connection = ledger._opened()
@@ -476,8 +476,8 @@ def test_full_disk(ledger):
 
 
 def test_files_that_must_not_grow(tmp_path):
-    """The kernel refuses in the middle of a write: what was recorded before is there, and no half of the
-    rest.
+    """The kernel fails a write half-way: all earlier records are intact, and nothing of the failed one is
+    left.
     """
     path = tmp_path / "ledger.sqlite"
     outcome = python(
@@ -503,10 +503,10 @@ def test_files_that_must_not_grow(tmp_path):
 
 @parametrize("others", [False, True], ids=["alone", "with a log beside it"])
 def test_place_that_may_only_be_read(ledger, others, monkeypatch):
-    """By access(2): the tests may be run by a user who may write everywhere."""
+    """access(2) is replaced, because the tests may run as a user who can write everywhere."""
     put(ledger)
     if not others:
-        ledger.close()  # the last one takes the log away
+        ledger.close()  # the last connection removes the log
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
     before = set(ledger.path.parent.iterdir())
     with Ledger(ledger.path) as reader:
@@ -525,11 +525,11 @@ def test_old_file_in_such_a_place(old, monkeypatch):
         Ledger(old).rows()
 
 
-# ---- several at once
+# ---- concurrency
 
 
 def python(code):
-    """A process with this module's names."""
+    """A process with the names of this module."""
     return subprocess.Popen(
         [sys.executable, "-c", f"from tests.lab.test_ledger import *\n{dedent(code)}"],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -540,14 +540,14 @@ def python(code):
 
 
 def write(path, name, count):
-    """Record measurements, as a writer process."""
+    """Record measurements, in a writer process."""
     with Ledger(path) as ledger:
         for index in range(count):
             put(ledger, f"{name}{index}")
 
 
 def watch(path, count):
-    """Read as a reader process does: only whole measurements, and never fewer than before."""
+    """Read in a reader process: measurements are complete, and never fewer than before."""
     seen = 0
     end = time.monotonic() + 240
     with Ledger(path) as ledger:
@@ -561,7 +561,7 @@ def watch(path, count):
 
 
 def test_writers_and_readers(tmp_path):
-    """Two of each on a file that is not there yet."""
+    """Two writers and two readers on a file that does not exist yet."""
     path, count = tmp_path / "ledger.sqlite", 20
     place = f"Path({str(path)!r})"
     readers = [python(f"watch({place}, {2 * count})") for _ in range(2)]
@@ -590,7 +590,7 @@ def test_a_writer_that_waits_in_vain(ledger, monkeypatch):
 
 
 def test_a_new_file_that_is_being_read(tmp_path):
-    """By another process: the file gets its log when that has done."""
+    """The file gets its log once the other process has finished reading."""
     path = tmp_path / "ledger.sqlite"
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("CREATE TABLE t (x)")
@@ -645,7 +645,7 @@ def test_goes_to_other_processes_as_its_path(ledger):
 
 
 def write_and_say(path, first):
-    """Record for ever, and say so when each is done."""
+    """Record measurements for ever, and print the number of each once it is recorded."""
     large = replace(WHOLE, artifacts={"layout.png": bytes(30_000)})
     ledger = Ledger(path)
     for index in range(first, first + 100_000):
@@ -654,7 +654,7 @@ def write_and_say(path, first):
 
 
 def test_killed_at_any_moment(tmp_path):
-    """Measurements reported as recorded are there, whole, and the one in progress leaves no half."""
+    """Measurements reported as recorded are complete, and the one in progress leaves no fragment."""
     path, generator = tmp_path / "ledger.sqlite", Random(6)
     recorded = []
     for kill in range(4):
@@ -662,7 +662,7 @@ def test_killed_at_any_moment(tmp_path):
         first = process.stdout.readline()
         time.sleep(generator.uniform(0, 0.1))
         process.send_signal(signal.SIGKILL)
-        rest = process.stdout.read()  # not communicate(), which leaves what readline() has read ahead
+        rest = process.stdout.read()  # communicate() would lose what readline() has buffered
         process.communicate(timeout=60)
         recorded += [int(line) for line in (first + rest).split()]
         with Ledger(path) as ledger:

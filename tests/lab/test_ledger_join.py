@@ -1,4 +1,4 @@
-"""Two ledgers: what differs, and one joined to the other: nothing lost, nothing twice, the newest of a point
+"""Comparison and merge of two ledgers: nothing is lost or doubled, and the newest measurement of a point
 counts.
 """
 
@@ -24,7 +24,7 @@ def taking(cycles):
 
 @pytest.fixture
 def make(tmp_path, monkeypatch):
-    """Ledgers with measurements of these days."""
+    """A function that makes ledgers with measurements on given days."""
     made = []
 
     def with_measurements(name, *measured):
@@ -65,7 +65,7 @@ def test_join_loses_nothing_and_doubles_nothing(make):
 
 
 def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
-    """An older measurement that is joined later is history; one recorded here afterwards counts again."""
+    """An older measurement that is merged later is history; one recorded here afterwards counts."""
     one, two = make("one", ("p", 10, "05")), make("two", ("p", 11, "04"), ("p", 12, "09"))
     joined = join(one, two)
     assert (joined.added, joined.older, joined.conflicts) == (2, 1, 2)
@@ -76,7 +76,7 @@ def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
 
 
 def test_a_join_reads_little_of_what_is_there(make):
-    """No artifacts of measurements under the same key, and only digests of points."""
+    """It reads no artifacts of measurements with the same key, and only digests of points."""
     one, two = make("one", ("p", 10, "05")), make("two", ("p", 10, "05"), ("p", 11, "06"))
     with one.writing() as connection:
         assert {len(point): at[:10] for point, at in joining.newest_of(connection).items()} == {
@@ -123,7 +123,7 @@ def test_compare(make):
     }
     assert [row.point["name"] for row in found.only_before] == ["only"]
     assert [row.point["name"] for row in found.only_after] == ["r"]
-    # a relative tolerance does not hide what has become of a zero
+    # a relative tolerance does not hide a change from zero
     assert [difference.row.point["name"] for difference in compare(before, after, 0.01).differences] == ["s"]
 
 
@@ -165,7 +165,7 @@ def test_commands(make, cli):
 
 
 def test_reference_results(cli, tmp_path):
-    """A reference file holds each figure, is the same after a second run, and shows which figure moved."""
+    """A reference file holds each figure, is the same for equal figures, and shows which figure moved."""
     files = [tmp_path / f"{name}.jsonl" for name in ("first", "again", "moved")]
     for file, figures in zip(files, ({32: 100, 64: 5}, {64: 5, 32: 100}, {32: 2**60, 64: 5}), strict=True):
         with Ledger(file.with_suffix(".sqlite")) as ledger:

@@ -1,4 +1,4 @@
-"""A ledger that was cut off, or in which bits have changed: what is whole is found, and nothing else."""
+"""A truncated ledger, or one with flipped bits: intact records are found, and nothing else."""
 
 import shutil
 from dataclasses import astuple, replace
@@ -19,13 +19,13 @@ from tests.harness import parametrize, refused, regress
 from .test_ledger import WHOLE, point, put, sql
 
 SETTINGS = {"nstages": 1, "schedule": "ladder"}  # of verdicts
-COUNT, NOTES = 60, 3  # measurements; failures, and as many verdicts
+COUNT, NOTES = 60, 3  # measurements; failures, and the same number of verdicts
 WITH_PICTURE = replace(WHOLE, artifacts={"picture": bytes(range(256)) * 8})
 
 
 @pytest.fixture(name="content", scope="module")
 def make_content(tmp_path_factory):
-    """The file of a ledger of COUNT measurements."""
+    """The file of a ledger with COUNT measurements."""
     path = tmp_path_factory.mktemp("whole") / "ledger.sqlite"
     with Ledger(path) as ledger:
         for index in range(COUNT):
@@ -53,7 +53,7 @@ RIGHT = sorted((figure.metric, figure.operation, figure.value) for figure in WHO
 
 
 def check(path, into):
-    """Salvage; whatever comes out is as it was recorded, and there is none twice."""
+    """Salvage the ledger at `path`: every recovered record is as it was recorded, and none is doubled."""
     with Ledger(into) as ledger:
         salvaged = salvage(path, ledger)
         found = figures(ledger)
@@ -85,7 +85,7 @@ def test_cut_off(content, share, tmp_path):
 
 
 def test_a_figure_in_which_a_bit_has_changed(content, tmp_path):
-    """SQLite sees nothing; the digest does."""
+    """SQLite does not notice; the digest does."""
     path = tmp_path / "changed.sqlite"
     path.write_bytes(content)
     sql(path, "UPDATE figure SET value = value + 1 WHERE measurement = 5 AND id % 2 = 0")
@@ -93,12 +93,12 @@ def test_a_figure_in_which_a_bit_has_changed(content, tmp_path):
     assert found.sound and found.damaged == (5,) and not found.whole
     new = tmp_path / "new.sqlite"
     with Ledger(path) as source, Ledger(new) as into, refused("measurement 5 is not what was written"):
-        join(into, source)  # where it would get a digest of its own, and pass for whole
+        join(into, source)  # it would get a new digest there, and look intact
     assert check(path, tmp_path / "salvaged.sqlite") == COUNT - 1
 
 
 def test_a_note_in_which_a_bit_has_changed(content, tmp_path):
-    """A damaged note does not count; all others are copied, and copied again they are there once."""
+    """A damaged note is skipped; all others are copied once, even if copied again."""
     path, new = tmp_path / "changed.sqlite", tmp_path / "new.sqlite"
     path.write_bytes(content)
     sql(
@@ -132,7 +132,7 @@ def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path):
 
 
 def test_a_ledger_that_is_written_meanwhile(tmp_path, monkeypatch):
-    """Between the copies of the file and of its log a writer puts the log away: what was in it is found all
+    """A writer checkpoints the log between the copy of the file and that of the log: its content is found all
     the same.
     """
     path, copyfile = tmp_path / "ledger.sqlite", shutil.copyfile
@@ -152,7 +152,7 @@ def test_a_ledger_that_is_written_meanwhile(tmp_path, monkeypatch):
 
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 7)), min_size=1, max_size=4))
 def test_any_bits(content, tmp_path_factory, bits):
-    """Wherever they change, nothing wrong comes out."""
+    """Whichever bits change, nothing wrong is recovered."""
     directory = tmp_path_factory.mktemp("bits")
     damaged = bytearray(content)
     for where, bit in bits:
@@ -161,12 +161,12 @@ def test_any_bits(content, tmp_path_factory, bits):
     path.write_bytes(damaged)
     try:
         check(path, directory / "new.sqlite")
-    except BadInput as error:  # the first page
+    except BadInput as error:  # damage in the first page
         assert any(int(where * len(damaged)) < 4096 for where, _ in bits), error
 
 
 def test_by_command(content, tmp_path, cli, monkeypatch):
-    """The ledger itself is kept under another name, and goes on with what is whole."""
+    """The damaged ledger is kept under another name, and the ledger has the intact records."""
     path = tmp_path / "ledger.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     cut = content[: int(0.8 * len(content))]
@@ -181,8 +181,8 @@ def test_by_command(content, tmp_path, cli, monkeypatch):
 
 
 def test_whole_seconds_are_no_damage(tmp_path):
-    """A figure of SQLite's own type is read as another number than it was; nor are results that were taken
-    away.
+    """SQLite may return an integer as a float of the same value, and results may have been deleted; neither
+    is damage.
     """
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.record(point("k"), replace(WHOLE, seconds=3))
@@ -191,7 +191,7 @@ def test_whole_seconds_are_no_damage(tmp_path):
     assert verify(tmp_path / "ledger.sqlite").whole
 
 
-# ---- flipped bits, as commands see them
+# ---- commands on flipped bits
 
 FLIPS = 100
 SPACE = """
@@ -207,7 +207,7 @@ stages = ["formula"]
 
 @pytest.fixture(name="real", scope="module")
 def make_real(untranslated, tmp_path_factory):
-    """The file of a small ledger of points that there are."""
+    """The file of a small ledger of real points."""
     path = tmp_path_factory.mktemp("real") / "ledger.sqlite"
     with Ledger(path) as ledger:
         for workload in ("encrypt", "decrypt"):
@@ -225,7 +225,7 @@ def flipped(content, where, bit):
 
 
 def commands(directory):
-    """The commands that read a ledger, but for those that prove or measure."""
+    """The commands that read a ledger, except those that prove or measure."""
     (directory / "space.toml").write_text(SPACE)
     made = directory / "made"
     return [
@@ -244,7 +244,7 @@ def commands(directory):
 
 
 def run(monkeypatch, cli, directory, content, damaged):
-    """Run commands with this ledger, each on a file of its own."""
+    """A function that runs a command with this ledger, each time on a fresh copy of the file."""
     path = directory / "ledger.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     (directory / "whole.sqlite").write_bytes(content)
@@ -259,7 +259,7 @@ def run(monkeypatch, cli, directory, content, damaged):
 
 
 def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
-    """Each read of a ledger returns what was written, or raises BadInput with the file."""
+    """Each read returns what was written, or raises BadInput that names the file."""
     path, generator = tmp_path / "ledger.sqlite", Random(27)
 
     def answers(content):
@@ -334,6 +334,6 @@ def test_salvage_writes_to_the_file_that_it_is_given(real, tmp_path, monkeypatch
 
 @parametrize("action", ["verify", "list", "salvage", "merge"])
 def test_devices_are_no_ledgers(action, monkeypatch, cli):
-    """To read one might never end."""
+    """Reading one might never end."""
     monkeypatch.setenv("MODEXLAB_LEDGER", "/dev/zero")
     assert "/dev/zero" in cli.fails(f"ledger {action}{'' if action == 'list' else ' /dev/zero'}")

@@ -1,4 +1,4 @@
-"""Measuring a point: figures that agree with those of the commands, and none for hardware that is wrong."""
+"""Measuring a point: figures equal those of the commands, and wrong hardware yields none."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def cycles(found):
 @parametrize(
     "name, workload",
     [
-        # each workload once, the others in `make regress`
+        # each workload once; the other combinations run in `make regress`
         pytest.param(name, workload, marks=regress_if((name == "ssmm") != (workload == "crt")))
         for name in ("mont", "ssmm")
         for workload in ("encrypt", "decrypt", "crt", "sign+9verify")
@@ -92,7 +92,7 @@ def test_python_stage_and_registers():
 
 
 def test_verilog_hash_is_of_the_hardware():
-    """The same for all work and all stages; another for another machine; none for a formula."""
+    """It is equal for all workloads and stages, differs for another machine, and is empty for a formula."""
     hashes = [
         measure.measure(Point("mont", 8, workload=name)).verilog_hash for name in ("encrypt", "decrypt")
     ]
@@ -140,7 +140,7 @@ def test_progress_is_told():
     assert said == ["mont, 8 bits, encrypt, formula"]
 
 
-# ---- what is no figure
+# ---- refused figures
 
 
 @parametrize(
@@ -282,7 +282,7 @@ def test_system_with_parameters_and_its_command(cli):
 
 @regress
 def test_missed_clock_is_a_mark():
-    """Its figures are there, and say that they must not be compared."""
+    """Its figures are recorded with a mark that excludes them from comparisons."""
     found = measure.measure(SMALL.at(stage="flow", flow={"clock_period": 0.9}))
     (mark,) = found.marks
     assert mark.startswith("0.9 ns is missed by ")
@@ -348,7 +348,7 @@ def test_width_without_a_key_is_said_by_the_flow(cli):
 
 
 def test_software_in_constant_time_scans_what_is_secret(monkeypatch):
-    """As `modexlab proc systems` has it: all bits of d, and of the public exponent as many as it has."""
+    """As in `modexlab proc systems`, it scans d at full width, and only the bits of the public exponent."""
     scanned = []
     real = kernels.kernel_program
 

@@ -42,7 +42,7 @@ def test_dominates(one, other, expected):
 @draws(60)
 @given(anything)
 def test_the_front_is_what_nothing_dominates(points):
-    """By the definition, with everything compared with everything; equal points all stay."""
+    """It equals a comparison of all pairs by definition; equal points all stay."""
     expected = sorted(
         (vector, number)
         for number, vector in enumerate(points)

@@ -1,4 +1,4 @@
-"""Points: what is equal, what is refused, the key in the ledger, and the command that measures the same."""
+"""Points: equality, refusals, the key in the ledger, and the command that measures a point."""
 
 import json
 import pickle
@@ -31,7 +31,7 @@ POINTS = (
 )
 
 
-# ---- what is equal
+# ---- equality
 
 
 @parametrize(
@@ -148,13 +148,13 @@ def test_figures_before_layout_outlive_a_change_of_layout(monkeypatch):
         return f"{real(path)}!" if path == changed else real(path)
 
     monkeypatch.setattr(cache, "file_digest", digest)
-    monkeypatch.setattr(sources, "digest", sources.digest.__wrapped__)  # as in a process of its own
+    monkeypatch.setattr(sources, "digest", sources.digest.__wrapped__)  # as in a new process
     monkeypatch.setattr(keys, "sources_of", keys.sources_of.__wrapped__)
     assert before.at().key == old[0] and after.at().key != old[1]
 
 
 def test_keys_of_long_numbers_need_no_rsa_key(monkeypatch):
-    """To make one takes as long as to measure the formula."""
+    """Generating one takes as long as measuring by formula."""
     monkeypatch.delattr(seeded_keys, "_primes")
     assert len({Point("mont", nbits, stage="formula").key for nbits in range(1024, 1280, 2)}) == 128
 
@@ -165,7 +165,7 @@ def test_resolved_has_all_parameters():
     assert Point("proc-naive", 32).resolved == {}
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @parametrize(
@@ -199,7 +199,7 @@ def test_unknown_words(subject, fields, message):
     "point, message",
     [
         (Point("mont", 7), "a width of 7 bits is out of range"),
-        (Point("mont", 32, {"nstages": 10**12}), "give nstages = 32"),  # said at once
+        (Point("mont", 32, {"nstages": 10**12}), "give nstages = 32"),  # refused at once
         (Point("cm-m-000", -1), "a width of -1 bits is out of range"),
         (Point("cm-m-000", 10**400), "00000000 bits is out of range"),
         (Point("mont", 32, {"nstages": 5}), "nstages = 5 does not divide the width"),
@@ -228,7 +228,7 @@ def test_impossible_points(point, message):
 
 
 def test_crt_decrypts():
-    """The two halves together are what the whole exponentiation gives."""
+    """The two halves combine to the result of the whole exponentiation."""
     key = seeded_keys.seeded_key(32)
     by_p, by_q = (part.work for part in parts_of("crt", Point("mont", 16).machine, 16))
     assert key.d is not None and max(by_p.mod, by_q.mod).bit_length() == 16
@@ -278,7 +278,7 @@ def test_a_machine_with_a_key_decrypts_and_does_nothing_else():
 
 @parametrize("point", POINTS, ids=str)
 def test_command_says_the_point(point):
-    """The command line takes it; that it gives the same figures is in test_measure.py."""
+    """The command line accepts it; test_measure.py checks that it yields the same figures."""
     program, *arguments = point.command
     args = cli.parsed(arguments)
     assert program == "modexlab" and args.json

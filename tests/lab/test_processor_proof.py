@@ -1,5 +1,5 @@
-"""The proof of the processor: it asks for every instruction, and each of its checks refutes a defect of the
-kind that it is for.
+"""The proof of the processor: it covers every instruction, and each of its checks disproves a defect of its
+kind.
 """
 
 from modexlab.eval.assurance.proof.processor import units
@@ -14,9 +14,9 @@ from tests.harness import one_now, parametrize, regress
 
 from .test_proof import changed
 
-SECONDS = 120.0  # of a processor
+SECONDS = 120.0  # CPU time of a check
 CHECKS = {processor_check.name: processor_check for processor_check in processor_checks()}
-# what is wrong, in the text of the processor or of the unit that a check is about
+# by check: the change that plants a defect in the text of the processor or of the unit
 DEFECTS = {
     "insn add": (": bypass_M ? write_M.data :", ": 1'd0 ? write_M.data :"),  # no bypass from M
     "insn sub": (
@@ -34,14 +34,14 @@ DEFECTS = {
     "pc_fwd": (
         "refused_is_stale <= off_path;",
         "refused_is_stale <= 1'd0;",
-    ),  # a branch while nobody takes the address before
+    ),  # a branch before the previous address was accepted
     "imem": ("pc <= addr;", "pc <= next_pc;"),
     "reg": ("slot_W.rf_wen & (rd_W != 5'd0)", "slot_W.rf_wen"),
     "unique": (
         "stale | redirect_val | stop | ostream__rdy",
         "stale | redirect_val | stop",
-    ),  # taken, and offered again
-    "causal": ("~trap & ~stall_M & ~fault_M;", "~trap & ~stall_M;"),  # a request that nobody takes back
+    ),  # accepted, and offered again
+    "causal": ("~trap & ~stall_M & ~fault_M;", "~trap & ~stall_M;"),  # a request that is not withdrawn
     "liveness": (
         "stale <= off_path;\n      end else if (answered)",
         "stale <= 1'd1;\n      end else if (answered)",
@@ -53,9 +53,7 @@ DEFECTS = {
 
 
 def test_each_instruction_is_asked_for():
-    """All of RV32IM but those that are about the machine itself; with operands as the simulator names
-    them.
-    """
+    """All of RV32IM except instructions about the machine itself, with operands named as in the simulator."""
     about_the_machine = {
         instruction.name for instruction in INSTRUCTIONS if instruction.group in ("csr", "system", "fence")
     }

@@ -1,4 +1,4 @@
-"""Proofs of units and machines: true properties are proved, and faults come with inputs that show them."""
+"""Proofs of units and machines: true properties are proved, and defects are disproved by counterexamples."""
 
 import json
 import random
@@ -44,7 +44,7 @@ from tests.flow.circuits import Circuit
 from tests.harness import later, module_fixture, parametrize, refused, regress, regress_if
 
 SECONDS = 60.0  # CPU time of a check
-# a recorded proof may have taken nearly SECONDS where it was made; another machine may be a quarter as fast
+# a recorded proof may have taken nearly SECONDS; another machine may be a quarter as fast
 RECHECK_SECONDS = 4 * SECONDS
 
 UNITS = [
@@ -59,13 +59,13 @@ UNITS = [
 
 
 def of(unit, name=""):
-    """The check of a unit on its own."""
+    """The first check of a unit whose name contains `name`."""
     unit.elaborate()
     return next(check for check in unit_checks(unit) if name in check.name)
 
 
 def outcome_of(check, *changes):
-    """The outcome of a check, of its text with these changes."""
+    """The outcome of a check after these changes to its text."""
     return check.run(SECONDS, *([changed(check.source()[0], *changes)] if changes else []))
 
 
@@ -93,14 +93,14 @@ def handshakes_of(design, cycles=8):
 
 
 def elaborated(name, nbits=8):
-    """The hardware of a design."""
+    """The elaborated hardware of a design."""
     hardware = find(name).at(nbits).rtl()
     hardware.elaborate()
     return hardware
 
 
 def marked(makes, quick):
-    """A mechanism once in `make test`."""
+    """Parameters of a test; only the first `quick` of them run in `make test`."""
     return [
         pytest.param(make, id=type(make()).__name__, marks=regress_if(at >= quick))
         for at, make in enumerate(makes)
@@ -109,7 +109,7 @@ def marked(makes, quick):
 
 @parametrize("make", marked(UNITS, 2))
 def test_contract_and_a_mutant(make):
-    """It holds; with an operator changed it does not, and inputs say so."""
+    """The contract is proved; with one operator changed it is disproved, with a counterexample."""
     check = of(make())
     assert run(check) == PROVED
     outcome = first_refuted(check, SECONDS).outcome
@@ -117,7 +117,7 @@ def test_contract_and_a_mutant(make):
 
 
 def test_inputs_that_refute_do():
-    """A subtraction too many: the counterexample's inputs, in Python."""
+    """One subtracted too many: the inputs of the counterexample give the wrong result in Python, too."""
     outcome = outcome_of(of(CondSub(4)), ("6'(value) - 6'(n)", "6'(value) - 6'(n) - 1"))
     assert outcome.verdict == REFUTED
     value, n = (outcome.counterexample[0][name] for name in ("value", "n"))
@@ -127,7 +127,7 @@ def test_inputs_that_refute_do():
 
 
 def test_what_is_assumed_is_possible(monkeypatch):
-    """A contract whose conditions exclude each other would prove anything, and proves nothing."""
+    """A contract with contradictory conditions would prove anything, so it proves nothing."""
     impossible = replace(CONTRACTS[CondSub], given=("value < n", "value > n"), holds=("0",))
     monkeypatch.setitem(CONTRACTS, CondSub, impossible)
     assert run(of(CondSub(4))) == UNDECIDED
@@ -147,7 +147,7 @@ def test_stream(make):
 
 
 def test_answers_of_a_mutant():
-    """A step that is left out, told with operands."""
+    """A wrong step is disproved with operands."""
     check = of(MontMulRem(4, 2, 1, "textbook", False), "answers")
     assert run(check) == PROVED
     outcome = outcome_of(check, ("state <= stage_out", "state <= stage_out ^ 1"))
@@ -157,7 +157,7 @@ def test_answers_of_a_mutant():
 
 
 def test_the_slowest_answer_is_looked_for_under_every_modulus():
-    """SquareOfR is quick where the modulus is largest, as one product is enough there."""
+    """SquareOfR is faster for the largest modulus, for which one product is enough."""
     unit = SquareOfR(4)
     unit.elaborate()
     said = ANSWERS[SquareOfR](unit)
@@ -168,7 +168,7 @@ def test_the_slowest_answer_is_looked_for_under_every_modulus():
 
 
 SECRET = benches.Secret("all")
-# a unit that adds 4 to what it is given, in four cycles, and the places of faults
+# a unit that adds 4 to its operand in four cycles, with places for defects
 PLANTED = """
 module planted (input clk, input reset, input [3:0] istream__msg, input istream__val, output istream__rdy,
     output [3:0] ostream__msg, output ostream__val, input ostream__rdy);
@@ -196,7 +196,7 @@ def planted(answer="value", ready="", taken="", text=PLANTED, statics=()):
 
 
 def kept(design):
-    """Its handshakes, and that its answer comes of its request alone."""
+    """The verdicts on its handshakes, and on whether its answer depends only on its request."""
     sources, _ = behind(design, OUTPUTS, through=True)
     alone, steady = benches.alone(design, sources), benches.steady(design, sources)
     return [handshakes_of(design), verdict_of(alone, 2), verdict_of(steady, 2)]
@@ -216,22 +216,23 @@ def test_who_is_never_ready_again_breaks_its_promise(ready, verdict):
     ],
 )
 def test_one_request_after_the_other(cycles, ready, expected):
-    """An answer within four times the cycles. None of these is one at a time: a late one, a unit that is not
-    ready again, one that accepts two."""
+    """A request is answered within four times `cycles`. A late answer, a unit that is not ready again, and a
+    unit that accepts two requests do not pass.
+    """
     assert (one_at_a_time(planted(ready=ready), cycles) is not None) == expected
 
 
 @regress
 def test_what_is_not_one_request_after_the_other():
-    """The unit does what no answer is for, or twice."""
+    """The unit has no answer for a request, or answers twice."""
     counting = "count <= count + 1; value <= value + 1; if (count == 3) at <= 2;"
     for text, instead in (
-        (counting, f"if (ostream__rdy) begin {counting} end"),  # waits for who waits for it
+        (counting, f"if (ostream__rdy) begin {counting} end"),  # waits until its consumer is ready
         (counting, f"{counting} if (count == 1 && !ostream__rdy) at <= 0;"),  # loses a request
         (
             "if (istream__val READY)",
             "if (istream__val && ostream__rdy)",
-        ),  # does not see one that it has taken
+        ),  # ignores a request that it has accepted
     ):
         assert text in PLANTED
         blind = planted(text=PLANTED.replace(text, instead))
@@ -243,7 +244,7 @@ def test_what_is_not_one_request_after_the_other():
     assert one_at_a_time(again, 8) is None
 
 
-# it looks at a request for a cycle before it takes it, and answers in the third cycle behind that
+# a unit that examines a request for a cycle before it accepts it, and answers in the third cycle after that
 LOOKING = """
 module planted (input clk, input reset, input [3:0] istream__msg, input istream__val, output istream__rdy,
     output [3:0] ostream__msg, output ostream__val, input ostream__rdy);
@@ -288,8 +289,8 @@ DONE = "4: if (ostream__rdy) at <= 0;"
     ],
 )
 def test_a_request_that_is_looked_at_first(old, new):
-    """One request at a time, of such as stay; not of a unit that does something else where the next one waits
-    already.
+    """A unit that examines a request first has one request in flight if requests stay valid, unless it
+    behaves differently while the next one waits.
     """
     design = looking((old, new))
     alone = one_at_a_time(design)
@@ -309,7 +310,7 @@ def looking(*changes, statics=()):
 
 
 def test_an_answer_that_comes_because_nobody_takes_it():
-    """Time would be the same for all secrets only where each answer is taken at once."""
+    """The time is the same for all secrets only if each answer is accepted at once."""
     early = looking(
         ("assign istream__rdy = at == 1;", "wire early = at == 1 && !ostream__rdy && value[0];"),
         ("assign ostream__val = at == 4;", "assign istream__rdy = at == 0, ostream__val = at == 4 || early;"),
@@ -336,8 +337,8 @@ def test_a_static_port_may_change_while_a_request_is_looked_at():
 
 @regress
 def test_readiness_shows_a_secret_while_nobody_asks():
-    """And one that is looked at and goes away again shows it by its time: what is proved says that requests
-    stay.
+    """A request that is withdrawn reveals the secret as well, by its time: the proof states that requests
+    stay valid.
     """
     shown = looking(("at == 1;", "at == 1 || at == 0 && !istream__val && value[0];"))
     alone = one_at_a_time(shown)
@@ -356,7 +357,7 @@ def test_readiness_shows_a_secret_while_nobody_asks():
 
 @regress
 def test_a_name_is_no_pattern():
-    """g[0].r begins with what a reset leaves; g0.r does not."""
+    """The initial value of g[0].r is that after a reset; g0.r keeps an arbitrary one."""
     text = (
         LOOKING.replace("reg [2:0] at;", "reg [2:0] at; reg dead; `NAMED")
         .replace("if (reset) at <= 0;", "if (reset) begin at <= 0; dead <= 0; end")
@@ -368,15 +369,15 @@ def test_a_name_is_no_pattern():
 
 
 def decided_from(text, register):
-    """An answer in five cycles where this register of `planted` begins with 0."""
+    """The verdict on an answer in five cycles if this register of `planted` starts at 0."""
     bench = benches.one_looked_at(planted(text=text), 5)
     return decide(bench, SECONDS, 7, initial={"unit.at": 0, f"unit.{register}": 0}).verdict
 
 
 @regress
 def test_what_an_answer_must_not_come_of():
-    """Whether somebody waits for an answer when a request is taken; a register that moves is allowed where
-    nobody sees it.
+    """An answer must not depend on whether its consumer is ready when the request is accepted. A free-running
+    register is allowed where it is not visible.
     """
     assert kept(planted(taken="^ {4{ostream__rdy}}")) == [PROVED, REFUTED, PROVED]
     assert kept(planted("at == 2 ? value : free"))[0] == PROVED
@@ -384,8 +385,8 @@ def test_what_an_answer_must_not_come_of():
 
 
 def test_answers_of_two_in_any_two_states():
-    """In the cycles of an answer: a register that is left over, and one that comes of who waits for an
-    answer.
+    """Two copies have the same answer in the cycles of an answer, unless it depends on a left-over register
+    or on the readiness of the consumer.
     """
 
     def found(design, cycles=5):
@@ -398,14 +399,14 @@ def test_answers_of_two_in_any_two_states():
 
 @regress
 def test_handshakes_of_a_mutant():
-    """An answer that does not wait, and a unit that forgets what it computes."""
+    """An answer that does not wait, or a unit that forgets its computation, is disproved."""
     check = of(ModDouble(4, 4, 2), "handshakes")
     assert run(check) == PROVED and first_refuted(check, SECONDS).refuted
 
 
 def test_conditions_are_those_of_both_languages():
-    """Native checks and proofs assume the same: counted by the circuit that SystemVerilog makes of the
-    conditions.
+    """Native checks and proofs make the same assumptions: exactly the operands of the native checks satisfy
+    the conditions in SystemVerilog.
     """
     unit = MontMulRem(2, 2, 1, "textbook", False)
     unit.elaborate()
@@ -427,13 +428,13 @@ def test_conditions_are_those_of_both_languages():
 
 @module_fixture
 def units():
-    """A check of each class of units, of a design that has it, by default or by a setting."""
+    """A check of each class of units, in a design that contains it by default or by a setting."""
     return {name: check for name, (_, check) in first_of_each_class(8).items()}
 
 
 @regress
 def test_each_unit_has_a_contract(units):
-    """And each contract a unit."""
+    """Each contract also belongs to a unit."""
     assert units.keys() == classes()
     assert [name for name, check in units.items() if not check.says] == []
 
@@ -447,7 +448,7 @@ def test_a_mutant_of_each_unit(name, units):
 
 
 def planting(monkeypatch, changes):
-    """In place of what is found in a text: these changes, one after the other, each by its name."""
+    """Replace the mutants of a text by these changes, in order, each with its name."""
 
     def changed(verilog, _):
         assert all(verilog.count(old) == 1 for old, _ in changes.values())
@@ -458,7 +459,7 @@ def planting(monkeypatch, changes):
 
 
 def test_what_a_fault_is_told_as(monkeypatch):
-    """Mutants that are no hardware, equivalent, different outside the contract, and killed."""
+    """Mutants that do not elaborate, are equivalent, differ outside the contract, or are killed."""
     planting(
         monkeypatch,
         {
@@ -476,7 +477,7 @@ def test_what_a_fault_is_told_as(monkeypatch):
 
 
 def test_a_unit_that_ignores_its_modulus_is_refuted():
-    """With operands: it is asked what one is that reads it."""
+    """It is checked like a unit that reads its modulus, and the counterexample has operands."""
     outcome = outcome_of(of(ShiftSub(4, until="spent"), "answers"), (".n(modulus)", ".n(4'd9)"))
     (wrong,) = outcome.counterexample
     assert wrong["answer"] == wrong["a"] * wrong["b"] % 9 != wrong["a"] * wrong["b"] % wrong["modulus"]
@@ -506,7 +507,7 @@ NO_PRODUCT_UNIT = {
 
 
 def test_each_promised_latency_is_asked_or_reported():
-    """A unit answers in exactly the promised cycles, or an undecided check says why none is asked."""
+    """A unit answers in exactly the promised cycles, or an undecided check states why none is checked."""
     reported = {}
     for design in designs():
         machine = design.at(16)
@@ -530,12 +531,12 @@ def heap_check():
 
 
 def test_heap_adds_up(heap_check):
-    """By algebra; with two rows a place too low it does not."""
+    """Proved by algebra; with two rows one place too low it is disproved."""
     assert run(heap_check) == PROVED and first_refuted(heap_check, SECONDS).refuted
 
 
 def test_columns_without_a_bit_hold_ones(heap_check):
-    """With zeros there, a heap of complements does not add up."""
+    """With zeros in place of ones, the sum of a heap of complements is wrong."""
     text, _ = heap_check.source()
     other = re.sub(r"\b(\d+'d)[1-9]\d*(?=[,};])", r"\g<1>0", text)
     assert other != text
@@ -545,13 +546,13 @@ def test_columns_without_a_bit_hold_ones(heap_check):
 @regress
 @parametrize("name", ["protocol", "time schedule=fixed-window", "time", "time schedule=ladder"])
 def test_machine(name):
-    """mont of 8 bits keeps its handshakes, and takes as long for all exponents of a length."""
+    """mont at 8 bits keeps its handshakes, and takes the same time for all exponents of a length."""
     (check,) = [check for check in checks(find("mont").at(8)) if check.name == name]
     assert run(check) == PROVED
 
 
 def test_a_machine_whose_time_depends_on_the_exponent():
-    """It multiplies for ones alone."""
+    """It multiplies only for ones of the exponent."""
     machine = find("mont").at(8, schedule="left-to-right")
     outcome = outcome_of(checks(machine, ["time"])[0])
     assert outcome.verdict == REFUTED
@@ -561,7 +562,7 @@ def test_a_machine_whose_time_depends_on_the_exponent():
     assert taken == [first["cycles"], second["cycles"]] and taken[0] != taken[1]
 
 
-# a unit that answers after four cycles, or as many as its request says
+# a unit that answers after four cycles, or after the number of cycles in its request
 TAKING = """
 module taking (input clk, input reset, input [5:0] istream__msg, input istream__val, output istream__rdy,
     output ostream__msg, output ostream__val, input ostream__rdy);
@@ -590,7 +591,9 @@ HIGHEST = "istream__msg[2] ? 3 : istream__msg[1] ? 2 : istream__msg[0]"
     ],
 )
 def test_two_copies_of_which_the_secret_differs(cycles, lengths, same):
-    """A unit that takes as long as the secret says, or as its highest 1: two of them side by side differ."""
+    """Two copies with different secrets, of a unit whose time depends on the secret or on its highest 1, take
+    different times.
+    """
     request = Message(6, (("other", 3), ("exp", 3)))
     design = benches.Stream(TAKING.replace("CYCLES", cycles), "taking", Ports(request, Message(1), ()))
     secret = benches.Secret("exp", lengths)
@@ -643,8 +646,8 @@ def test_units_in_a_row(joined, ready, expected):
 
 
 def test_where_a_proof_begins_is_where_a_reset_ends():
-    """A unit that is dead when it is asked in its first cycle: no state behind a reset is one from which it
-    is unrolled.
+    """A unit that hangs if its first request arrives in the first cycle: the proof must start in the state at
+    the end of a reset, not in a later one.
     """
     text = PLANTED.replace("reg dead;", "reg dead; reg x;").replace("dead <= 1;", "")
     text = text.replace("free <= free + 1;", "free <= free + 1; if (!reset) x <= 0; else x <= istream__val;")
@@ -659,7 +662,7 @@ def test_where_a_proof_begins_is_where_a_reset_ends():
     [("mont-ct", 8), *later(("heap", 8), ("heap", 32))],
 )
 def test_a_machine_by_what_its_handshakes_hang_on(name, nbits):
-    """Handshakes and time of machines, of heap also at 32 bits in seconds: the datapath is not examined."""
+    """Handshakes and time of machines, of heap also at 32 bits: the datapath is not examined."""
     machine = find(name).at(nbits)
     asked = [check for check in checks(machine, ["time", "protocol"]) if check.name in ("time", "protocol")]
     found = [outcome_of(check) for check in asked]
@@ -668,7 +671,7 @@ def test_a_machine_by_what_its_handshakes_hang_on(name, nbits):
 
 
 def test_placed_netlist(tmp_path):
-    """As the files have it; with two outputs exchanged it is another one."""
+    """A placed netlist equals the one before placement; with two outputs exchanged it does not."""
     circuit = Circuit("top", "a:2", "x y")
     circuit.add("both", "AND2_X1", A1="a[0]", A2="a[1]", ZN="x")
     circuit.add("one", "INV_X1", A="a[0]", ZN="y")
@@ -685,7 +688,7 @@ def test_placed_netlist(tmp_path):
 
 
 def test_undecided():
-    """A product of two words by other sums, in a second."""
+    """An identity of products of two words is undecided after two seconds."""
     text = """
     module proof(input [23:0] a, b);
       wire [47:0] p = a * b, q = (a + b) * (a + b), d = (a - b) * (a - b);
@@ -717,7 +720,7 @@ CHECKED = "Verification of invariant with 5 clauses was successful.\n"
 )
 @parametrize("ended", [True, False])
 def test_what_the_output_of_abc_says(log, verdict, ended, monkeypatch):
-    """Also where it ran out of time; an invariant must have been checked."""
+    """The log decides even after a timeout; an invariant must have been checked."""
     monkeypatch.setattr(assertions, "run_abc", lambda *_: (log, ended))
     assert decide(COUNTER, 20).verdict == verdict
 
@@ -760,13 +763,13 @@ def test_checks_of_units_are_in_the_reference(name):
     assert all((name, 8, check.name) in known for check in checks(find(name).at(8), ["units"]))
 
 
-SAMPLES = 20  # each is a test, which `--part` puts into one part of the long regression
+SAMPLES = 20  # each is a test, which `--part` assigns to one part of the long regression
 
 
 @regress
 @parametrize("sample", range(SAMPLES))
 def test_what_was_proved_is_proved(sample):
-    """Each recorded proof is in one sample; a run takes some of a sample, in limited CPU time."""
+    """Each recorded proof is in one sample; a run checks part of a sample, in limited CPU time."""
     known = reference.recorded()
     keys = sorted(key for key, verdict in known.items() if verdict == PROVED and key[0] != PROC)
     random.Random(1).shuffle(keys)

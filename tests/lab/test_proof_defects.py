@@ -1,4 +1,4 @@
-"""Defects planted in the sources of hardware: the check that promises to find them does."""
+"""Defects planted in the sources of hardware are disproved by the check that promises to find them."""
 
 import functools
 import importlib
@@ -40,9 +40,9 @@ GOES_AROUND = "s.again @= s.valid[LAST] & (s.turn[LAST] != s.last_pass)"
 
 @pytest.fixture
 def plant(tmp_path, monkeypatch):
-    """A copy of a module with one text in place of another; caches would take it for the right one."""
+    """A function that loads a copy of a module with one text replaced; caches would return the original."""
     monkeypatch.setattr(translated, "entry_name", lambda *_: None)
-    # a kept machine has the right unit
+    # a cached machine has the original unit
     monkeypatch.setattr("modexlab.eval.designs.machine._planned", _planned.__wrapped__)
 
     def planted(name, old, new):
@@ -69,13 +69,13 @@ def run(check):
 
 
 def found(kind, name="mont", nbits=8, **settings):
-    """The outcome of the check of this kind, of a machine."""
+    """The outcome of the first check of this kind for a machine."""
     return run(checks(find(name).at(nbits, **settings), [kind])[0])
 
 
 @pytest.fixture
 def hasty(plant, monkeypatch):
-    """MontMulRem that ends at once for b = 0; its answers are right."""
+    """A MontMulRem that ends at once for b = 0, with right answers."""
     changed = plant(
         "modexlab.rtl.units.mont_mul_rem", GOES_AROUND, f"{GOES_AROUND} & (s.b[0] != 0)"
     ).MontMulRem
@@ -85,7 +85,7 @@ def hasty(plant, monkeypatch):
 
 
 def answers(unit):
-    """The check of products of 4 bits, in two passes."""
+    """The check of 4-bit products in two passes."""
     timing = MontMulRemTiming(4, 2, 1, False)
     multiplier = Unit(lambda nbits: unit(nbits, 2, 1, "textbook", False), lambda _: unit(), timing)
     hardware = multiplier.rtl(4)
@@ -94,7 +94,7 @@ def answers(unit):
 
 
 def test_a_product_that_is_too_fast(hasty):
-    """A promised latency is exact: its timing says two cycles."""
+    """A promised latency is exact: the timing promises two cycles."""
     right = answers(MontMulRem)
     assert right.says.endswith("; in 2 cycles") and run(right).verdict == PROVED
     outcome = run(answers(hasty))
@@ -103,7 +103,7 @@ def test_a_product_that_is_too_fast(hasty):
 
 
 def test_time_of_a_machine_with_such_a_unit(hasty):
-    """Disproved by two operations, and no longer undecided."""
+    """The check is disproved by two operations, not undecided."""
     machine = find("mont").at(8, steps_per_stage=2, nstages=1)
     time = checks(machine, ["time"])[0]
     assert time.says == "as many cycles for all bases and all exponents of a length"
@@ -114,7 +114,9 @@ def test_time_of_a_machine_with_such_a_unit(hasty):
 
 
 def test_a_unit_without_reset(plant, monkeypatch):
-    """Its handshakes and the machine's are disproved: an answer of before the reset would be the next one."""
+    """The handshakes of the unit and of the machine are disproved: an answer from before the reset would be
+    the next one.
+    """
     load = "if s.load:\n                s.st <<= STEP"
     changed = plant(
         "modexlab.rtl.units.serial_ctrl",
@@ -130,7 +132,7 @@ def test_a_unit_without_reset(plant, monkeypatch):
 
 
 def zeroised(*change):
-    """The check of mont behind AXI4-Lite, with a change of its slave."""
+    """The verdict on mont behind AXI4-Lite with a change in its slave."""
     machine = find("mont").at(8)
     slave = machine.exported(AXI4LITE)
     slave.elaborate()
@@ -180,7 +182,7 @@ def test_a_base_that_is_the_modulus(plant, monkeypatch):
 
 @regress
 def test_refusals():
-    """Proved; a comparison that is wrong for one modulus alone, which no corner shows, is disproved."""
+    """Proved; a comparison that is wrong for a single modulus, which no corner case covers, is disproved."""
     machine = find("mont").at(8)
     design = Stream.of(machine.rtl())
     assert guards.refusal(machine, design, SECONDS).verdict == PROVED
@@ -199,8 +201,8 @@ def test_refusals():
     ],
 )
 def test_refusals_with_a_key(name, settings, monkeypatch):
-    """A checked result withholds that of a bad base; CRT refuses an even modulus and even primes. Only the
-    native corners decide.
+    """A checked result is withheld for a bad base; CRT refuses an even modulus and even primes. Only the
+    native corner cases decide.
     """
     monkeypatch.setattr(guards, "decide", lambda *_, **__: Outcome(PROVED, "not asked"))
     assert found("refusal", name, 16, schedule="fixed-window", **settings).verdict == PROVED
@@ -218,7 +220,7 @@ def test_an_even_prime_with_another_status(plant):
 
 
 def test_a_bad_base_whose_result_is_released(monkeypatch):
-    """The promise of a checked result, with hardware that checks none."""
+    """A checked result is promised, but the hardware does not check it."""
     unchecked = find("naive").at(16, schedule="fixed-window", blind="message", verify=False)
     promises = replace(unchecked.promises, reduced_only=True, checked=True)
     monkeypatch.setitem(vars(unchecked), "promises", promises)
@@ -227,7 +229,7 @@ def test_a_bad_base_whose_result_is_released(monkeypatch):
 
 
 def test_a_memory_that_is_not_wiped(plant, monkeypatch):
-    """A table whose memory takes no 0."""
+    """The memory of a table ignores writes of 0."""
     changed = plant("modexlab.rtl.units.residue_memory", "if s.write:", "if s.write & (s.in_data != 0):")
     monkeypatch.setattr(residue_dpath, "ResidueMemory", changed.ResidueMemory)
     monkeypatch.setattr(guards, "MEMORIES", (changed.ResidueMemory,))
@@ -237,7 +239,7 @@ def test_a_memory_that_is_not_wiped(plant, monkeypatch):
 
 @regress
 def test_wiping():
-    """Proved; a memory that keeps one value alone, which no operation shows, is disproved."""
+    """Proved; a memory that keeps a single value, which no operation shows, is disproved."""
     machine = find("mont").at(8, schedule="fixed-window")
     design = Stream.of(machine.rtl())
     assert guards.wipe(machine, design, SECONDS).verdict == PROVED

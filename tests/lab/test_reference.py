@@ -1,4 +1,4 @@
-"""The reference results: whole, with their origin, shown where a ledger has nothing, and measured again."""
+"""The reference results: complete, with origin, shown for points that a ledger lacks, and reproducible."""
 
 import json
 import random
@@ -22,7 +22,7 @@ from tests.paths import ROOT
 
 MOST_BYTES = 5_000_000
 QUICK_NBITS = 32
-# the widest points of a stage that are measured again, so that each takes minutes at most
+# widest points of a stage that are measured again, each in a few minutes
 WIDEST = {FORMULA: 2048, NATIVE: 512, FLOW: 64, FPGA: 32, LAYOUT: 16}
 DRAWS = 40  # by the long regression; about four in each of its ten parts
 MONT = Point("mont", 8, stage=FORMULA)
@@ -34,7 +34,7 @@ def rows():
 
 
 def test_figures_come_with_their_origin(rows):
-    """Tests that passed, tools, and the digest of what was measured."""
+    """The tests that passed, the tools, and the digest of the measured hardware."""
     assert REFERENCE.stat().st_size <= MOST_BYTES
     assert {row.metric for row in rows} >= {"cycles", "area_um2", "wns_ns", "energy_nj"}
     for row in rows:
@@ -44,7 +44,7 @@ def test_figures_come_with_their_origin(rows):
 
 
 def test_formulas_give_the_reference_results(rows):
-    """Cycles by formula are those of the file, with its values of all parameters."""
+    """Cycles by formula equal those of the file, for the file's values of all parameters."""
     found = [row for row in rows if row.stage == FORMULA and row.nbits <= QUICK_NBITS]
     assert len(found) > 100
     for row in found:
@@ -62,15 +62,15 @@ def commit():
 @regress
 @parametrize("draw", range(DRAWS))
 def test_results_are_measured_again(rows, draw):
-    """A point that the commit and the draw choose has the figures of the file, if its hardware has not
-    changed since: `modexlab ledger verify` counts those that have.
+    """A point, chosen by the commit and the draw, has the figures of the file, unless its hardware has
+    changed since: `modexlab ledger verify` counts those.
     """
     ours = [
         row for row in rows if "kit" not in row.flow
-    ]  # the others need files that are not installed with us
+    ]  # other kits need files that modexlab does not install
     points = {row.measurement: row for row in ours if row.nbits <= WIDEST.get(row.stage, 0)}
     stages = sorted({row.stage for row in points.values()})
-    # each stage in turn: most points are of the quickest one
+    # the stages take turns, because most points are of the fastest one
     of_stage = [row for row in points.values() if row.stage == stages[draw % len(stages)]]
     random.Random(f"{commit()} {draw}").shuffle(of_stage)
     chosen = next((row for row in of_stage if not row.stale), None)
@@ -83,7 +83,7 @@ def test_results_are_measured_again(rows, draw):
     assert {name: now.get(name) for name in expected} == expected, chosen.command
 
 
-# ---- beside a ledger
+# ---- with a ledger
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_ledger_has_them_where_it_has_nothing(small, tmp_path):
 
 
 def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
-    """Unless the sources are known to be those of the hardware that was measured, digests decide."""
+    """Digests decide, unless the sources are known to be those of the measured hardware."""
     monkeypatch.setattr(export, "recorded_stale", lambda: None)
     (row,) = Reference(small).rows()
     assert not row.stale
@@ -127,7 +127,7 @@ def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
 
 
 def test_verify_names_what_changed(small, cli, monkeypatch, tmp_path):
-    """Sources, and what is stale, are written down for the file of modexlab alone."""
+    """The digests of sources and of stale results are recorded only for modexlab's own file."""
     monkeypatch.setattr(export, "SOURCES", tmp_path / "sources.txt")
     assert "0 of 1 measurements" in cli.passes(f"ledger verify {small}").out
     assert not export.SOURCES.exists()
@@ -163,14 +163,14 @@ def test_an_export_replaces_the_points_of_the_ledger_alone(small, cli, tmp_path)
 
 
 def test_a_point_that_was_ended_says_so(small, tmp_path):
-    """In the place of figures, until it is measured."""
+    """It has a message in place of figures, until it is measured."""
     naive = Point("naive", 8, stage=FORMULA)
     with Ledger(tmp_path / "late.sqlite") as ledger:
         ledger.fail(naive, f"{LATE} 3,600 s", 3600.0)
         ledger.fail(Point("ssmm", 8, stage=FORMULA), "another reason", 1.0)
         ledger.fail(MONT, f"{LATE} 3,600 s", 3600.0)
         ledger.reference = Reference(small)
-        for _ in range(2):  # figures of another ledger stay, and so does the digest of the hardware
+        for _ in range(2):  # figures of another ledger stay, as does the digest of the hardware
             ledger.export("reference", small)
             assert {line.content for line in Reference(small)._lines} == {MONT.content, naive.content}
     with Ledger(tmp_path / "own.sqlite", Reference(small)) as own:
@@ -182,12 +182,12 @@ def test_a_point_that_was_ended_says_so(small, tmp_path):
 
 
 def test_they_are_a_space(small):
-    """So that one command measures all of them again."""
+    """One command measures all of them again."""
     assert list(Space.load(small).points()) == [MONT]
 
 
 def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
-    """Reference results at once; a figure of one's own in their place, with a mark."""
+    """Reference results are shown at once; the user's own figures replace them, with a mark."""
     monkeypatch.setattr(export, "recorded_stale", frozenset)
     ledger = tmp_path / "own.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))

@@ -1,6 +1,4 @@
-"""Where points are measured: local workers that crash, a Dask cluster that loses one, schedulers that are not
-there.
-"""
+"""Schedulers: local workers that crash, a Dask cluster that loses a worker, and missing schedulers."""
 
 import errno
 import faulthandler
@@ -41,7 +39,7 @@ from tests.paths import ROOT
 from ..command_line import Cli
 from .sweep_process import gone
 
-SECONDS = 300.0  # that a test waits for what takes a moment
+SECONDS = 300.0  # before a test gives up on something that takes a moment
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def tasks(count, do):
     return [Doing(number, do) for number in range(count)]
 
 
-# ---- what workers do here
+# ---- tasks
 
 
 def say_who(_):
@@ -71,19 +69,19 @@ def say_who(_):
 
 
 def crash_by_number(number):
-    """Ends its process at three numbers in three ways."""
+    """End the process in three ways, for three of the numbers."""
     if number == 2:
         os._exit(3)
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     if number == 4:
-        faulthandler.disable()  # pytest's own, which tells all about it
+        faulthandler.disable()  # pytest's own, which would print a report
         os.kill(os.getpid(), signal.SIGSEGV)
     return number
 
 
 def start_a_tool(place, _):
-    """Waits for a tool that takes an hour; the file says its process and our own."""
+    """Wait for a tool that runs for an hour; the file has the process ids of the worker and of the tool."""
     with subprocess.Popen(["sleep", "3600"]) as tool:
         place.with_suffix(".part").write_text(f"{os.getpid()} {tool.pid}")
         place.with_suffix(".part").rename(place)
@@ -104,7 +102,9 @@ def sleep_long(number):
 
 
 def run(scheduler, wanted, slots, there=0):
-    """All points, so many at once, and those that the scheduler has already."""
+    """Run all tasks with at most `slots` in flight, and wait for the `there` tasks that were submitted
+    before.
+    """
     waiting, outcomes = list(wanted), []
     end = time.monotonic() + SECONDS
     while len(outcomes) < len(wanted) + there:
@@ -155,7 +155,7 @@ def test_a_point_is_measured():
     assert outcome.seconds > 0
 
 
-# ---- processes here
+# ---- local processes
 
 
 def test_local_workers_share_the_points():
@@ -171,7 +171,7 @@ def test_local_workers_share_the_points():
 
 
 def test_workers_are_in_the_directory_of_the_command(tmp_path, monkeypatch):
-    """Else a cache at a relative path would be another one for them."""
+    """A cache at a relative path must be the same one for them."""
     monkeypatch.chdir(tmp_path)
     with Local(1) as local:
         (outcome,) = run(local, tasks(1, say_where), 1)
@@ -204,7 +204,7 @@ def place(tmp_path):
 
 
 def pids(place):
-    """The worker and its tool, as soon as they are there."""
+    """The process ids of the worker and its tool, once both run."""
     wait_until(place.exists)
     found = [int(word) for word in place.read_text().split()]
     assert not any(map(gone, found))
@@ -219,7 +219,7 @@ def test_closing_ends_the_tools_of_a_worker(place):
 
 
 def test_the_tools_of_a_worker_that_is_killed_end_with_it(place):
-    """A worker that is killed, for example without memory, leaves no compiler behind."""
+    """A worker that is killed, for example out of memory, leaves no compiler behind."""
     with Local(1) as local:
         local.submit(*tasks(1, partial(start_a_tool, place)))
         worker, tool = pids(place)
@@ -241,7 +241,7 @@ with Local(1) as local:
 
 
 def test_workers_end_with_their_parent(place):
-    """However it ends: with SIGKILL it can clean up nothing."""
+    """They end even after SIGKILL, which leaves the parent no time to clean up."""
     with subprocess.Popen([sys.executable, "-c", PARENT, str(place)], cwd=ROOT) as parent:
         try:
             found = pids(place)
@@ -253,7 +253,7 @@ def test_workers_end_with_their_parent(place):
 # ---- Dask
 
 
-# `make test` has one test with it, because workers of xdist would each start a cluster
+# tests with it run in `make regress`, because each worker of xdist would start a cluster
 @module_fixture
 def cluster():
     import dask
@@ -280,11 +280,11 @@ def test_the_workers_of_a_cluster(cluster):
 
 @regress
 def test_a_worker_of_the_cluster_is_killed(cluster):
-    """Every point comes, and comes once; the killed worker's are measured elsewhere."""
+    """Every task ends once; those of the killed worker run elsewhere."""
     with connect(cluster.scheduler_address) as there:
         some, more = tasks(8, take_a_moment), tasks(40, take_a_moment)[8:]
         outcomes = run(there, some, there.slots)
-        victim = outcomes[0].result  # has done some, and gets more
+        victim = outcomes[0].result  # has run some tasks, and gets more
         for task in more:
             there.submit(task)
         os.kill(victim, signal.SIGKILL)
@@ -424,9 +424,9 @@ def test_no_queue_here(kind, command, monkeypatch):
 
 @regress
 def test_jobs_come_to_us(tmp_path, monkeypatch):
-    """With an sbatch that starts the job at once, here."""
+    """A substitute for sbatch starts the job at once on this computer."""
     sbatch = tmp_path / "sbatch"
-    job = tmp_path / "job"  # the script is taken away when sbatch returns
+    job = tmp_path / "job"  # the script is deleted when sbatch returns
     sbatch.write_text(
         f'#!/bin/sh\ncp "$1" {job}\nsetsid sh {job} >{job}.log 2>&1 &\necho Submitted batch job $!\n'
     )
@@ -435,7 +435,7 @@ def test_jobs_come_to_us(tmp_path, monkeypatch):
     for command in (sbatch, scancel):
         command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the work is a function of this module
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the task is a function of this module
     options = ["interface=lo", f"local-directory={tmp_path}"]
     with start_queue("slurm", 1, options) as there:
         assert isinstance(there, Cluster)

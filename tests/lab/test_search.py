@@ -1,4 +1,4 @@
-"""Order of measurements: all points, a random choice, and a search that learns from results."""
+"""Search strategies: all points, a random sample, and a search that learns from results."""
 
 import re
 from collections import Counter
@@ -41,24 +41,24 @@ forward = [false, true]
 
 
 def pipelines():
-    """The large space, of one kind of work."""
+    """The large space, with one kind of work."""
     return Space.parse(PIPELINES.replace(', "flow"', "").replace(', clock_ns = "min"', ""))
 
 
 def for_two_objectives(method, count, seed):
-    """A search; a flow alone would measure the second objective, so it is made up."""
+    """A search with a made-up second objective, which only the flow would measure."""
     space = pipelines()
     space.objectives = {"cycles": "min", "area_um2": "min"}
     return method(space, count, seed)
 
 
 def searched(method, count, seed, judge=None, **order):
-    """Its proposals with their results."""
+    """The proposals of a search with their results."""
     return walk(for_two_objectives(method, count, seed), judge or by_cost, **order)
 
 
 def cost(point):
-    """Return the cycles, and an area: the part chained in a cycle times the parallel part."""
+    """The cycles, and a made-up area: the chained part of a cycle times the parallel part."""
     design = point.design
     (part,) = point.parts()
     settings = point.resolved
@@ -75,7 +75,7 @@ def unjudged(_):
 
 
 def walk(one, judge=unjudged, backwards=False):
-    """Return all proposals of a search, with the results that it received."""
+    """All proposals of a search, with the results that it received."""
     found = []
     while batch := one.ask():
         results = [(point, judge(point)) for point in batch]
@@ -120,7 +120,7 @@ def test_unknown_method():
 
 @parametrize("text", [FEW, PIPELINES], ids=["counted", "drawn"])
 def test_random_by_seed(text, monkeypatch):
-    """The same seed, the same points; none twice."""
+    """The same seed selects the same points, and none twice."""
     monkeypatch.setattr(search, "ENUMERABLE", 100)
 
     def drawn(seed):
@@ -157,14 +157,14 @@ def test_no_point_to_be_found(method):
 
 
 def test_a_search_repeats_itself():
-    """By seed and results alone: in whichever order the results have come."""
+    """Its course depends on the seed and the results, not on their order."""
     first = keys(searched(Nsga2, 60, 1))
     assert len(set(first)) == 60
     assert first == keys(searched(Nsga2, 60, 1, backwards=True)) != keys(searched(Nsga2, 60, 2))
 
 
 def test_a_search_finds_more_than_chance():
-    """Measured by the area that the fronts dominate, at the same number of points, over three seeds."""
+    """Its fronts dominate a larger area for the same number of points, over three seeds."""
     slowest, largest = 1500.0, 400.0
 
     def volume(found):
@@ -180,7 +180,7 @@ def test_a_search_finds_more_than_chance():
 
 
 def test_a_search_ends_with_its_space(monkeypatch):
-    """All points once, though it was promised more."""
+    """It measures all points once, even if more were requested."""
     monkeypatch.setattr(search, "FUTILE", 10)
     text = FEW.replace(', "heap"', "")
     found = walk(Nsga2(Space.parse(text), 50, 1), lambda point: Judged((float(len(point.key)),)))
@@ -188,7 +188,7 @@ def test_a_search_ends_with_its_space(monkeypatch):
 
 
 def test_failed_points_have_no_children():
-    """Ladders fail here: 1 in 5 by chance, and fewer from the second generation on."""
+    """Ladders fail here: 1 in 5 points by chance, and fewer from the second generation on."""
 
     def fail_ladders(point):
         return Judged(None) if point.resolved["schedule"] == "ladder" else by_cost(point)
@@ -204,7 +204,7 @@ def test_failed_points_have_no_children():
 
 
 def test_points_that_break_a_constraint_lose():
-    """Points of one unit are forbidden, 3 in 5 by chance: the search avoids them."""
+    """Points with one unit are forbidden, 3 in 5 by chance: the search avoids them."""
 
     def forbid(point):
         one_unit = point.resolved["schedule"] in ("right-to-left-1", "left-to-right", "always")
@@ -236,8 +236,8 @@ nbits = [32]
 
 
 def test_a_search_for_each_kind_of_work():
-    """Together they are the whole space, and each is one kind: width, operation, stage, interface, own
-    modulus or not.
+    """Together they are the whole space. Each has one width, operation, stage and interface, and machines for
+    one modulus or for any.
     """
     spaces = by_work(Space.parse(WORKS))
     together = []
@@ -262,7 +262,7 @@ def test_a_search_for_each_kind_of_work():
 
 
 def test_interfaces_that_are_one_work_are_one_part():
-    """A system has no interface but its own, however many are given."""
+    """A system has only its own interface, however many are given."""
     text = """
 objectives = {cycles = "min"}
 [[part]]

@@ -1,5 +1,5 @@
-"""Spaces and the expressions of their constraints: what a file makes, what is refused and with which
-words.
+"""Spaces and the expressions of their constraints: the points of a file, and the refusals with their
+messages.
 """
 
 import itertools
@@ -57,7 +57,7 @@ def test_value(text, value):
 
 
 def test_an_expression_is_its_text():
-    """So that a space goes to other processes, and is equal to what comes back."""
+    """It can be pickled with a space, and equals its copy."""
     one, other = Expression("nbits <= 64"), Expression("nbits < 64")
     assert one == Expression("nbits <= 64") != other
     assert len({one, Expression("nbits <= 64"), other}) == 2
@@ -160,7 +160,7 @@ def test_a_part_is_a_product():
 
 
 def test_points_come_one_at_a_time():
-    """A space that nobody could hold in memory."""
+    """A space that does not fit into memory."""
     huge = Space.parse(
         '[[part]]\ndesigns = "all"\nnbits = {from = 8, to = 4096}\n'
         "[part.set]\nmodulus = {from = 3, to = 99999, step = 2}\ndigit_nbits = {from = 4, to = 32}\n"
@@ -170,7 +170,7 @@ def test_points_come_one_at_a_time():
 
 
 def test_what_stands_twice_is_measured_once():
-    again = PART + "[part.set]\nnstages = [1]\n"  # the default
+    again = PART + "[part.set]\nnstages = [1]\n"  # the default value
     assert points(PART + again) == points(PART) == [Point("mont", 32)]
     assert Space.parse(PART + again).size() == 2
 
@@ -198,7 +198,7 @@ def test_designs_by_what_they_are():
 
 
 def test_machines_by_what_they_promise():
-    """A setting decides as the design does, in selectors and in constraints; a search is kept to them too."""
+    """A setting decides like the design, in selectors and in constraints; a search obeys them too."""
     schedules = '[part.set]\nschedule = ["ladder", "left-to-right"]\n'
     text = f"[[part]]\nnbits = [32]\ndesigns = {{constant_time = true}}\n{schedules}"
     chosen = {(point.subject, *point.resolved["schedule"].split()) for point in points(text)}
@@ -259,7 +259,7 @@ def test_constraints_on_figures():
         '"die_um2 < 1"]\n' + PART + 'stages = ["flow"]'
     )
     flow = Point("mont", 32, stage="flow")
-    # a die that it does not have says nothing
+    # a constraint on the die does not apply without one
     assert some.after(flow, FIGURES) == ["area_um2 < 50", "energy_nj < 3"]
     assert some.after(flow, FIGURES[1:2]) == [] == some.before(flow)
     assert by_operation(FIGURES)[0]["energy_nj"] == 5.0
@@ -316,7 +316,7 @@ def test_sampling_refuses_what_constraints_refuse():
         some.sample(lambda _, values: values[0])
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @parametrize(
@@ -370,7 +370,7 @@ def test_sampling_refuses_what_constraints_refuse():
         ("objectives = {}\n" + PART, "objectives = {}: give a direction"),
         ('constraints = ["nstage < 3"]\n' + PART, "'nstage': did you mean 'nstages'"),
         ('constraints = ["carry_save"]\n' + PART,
-         "unknown name in the expression"),  # no design of this space has it
+         "unknown name in the expression"),  # no design of this space has this parameter
         ('constraints = ["area_um2 <"]\n' + PART, "invalid syntax"),
         (PART + PART + 'stages = ["x"]', "part 2: unknown stage"),
         ('objectives = {cycles = ["min"]}\n' + PART, "give text, not a list"),
@@ -378,7 +378,7 @@ def test_sampling_refuses_what_constraints_refuse():
         ('constraints = ["cycles.decrpt < 5"]\n' + PART + 'workloads = ["decrypt"]',
          "did you mean 'cycles.decrypt'"),
         ('constraints = ["cycles.decrypt < 5"]\n' + PART,
-         "did you mean 'cycles.encrypt'"),  # nothing decrypts
+         "did you mean 'cycles.encrypt'"),  # no workload decrypts
         ('constraints = ["energy_nj.decript < 5"]\n' + PART + 'stages = ["flow"]',
          "did you mean 'energy_nj.decrypt'"),
         ('constraints = ["area_um2.decrypt < 5"]\n' + PART + 'stages = ["flow"]',
@@ -425,7 +425,7 @@ def test_files(tmp_path):
         Space.load("corse")
 
 
-# ---- those that are there
+# ---- ready-made spaces
 
 READY_MADE = (
     "cores",
@@ -452,8 +452,8 @@ def ready_made(request):
 
 
 def test_ready_made_spaces(ready_made):
-    """Every point can be made and has a command; every objective is measured somewhere; none is there
-    for nothing.
+    """Every point can be made and has a command, every objective is measured at some stage, and most points
+    are possible.
     """
     found = list(ready_made.points())
     assert ready_made.title and ready_made.description and found
@@ -467,7 +467,7 @@ def test_ready_made_spaces(ready_made):
 
 @parametrize("number", ["000", "001", "004"])
 def test_a_papers_space_has_what_its_comparison_asks_for(number, tmp_path):
-    """After measuring a paper's space, no figure is missing that takes a minute or two."""
+    """After a paper's space is measured, no figure is missing that takes a minute or two."""
     asked = missing(compare(paper(number).figures(), Ledger(tmp_path / "empty.sqlite"))).quick
     assert asked
     assert set(asked) <= set(Space.load(f"paper-{number}").points())
@@ -482,7 +482,7 @@ def test_the_course_has_gates_and_the_report_four_accelerators():
 
 
 def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws():
-    """fold and heap go through the flow; simulation confirms every formula of the chart by width."""
+    """fold and heap go through the flow; simulation confirms every formula in the chart by width."""
     points = list(Space.load("report").points())
     assert {("fold", 32), ("heap", 32)} <= {
         (point.subject, point.nbits) for point in points if point.stage == "flow"

@@ -1,4 +1,4 @@
-"""A row of the ledger is stale if its hardware or the code behind its figures has changed, else not."""
+"""A row of the ledger is stale exactly if its hardware or the code that computes its figures has changed."""
 
 import json
 import os
@@ -38,7 +38,7 @@ MADE_UP = Measurement((figure("cycles", 1),), 1.0, {}, "", "made up")
 
 
 def forget():
-    """Compute digests anew, as another process does."""
+    """Clear caches, so that digests are computed as in a new process."""
     for function in (sources.digest, keys.sources_of):
         function.cache_clear()
     forget_content()
@@ -46,7 +46,7 @@ def forget():
 
 @pytest.fixture(name="stale", scope="module")
 def make_stale(tmp_path_factory):
-    """The names of the points whose rows are stale, after measurements of all of them."""
+    """A function that returns the names of the points with stale rows; all points are measured first."""
     forget()
     with Ledger(tmp_path_factory.mktemp("stale") / "ledger.sqlite") as ledger:
         names = {ledger.record(point, MADE_UP): name for name, point in POINTS.items()}
@@ -61,7 +61,7 @@ def make_stale(tmp_path_factory):
 
 
 def edit(monkeypatch, *paths):
-    """Digests as if somebody had edited these files."""
+    """Change the digests as if these files had been edited."""
     real, edited = cache.file_digest, {ROOT / path for path in paths}
     assert all(path.is_file() for path in edited)
     monkeypatch.setattr(cache, "file_digest", lambda path: "edited" if path in edited else real(path))
@@ -92,7 +92,7 @@ def test_hardware_makes_the_rows_of_its_designs_stale(stale, monkeypatch):
 
 
 def test_formulas_make_the_rows_of_their_stage_stale(stale, monkeypatch):
-    """The cycle-level model uses the formula as well, and the formula decides on the window of an energy."""
+    """The cycle-level model uses the formula, and the formula determines the window of an energy."""
     monkeypatch.setattr(timing.MontMulRemTiming, "product_cycles", lambda self, nblocks: nblocks + 7)
     assert stale() == {"mont formula", "mont cl", "mont flow", "mont layout", "unit"}
 
@@ -131,7 +131,7 @@ def test_a_netlist_of_stage_gates_belongs_to_a_kit(monkeypatch):
 
 
 def test_rows_of_older_versions_are_stale(tmp_path):
-    """Their keys have no digest of the hardware, and nothing in them names the flow and the kit."""
+    """Their keys contain no digest of the hardware, the flow or the kit."""
     point = Point("mont", 8, stage="formula")
     with Ledger(tmp_path / "old.sqlite") as ledger:
         ledger.record(point, replace(MADE_UP, content="of other hardware"))
@@ -166,11 +166,11 @@ def test_digests_come_from_the_cache(tmp_path, monkeypatch):
     assert chip.digests() == made
     (entry,) = tmp_path.glob("digests-*")
     entry.write_bytes(entry.read_bytes()[:-1])
-    with pytest.raises(TypeError):  # it is damaged, and made again
+    with pytest.raises(TypeError):  # the damaged entry is computed again
         chip.digests()
 
 
-# ---- in processes of their own, on a copy of the package that is really edited
+# ---- in new processes, with real edits of a copy of the package
 
 ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")
 ASK = """

@@ -1,8 +1,9 @@
-"""Paper 004, Table 1: the mean cycles of encryption and decryption over random keys, by the twins' formulas.
+"""Paper 004, Table 1: the mean cycles of encryption and decryption over random keys, by the formulas of the
+twins.
 
-The formulas are those that the other tests compare with RTL in every row. Keys are drawn as the paper's
-example is: two primes of half the width with their top two bits set (cycles do not depend on primality, so
-odd numbers stand for primes), a random e, a random d, a random message.
+Other tests compare these formulas with RTL in every row. Keys are random as in the paper's example: two
+primes of half the width with their top two bits set (cycles do not depend on primality, so odd numbers
+replace primes), a random e, a random d, a random message.
 """
 
 import random

@@ -1,8 +1,8 @@
-"""Tables of the papers (eval/papers) against the papers' own arithmetic.
+"""Tables of the papers (eval/papers), checked with the papers' own arithmetic.
 
-Where the paper is consistent the printed figure follows from other printed ones; where it is not there is an
-erratum, and the corrected figure follows. Printed figures are rounded or cut off, and so are those that they
-are made of: all are intervals.
+Where a paper is consistent, a printed figure follows from other printed ones. Where it is not, there is an
+erratum, and the corrected figure follows. Printed figures are rounded or truncated, so all of them are
+intervals.
 """
 
 import itertools
@@ -28,7 +28,7 @@ from pytest import approx
 
 from tests.harness import parametrize, refused
 
-TABLES = {  # table: rows, columns besides those that name the row
+TABLES = {  # table: number of rows, and of columns without the key columns
     "000": {
         "2": (4, 3),
         "3": (6, 1),
@@ -46,7 +46,7 @@ TESTS_000 = ("16", "32", "64", "128", "256", "512")
 
 
 def step(figure):
-    """One unit of the last printed digit, in the unit of `amount`: the figure is no more exact than that."""
+    """One unit in the last printed digit, in the unit of `amount`: the precision of the figure."""
     return figure.last_digit * SCALES.get(figure.unit, 1.0)
 
 
@@ -55,7 +55,7 @@ def step(figure):
 
 @dataclass(frozen=True)
 class Span:
-    """All values that a printed figure may stand for, or that are made of such."""
+    """The interval of values that a printed figure, or arithmetic on printed figures, may stand for."""
 
     low: float
     high: float
@@ -86,8 +86,8 @@ def exact(value):
 
 
 def span(figure, cut=False):
-    """A rounded figure, or one that may be cut off; whole numbers of a whole unit (cycles, cells, mHz) are
-    what they are.
+    """The interval of a rounded figure, or of one that may be truncated (cut). Whole numbers of a whole unit
+    (cycles, cells) are exact.
     """
     amount = figure.amount
     assert amount is not None, figure
@@ -116,7 +116,9 @@ def cell(number, table, row, column):
 
 
 def check(figure, computed, cut=False):
-    """The figure, corrected if it has an erratum, follows; what is printed with an erratum does not."""
+    """Check that the figure, corrected if it has an erratum, follows, and that a printed one with an erratum
+    does not.
+    """
     assert computed.meets(span(figure, cut)), (
         figure.source,
         figure.row,
@@ -132,7 +134,7 @@ def check(figure, computed, cut=False):
         )
 
 
-# ---- what is there
+# ---- contents
 
 
 def test_all_tables_are_there():
@@ -154,7 +156,7 @@ def test_all_tables_are_there():
 
 
 def test_every_cell_is_read():
-    """A cell without a number is a word, or says why: not given, not readable, blank."""
+    """A cell without a number is a known word: not given, unreadable or blank."""
     words = {"N/A", "-", "—", "?", "", "LUTs", "Tristates"}
     for figure in figures():
         if figure.value is None:
@@ -171,7 +173,7 @@ def test_every_cell_is_read():
 
 
 def test_every_figure_has_a_metric_and_a_unit():
-    """A number of a table that is compared is of a metric, in a unit that can be had in the ledger's."""
+    """Every compared number has a metric, and a unit that converts to the ledger's."""
     metricless = {
         (figure.paper, figure.table) for figure in figures() if figure.value is not None and not figure.metric
     }
@@ -211,8 +213,8 @@ def test_shown():
 
 
 def test_what_ours_is_called():
-    """Every twin and rival is a design of the catalogue or a system, and all machines of the papers have
-    their twin.
+    """Every twin and rival is a design of the catalogue or a system, and every machine of the papers has a
+    twin.
     """
     designs = {design.name: design for design in catalogue.designs()}
     names = designs.keys() | set(system_names())
@@ -265,7 +267,7 @@ ERRATA = [erratum for item in papers() for erratum in item.errata]
 
 
 def test_errata():
-    """Each says what is wrong; one of a cell is at that cell. Those of design.md are there."""
+    """Each states its reason, and one of a cell is at that cell. Those of design.md are included."""
     for erratum in ERRATA:
         assert erratum.where and erratum.printed and erratum.reason
         assert erratum.printed != erratum.corrected
@@ -342,8 +344,8 @@ def test_000_table_3():
 
 
 def test_000_equation_6():
-    """The selection of Equations 6 and 7 (control = 0: A + B, 1: - m, 2: - 2m, 3: - 3m) from the carries B,
-    C, D.
+    """The selection of Equations 6 and 7 (control = 0: A + B, 1: - m, 2: - 2m, 3: - 3m) from the carries B, C
+    and D.
     """
     for multiples in range(4):
         b, c, d = (multiples >= value for value in (1, 2, 3))
@@ -366,8 +368,8 @@ def test_000_products_of_area_and_delay(cells, delay, product):
 
 
 def iterations(table, nbits, column):
-    """Iterations of Table 8 in an execution time: what the text says, for one multiplier in halves of an
-    iteration.
+    """The number of iterations of Table 8 in an execution time according to the text; for one multiplier in
+    halves of an iteration.
     """
     encrypts, one = table in ("10", "16"), table in ("16", "17") and column.startswith("CM")
     if one:
@@ -381,7 +383,8 @@ def iterations(table, nbits, column):
 def test_000_execution_times(table):
     """Iterations times the delay of one, with and without the cycle of the final correction.
 
-    MM in Tables 16 and 17 is that of 10 and 11 in another unit: see test_000_second_architecture.
+    MM in Tables 16 and 17 has the values of Tables 10 and 11 in another unit: see
+    test_000_second_architecture.
     """
     for figure in paper("000").table(table).figures():
         if table in ("16", "17") and figure.column.startswith("MM"):
@@ -392,7 +395,7 @@ def test_000_execution_times(table):
 
 
 def test_000_final_correction():
-    """Table 11 counts its cycle, Tables 10 and 16 do not: the erratum."""
+    """Table 11 includes its cycle; Tables 10 and 16 do not (erratum)."""
     for table, without, counted in (("10", 17, False), ("11", 32, True)):
         printed, step = cell("000", table, "16", "CM (PM)"), span(cell("000", "8", "16", "CM (PM)"))
         assert (step * without).meets(span(printed, cut=True)) is not counted
@@ -403,7 +406,7 @@ def test_000_final_correction():
 
 
 def test_000_second_architecture():
-    """Half of the cells and of the delay, the frequency up; MM as before, but for the printed digits."""
+    """Cells and delay are halved, and the frequency rises; MM is unchanged up to rounding."""
     for first, second in (("7", "13"), ("8", "14")):
         for figure in paper("000").table(second).figures():
             before = cell("000", first, figure.row, figure.column)
@@ -411,12 +414,12 @@ def test_000_second_architecture():
                 assert figure.amount == approx(before.amount)
             else:
                 half = span(before) * 0.5
-                # a step of Table 14 is coarse, and its DM figures are 3 % off
+                # Table 14 has few digits, and its DM figures are 3 % off
                 assert half.low * 0.96 <= span(figure, cut=True).high and figure.amount <= half.high * 1.02
     for figure in paper("000").table("15").figures():
         before = span(cell("000", "9", figure.row, figure.column))
         part = 1 if figure.column.startswith("MM") else 1 / 4
-        # CM (M) of 128 is 2 % less, made with a delay cut off, DM (M) 1 % more
+        # CM (M) at 128 is 2 % less, from a truncated delay; DM (M) is 1 % more
         assert Span(before.low * part * 0.96, before.high * part * 1.01).meets(span(figure, cut=True)), figure
     for first, second, factor in (("10", "16", 0.6), ("11", "17", 0.8), ("12", "18", 2.1)):
         for figure in paper("000").table(second).figures():
@@ -459,7 +462,7 @@ def test_000_prose():
 
 
 def test_000_times_of_cm_are_not_at_the_clock_of_the_system():
-    """The erratum: an iteration of CM is a cycle, but shorter than that of Table 12; the time of MM goes with
+    """The erratum: an iteration of CM is one cycle, but shorter than that of Table 12; the time of MM matches
     the clock.
     """
     clocks = {
@@ -473,7 +476,7 @@ def test_000_times_of_cm_are_not_at_the_clock_of_the_system():
         assert all(clock < 1 for clock in clocks[column]) and clocks[column][-1] < 1 / 20
     for column in ("MM (M)", "MM (PM)"):
         for row, clock in zip(TESTS_000, clocks[column], strict=True):
-            assert 0.99 < clock / (2 * int(row)) < 1.09  # cycles of an iteration, by the bits
+            assert 0.99 < clock / (2 * int(row)) < 1.09  # cycles of an iteration per bit
     time = 1025 / cell("000", "12", "512", "CM (PM)").amount  # us
     assert time == approx(2406, abs=1)
     assert 2000 < cell("000", "11", "512", "MM (PM)").amount / (time * 1e3) < 2200
@@ -511,9 +514,7 @@ def test_001_table_1():
 
 
 def test_001_table_3():
-    """Normalised = gross - dummy; and gross = power x (cycles of Table 1 + 344) x 3 ns in all eight
-    columns.
-    """
+    """Normalised = gross - dummy; gross = power x (cycles of Table 1 + 344) x 3 ns in all eight columns."""
     table = paper("001").table("3")
     for name in ("Encryption", "Decryption"):
         for column in table.columns:
@@ -606,7 +607,7 @@ def test_002_shares(table):
 
 
 def test_002_elements():
-    """n = m / 16 elements, the first and the last included; n + 2 DSP blocks; 3 n + 2 cycles."""
+    """n = m / 16 elements, including the first and the last; n + 2 DSP blocks; 3 n + 2 cycles."""
     resources = {512: "1", 1024: "2", 2048: "3"}
     for row in paper("002").table("text").rows:
         cycles, elements, dsps = (
@@ -639,7 +640,7 @@ def test_002_exponentiation():
 
 
 def test_002_needs_4m_below_r():
-    """Algorithms 2 and 3: with 2m < R < 4m results are too large for operands; with 4m < R never."""
+    """Algorithms 2 and 3: with 2m < R < 4m a result may be too large for an operand; with 4m < R never."""
 
     def product(x, y, m, n):
         a = 0
@@ -668,8 +669,8 @@ def cycles_003(s, k=1024, h=17):
 
 
 def test_003_figure_17_4():
-    """Cycles by the formula, time = cycles x clock, area of the stages together, area x time; with the
-    swapped pair.
+    """Cycles by the formula, time = cycles x clock, the sum of the areas of the stages, and area x time; with
+    the exchanged pair corrected.
     """
     table, stages = paper("003").table("17.4"), paper("003").table("17.3")
     for row in table.rows:
@@ -677,7 +678,7 @@ def test_003_figure_17_4():
         computed = cycles_003(int(row))["cycles"]
         check(cycles, exact(computed))
         check(time, exact(computed) * span(clock) * 1.0)
-        # the printed one is of the printed time: of the corrected one where that has an erratum
+        # the printed product uses the printed time, or the corrected one if there is an erratum
         check(product, span(area) * span(time) * 1e-6)
         total = sum(
             stages.at(f"{row}, {stage}", "Total Slices").value for stage in ("Memory", "Adder", "Write")
@@ -692,8 +693,8 @@ def test_003_figure_17_4():
 
 
 def test_003_figure_17_3():
-    """A slice of Virtex-E holds two tables and two registers: adders fill theirs with tables, and the others
-    fit in.
+    """A slice of Virtex-E has two LUTs and two registers: adders use all LUTs of their slices, and other
+    stages fit.
     """
     table = paper("003").table("17.3")
     for row in table.rows:
@@ -746,7 +747,7 @@ def test_004_time_is_cycles_by_frequency():
 
 
 def test_004_prose():
-    """The quotients of Algo 6 and Algo 4, of which the text has least and most."""
+    """The least and the largest quotient of Algo 6 and Algo 4 are those in the text."""
     table, text = paper("004").table("1"), paper("004").table("text")
     widths = [row.removesuffix(", Algo 6") for row in table.rows if row.endswith("Algo 6")]
     for column in ("ALMs", "Regs"):
@@ -759,7 +760,7 @@ def test_004_prose():
 
 
 def test_004_doubling_quadruples():
-    """Products of n bits are n cycles, and n of them; Algo 2 and Algo 4 have the same cycles."""
+    """An operation has n products of n cycles each; Algo 2 and Algo 4 have the same cycles."""
     table = paper("004").table("1")
     for algorithm in ("Algo 2", "Algo 4", "Algo 6"):
         cycles = [
@@ -768,7 +769,7 @@ def test_004_doubling_quadruples():
             if figure.row.endswith(algorithm) and figure.metric == "cycles"
         ]
         for figure in cycles:
-            extra = figure.amount / figure.nbits - figure.nbits  # besides n, in each of n products
+            extra = figure.amount / figure.nbits - figure.nbits  # cycles per product in addition to n
             assert (-1 if algorithm == "Algo 6" else 4) < extra < 8
     for row in table.rows:
         if row.endswith("Algo 2"):

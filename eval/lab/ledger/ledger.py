@@ -108,8 +108,8 @@ class Ledger:
     def record(self, point: Point, measurement: Measurement) -> int:
         """Add a measurement in one transaction and return its number.
 
-        Figures without a passing functional run of the same hardware are refused, as are non-finite values and
-        metrics in another unit than their own.
+        Figures without a passing functional run of the same hardware are refused, as are non-finite values
+        and metrics in a unit other than their own.
         """
         record = _record_of(point, measurement)
         with self.writing() as connection:
