@@ -1,6 +1,6 @@
 """Shared parts of all simulation stages: the options of a simulation, and `run`.
 
-`Model` is what a testbench of any kind needs; `Simulation` is the one for streams.
+`Model` is the base class of every testbench; `Simulation` is the one for streams.
 """
 
 import os
@@ -20,21 +20,21 @@ from .ports import Ports, Value
 from .protocol import Plan, Progress, Run, Stall, Statics, Trace, make_plan
 
 _M = TypeVar("_M", bound="Model")
-_simulated: WeakSet[Component] = WeakSet()  # the passes of PyMTL3 change a component for good
+_simulated: WeakSet[Component] = WeakSet()  # the passes of PyMTL3 change a component permanently
 
 
 @dataclass(frozen=True)
 class Options:
     """Options of `simulate` other than the stage."""
 
-    vcd: Path | None = None  # waveform file; its suffix says the format
+    vcd: Path | None = None  # waveform file; its suffix determines the format
     trace: Trace | None = None  # called with (cycle, text) in every cycle
-    opt: str = "-O1"  # level of the C++ compiler, where there is one
-    power_up_seed: int | None = None  # registers start with random bits from this seed, and not with 0
+    opt: str = "-O1"  # optimization level of the C++ compiler, if the stage uses one
+    power_up_seed: int | None = None  # registers start with random bits from this seed instead of 0
 
 
 def _check_writable(path: Path) -> None:
-    """BadInput if the waveform file cannot be written; a file that is not there yet is not left behind."""
+    """Raise BadInput if the waveform file cannot be written. The check leaves no new file behind."""
     existed = path.exists()
     try:
         path.open("ab").close()
@@ -47,7 +47,9 @@ def _check_writable(path: Path) -> None:
 
 
 def check_written(path: Path | None, error: int) -> None:
-    """BadInput if writing waveforms failed with this errno, which a full disk does in the middle of a run."""
+    """Raise BadInput if writing waveforms failed with this errno, for example because the disk became full
+    during a run.
+    """
     if error:
         raise BadInput(
             f"waveform file {path}: cannot be written ({os.strerror(error)}); free some space, or give "
@@ -65,10 +67,10 @@ class Model(ABC):
 
     @abstractmethod
     def __init__(self, component: Any, options: Options) -> None:
-        """Build a component, which must not have been simulated yet; at some stages, a text of Verilog."""
+        """Build a component that has not been simulated yet; some stages also accept a Verilog text."""
 
     def _check(self, options: Options) -> None:
-        """BadInput if the stage cannot do what is asked for; to be called before anything is built."""
+        """Raise BadInput if the stage does not support the options; to be called before anything is built."""
         if options.vcd:
             if options.vcd.suffix not in self.waves:
                 formats = " or ".join(self.waves)
@@ -86,7 +88,7 @@ class Model(ABC):
             )
 
     def _check_waves(self) -> None:  # noqa: B027 (nothing to do at most stages)
-        """BadInput if the waveforms of a run could not be written."""
+        """Raise BadInput if the waveforms of a run could not be written."""
 
     def close(self) -> None:  # noqa: B027 (nothing to do at most stages)
         """Free the model and close its waveform file."""
@@ -101,7 +103,7 @@ class Model(ABC):
 
 
 def claim(component: Component) -> None:
-    """Take a component for one simulation; BadInput if it has been in one already."""
+    """Mark a component as simulated; raise BadInput if it has been simulated already."""
     if component in _simulated:
         raise BadInput(
             f"this {type(component).__name__} has been simulated: make a new one for each simulation"
@@ -111,21 +113,21 @@ def claim(component: Component) -> None:
 
 @interrupt.kept()
 def elaborate(component: Component) -> None:
-    """Claim a component, and make it ready for the passes of its simulation."""
+    """Claim a component and elaborate it for the passes of its simulation."""
     claim(component)
     if not component._dsl.constructed:
         component.elaborate()
 
 
 def start(stages: Mapping[str, type[_M]], component: Any, stage: str, options: Options) -> _M:
-    """Build the component for one of these stages; BadInput if there is no such stage."""
+    """Build the component for one of these stages; raise BadInput for an unknown stage."""
     if stage not in stages:
         raise unknown("stage", stage, stages)
     return stages[stage](component, options)
 
 
 class Simulation(Model):
-    """A design with one stream of requests and one of responses; `run` may be called any number of times."""
+    """A design with one request stream and one response stream; `run` may be called any number of times."""
 
     ports: Ports
 
@@ -143,11 +145,11 @@ class Simulation(Model):
         """Reset the design, send the requests, and wait for as many responses.
 
         A request is an int, or a tuple of ints for a bitstruct; `statics` is one setting of the static ports
-        for all requests, or one for each. Request i is offered `source_delays[i]` cycles after the one before
-        it fired; response i is refused for `sink_delays[i]` cycles. `progress(done, total)` is called now and
-        then in long runs. Raises SimulationTimeout if `max_cycles` do not suffice, or, without such a limit,
-        when nothing has happened for very many cycles (`protocol.hang_cycles`). UnexpectedResponse and
-        BrokenPromise say what the design did against the protocol.
+        for all requests, or one per request. Request i is offered `source_delays[i]` cycles after the
+        previous one fired; response i is refused for `sink_delays[i]` cycles. `progress(done, total)` is
+        called occasionally in long runs. Raises SimulationTimeout if `max_cycles` are not enough, or, without
+        such a limit, after very many cycles without a handshake (`protocol.hang_cycles`). UnexpectedResponse
+        and BrokenPromise report violations of the protocol by the design.
         """
         plan = make_plan(
             self.ports,
@@ -166,4 +168,6 @@ class Simulation(Model):
 
     @abstractmethod
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        """Carry out the plan: packed responses, and the cycles of the request and response handshakes."""
+        """Execute the plan; return the packed responses, and the cycles of the request and response
+        handshakes.
+        """

@@ -1,8 +1,8 @@
-"""Builds a shared library from Verilog: Verilator, then one call of the compiler.
+"""Shared libraries from Verilog: Verilator, then one call of the compiler.
 
-All C++ of a design, Verilator's and the driver's, is one translation unit: that is the fastest way to compile
-it. Verilator's own run-time library, which takes longer to compile than most designs, is compiled once for
-all of them, and so are the headers, which take as long as a small design. All three are entries of the cache.
+All C++ of a design, Verilator's and the driver's, is one translation unit, which is the fastest way to
+compile it. Verilator's run-time library takes longer to compile than most designs, and the headers as long as
+a small design; both are compiled once for all designs. All three results are cache entries.
 """
 
 import functools
@@ -12,9 +12,9 @@ from pathlib import Path
 from ...fl.errors import BadInput
 from . import cache, toolchain
 
-# Loops longer than 16 turns stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit
-# machine with 16 carry-save steps takes 45 s of compilation in place of 5 s and is no faster, as the compiler
-# makes vector instructions of the loops. Delays, which Verilog of others may have, are left out.
+# Loops of more than 16 iterations stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit
+# machine with 16 carry-save steps takes 45 s to compile instead of 5 s and is no faster, as the compiler
+# vectorizes the loops. Delays, which foreign Verilog may contain, are ignored.
 VERILATE = [
     "--cc",
     "--no-timing",
@@ -35,8 +35,8 @@ COMPILE = [
     "-ftree-vectorize",
     "-DVL_TIME_CONTEXT",
 ]
-# The common head of all sources, in one file. Verilator marks code that runs only at the start as cold: half
-# of a design's text, whose optimisation would take a third of the compiler's time.
+# The common headers of all sources, in one file. Verilator marks code that runs only at the start as cold:
+# half of a design's text, whose optimisation would take a third of the compile time.
 HEADERS = "headers.h"
 SHARED_HEADERS = """\
 #include "verilated.h"
@@ -53,7 +53,7 @@ SHARED_HEADERS = """\
 
 @dataclass(frozen=True)
 class Waves:
-    """A waveform format: what it takes to compile a model that writes it."""
+    """A waveform format, and what a model that writes it needs to compile."""
 
     option: str
     macro: str
@@ -69,17 +69,17 @@ WAVES = {
 
 
 def library(verilog: str, top: str, driver: str, opt: str, vcd: Path | None = None) -> Path:
-    """The library of module `top` in this Verilog, together with a driver in C++.
+    """The library of module `top` in this Verilog, together with a C++ driver.
 
-    The driver includes the class of the model, V<top>, from obj_dir_<top>. `opt` is the compiler's level (-O1
-    ...); the suffix of `vcd` says whether, and in which format, the model must be able to write waveforms.
+    The driver includes the class of the model, V<top>, from obj_dir_<top>. `opt` is the optimization level
+    (-O1 ...). The suffix of `vcd` determines whether the model can write waveforms, and in which format.
     """
     waves = WAVES[vcd.suffix] if vcd else None
     return _build(verilog, top, driver, opt, ["-shared"], waves, ".so")
 
 
 def program(verilog: str, top: str, driver: str, opt: str) -> Path:
-    """The same as a program; the driver has the `main`."""
+    """The same as an executable; the driver contains `main`."""
     return _build(verilog, top, driver, opt, [])
 
 
@@ -120,7 +120,9 @@ def _build(
 
 
 def _runtime(waves: Waves | None) -> list[Path]:
-    """Verilator's run-time library as object files: what all models need, and what writes waveforms."""
+    """Verilator's run-time library as object files: the common part, and the writer of waveforms if
+    needed.
+    """
     objects = [_compiled("verilated.cpp", "verilated_threads.cpp")]
     if waves:
         if waves.headers and not toolchain.has_headers(*waves.headers):
@@ -147,11 +149,11 @@ def _compiled(*sources: str) -> Path:
 
 @functools.cache
 def _compiled_headers(root: Path, tools: str, opt: str) -> Path:
-    """The headers that every design has, precompiled for one level of the compiler.
+    """The headers that all designs share, precompiled for one optimization level.
 
-    g++ finds the file beside the header, as <header>.gch; if it is not there, it reads the header itself, as
-    other compilers do. So it does no harm that the cache, which is at `root`, is asked only once in a
-    process: to check 70 MB takes a while.
+    g++ finds the file next to the header, as <header>.gch; without it, it reads the header itself, as other
+    compilers do. So it is safe to check the cache, which is at `root`, only once per process: checking 70 MB
+    takes a while.
     """
     compile_ = [*COMPILE, opt]
     key = cache.key(SHARED_HEADERS, *compile_, tools)
@@ -165,5 +167,5 @@ def _compiled_headers(root: Path, tools: str, opt: str) -> Path:
 
 
 def _include(path: Path, *sources: str | Path) -> None:
-    """A translation unit made of others."""
+    """Write a translation unit that includes the sources."""
     path.write_text("".join(f'#include "{source}"\n' for source in sources))

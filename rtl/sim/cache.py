@@ -1,12 +1,12 @@
 """On-disk cache of builds, keyed by the hash of all their inputs.
 
 The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file
-(`cached`: a compiled library) or a directory of files (`cached_tree`: a step of the flow). It is made in a
-directory of its own inside the cache and moved into place in one step, so that no reader ever sees half an
-entry, whoever else builds the same thing at that moment; a lock per entry only saves the second builder the
-work. A file ends with a digest of its contents, a directory has a list of them; a damaged entry is built
-again. At most once an hour a build makes room: above MODEXLAB_CACHE_GB (10) it removes the entries that have
-not been used for the longest time, but none that was used within the last hour.
+(`cached`: a compiled library) or a directory of files (`cached_tree`: a step of the flow). It is built in a
+separate directory inside the cache and moved into place atomically, so that no reader sees a partial entry,
+even if several processes build the same one; a lock per entry only saves the second builder the work. A file
+ends with a digest of its contents, a directory has a list of digests; a damaged entry is rebuilt. At most
+once an hour a build makes room: above MODEXLAB_CACHE_GB (10) it removes the least recently used entries, but
+none that was used within the last hour.
 """
 
 import errno
@@ -29,14 +29,14 @@ from .toolchain import ToolError
 DIGEST_SIZE = 16
 LOCKS = "locks"
 DIGESTS = "digests.json"  # in a directory: the digest of each file, by its path
-# what `cached` and `cached_tree` make: entries by name and key, and directories in which they are built
+# names of entries, with their keys, and of directories in which they are built
 ENTRY = re.compile(r"\w+-[0-9a-f]{24}(\.gch|\.o|\.so)?")
 TREE = re.compile(r"[\w-]+-[0-9a-f]{24}\.tree")
 BUILD = re.compile(r"build-\w{8}")
 LIMIT = "MODEXLAB_CACHE_GB"
 DEFAULT_GB = 10.0
 HOUR = 3600.0
-TRIMMED = "trimmed"  # among the locks: when room was made last
+TRIMMED = "trimmed"  # among the locks: its time is when room was last made
 
 
 def root() -> Path:
@@ -48,7 +48,7 @@ def root() -> Path:
 
 
 def key(*parts: str) -> str:
-    """A short name for these inputs."""
+    """A short name derived from these inputs."""
     digest = hashlib.blake2b(digest_size=12)
     for part in parts:
         data = part.encode()
@@ -58,9 +58,10 @@ def key(*parts: str) -> str:
 
 
 def cached(name: str, build: Callable[[Path], Path]) -> Path:
-    """The entry of this name; `build(directory)` makes it if need be and returns the file it made there.
+    """The entry with this name. If it is missing, `build(directory)` creates it and returns the file it made
+    there.
 
-    A trailing digest does no harm to an ELF file, which knows the extent of its own sections.
+    A trailing digest does not harm an ELF file, whose headers define the extent of its sections.
     """
     entry = root() / name
     if _intact(entry):
@@ -91,7 +92,7 @@ def tree_name(name: str, key: str) -> str:
 
 
 def intact_tree(name: str) -> Path | None:
-    """The directory of this name if it is in the cache, whole."""
+    """The directory with this name if it is in the cache and undamaged, or None."""
     entry = root() / name
     try:
         digests = json.loads((entry / DIGESTS).read_text())
@@ -104,7 +105,7 @@ def intact_tree(name: str) -> Path | None:
 
 
 def cached_tree(name: str, build: Callable[[Path], None]) -> Path:
-    """The directory of this name (see `tree_name`); `build(directory)` fills a new one if need be."""
+    """The directory with this name (see `tree_name`); `build(directory)` fills a new one if it is missing."""
     if (entry := intact_tree(name)) is not None:
         return entry
     entry = root() / name
@@ -116,7 +117,7 @@ def cached_tree(name: str, build: Callable[[Path], None]) -> Path:
                 build(product)
                 try:
                     (product / DIGESTS).write_text(json.dumps(_digests(product), indent=1))
-                    shutil.rmtree(entry, ignore_errors=True)  # a damaged one
+                    shutil.rmtree(entry, ignore_errors=True)  # damaged
                     product.replace(entry)
                 except OSError as error:
                     raise _unusable(error.strerror or str(error)) from None
@@ -130,7 +131,7 @@ def digests_of(entry: Path) -> dict[str, str]:
 
 
 def file_digest(path: Path) -> str:
-    """Return the digest of a file's contents."""
+    """The digest of a file's contents."""
     digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
     with path.open("rb") as file:
         while block := file.read(1 << 20):
@@ -144,7 +145,7 @@ def _digests(directory: Path) -> dict[str, str]:
 
 
 def limit() -> int:
-    """Bytes that the cache may hold, from MODEXLAB_CACHE_GB."""
+    """The maximum size of the cache in bytes, from MODEXLAB_CACHE_GB."""
     text = os.environ.get(LIMIT) or str(DEFAULT_GB)
     try:
         gigabytes = float(text)
@@ -158,7 +159,7 @@ def limit() -> int:
 
 
 def sizes() -> dict[Path, int]:
-    """Bytes of every entry."""
+    """The size of every entry in bytes."""
     found = {}
     for entry in root().glob("*-*"):
         if ENTRY.fullmatch(entry.name) or TREE.fullmatch(entry.name):
@@ -169,12 +170,12 @@ def sizes() -> dict[Path, int]:
 
 
 def _used(entry: Path) -> None:
-    with suppress(OSError):  # a cache that may only be read
+    with suppress(OSError):  # the cache may be read-only
         os.utime(entry, ns=(time.time_ns(), entry.stat().st_mtime_ns))
 
 
 def _make_room() -> None:
-    """Remove the entries used least recently if the cache holds more than its limit."""
+    """Remove the least recently used entries if the cache exceeds its limit."""
     stamp, now, most = root() / LOCKS / TRIMMED, time.time(), limit()
     with suppress(OSError):
         if stamp.exists() and now - stamp.stat().st_mtime < HOUR:
@@ -190,8 +191,8 @@ def _make_room() -> None:
 
 
 def clear() -> None:
-    """Remove all that was made here, and the directory if nothing else is in it, which may be a user's
-    own.
+    """Remove all entries, and the directory if it is then empty; other files in it belong to the user and are
+    kept.
     """
     locks = root() / LOCKS
     for directory in (locks, root()):

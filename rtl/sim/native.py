@@ -48,7 +48,7 @@ DRIVER = Path(__file__).with_name("native.cpp").read_text()
 
 
 class _Plan(ctypes.Structure):
-    """Mirrors `Plan` in native.cpp. What goes in is bytes, which the structure keeps alive."""
+    """Mirrors `Plan` in native.cpp. Inputs are bytes, which the structure keeps alive."""
 
     _fields_ = (
         ("total", ctypes.c_int64),
@@ -73,7 +73,7 @@ class _State(ctypes.Structure):
 
 
 class NativeSimulation(Simulation):
-    """Simulates the compiled design."""
+    """Simulation of the compiled design."""
 
     stage = "native"
     waves = tuple(WAVES)
@@ -83,7 +83,7 @@ class NativeSimulation(Simulation):
         self._check(options)
         verilog, self.ports = translated(component, Ports.of)
         driver = DRIVER
-        # a waveform shows both levels of the clock, and a text has registers of any kind
+        # waveforms show both clock levels, and a given Verilog text may have registers of any kind
         if not options.vcd and not isinstance(component, VerilogText):
             verilog = verilog.replace("@(posedge clk)", "@(edge clk)")
             assert not ONE_EDGE.search(verilog), "a register that is not clocked by @(posedge clk)"
@@ -111,11 +111,11 @@ class NativeSimulation(Simulation):
     def ask(
         self, requests: "NDArray[np.uint32]", statics: Statics, hang: int, apart: int = 0
     ) -> tuple["NDArray[np.uint32]", "NDArray[np.int64]"]:
-        """Send millions of requests, as words of 32 bits, `apart` cycles apart; return answers and latencies.
+        """Send millions of requests, as 32-bit words, `apart` cycles apart; return responses and latencies.
 
-        SimulationTimeout where nothing has happened for `hang` cycles; else as `run`.
+        Raises SimulationTimeout after `hang` cycles without a handshake, and the same errors as `run`.
         """
-        import numpy as np  # not at the top: simulations of a few requests do without
+        import numpy as np  # imported here, as simulations of a few requests do not need it
 
         total = len(requests)
         plan = _Plan(

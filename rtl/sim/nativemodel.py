@@ -1,7 +1,7 @@
 """A design as a compiled library: Verilog in a harness, and a C++ driver on top of model.cpp.
 
-A whole run happens inside the library; Python gets control back every fifth of a second, so that Ctrl-C and
-progress work. A design is compiled once: the cache finds it again by the text of its Verilog.
+A whole run happens inside the library. Python regains control every fifth of a second, so that Ctrl-C and
+progress work. A design is compiled once: the cache identifies it by the text of its Verilog.
 """
 
 import ctypes
@@ -24,14 +24,14 @@ RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED = range(6)
 
 
 class NativeModel:
-    """One instance of a compiled design; `driver` is the text of the testbench in C++."""
+    """One instance of a compiled design; `driver` is the C++ text of the testbench."""
 
     def __init__(self, verilog: str, driver: str, options: Options) -> None:
         self._handle = None
         self._vcd = options.vcd
         text = WAVE_FILE.read_text() + MODEL.read_text() + driver
         self.lib = load(library(verilog, HARNESS, text, options.opt, options.vcd))
-        # seed 0 stands for registers that start with 0
+        # seed 0 means that registers start with 0
         seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
         self._handle = self.lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
         if not self._handle:
@@ -43,7 +43,9 @@ class NativeModel:
         return ctypes.c_void_p(self._handle)
 
     def advance(self, report: Callable[[], None] | None) -> int:
-        """Run to the end, in slices that take about SLICE_SECONDS each, and `report` after those that do."""
+        """Run to the end in slices of about SLICE_SECONDS each, calling `report` after slices of about that
+        length.
+        """
         cycles = 1024
         while True:
             start = time.monotonic()
@@ -57,7 +59,7 @@ class NativeModel:
                 report()
 
     def close(self) -> None:
-        """Free the model and close its waveform file; a second call does nothing."""
+        """Free the model and close its waveform file; further calls do nothing."""
         if self._handle:
             self.lib.sim_delete(self._handle)
             self._handle = None
@@ -72,7 +74,7 @@ def fields(kind: type[Any], *names: str) -> list[tuple[str, type[Any]]]:
 
 
 def to_words(values: Iterable[int], nbits: int) -> bytes:
-    """Messages as rows of 32-bit words, the least significant first."""
+    """Messages as sequences of 32-bit words, least significant first."""
     size = 4 * words_of(nbits)
     return b"".join([value.to_bytes(size, "little") for value in values])
 
@@ -84,19 +86,21 @@ def from_words(data: bytes, nbits: int) -> list[int]:
 
 
 def buffer_of(count: int, nbits: int) -> ctypes.Array[ctypes.c_char]:
-    """Room for so many messages in words."""
+    """A buffer for `count` messages in words."""
     return ctypes.create_string_buffer(4 * words_of(nbits) * count)
 
 
 def declare_functions(lib: ctypes.CDLL, **signatures: tuple[Any, ...]) -> None:
-    """The types of a library's functions: of the result, and of the arguments behind the model."""
+    """Declare the types of a library's functions: the result, and the arguments after the model."""
     for name, (result, *arguments) in signatures.items():
         function = getattr(lib, name)
         function.restype, function.argtypes = result, [ctypes.c_void_p, *arguments]
 
 
 def load(path: Path) -> ctypes.CDLL:
-    """Open the library privately (RTLD_LOCAL is the default): its symbols are the same in all designs."""
+    """Load the library privately (RTLD_LOCAL is the default), because its symbols are the same in all
+    designs.
+    """
     lib = ctypes.CDLL(str(path))
     lib.sim_new.restype = ctypes.c_void_p
     lib.sim_new.argtypes = [ctypes.c_char_p, ctypes.c_int]

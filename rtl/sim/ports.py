@@ -1,8 +1,8 @@
-"""Ports of a component as the drivers see them: one request stream, one response stream, statics.
+"""Ports of a component as seen by the drivers: one request stream, one response stream, static ports.
 
-`istream` and `ostream` are val/rdy streams (RecvIfcRTL, SendIfcRTL) whose message is Bits or a bitstruct;
-every further input port of the component itself is static: held while an operation is in flight.
-A message travels as one integer (a bitstruct packed, its first field in the most significant bits).
+`istream` and `ostream` are val/rdy streams (RecvIfcRTL, SendIfcRTL) whose message is Bits or a bitstruct.
+Every other input port of the component is static: it must be stable while an operation is in flight. A
+message is passed as one integer (a packed bitstruct, with its first field in the most significant bits).
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,9 @@ class Message:
         return packed
 
     def pack_all(self, values: Sequence[Value]) -> list[int]:
-        """The requests of a run as integers, by column: several times faster than one after the other."""
+        """The requests of a run as integers, packed by column, which is several times faster than
+        one by one.
+        """
         columns = self._columns(values)
         if columns is None:
             return [self.pack(value, f"request {i}") for i, value in enumerate(values)]
@@ -54,7 +56,7 @@ class Message:
         return packed
 
     def _columns(self, values: Sequence[Any]) -> list[tuple[int, ...]] | None:
-        """The fields of plain tuples of integers that fit; None if `pack` converts or refuses a value."""
+        """The fields of plain tuples of integers that fit; None if `pack` would convert or refuse a value."""
         if (
             not self.fields
             or set(map(type, values)) != {tuple}
@@ -99,7 +101,7 @@ def _fit(value: Value, nbits: int, field: str, what: str) -> int:
 
 @dataclass(frozen=True)
 class Ports:
-    """Everything a driver must know about a design."""
+    """The ports of a design, as a driver needs them."""
 
     request: Message
     response: Message
@@ -123,7 +125,7 @@ class Ports:
         return cls(Message.of(request._dsl.Type), Message.of(response._dsl.Type), statics)
 
     def pack_statics(self, values: Mapping[str, Value]) -> tuple[int, ...]:
-        """One number per static port, 0 where none is given."""
+        """One number per static port, 0 by default."""
         unknown = values.keys() - {name for name, _ in self.statics}
         if unknown:
             known = ", ".join(name for name, _ in self.statics) or "none"
@@ -135,7 +137,7 @@ class Ports:
 
     @property
     def static_nbits(self) -> int:
-        """All static ports side by side (at least one bit, for a design that has none)."""
+        """The total width of the static ports (at least 1, even without static ports)."""
         return sum(kind.nbits for _, kind in self.statics) or 1
 
     def join_statics(self, values: tuple[int, ...]) -> int:

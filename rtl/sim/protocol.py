@@ -1,9 +1,9 @@
 """Protocol of a run at every stage: the requests, and when each side is ready.
 
-One driver protocol, written twice (`pydriver.py` and `native.cpp`) and compared by the tests, so that cycle
-stamps are equal at all stages. Cycle 0 is the first after two cycles of reset. Per cycle: drive the inputs,
-settle the combinational logic, sample the handshakes, clock edge. Source and sink decide from registered
-state only: `val` never depends on `rdy` in the same cycle, nor the other way round.
+The driver is written twice (`pydriver.py` and `native.cpp`), and tests compare the two, so that cycle stamps
+are equal at all stages. Cycle 0 is the first after two cycles of reset. In each cycle the driver sets the
+inputs, lets the combinational logic settle, samples the handshakes, and applies the clock edge. Source and
+sink depend only on registered state: `val` never depends on `rdy` in the same cycle, or vice versa.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,9 +15,9 @@ from ...fl.errors import BadInput
 from .ports import Ports, Value
 
 RESET_CYCLES = 2
-DRAIN_CYCLES = 4  # after the last response, in which no other may come; they are in no stamp
-# Default number of cycles without a handshake after which a run times out: minutes of simulation, and, at the
-# stage for long runs, more than the 33 million cycles of one 4096-bit exponentiation.
+DRAIN_CYCLES = 4  # after the last response, checked for further ones; not counted in any result
+# Default number of cycles without a handshake after which a run times out: minutes of simulation. At stage
+# native, which is for long runs, it exceeds the 33 million cycles of a 4096-bit exponentiation.
 HANG_CYCLES = {"native": 2_000_000_000}
 HANG_CYCLES_ELSEWHERE = 10_000_000
 
@@ -27,15 +27,17 @@ Statics = Mapping[str, int]
 
 
 class SimulationTimeout(RuntimeError):
-    """The design did not answer within the cycles it was given."""
+    """Error: the design did not answer within the given number of cycles."""
 
 
 class BrokenPromise(RuntimeError):
-    """The design took back a message that it had offered: val, once 1, stays until the message has moved."""
+    """Error: the design withdrew or changed an offered message. Once 1, val must stay 1 until the message has
+    moved.
+    """
 
     @classmethod
     def at(cls, message: str, cycle: int, stage: str, *, dropped: bool) -> "BrokenPromise":
-        """The error for this message ("response 3"), which lost its val, or else another took its place."""
+        """The error for this message ("response 3"), whose val fell (dropped) or whose content changed."""
         what = "val fell" if dropped else "the message changed"
         return cls(
             f"{message} at stage {stage}: {what} in cycle {cycle}, before rdy took it; "
@@ -44,14 +46,16 @@ class BrokenPromise(RuntimeError):
 
 
 class Promise:
-    """Watches the promise of one sender (`Held` in model.cpp)."""
+    """Checker of the promise of one sender (`Held` in model.cpp)."""
 
     def __init__(self, message: str, stage: str) -> None:
         self._message, self._stage = message, stage
         self._held: int | None = None  # the message of the last cycle, if it was refused
 
     def check(self, port: SendIfcRTL, index: int, cycle: int) -> None:
-        """To be called once in each cycle; BrokenPromise, which names message `index`."""
+        """Check the current cycle; to be called once per cycle. The BrokenPromise error names message
+        `index`.
+        """
         val = bool(port.val)
         held = self._held
         if not val and held is None:
@@ -63,7 +67,7 @@ class Promise:
 
 
 class UnexpectedResponse(RuntimeError):
-    """The design sent a response for which there was no request."""
+    """Error: the design sent a response without a request."""
 
     @classmethod
     def at(cls, index: int, cycle: int, stage: str) -> "UnexpectedResponse":
@@ -88,12 +92,12 @@ class Stall:
 
     @property
     def start(self) -> int:
-        """The first state of the generator: never 0, and far apart for neighbouring seeds."""
+        """The initial state of the generator: never 0, and far apart for adjacent seeds."""
         return (self.seed * 0x9E3779B1 + 0x7F4A7C15) & 0xFFFFFFFF or 1
 
     @property
     def thresholds(self) -> tuple[int, int]:
-        """A draw of 32 bits below the threshold means a stall: (source, sink)."""
+        """(source, sink): a 32-bit random number below the threshold means a stall."""
         return int(self.source * 2**32), int(self.sink * 2**32)
 
 
@@ -111,7 +115,7 @@ def xorshift32(x: int) -> int:
 
 @dataclass(frozen=True)
 class Run:
-    """The outcome: responses in order, and the cycles in which request and response i fired."""
+    """The result of a run: responses in order, and the cycles in which request and response i fired."""
 
     responses: list[Value]
     accepted: list[int]
@@ -119,21 +123,21 @@ class Run:
 
     @property
     def latencies(self) -> list[int]:
-        """Cycles of each operation, from the request's handshake to the response's."""
+        """Cycles of each operation, from the handshake of the request to that of the response."""
         return [done - accepted for accepted, done in zip(self.accepted, self.done, strict=True)]
 
     @property
     def cycles(self) -> int:
-        """Cycles from the end of reset until the last response has been taken."""
+        """Cycles from the end of reset until the last response was accepted."""
         return self.done[-1] + 1 if self.done else 0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked run, in the numbers that both drivers take.
+    """A validated run, in the form that both drivers use.
 
     `static_sets` has the distinct settings of the static ports (one value per port of `Ports.statics`);
-    `static_of[i]` says which of them request i needs.
+    `static_of[i]` is the index of the setting for request i.
     """
 
     messages: list[int]
@@ -148,11 +152,11 @@ class Plan:
         return len(self.messages)
 
     def limit(self, stage: str, cycle: int) -> int:
-        """The cycle in which a run times out whose last handshake was in the given one."""
+        """The cycle in which a run whose last handshake was in `cycle` times out."""
         return self.max_cycles if self.max_cycles is not None else cycle + hang_cycles(stage)
 
     def timeout(self, stage: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
-        """The error to raise when the cycles are spent."""
+        """The error to raise when a run times out."""
         what = f"transaction {done} of {len(self)}"
         state = "accepted, but not answered" if accepted > done else "not accepted"
         limit = (
@@ -173,7 +177,7 @@ def make_plan(
     stall: Stall | None = None,
     max_cycles: int | None = None,
 ) -> Plan:
-    """Check the arguments of `Simulation.run` against the ports, and turn them into a plan."""
+    """The plan for the arguments of `Simulation.run`, validated against the ports."""
     messages = ports.request.pack_all(list(requests))
     n = len(messages)
     if max_cycles is not None and max_cycles < 1:

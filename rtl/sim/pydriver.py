@@ -20,7 +20,7 @@ from .verilog import VerilogStage
 
 
 class PythonDriver(InPython, Simulation):
-    """Drives a component with streams."""
+    """Driver of a component with streams."""
 
     def _read_ports(self, component: Component) -> None:
         self.ports = Ports.of(component)
@@ -120,13 +120,13 @@ class PythonDriver(InPython, Simulation):
             port @= maker(type(port))(value)
 
     def _events(self) -> str:
-        """Both streams: the message where it fires, # where it is refused, . where nobody is ready."""
+        """Both streams: the message if it fires, # if it is refused, . if neither side is ready."""
         return f"{self._top.istream} > {self._top.ostream}"
 
 
 class PythonSimulation(PythonStage, PythonDriver):
-    """Simulates the component itself."""
+    """Simulation of the component itself."""
 
 
 class VerilogSimulation(VerilogStage, PythonDriver):
-    """Simulates the component's Verilog, imported back."""
+    """Simulation of the component's Verilog, imported back."""

@@ -1,4 +1,4 @@
-"""Stage `python`, for RTL and CL components, and the common part of stages with a testbench in Python.
+"""Stage `python`, for RTL and CL components, and the common part of stages with a Python testbench.
 
 PyMTL3's own `sim_tick` evaluates the combinational logic twice per cycle. Here it is evaluated once, after
 the inputs of the cycle have been set, which is enough for testbenches that never react within a cycle.
@@ -23,14 +23,14 @@ PROGRESS_SECONDS = 0.2
 
 @interrupt.kept()
 def prepare(component: Component, vcd: Path | None = None) -> None:
-    """Make an elaborated component ready for PyMTL3's simulator."""
+    """Prepare an elaborated component for PyMTL3's simulator."""
     # PyMTL3 appends the suffix itself
     component.apply(DefaultPassGroup(vcdwave=vcd and str(vcd.with_suffix(""))))
 
 
 def halves_of_a_cycle(top: Component) -> tuple[Callable[[], None], Callable[[], None]]:
-    """`settle` the combinational logic, and the clock `edge`, after which an interrupt that was kept is
-    raised.
+    """The functions `settle`, for combinational logic, and `edge`, for the clock edge, which then raises a
+    delayed interrupt.
     """
     registers = SimpleTickPass.gen_tick_function(PrepareSimPass().collect_ff_funcs(top))
 
@@ -50,19 +50,19 @@ def maker(kind: Any) -> Callable[[int], object]:
 
 
 class InPython(Model):
-    """A component that a testbench in Python advances, cycle by cycle."""
+    """A component that a Python testbench advances cycle by cycle."""
 
     waves = (".vcd",)
     traces = True
 
     def _attach(self, top: Component, options: Options, line_trace: Callable[[], str] | None = None) -> None:
-        """Take a component to which PyMTL3's passes have been applied."""
+        """Use a component to which PyMTL3's passes have been applied."""
         self._top, self._trace = top, options.trace
         self._line_trace = line_trace or self._events
         self._settle, self._edge = halves_of_a_cycle(top)
 
     def _reset(self) -> None:
-        """Hold reset for the cycles before a run, with the other inputs as they are."""
+        """Hold reset for the cycles before a run, with the other inputs unchanged."""
         self._top.reset @= 1
         for _ in range(RESET_CYCLES):
             self._settle()
@@ -71,11 +71,11 @@ class InPython(Model):
 
     @abstractmethod
     def _read_ports(self, component: Component) -> None:
-        """BadInput if an elaborated component lacks the ports that the testbench drives."""
+        """Raise BadInput if an elaborated component lacks the ports that the testbench drives."""
 
     @abstractmethod
     def _events(self) -> str:
-        """Return the line of a trace where the component has none of its own."""
+        """The line of a trace for a component without line_trace."""
 
 
 class PythonStage(InPython):

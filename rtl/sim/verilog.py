@@ -1,11 +1,11 @@
 """Stage `verilog`: the translated Verilog, imported back into PyMTL3 through Verilator.
 
-PyMTL3's import pass was written for Verilator 4. What is different for Verilator 5 is said here by
-overriding, without touching PyMTL3: the prefix of the model is given (version 5 would encode a `__` in the
-one that it derives); the run-time library is linked and not included behind the model; libraries of two
-designs have two names (a library of version 5 is never unloaded, so that a second design of the same name
-would silently run the first one); and each model has its own context. `build.library` does the first three.
-Further files of the pass go to a temporary directory, which is the working directory while it runs.
+PyMTL3's import pass was written for Verilator 4. This module overrides the parts that differ for Verilator 5,
+without changing PyMTL3: the prefix of the model is given explicitly (version 5 would encode a `__` in the
+derived one); the run-time library is linked and not included after the model; libraries of two designs have
+different names (a library of version 5 is never unloaded, so a second design with the same name would
+silently run the first one); and each model has its own context. `build.library` handles the first three.
+Other files of the pass go to a temporary directory, which is the working directory while it runs.
 """
 
 import ctypes
@@ -64,13 +64,15 @@ class VerilogStage(InPython):
 
 
 def _import_back(component: Component, options: Options) -> Component:
-    """The component's Verilog as a component, ready for PyMTL3's simulator; to be finalized in the end."""
+    """The component's Verilog as a component that is ready for PyMTL3's simulator and must be finalized in
+    the end.
+    """
     component.set_metadata(VerilogTranslationImportPass.enable, True)
     component.set_metadata(VerilogVerilatorImportPass.c_flags, options.opt)
     target = options.vcd and options.vcd.absolute()
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, _working_directory(directory):
         if target:
-            # the pass chooses the name; the link leads the model to the file that was asked for
+            # the pass chooses the name; a link redirects it to the requested file
             Path("waves.verilator1.vcd").symlink_to(target)
             component.set_metadata(VerilogVerilatorImportPass.vl_trace, True)
             component.set_metadata(VerilogVerilatorImportPass.vl_trace_filename, "waves")
@@ -91,7 +93,7 @@ def _working_directory(path: str) -> Iterator[None]:
 
 
 class _Configs(VerilogVerilatorImportConfigs):
-    """Knows the library by the name that the cache gave it."""
+    """Configuration that finds the library under its name in the cache."""
 
     library = "not-built-yet.so"
     built = Path(library)
@@ -101,7 +103,7 @@ class _Configs(VerilogVerilatorImportConfigs):
 
 
 class _Translate(VerilogTranslationPass):
-    """Our translation in place of PyMTL3's."""
+    """Our translation instead of PyMTL3's."""
 
     def __call__(self, top: Component) -> None:
         file = Path(f"{top_name(top)}.v")
@@ -111,7 +113,7 @@ class _Translate(VerilogTranslationPass):
 
 
 class _Import(VerilogVerilatorImportPass):
-    """The import pass, with our build in place of its own."""
+    """The import pass with our build."""
 
     @staticmethod
     def get_import_config() -> type[VerilogVerilatorImportConfigs]:
@@ -121,11 +123,11 @@ class _Import(VerilogVerilatorImportPass):
         return False, "pymtl_import_config.json", {}
 
     def create_verilator_model(self, *_: object) -> None:
-        """Part of create_shared_lib."""
+        """Nothing to do: part of create_shared_lib."""
 
     def create_shared_lib(self, m: Component, ph_cfg: object, ip_cfg: _Configs, cached: bool) -> None:
         wrapper = Path(ip_cfg.get_c_wrapper_path()).read_text()
-        # a context of its own for each model: one that is shared remembers the time and the deleted models
+        # a separate context for each model: a shared one keeps the time and the deleted models
         wrapper = wrapper.replace(
             "Verilated::randReset", "Verilated::threadContextp(new VerilatedContext);\n  Verilated::randReset"
         )
@@ -135,7 +137,7 @@ class _Import(VerilogVerilatorImportPass):
         built = library(
             Path(ip_cfg.translated_source_file).read_text(),
             ip_cfg.translated_top_module,
-            # the pass finds the functions of the wrapper by name; all others are hidden
+            # the pass finds the functions of the wrapper by name, so they must be visible
             f"{WAVE_FILE.read_text()}{WAVES_ERROR}#pragma GCC visibility push(default)\n{wrapper}",
             ip_cfg.c_flags,
             Path("waves.vcd") if ip_cfg.vl_trace else None,
@@ -147,7 +149,7 @@ class _Import(VerilogVerilatorImportPass):
     def import_component(
         self, m: Component, ph_cfg: object, ip_cfg: _Configs, symbols: dict[str, Any]
     ) -> Component:
-        # a module of its own for each import: PyMTL3 would reload one and the same
+        # a separate module for each import: PyMTL3 would reload the same one
         name = f"_modexlab_imported_{next(_serial)}"
         spec = importlib.util.spec_from_file_location(name, Path(ip_cfg.get_py_wrapper_path()).absolute())
         assert spec is not None and spec.loader is not None  # it ends in .py
@@ -160,7 +162,7 @@ class _Import(VerilogVerilatorImportPass):
 
 
 class _TranslateImport(VerilogTranslationImportPass):
-    """Both passes, one after the other."""
+    """Both passes in sequence."""
 
     @staticmethod
     def get_translation_pass() -> type[VerilogTranslationPass]:

@@ -1,6 +1,6 @@
-// A VCD file that a full disk does not stop: Verilator's own ends the process by a handler that flushes the same file, for ever.
+// A VCD file that survives a full disk: on errors, Verilator's own calls a handler that flushes the same file, in an endless loop.
 //
-// It comes before a driver that writes waveforms (model.cpp, or PyMTL3's). What cannot be written is dropped, and the reason kept.
+// It precedes a driver that writes waveforms (model.cpp, or PyMTL3's). Data that cannot be written is dropped, and the error is recorded.
 
 #ifdef WAVES_VCD
 #include "verilated_vcd_c.h"

@@ -1,15 +1,15 @@
-// The driver of faults.py: operations with one bit flipped, each on a fresh model, or all of one request on one.
+// Driver of faults.py: operations with one flipped bit, each on a fresh model, or all operations of a request on one model.
 //
-// The text of sites.cpp comes before it. A request is offered from cycle 0 on, the first after reset; the sink is always ready.
+// The text of sites.cpp precedes it. A request is offered from cycle 0 on, the first after reset; the sink is always ready.
 //
-// A request's operation without a fault is gone through once, and what is in all registers is kept, cycle by cycle. An operation with a
-// fault begins from there in the fault's cycle, and ends when its registers are again what they were without one: what comes then is known.
+// The fault-free operation of a request is simulated once, and the contents of all registers are recorded, cycle by cycle. An operation with
+// a fault starts from the record of the fault's cycle, and ends when its registers equal the recorded ones: the rest is then known.
 
 namespace {
 
 constexpr std::size_t MOST_KEPT = 32 << 20;
 
-// How long a flip stays.
+// How long a flip lasts.
 enum Stay : int32_t { NEVER, UNTIL_WRITTEN, A_CYCLE, FOR_GOOD };
 
 class FaultDriver : public SiteModel {
@@ -46,7 +46,7 @@ class FaultDriver : public SiteModel {
                 cycle_of_answer = cycle;
                 get(top->ostream_msg, response);
             }
-            if (answered && cycle == cycle_of_answer + rest) return FINISHED;  // before the edge: the state is seen as it is
+            if (answered && cycle == cycle_of_answer + rest) return FINISHED;  // before the edge, so that the state can be read
             clock(1);
             if (flips && stay == A_CYCLE) *byte ^= mask;
             if (fired) withdraw();
@@ -55,14 +55,14 @@ class FaultDriver : public SiteModel {
         return RUNNING;
     }
 
-    // Part of what is kept in each cycle: a register, or all words of a memory.
+    // Part of the record of a cycle: a register, or all words of a memory.
     void keep(const char* scope, const char* name) {
         const Site site = find(scope, name);
         kept.push_back({site.data, site.size * std::max(1, site.nelements)});
         kept_size += kept.back().size;
     }
 
-    // The operation without a fault.
+    // Simulate and record the fault-free operation.
     Outcome record(const uint32_t* request, uint64_t limit) {
         asked = request;
         start(request, limit, 0);
@@ -76,7 +76,7 @@ class FaultDriver : public SiteModel {
         }
     }
 
-    // With a flip at the beginning of a cycle; FINISHED with its answer, RUNNING if it is as without.
+    // Simulate the operation with a flip at the beginning of cycle `when`: FINISHED with its response, or RUNNING if its state equals the record.
     Outcome again(uint8_t* at, uint8_t bit, uint64_t when, uint64_t limit) {
         cycle = when / stride * stride;
         const uint8_t* from = state();
@@ -102,7 +102,7 @@ class FaultDriver : public SiteModel {
         std::size_t size;
     };
 
-    // One cycle; true if the answer is there, and then the edge is left out.
+    // Simulate one cycle; if the response is offered, return true without the clock edge.
     bool move(bool without) {
         clock(0);
         const bool fired = top->istream_val && top->istream_rdy;
@@ -121,7 +121,7 @@ class FaultDriver : public SiteModel {
         return false;
     }
 
-    // What is kept of a cycle; of long operations that of every second, fourth ... one.
+    // Record the state of a cycle; for long operations, only of every second, fourth ... cycle.
     void look() {
         if (states.size() + kept_size > MOST_KEPT) {
             const std::size_t count = states.size() / kept_size;
@@ -147,7 +147,7 @@ class FaultDriver : public SiteModel {
     }
 
     std::vector<Kept> kept;
-    std::vector<uint8_t> states;  // at the beginning of each cycle, or of each `stride` of them
+    std::vector<uint8_t> states;  // at the beginning of every cycle, or of every `stride` cycles
     std::size_t kept_size = 0;
     uint64_t stride = 1;
     const uint32_t* asked = nullptr;
@@ -167,7 +167,7 @@ FaultDriver* of(Model* sim) { return static_cast<FaultDriver*>(sim); }
 
 }  // namespace
 
-// A flip behind an answer is a register to Verilator, and starts with random bits as all of them.
+// Verilator treats the flip after a response as a register, which starts with random bits like all others.
 API void sim_clear(Model* sim, const char* scope, const char* name) {
     const Site site = of(sim)->find(scope, name);
     std::memset(site.data, 0, site.size * std::max(1, site.nelements));
@@ -188,7 +188,7 @@ API int32_t sim_record(Model* sim, const uint32_t* request, uint64_t max_cycles)
 API uint8_t* sim_element(Model* sim, const char* scope, const char* name, int32_t element) {
     return of(sim)->find(scope, name).element(element);
 }
-// One operation for each flip; what each came to, and its answer.
+// Simulate one operation per flip; return outcomes and responses.
 API void sim_campaign(
     Model* sim, int64_t total, uint8_t* const* bytes, const uint8_t* bits, const uint64_t* when, uint64_t max_cycles, int32_t* outcomes,
     uint32_t* responses, uint64_t* cycles) {

@@ -1,21 +1,21 @@
-"""Native fault injection: single-bit faults in a machine, one operation each, on one compiled model.
+"""Native fault injection: single-bit faults in a machine, one operation per fault, on one compiled model.
 
     model = Faulted(machine.rtl())
     sites = model.registers                   # and model.tables, model.answers
     outcomes = model.campaign(requests, faults_of(sites, lambda site: [100]), expected, max_cycles)
 
-Where a bit can flip:
+A bit can be flipped in one of these sites:
 
-    register    a flip-flop or a word of a memory, at the beginning of a cycle; it stays until something is
-                written there
+    register    a flip-flop or a word of a memory, at the beginning of a cycle; the flip lasts until the
+                register is written
     table       a constant of a ROM, from power-up on
-    answer      what a unit inside answers (`ostream.msg`), for one cycle
+    answer      the response of an internal unit (`ostream.msg`), for one cycle
 
-The design's Verilog is the same but for attributes that make registers and tables writable from outside, and
-an XOR behind each unit's answer. A fault is written into the model between two edges, so that a campaign
-compiles nothing. Every operation is the first after power-up, with random bits in all registers and memories,
-the same for all, and reset. Cycle 0 is the first after reset, in which the request is offered; the sink is
-always ready, and the first answer counts.
+The design's Verilog is unchanged except for attributes that make registers and tables writable from outside,
+and an XOR after each unit's response. A fault is written into the model between two edges, so a campaign
+needs no compilation. Every operation is the first after power-up and reset; all registers and memories start
+with the same random bits. Cycle 0 is the first after reset, in which the request is offered; the sink is
+always ready, and the first response counts.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from ..protocol import SimulationTimeout
 from .sites import POINTER, TEXT, Kind, Site, SiteModel
 
 DRIVER = Path(__file__).with_name("faults.cpp")
-SLICE = 1 << 20  # cycles between two looks at Ctrl-C
-TOGETHER_SECONDS = 0.2  # the same of operations that share a model
+SLICE = 1 << 20  # cycles between checks for Ctrl-C
+TOGETHER_SECONDS = 0.2  # seconds between checks, for operations that share a model
 
 
 class Fault(NamedTuple):
-    """A bit that flips: in a cycle; in a table, for good."""
+    """A flipped bit of a site: at a cycle, or permanent in a table."""
 
     site: Site
     bit: int
@@ -62,19 +62,21 @@ class Effect(Enum):
 
 
 class Outcome(NamedTuple):
-    """One operation with a fault; without an answer `response` is None."""
+    """One operation with a fault; `response` is None if there was none."""
 
     fault: Fault
     effect: Effect
     response: Value | None
-    cycles: int  # of the answer's handshake; that of the request may be later than cycle 0
+    cycles: int  # cycle of the response's handshake, counted from the first offer of the request
 
 
-Judge = Callable[[Value | None, Value], Effect]  # of a response, and the one that is expected
+Judge = Callable[[Value | None, Value], Effect]  # arguments: a response, and the expected one
 
 
 def judged(response: Value | None, expected: Value) -> Effect:
-    """The effect by a response {status, results}: a status without a wrong result is a caught fault."""
+    """The effect of a fault by a response {status, results}: an error status without a wrong result counts as
+    caught.
+    """
     effect = compared(response, expected)
     if effect is not Effect.WRONG:
         return effect
@@ -85,15 +87,15 @@ def judged(response: Value | None, expected: Value) -> Effect:
 
 
 def compared(response: Value | None, expected: Value) -> Effect:
-    """The effect by a response without a status."""
+    """The effect of a fault by a response without a status."""
     if response is None:
         return Effect.HANG
     return Effect.NONE if response == expected else Effect.WRONG
 
 
 class Faulted(SiteModel):
-    """A machine whose bits can be flipped; the component must not have been elaborated for a simulation
-    yet.
+    """A machine whose bits can be flipped. Its component must not have been elaborated for a
+    simulation yet.
     """
 
     def __init__(self, component: Component, opt: str = "-O1") -> None:
@@ -115,7 +117,7 @@ class Faulted(SiteModel):
     def _operation(
         self, request: Value, fault: Fault | None, max_cycles: int, rest: int = 0
     ) -> ctypes.c_void_p:
-        """A model at the beginning of an operation; the caller frees it."""
+        """A model at the beginning of an operation; the caller must free it."""
         sim = self._new()
         for scope, name, _ in (self._places[answer.path] for answer in self.answers):
             self._lib.sim_clear(sim, scope, name)
@@ -142,7 +144,7 @@ class Faulted(SiteModel):
         return self.ports.response.unpack_all(from_words(words.raw, self.ports.response.nbits))
 
     def run(self, request: Value, max_cycles: int, fault: Fault | None = None) -> tuple[Value | None, int]:
-        """The answer to one request, and its cycle; None if there is none in so many cycles."""
+        """The response to one request, and its cycle; None if there is none within max_cycles."""
         sim = self._operation(request, fault, max_cycles)
         try:
             return self._finish(sim)
@@ -158,11 +160,11 @@ class Faulted(SiteModel):
         judge: Judge = judged,
         progress: Callable[[int], None] | None = None,
     ) -> list[Outcome]:
-        """One operation for each fault: fault i meets request i (modulo their number), whose response should
-        be `expected` there.
+        """One operation per fault: fault i is injected into request i (modulo the number of requests), whose
+        fault-free response is `expected` at the same place.
 
-        Those in registers, of which there are many, share the operation up to the fault, and end where it has
-        left no trace.
+        Faults in registers, which are the most frequent, share the operation up to the fault, and end when
+        the state equals that of the fault-free operation.
         """
         all_faults = list(faults)
         found = {}
@@ -190,7 +192,9 @@ class Faulted(SiteModel):
         done: int,
         progress: Callable[[int], None] | None,
     ) -> list[tuple[Value | None, int]]:
-        """The answers to a request with flips in registers, all on one model; `done` faults came before."""
+        """The responses to a request with flips in registers, all on one model; `done` is the number of
+        earlier faults.
+        """
         if not faults:
             return []
         lib, sim = self._lib, self._new()
@@ -216,7 +220,7 @@ class Faulted(SiteModel):
                     [lib.sim_element(sim, *self._places[item.site.path]) + item.bit // 8 for item in part],
                 )
                 bits = bytes(1 << item.bit % 8 for item in part)
-                # a flip after the answer comes too late
+                # a flip after the response has no effect
                 when = array("Q", [min(item.cycle, without[1]) for item in part])
                 lib.sim_campaign(
                     sim,
@@ -244,7 +248,7 @@ class Faulted(SiteModel):
             lib.sim_delete(sim)
 
     def state(self, request: Value, max_cycles: int, after: int = 1) -> tuple[Value | None, dict[str, int]]:
-        """The answer to a request, and all registers so many cycles after it has been taken."""
+        """The response to a request, and all registers `after` cycles after the response was accepted."""
         sim = self._operation(request, None, max_cycles, after)
         try:
             response, _ = self._finish(sim)
@@ -260,7 +264,7 @@ class Faulted(SiteModel):
 
 
 def faults_of(sites: Iterable[Site], cycles: Callable[[Site], Iterable[int]]) -> list[Fault]:
-    """Every bit of these sites, in each of the cycles."""
+    """A fault in every bit of these sites, in each of the cycles."""
     return [
         Fault(site, bit, cycle)
         for site in sites

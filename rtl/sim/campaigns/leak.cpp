@@ -1,13 +1,13 @@
-// The driver of leak.py: operations one after the other on one model, and the moments of what its registers do in each cycle.
+// Driver of leak.py: operations one after the other on one model, and the moments of its register activity in each cycle.
 //
-// The text of sites.cpp comes before it. Cycle 0 of an operation is the first in which its request is offered, which is the one after
-// the answer of the operation before; the sink is always ready. What the edge at the end of a cycle does belongs to that cycle.
+// The text of sites.cpp precedes it. Cycle 0 of an operation is the first in which its request is offered, which is the cycle after the
+// response of the previous operation; the sink is always ready. The effects of the edge at the end of a cycle belong to that cycle.
 
 namespace {
 
 enum Measure : int32_t { DISTANCE, WEIGHT };
 
-// Of a group of registers, in a cycle, over the operations of a kind: exact, as all are whole numbers.
+// Moments of a group of registers in a cycle, over the operations of a kind. They are integers and therefore exact.
 struct Moments {
     int64_t sum, square;
 };
@@ -16,7 +16,7 @@ class LeakDriver : public SiteModel {
   public:
     using SiteModel::SiteModel;
 
-    // One group after the other; the last has all registers, and is made of the others.
+    // One group after the other; the last contains all registers, and is the sum of the others.
     void watch(const char* scope, const char* name, int32_t group) {
         const Site site = find(scope, name);
         places.push_back({site.data, site.size * std::max(1, site.nelements), group});
@@ -37,14 +37,14 @@ class LeakDriver : public SiteModel {
         look();
     }
 
-    // kinds: of each operation; one that is below 0 is not counted.
+    // kinds: the kind of each operation; an operation with a negative kind is not counted.
     void start(int64_t count, const uint32_t* requests, const int8_t* kinds, uint32_t* answers, int64_t* cycles, uint64_t limit) {
         total = count, messages = requests, kind = kinds, responses = answers, lengths = cycles, max_cycles = limit;
         done = 0;
         cycle = 0;
     }
 
-    // From the next start on, what all registers do in each of the first cycles, operation by operation.
+    // From the next start on, store the activity of all registers in the first cycles of each operation.
     void keep(int32_t* to, int64_t cycles) { traces = to, room = cycles; }
 
     Outcome advance(uint64_t budget) override {
@@ -74,7 +74,7 @@ class LeakDriver : public SiteModel {
     }
 
     int64_t done = 0;
-    int64_t taken = 0;  // the last cycle in which a request was
+    int64_t taken = 0;  // the last cycle in which a request was accepted
     std::vector<Moments> moments;  // [cycle][kind][group]
 
   private:
@@ -84,7 +84,7 @@ class LeakDriver : public SiteModel {
         int32_t group;
     };
 
-    // What the registers have come to: into `now`, by groups.
+    // Store the activity of the registers in `now`, by group.
     void look() {
         std::fill(now.begin(), now.end(), 0);
         uint64_t* was = before.data();
@@ -146,7 +146,7 @@ API void sim_start(
 API void sim_traces(Model* sim, int32_t* to, int64_t cycles) { of(sim)->keep(to, cycles); }
 API int64_t sim_done(Model* sim) { return of(sim)->done; }
 API int64_t sim_taken(Model* sim) { return of(sim)->taken; }
-// How many numbers there are, and the numbers: sum and sum of squares, by cycle, kind and group.
+// The count of numbers, and the numbers: sum and sum of squares, by cycle, kind and group.
 API int64_t sim_moments(Model* sim, const int64_t** to) {
     *to = reinterpret_cast<const int64_t*>(of(sim)->moments.data());
     return 2 * of(sim)->moments.size();

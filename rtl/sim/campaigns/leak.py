@@ -1,17 +1,17 @@
-"""Native leakage measurement: moments of register activity, cycle by cycle, without traces.
+"""Native leakage measurement: moments of register activity, cycle by cycle, without storing traces.
 
     model = Watched(machine.rtl())
     with model.campaign() as campaign:
         campaign.run(requests, kinds)         # kind of each request: a class, and a half of the campaign
-        campaign.curve()                      # by cycle and kind: how often, the sum, and the sum of squares
+        campaign.curve()                      # by cycle and kind: count, sum, and sum of squares
 
-What a cycle gives away is taken as the bits that change in registers at its end (Hamming distance), or as the
-bits that are 1 then (Hamming weight): of all registers, and of each alone. Registers are those of the design,
-memories among them; wires between them are not seen, nor glitches. All sums are exact, whatever the number of
-operations.
+The leakage of a cycle is modelled as the number of register bits that change at its end (Hamming distance),
+or that are 1 then (Hamming weight), for all registers together and for each register. Registers are those of
+the design, including memories; wires between them, and glitches, are not modelled. All sums are exact,
+whatever the number of operations.
 
 Operations follow one another without a pause. Cycle 0 is the first in which a request is offered; a machine
-may take it later.
+may accept it later.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ DRIVER = Path(__file__).with_name("leak.cpp")
 MEASURES = ("distance", "weight")  # numbered as in leak.cpp
 NKINDS = 4
 IGNORED = -1  # the kind of an operation that is not counted
-HANGS = 2  # times the cycles of an operation
-SLICE = 1 << 18  # cycles between two looks at Ctrl-C
+HANGS = 2  # multiple of the cycles of an operation that counts as a hang
+SLICE = 1 << 18  # cycles between checks for Ctrl-C
 
 
 class Moments(NamedTuple):
@@ -48,7 +48,7 @@ class Moments(NamedTuple):
 
 
 class Watched(SiteModel):
-    """A machine whose registers are watched; the component must not have been elaborated for a simulation
+    """A machine whose registers are observed. Its component must not have been elaborated for a simulation
     yet.
     """
 
@@ -68,18 +68,16 @@ class Watched(SiteModel):
 
     @property
     def names(self) -> list[str]:
-        """The registers; all words of a memory are one."""
+        """The names of the registers; all words of a memory are one register."""
         return list(dict.fromkeys(register.path.partition("[")[0] for register in self.registers))
 
     def campaign(self, measure: str = MEASURES[0], *, coarse: bool = False) -> Campaign:
-        """Begin one, from power-up. coarse: registers are not told apart, but the machine's uppermost
-        modules.
-        """
+        """Begin a campaign from power-up. coarse: group registers by top-level module of the machine."""
         return Campaign(self, measure, coarse)
 
 
 class Campaign:
-    """Operations, and what was counted of them; free it by `close`, or by a `with`."""
+    """Operations, and the moments of their activity; free it by `close` or a `with` statement."""
 
     def __init__(self, model: Watched, measure: str, coarse: bool) -> None:
         group_of = {name: name.partition(".")[0] if coarse else name for name in model.names}
@@ -101,7 +99,9 @@ class Campaign:
         longest: int,
         progress: Callable[[int], None] | None = None,
     ) -> tuple[list[Value], list[int]]:
-        """Answers and cycles of operations; one that takes far more than `longest` cycles hangs."""
+        """Responses and cycles of operations; an operation that takes far more than `longest` cycles counts
+        as hung.
+        """
         answers, lengths = self._operate(requests, kinds, HANGS * longest + 1000, progress)
         for kind, length in zip(kinds, lengths, strict=True):
             if kind != IGNORED:
@@ -116,7 +116,7 @@ class Campaign:
         max_cycles: int,
         progress: Callable[[int], None] | None,
     ) -> tuple[list[Value], list[int]]:
-        """Answers and cycles."""
+        """Responses and cycles of operations."""
         ports, total = self._model.ports, len(requests)
         packed = to_words(ports.request.pack_all(requests), ports.request.nbits)
         responses = buffer_of(total, ports.response.nbits)
@@ -140,8 +140,8 @@ class Campaign:
         return list(answers), lengths.tolist()
 
     def traces(self, requests: Sequence[Value], max_cycles: int) -> list[list[int]]:
-        """Return the activity of all registers, cycle by cycle: for each request a list as long as its
-        operation.
+        """The activity of all registers, cycle by cycle: for each request a list with one number per cycle of
+        its operation.
         """
         kept = array("i", bytes(4 * max_cycles * len(requests)))
         self._lib.sim_traces(self._sim, kept.buffer_info()[0], max_cycles)
@@ -155,16 +155,16 @@ class Campaign:
 
     @property
     def cycles(self) -> int:
-        """Return the cycles of the longest operation."""
+        """The cycles of the longest operation."""
         return max((length for row in self.lengths for length in row), default=0)
 
     @property
     def taken(self) -> int:
-        """The last cycle in which a request was taken."""
+        """The last cycle in which a request was accepted."""
         return self._lib.sim_taken(self._sim)
 
     def curve(self, group: str | None = None) -> list[list[Moments]]:
-        """By cycle and kind: of one register, or of all."""
+        """Moments by cycle and kind, of one group of registers or of all."""
         place = len(self.groups) if group is None else self.groups.index(group)
         wide = len(self.groups) + 1
         data, counts = self._data(), self._running()
@@ -180,12 +180,12 @@ class Campaign:
     def _data(self) -> Sequence[int]:
         pointer = ctypes.POINTER(ctypes.c_int64)()
         size = self._lib.sim_moments(self._sim, ctypes.byref(pointer))
-        # what the longest operations alone have reached is there for the others as zeros
+        # cycles that only the longest operations reach are zeros for the others
         assert size >= 2 * self.cycles * NKINDS * (len(self.groups) + 1)
         return cast(Sequence[int], pointer)
 
     def _running(self) -> list[list[int]]:
-        """By kind and cycle: how many operations last that long."""
+        """By kind and cycle: the number of operations that last beyond that cycle."""
         if not self._counts:
             for lengths in self.lengths:
                 ends = [0] * (self.cycles + 1)
@@ -196,7 +196,7 @@ class Campaign:
         return self._counts
 
     def close(self) -> None:
-        """Free the model; what was counted is gone, too."""
+        """Free the model, including its counts."""
         if self._sim is not None:
             self._lib.sim_delete(self._sim)
             self._sim = None

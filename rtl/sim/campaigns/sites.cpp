@@ -1,7 +1,7 @@
-// A model whose registers are reached from outside: what the drivers of faults.py and leak.py stand on.
+// A model whose registers are accessible from outside: the base of the drivers of faults.py and leak.py.
 //
-// The text of model.cpp comes before it. A site is found by the name that Verilator keeps of a public signal; the text of the design
-// was made ready for it by sites.py.
+// The text of model.cpp precedes it. A site is found by the name of a public signal in Verilator; sites.py has made the signals of the
+// design public.
 
 #include "verilated_sym_props.h"
 #include "verilated_syms.h"
@@ -16,7 +16,7 @@ namespace {
 struct Site {
     uint8_t* data = nullptr;
     int nbits = 0;
-    int nelements = 0;  // 0: it is no array
+    int nelements = 0;  // 0: not an array
     std::size_t size = 0;
 
     uint8_t* element(int at) const { return data + at * size; }
@@ -40,7 +40,7 @@ class SiteModel : public Model {
     }
 
   protected:
-    // With nothing offered, the sink ready, and static ports at 0.
+    // Initial inputs: nothing offered, the sink ready, static ports 0.
     void in_reset() {
         top->reset = 1;
         top->istream_val = 0;
@@ -69,7 +69,7 @@ class SiteModel : public Model {
         top->load = 1;
         top->eval();
         top->load = 0;
-        top->eval();  // or a second one would be no edge
+        top->eval();  // otherwise a second rising edge would not be detected
     }
 
     void step() {
@@ -78,7 +78,7 @@ class SiteModel : public Model {
     }
 
   private:
-    // Verilator's types: 1, 2, 4, 8 bytes, and then as many words of 4 as there must be
+    // sizes of Verilator's types: 1, 2, 4 or 8 bytes, or more words of 4 bytes
     static std::size_t words_of_bits(int nbits) {
         return nbits <= 8 ? 1 : nbits <= 16 ? 2 : nbits <= 32 ? 4 : nbits <= 64 ? 8 : (nbits + 31) / 32 * 4;
     }
@@ -86,7 +86,7 @@ class SiteModel : public Model {
 
 }  // namespace
 
-// Bits of a site, and how many elements it has (0: it is no array); 0 if there is none.
+// The width of a site, or 0 if it does not exist, and its number of elements (0: not an array).
 API int32_t sim_site(Model* sim, const char* scope, const char* name, int32_t* nelements) {
     const Site site = static_cast<SiteModel*>(sim)->find(scope, name);
     *nelements = site.nelements;

@@ -2,11 +2,11 @@
 
     register    a flip-flop or a word of a memory
     table       a constant of a ROM
-    answer      what a unit inside answers (`ostream.msg`)
+    answer      the response of an internal unit (`ostream.msg`)
 
-The design's Verilog is the same but for attributes that make registers and tables public, and, where it is
-asked for, an XOR behind each unit's answer. `prepare` reads the text that translate.py writes, which is of a
-few forms only.
+The design's Verilog is unchanged except for attributes that make registers and tables public and, on request,
+an XOR after each unit's response. `prepare` parses the text that translate.py writes, which has only a few
+forms.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TEXT, POINTER = ctypes.c_char_p, ctypes.c_void_p  # types of arguments
 
 
 class Kind(Enum):
-    """Kind of a site; the value is how long a flip stays there, as in faults.cpp."""
+    """Kind of a site; the value encodes how long a flip lasts, as in faults.cpp."""
 
     REGISTER = 1
     ANSWER = 2
@@ -45,7 +45,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Site:
-    """Bits that may flip: its path, from the top by instances, as in the Verilog
+    """Bits that can flip; `path` is the hierarchical name below the top, as in the Verilog
     ("dpath.memory.words[3]").
     """
 
@@ -55,12 +55,12 @@ class Site:
 
 
 class SiteModel:
-    """A machine's compiled model under a driver in C++; the component must not have been elaborated for a
+    """A machine's compiled model with a C++ driver. Its component must not have been elaborated for a
     simulation yet.
     """
 
     def __init__(self, component: Component, driver: Path, opt: str = "-O1", *, flips: bool) -> None:
-        """flips: answers are sites, too."""
+        """flips: responses of units are sites, too."""
         text, self.ports = translated(component, Ports.of)
         top = top_name(component)
         prepared, modules = prepare(text, flips=flips)
@@ -84,11 +84,11 @@ class SiteModel:
 
     @property
     def answers(self) -> list[Site]:
-        """Return the sites at the outputs of units."""
+        """Responses of units."""
         return self._of(Kind.ANSWER)
 
     def site(self, path: str) -> Site:
-        """The one of this path; BadInput if there is none."""
+        """The site with this path; BadInput if there is none."""
         for site in self._found:
             if site.path == path:
                 return site
@@ -122,7 +122,7 @@ class SiteModel:
 # ---- the text
 
 
-FLIP = "_flipped"  # what is behind the name of a wire that is XORed with it
+FLIP = "_flipped"  # suffix of the signal that is XORed with a wire
 _MODULE = re.compile(
     r"^module (\w+) (?:#\(\n.*?\n\) )?\(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$",
     re.DOTALL | re.MULTILINE,
@@ -146,17 +146,15 @@ _ANSWER = re.compile(r"\.ostream__msg\((\w+)(?:\[i\])?\)")
 
 @dataclass(frozen=True)
 class Module:
-    """Instances of a module (by name their modules, and their scopes in Verilator), and its signals that may
-    flip.
-    """
+    """A module: its instances (name -> module, and scope in Verilator), and its signals that can flip."""
 
     instances: dict[str, tuple[str, str]]
     sites: dict[str, Kind]
 
 
 def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]]:
-    """The Verilog of a design (translate) with public registers and tables, and perhaps flips behind answers;
-    and its modules.
+    """The Verilog of a design (from translate) with public registers and tables, and with flips after
+    responses if requested; and its modules.
     """
     modules = {}
 
@@ -189,7 +187,9 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
 
 
 def _tabulated(text: str) -> tuple[str, list[str]]:
-    """A module with its case of microinstructions (MicroRom) read from a table, and the table's name."""
+    """A module whose case of microinstructions (MicroRom) is replaced by a table, and the names of such
+    tables.
+    """
     insts = []
 
     def entry(match: re.Match[str]) -> str:
@@ -205,7 +205,7 @@ def _tabulated(text: str) -> tuple[str, list[str]]:
 
 
 def _public(text: str, name: str) -> str:
-    """A signal's declaration, as a port or inside, with the attribute."""
+    """The text with the public attribute in the declaration of a signal, a port or an internal one."""
     declared = re.compile(
         rf"^(  (?:output +)?\w+(?: \[[^\n]*?\])* {name}(?: \[[^\n]*?\])*)(,?$|;$)", re.MULTILINE
     )
@@ -215,7 +215,9 @@ def _public(text: str, name: str) -> str:
 
 
 def _xored(text: str, name: str) -> tuple[str, bool]:
-    """A wire that an instance drives, with a flip on the way, if it is declared inside."""
+    """The text with a flip inserted in a wire that an instance drives, and whether the wire is declared
+    inside the module.
+    """
     declared = re.search(rf"^  (\w+(?: \[[^\n]*?\])*) {name}( \[0:(\d+)\])?[^\n]*;$", text, re.MULTILINE)
     if declared is None:
         return text, False
