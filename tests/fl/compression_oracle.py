@@ -1,7 +1,7 @@
 """Oracles for plans of compression trees: evaluation of every bit, and a proof that the value is conserved.
 
-`evaluate` takes all cells of a kind in a column at once, as the bits of one integer. It shares the rule of
-the plan with the hardware, and nothing else. `faults` needs no operands: it checks the sums.
+`evaluate` processes all cells of a kind in a column at once, as the bits of one integer. It shares only the
+rule of the plan with the hardware. `faults` needs no operands: it checks the sums.
 """
 
 from modexlab.fl.compression.compression_plan import (
@@ -16,7 +16,7 @@ from modexlab.fl.moduli import Modulus, classify
 
 
 def _product_bits(operation, nbits, weight, a, b, b_reversed):
-    """The bits of this weight, as the bits of a number."""
+    """The bits of this weight, packed into one number."""
     if operation == "reduce":
         return a >> weight & 1
     first, count, total = product_range(operation, nbits, weight)
@@ -31,7 +31,7 @@ def _full(x, y, z):
 
 
 def _outputs(kind, inputs):
-    """Outputs of the cells of a kind; each number holds a bit of every cell."""
+    """The outputs of the cells of a kind; each number holds one bit per cell."""
     if kind == "half":
         x, y = inputs
         return x ^ y, x & y
@@ -43,7 +43,7 @@ def _outputs(kind, inputs):
 
 
 def final_rows(plan, a, b=0):
-    """The two rows that the tree leaves for operands a and b (a alone for a square or a residue)."""
+    """The two rows that the tree produces for operands a and b (only a for a square or a residue)."""
     nbits = plan.operand_nbits
     if plan.operation != "multiply":
         b = a
@@ -73,7 +73,7 @@ def final_rows(plan, a, b=0):
 
 
 def _gather(runs, known, constants):
-    """The bits of each column, put together run by run."""
+    """The bits of each column, assembled run by run."""
     correction = iter(constants)
     state = []
     for column in runs:
@@ -87,15 +87,15 @@ def _gather(runs, known, constants):
 
 
 def evaluate(plan, a, b=0):
-    """The result, by following every bit of the plan and adding the two rows as the hardware does."""
+    """The result, from evaluating every bit of the plan and adding the two rows as the hardware does."""
     return plan.mod_sum.add(*final_rows(plan, a, b))
 
 
 def faults(plan):
-    """Return the faults of a plan as a sum, whatever the operands: none if it conserves the value modulo m.
+    """The faults of a plan, for all operands together; empty if the plan conserves the value modulo m.
 
-    Every output must be placed in columns that are together worth its weight modulo m, every bit of a column
-    must be taken or passed on once, and the correction must make up for all bits that are inverted.
+    The columns of every output must sum to its weight modulo m, every bit of a column must be used or passed
+    on once, and the correction must compensate for all inverted bits.
     """
     m = plan.modulus.value
     wrong = []
@@ -136,7 +136,7 @@ def faults(plan):
 
 
 def _made(plan, level):
-    """All bits there are for a level: source -> how many."""
+    """All bits that exist before a level: source -> number."""
     if level == 0:
         weights = product_weights(plan.operation, plan.operand_nbits)
         made = {
@@ -156,7 +156,7 @@ def family(n):
     """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2 with an even n, and its pseudo-modulus m1 =
     2^(n+2) - 1 = 3 * m2.
 
-    Equation 22 runs the sum to i = n/2, which would make m2 = 2^(n+1) + ... and 3 * m2 no 2^(n+2) - 1; its
-    Table 4 (21 = 2^4 + 5, 85 = 2^6 + 21) has the sum that is meant.
+    Equation 22 runs the sum to i = n/2, which would give m2 = 2^(n+1) + ..., and 3 * m2 would not be 2^(n+2)
+    - 1; its Table 4 (21 = 2^4 + 5, 85 = 2^6 + 21) has the intended sum.
     """
     return classify(((1 << (n + 2)) - 1) // 3), Modulus("2^n-1", n + 2, 1)

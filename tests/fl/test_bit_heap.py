@@ -1,5 +1,5 @@
-"""Plans of bit heaps: no bit is lost, whatever rows there are, and a plan by rows costs about what one by
-columns would.
+"""Plans of bit heaps: no bit is lost for any rows, and a plan by rows costs about as much as one by
+columns.
 """
 
 import heapq
@@ -38,7 +38,7 @@ def check_structure(plan):
     assert not any(unused)
     before = sum(word.bit_count() for word in plan.words[:nlines])
     after = sum(columns_of(row).bit_count() for row in plan.pair)
-    # a full adder takes one bit away, a half adder none, and the top ones lose their carries
+    # a full adder removes one bit, a half adder none, and those in the top column lose their carries
     lost = sum((adder.full | adder.half) >> plan.columns - 1 for adder in plan.adders)
     assert before - plan.nfull == after + lost
     placed = itertools.chain.from_iterable(plan.levels)
@@ -46,7 +46,7 @@ def check_structure(plan):
 
 
 def evaluate(plan, values):
-    """The pair for these rows of the input, whose bits count from their lowest column."""
+    """The pair for these input rows, whose values start at their lowest column."""
     words = [value << line.lo for value, line in zip(values, plan.lines, strict=True)]
 
     def gather(row):
@@ -69,7 +69,7 @@ LINES = st.lists(
 @given(lines=LINES, seed=st.integers(0, 2**32))
 @draws(100)
 def test_any_rows(lines, seed):
-    """The pair has the sum of the rows: as it is if the heap has place for it, else modulo its width."""
+    """The pair has the sum of the rows, exactly if the heap is wide enough, otherwise modulo its width."""
     rng = random.Random(seed)
     top = max((line.hi for line in lines), default=0)
     for columns in (top + 4, max(1, top - 3)):
@@ -91,9 +91,7 @@ def test_any_rows(lines, seed):
 @parametrize("rows", ROWS)
 @parametrize("nbits, w", [(8, 4), (13, 6), (32, 34), (64, 16), (128, 66)])
 def test_step(nbits, w, rows, delay):
-    """The rows of a step that are right give the sum of its products, for words that are as large as
-    can be.
-    """
+    """The selected rows of a step sum to its products, for the largest possible words."""
     shape = ScaledShape(nbits, w, delay)
     plan = step_heap(shape, rows)
     check_structure(plan)
@@ -111,7 +109,9 @@ def test_step(nbits, w, rows, delay):
 
 
 def by_columns(lines, columns):
-    """Three-greedy column by column, as it is usually done: full adders, half adders, arrival."""
+    """The usual three-greedy algorithm, column by column: numbers of full and half adders, and the arrival
+    time.
+    """
     heap = [[] for _ in range(columns + 1)]
     for line in lines:
         for column in range(line.lo, min(line.hi, columns)):
@@ -120,7 +120,9 @@ def by_columns(lines, columns):
     for column in range(columns):
         here = heap[column]
         heapq.heapify(here)
-        if len(here) > 2 and len(here) % 2:  # or its last bit would wait for the last carry of the one below
+        if (
+            len(here) > 2 and len(here) % 2
+        ):  # otherwise its last bit would wait for the last carry from the column below
             late = max(heapq.heappop(here), heapq.heappop(here))
             heapq.heappush(here, late + 0.08)
             heap[column + 1].append(late + 0.06)
@@ -135,8 +137,8 @@ def by_columns(lines, columns):
 
 @parametrize("nbits, w", [(32, 16), (64, 34), (128, 66), (256, 66), (1024, 66)])
 def test_costs_as_much_as_by_columns(nbits, w):
-    """As many full adders within 1 %, as early within 3 %; half adders are a few percent of them at the ends
-    of the rows.
+    """Full adders within 1 % and arrival within 3 % of the plan by columns; half adders are a few percent
+    more, at the ends of the rows.
     """
     plan = step_heap(ScaledShape(nbits, w), "radix-4")
     nfull, nhalf, arrival = by_columns(list(plan.lines), plan.columns)

@@ -92,8 +92,8 @@ def test_family_is_table_4():
 
 @parametrize("n", [4, 30, 126, 1022])
 def test_family_is_no_key(n):
-    """The family's moduli have known factors: they are a benchmark of multipliers, and no RSA key can have
-    one.
+    """The family's moduli have known factors, so they are a benchmark of multipliers and cannot be
+    RSA keys.
     """
     half = 1 << (n // 2 + 1)
     assert 3 * family(n)[0].value == (half - 1) * (half + 1)
@@ -103,8 +103,8 @@ def test_family_is_no_key(n):
 
 
 def test_folding_as_in_figure_5():
-    """Modulus 43: 2^6 is 21 or -22, of three ones each, so the positive one; 2^7 ... 2^10 are -1, -2,
-    -4, -8.
+    """Modulus 43: 2^6 is 21 or -22, with three ones each, so the positive one is used; 2^7 ... 2^10 are -1,
+    -2, -4, -8.
     """
     modulus = parse("2^5+11")
     assert fold(modulus, 6) == ((0, 2, 4), False)
@@ -137,7 +137,7 @@ def test_folding_keeps_the_value(half, more):
 @parametrize("adder", [adder for adder in ADDERS if adder != CARRY_PROPAGATE])
 @parametrize("nbits", [1, 2, 3, 5, 8, 13, 32, 33, 128])
 def test_prefix_networks_span_all_bits(adder, nbits):
-    """Every node joins two spans that touch, and in the end all reach down to bit 0."""
+    """Every node joins two adjacent spans, and at the end all spans reach down to bit 0."""
     lowest = list(range(nbits))
     for level in prefix_network(adder, nbits):
         before = list(lowest)
@@ -179,14 +179,14 @@ def test_every_square_and_every_residue(spec, operation):
         plan = make_plan(operation, parse(spec), None, strategy)
         assert faults(plan) == []
         for a in range(1 << min(plan.operand_nbits, 8)):
-            a <<= max(0, plan.operand_nbits - 8)  # the upper bits are those that are folded
+            a <<= max(0, plan.operand_nbits - 8)  # only the upper bits are folded
             assert evaluate(plan, a) == golden(plan, a, 0), a
 
 
 @pytest.mark.usefixtures("untraced")
 @parametrize("most", one_now([70, 300], 70))
 def test_every_small_modulus(most):
-    """All shapes at all small widths, also words longer than a residue; the corner operands of each."""
+    """All shapes at all small widths, also with words longer than a residue; corner operands of each."""
     for value in range(3, most):
         if value % 2 == 0 and value.bit_count() > 1:
             continue
@@ -228,14 +228,16 @@ def test_any_tree(shaped, operation, strategy, data):
 
 
 def test_two_rows_of_ones():
-    """2^n - 1: a word of ones stands for 0 and leaves two rows of ones; the paper's ModSum would answer m."""
+    """2^n - 1: a word of ones represents 0 and produces two rows of ones; the ModSum of the paper would
+    return m.
+    """
     plan = make_plan("multiply", parse("2^5-1"))
     assert final_rows(plan, 31, 31) == (31, 31)
     assert evaluate(plan, 31, 31) == 0
 
 
 def test_cells_take_every_bit_once():
-    """The counts of `cells` for single compressors equal those of the levels."""
+    """`cells` uses and places every bit once, and has as many compressors as the levels."""
     plan = make_plan("multiply", parse("2^8+85"), None, "five-full-half")
     for number, level in enumerate(plan.levels):
         taken = set()
@@ -285,7 +287,7 @@ def test_square_has_half_of_the_products():
 
 
 def test_following_a_bit():
-    """A reader follows a product: each sentence begins where the last one ended."""
+    """The path of a product: each sentence starts where the previous one ended."""
     plan = make_plan("multiply", parse("2^8+85"))
     lines = follow(plan, 7, 3)
     assert lines[0] == "a_7 * b_3 has weight 2^10: it goes to column 0 place 7"  # 2^10 = 1 mod 341

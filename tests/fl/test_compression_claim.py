@@ -1,9 +1,9 @@
-"""Paper 000's claim as a regression: a product modulo the pseudo-modulus 2^(n+2) - 1 is cheaper than one
+"""Paper 000's claim as a regression test: a product modulo the pseudo-modulus 2^(n+2) - 1 is cheaper than one
 modulo m = 2^n + k.
 
-By counts from the plans: levels, cells, gates and their depth (fl/cost.py); not yet by synthesis. The
-family's moduli are arithmetic and a benchmark of multipliers, not keys: factors of all of them are known
-(fl/moduli.py), so that no RSA key can have one.
+The costs are counts from the plans: levels, cells, gates and their depth (fl/cost.py), without synthesis. The
+family's moduli are for arithmetic and benchmarks of multipliers, not for keys: the factors of all of them are
+known (fl/moduli.py).
 """
 
 import resource
@@ -37,14 +37,14 @@ def pair(n, strategy=BEST):
 
 
 def cell_gates(plan):
-    """The cells of the tree, each with its gates, so that one number compares trees of different cells."""
+    """The gates of all cells of the tree, to compare trees of different cells."""
     return sum(GATES[kind] * plan.count(kind) for kind in CELLS)
 
 
 @parametrize("strategy", ALL_STRATEGIES)
 @parametrize("n", TABLE_5 + TABLE_7[:4])
 def test_pseudo_modulus_is_cheaper(n, strategy):
-    """PM < M at every size of Table 5 and beyond, whatever the cells: levels, cells, gates, depth, final
+    """PM < M at every size of Table 5 and beyond, for all cells: levels, cells, gates, depth, final
     adders.
     """
     modulus, pseudo = pair(n, strategy)
@@ -57,11 +57,11 @@ def test_pseudo_modulus_is_cheaper(n, strategy):
 
 
 def test_table_5_is_reproduced_in_order():
-    """In each pair of Table 5 the same one wins in delay, area and their product; in each family area grows
+    """Each pair of Table 5 has the same winner in delay, area and their product; in each family area grows
     with n.
 
-    So does the delay of the pseudo-moduli. That of our trees for 2^8 + 85 and 2^10 + 341 differs by less than
-    a level.
+    The delay of the pseudo-moduli grows too. The delays of our trees for 2^8 + 85 and 2^10 + 341 differ by
+    less than a level.
     """
     plans = {str(plan.modulus): plan for n in TABLE_5 for plan in pair(n)}
     assert set(plans) == set(PUBLISHED)
@@ -80,11 +80,12 @@ def test_table_5_is_reproduced_in_order():
 
 @parametrize("n", [10, 12, 16, 32])
 def test_shapes_rank_as_in_figures_13_and_14(n):
-    """2^n is cheapest, then 2^n - 1 and 2^n + 1, then the others; among these, area grows with the ones of k,
-    and the slowest is one of the two with most ones.
+    """2^n is cheapest, then 2^n - 1 and 2^n + 1, then the others; among these, area grows with the number of
+    ones in k, and the slowest is one of the two with the most ones.
 
-    Of full and half adders, so that all trees are made of the same cells. The paper does not say its n. Its
-    text has the area decrease with the ones of k, its Figure 14 and the sentence before have it grow.
+    The trees have only full and half adders, so that they are comparable. The paper does not state its n. Its
+    text says that the area decreases with the number of ones in k; its Figure 14 and the preceding sentence
+    say that it grows.
     """
     cost = {
         k: make_plan("multiply", parse(f"2^{n}{k:+d}" if k else f"2^{n}"), None, "full-half").cost
@@ -104,7 +105,7 @@ def test_shapes_rank_as_in_figures_13_and_14(n):
 
 @parametrize("n", [8, 16, 32])
 def test_ones_of_k_cost(n):
-    """Section 2.2.1.4: each carry out of 2^n + k comes back as many bits as |2^(n+1)|_m has ones."""
+    """Section 2.2.1.4: each carry out of 2^n + k returns as as many bits as |2^(n+1)|_m has ones."""
     for k in (3, 5, 21, 85):
         plan = make_plan("multiply", parse(f"2^{n}+{k}"))
         assert len(plan.folds[0].columns) <= k.bit_count()  # 2^(n+1) = -2k
@@ -114,8 +115,8 @@ def test_ones_of_k_cost(n):
 @pytest.mark.usefixtures("untraced")
 @parametrize("n", [*TABLE_5, *one_now(TABLE_7, *TABLE_7[:4])])
 def test_reduction_operators(n):
-    """Section 5.1: the residue of a word twice as long is cheaper modulo the pseudo-modulus, too, although
-    that is longer.
+    """Section 5.1: the residue of a word of twice the length is also cheaper modulo the pseudo-modulus,
+    although that is longer.
     """
     modulus, pseudo = family(n)
     width = 2 * pseudo.operand_nbits
@@ -127,7 +128,7 @@ def test_reduction_operators(n):
 @regress
 @pytest.mark.usefixtures("untraced")
 def test_large_plans():
-    """Trees of 128 and 1024 bits in less than 4 GiB, whatever the shape; also in detail."""
+    """Trees of 128 and 1024 bits of all shapes need less than 4 GiB, and are right in detail."""
     for n in (126, 1022):
         for modulus in (*family(n), parse(f"2^{n + 2}+1"), parse(f"2^{n + 2}-85")):
             plan = make_plan.__wrapped__("multiply", modulus)

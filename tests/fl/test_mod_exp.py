@@ -1,6 +1,6 @@
 """Modular exponentiation at the functional level: every schedule in every domain, with the conversions.
 
-Oracles: pow, and rsa.core.encrypt_int of the `rsa` package.
+The oracles are pow, and rsa.core.encrypt_int of the `rsa` package.
 """
 
 from contextlib import nullcontext
@@ -72,7 +72,7 @@ def test_published_results():
 @draws(80)
 @given(data=st.data(), width=st.sampled_from((1, 2, 8, 32, 64, 256)), spare=st.integers(0, 40))
 def test_mod_exp(schedule, data, width, spare):
-    """Over both domains, in a machine that is `spare` bits wider than the modulus."""
+    """All domains, in a machine that is `spare` bits wider than the modulus."""
     n = 2 * data.draw(any_word(width - 1)) + 1
     base = data.draw(st.integers(0, n - 1))
     exp = data.draw(any_word(width))
@@ -85,7 +85,9 @@ def test_mod_exp(schedule, data, width, spare):
 @draws(80)
 @given(nbits=st.integers(2, 64), data=st.data())
 def test_pseudo_modulus(schedule, nbits, data):
-    """Modulo 2^nbits - 1 all the way, and once modulo its divisor at the end (paper 000, equation 21)."""
+    """Arithmetic modulo 2^nbits - 1, with one reduction modulo its divisor at the end (paper 000, equation
+    21).
+    """
     divisors = [c for c in (1, 3, 5, 7, 15, 17, 31, 127, 255) if ((1 << nbits) - 1) % c == 0]
     n = ((1 << nbits) - 1) // data.draw(st.sampled_from(divisors))
     base, exp = data.draw(st.integers(0, max(0, n - 1))), data.draw(any_word(nbits))
@@ -107,7 +109,7 @@ def test_identity_takes_every_modulus_and_every_base(base, exp, n):
 @draws(50)
 @given(data=st.data(), exp=any_word(32))
 def test_trace_with_conversions(schedule, data, exp):
-    """Every operand is a constant or was produced earlier; every product is one; the last is the result."""
+    """Every operand is a constant or an earlier product; every product is right; the last is the result."""
     n = 2 * data.draw(st.integers(0, 0x7FFFFFFF)) + 1
     base = data.draw(st.integers(0, n - 1))
     trace = []
@@ -126,7 +128,9 @@ def test_trace_with_conversions(schedule, data, exp):
 
 
 def test_trace_by_hand():
-    """2^1 mod 5 with R = 8: in with R^2 mod 5 = 4, one round of paper 001's Algorithm 3, out with 1."""
+    """2^1 mod 5 with R = 8: conversion with R^2 mod 5 = 4, one round of paper 001's Algorithm 3, conversion
+    with 1.
+    """
     trace = []
     assert mod_exp(2, 1, 5, domain="montgomery", nbits=3, trace=trace) == 2
     assert trace == [
@@ -143,7 +147,7 @@ def test_identity_has_no_conversions():
 
 
 def test_a_domain_of_ones_own():
-    """A domain is anything with a product: here the negatives, -x for x, whose one is -1."""
+    """A custom domain needs only a product: here the negatives, -x for x, whose one is -1."""
 
     class Negative(Identity):
         def __init__(self, n):
@@ -227,7 +231,7 @@ def test_nothing_is_recorded_for_bad_input():
 @parametrize("mod", range(9))
 @parametrize("base", range(9))
 def test_status_and_bad_input_are_one(base, mod, domain):
-    """The functional level refuses exactly the operands that the hardware answers with a status."""
+    """The functional level refuses exactly the operands that the hardware refuses with a status."""
     name = {Identity: "identity", MontgomeryDomain: "montgomery"}[domain]
     status = operand_status(base, mod, odd_only=domain.odd_only, reduced_only=domain.reduced_only)
     with nullcontext() if status == Status.OK else refused():

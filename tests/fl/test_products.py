@@ -1,6 +1,6 @@
-"""The products of the functional level and what is around them: MulRem, division, Montgomery, domains.
+"""The products of the functional level and their surroundings: MulRem, division, Montgomery, domains.
 
-Oracles: Python's % and pow, with pow(2, -nbits, n) for R^-1.
+The oracles are Python's % and pow, with pow(2, -nbits, n) for R^-1.
 """
 
 import pytest
@@ -112,7 +112,7 @@ def test_the_constants_are_those_of_the_paper(operands):
 @draws(120)
 @given(montgomery_operands((1, 8, 32, 256, 2048)))
 def test_r2_comes_from_doublings_and_squarings_too(operands):
-    """The way of the machine without a divider: double 1 up to 2*R, then square nbits' worth of times."""
+    """The method of the machine without a divider: double 1 up to 2*R, then square once per bit of nbits."""
     n, nbits, _, _ = operands
     mont = Montgomery(n, nbits)
     x = 1 % n
@@ -224,7 +224,9 @@ def test_a_domain_that_cannot_be(call, words):
 
 
 def test_paper_004_answers_the_modulus_for_0():
-    """Algorithm 5 to the letter, with > where >= is needed: the reason for the rows on a product of 0."""
+    """Algorithm 5 as printed, with > instead of >=, returns the modulus for 0: the reason for the rows with a
+    product of 0.
+    """
 
     def as_printed(a, b, m):
         p, c = 0, a

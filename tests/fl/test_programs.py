@@ -1,7 +1,7 @@
-"""Programs of exponentiation: the oracle gives what `pow` gives, and a program makes the products of its
-schedule.
+"""Programs of exponentiation: the interpreter returns the result of `pow`, and a program executes the
+products of its schedule.
 
-The references are Python's own `pow`, the RSA equation, and the plans of schedules.py, whose products are
+The references are Python's `pow`, the RSA equation, and the plans of schedules.py, whose products are
 compared by their factors.
 """
 
@@ -51,7 +51,7 @@ PLAIN = [recipe for nbits in WIDTHS for recipe in plain_recipes(nbits)]
 
 
 def golden(recipe, base, exp, mod):
-    """(status, result), by `pow`."""
+    """(status, result), computed by `pow`."""
     if mod == 0:
         return Status.ZERO_MODULUS, 0
     if recipe.montgomery and mod % 2 == 0:
@@ -74,7 +74,7 @@ def test_corners(recipe):
 
 @parametrize("nbits", WIDTHS)
 def test_any_exponentiation(nbits):
-    """Hypothesis: any operands, legal or not, of any of these programs."""
+    """Hypothesis: arbitrary operands, legal or not, on any of these programs."""
     recipes = plain_recipes(nbits)
     programs = [program_of(recipe) for recipe in recipes]
     words = any_word(nbits)
@@ -104,8 +104,8 @@ KEYED = [
 @parametrize("domain", DOMAINS)
 @parametrize("nbits", one_now((16, 32, 64), 16))
 def test_private_operations(domain, nbits):
-    """Every combination of CRT, blinding and check, every schedule that may have a secret exponent, both ways
-    to fit.
+    """Every combination of CRT, blinding and check, every schedule allowed for a secret exponent, with and
+    without fitting.
     """
     rng = Random(f"{domain} {nbits}")
     for schedule, fits, protection in itertools.product(SECRET, (False, True), PROTECTIONS):
@@ -119,7 +119,7 @@ def test_private_operations(domain, nbits):
 
 @parametrize("domain", DOMAINS)
 def test_any_private_operation(domain):
-    """Hypothesis: any key, message, and random numbers."""
+    """Hypothesis: arbitrary keys, messages and random numbers."""
     recipes = [recipe for recipe in KEYED if recipe.domain == domain]
     programs = [program_of(recipe) for recipe in recipes]
 
@@ -135,7 +135,7 @@ def test_any_private_operation(domain):
 
 
 def answered(recipe, **wrong):
-    """Return a program's answers to a few messages under a key some of whose numbers are wrong."""
+    """The answers of a program to a few messages under a key with some wrong numbers."""
     rng = Random(1)
     key = seeded_key(recipe.nbits, 3)
     program = program_of(recipe)
@@ -150,8 +150,8 @@ BY_CRT = [recipe for recipe in KEYED if recipe.nbits == 32 and recipe.crt]
 
 @parametrize("recipe", BY_CRT[::5], ids=label)
 def test_primes_that_are_not_of_the_modulus(recipe):
-    """qinv that is not that of q, or p and q that do not make n: BAD_KEY, with a check of the result and
-    without.
+    """A wrong qinv, or p and q whose product is not n, gives BAD_KEY, with and without a check of
+    the result.
     """
     key, other = seeded_key(recipe.nbits, 3), seeded_key(recipe.nbits, 4)
     right, p = key.crt(), other.crt().p
@@ -161,9 +161,7 @@ def test_primes_that_are_not_of_the_modulus(recipe):
 
 @parametrize("recipe", [item for item in KEYED if item.nbits == 32][::7], ids=label)
 def test_exponents_that_are_not_of_the_key(recipe):
-    """A private exponent that is wrong: FAULT where the result is checked; where it is not, a wrong
-    result.
-    """
+    """A wrong private exponent gives FAULT if the result is checked, otherwise a wrong result."""
     key = numbers(seeded_key(recipe.nbits, 3))
     for name in ("dp", "dq") if recipe.crt else ("d",):
         wrong = answered(recipe, **{name: key[name] ^ 4})
@@ -179,8 +177,8 @@ def test_exponents_that_are_not_of_the_key(recipe):
 @parametrize("exp", [0, 1, 2, 0xB5, 0xFF, 0x80, 0xA53C, 0xFFFF, 0x8001, 0x6DB])
 @parametrize("name", SCHEDULES)
 def test_products_are_those_of_the_plan(name, exp):
-    """As many, in the same order, with the same factors: squarings are squarings. (The doubling unit takes
-    numbers into the domain.)
+    """The same number of products, in the same order, with the same factors: squarings are squarings. (The
+    doubling unit converts numbers into the domain.)
     """
     base, mod = 0x1234, 0xFFF1
     schedule = SCHEDULES[name]
@@ -215,7 +213,7 @@ def test_products_are_those_of_the_plan(name, exp):
 
 @parametrize("recipe", [*PLAIN[::7], *KEYED[::11]], ids=label)
 def test_listing_has_a_line_a_word(recipe):
-    """Numbered from 0, with where each word goes that does not go to the next."""
+    """Lines are numbered from 0, and name the next microinstruction if it is not the following one."""
     program = program_of(recipe)
     lines = program.listing()
     assert [int(line.split()[0]) for line in lines] == list(range(len(program.words)))
@@ -230,7 +228,7 @@ START = Word(actions=(SetExponent("in.exp"),), takes=True, accepts=True)
 
 
 def test_two_reads_of_the_memory_in_a_word_are_refused():
-    """Reads of two slots, or of a slot and the modulus, are refused in one word; so are two stores."""
+    """A microinstruction cannot read two slots, or a slot and the modulus, or store twice."""
     for actions in (
         (Fetch("r", "m"), Fetch("b", "n")),
         (Fetch("r", "m"), SetModulus("n")),
@@ -243,8 +241,8 @@ def test_two_reads_of_the_memory_in_a_word_are_refused():
 
 @parametrize("read", [Fetch("b", "m"), SetModulus("m")])
 def test_a_slot_that_is_read_too_early_is_refused(read):
-    """In the word after its store, straight on or behind a loop; with a word between, or a product, it is
-    there.
+    """A slot cannot be read by the microinstruction after its store, directly or after a loop; it can after
+    another microinstruction, or after a product.
     """
     keep, look, square = Word(actions=(Keep("m", "r"),)), Word(actions=(read,)), (Product("r", "r", "r"),)
     too_early = r"word 1, .*: m is read in the next word, before it is there; put a word between"
@@ -257,8 +255,8 @@ def test_a_slot_that_is_read_too_early_is_refused(read):
 
 
 def test_what_verify_promises():
-    """A result leaves behind the last check alone, which leaves two registers that differ: what is compared
-    at the end is fetched later.
+    """A result is released only by the last check, which leaves two different registers; the compared values
+    are fetched later.
     """
     for recipe in KEYED:
         program = program_of(recipe)
@@ -273,8 +271,8 @@ def test_what_verify_promises():
 
 @parametrize("schedule", ["left-to-right", "sliding-window"])
 def test_schedules_that_show_a_private_exponent_are_refused(schedule):
-    """In every program with a key; those from the right are only where there is no CRT and no blinded
-    exponent.
+    """They are refused in every program with a key; those from the right only with CRT or exponent
+    blinding.
     """
     with refused(f"schedule '{schedule}' in a program with a private key shows the exponent"):
         program_of(recipe_of(16, "residue", schedule, crt=False, blind="no", verify=True, fits=False))

@@ -1,7 +1,7 @@
-"""RSA keys: every way in, raw encryption and decryption, CRT with its check, and what is refused.
+"""RSA keys: every input format, raw encryption and decryption, CRT with its check, and refusals.
 
-Oracles: pow, rsa.core of the `rsa` package, and OpenSSL through `cryptography`: its PKCS#1 v1.5 signature is
-deterministic, so raw decryption of the padded digest must equal it bit for bit.
+The oracles are pow, rsa.core of the `rsa` package, and OpenSSL through `cryptography`: its PKCS#1 v1.5
+signature is deterministic, so raw decryption of the padded digest must equal it bit for bit.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ def private_bytes(encoding=PEM, private_format=PKCS8, key=OPENSSL_KEY, password=
     )
 
 
-# ways in
+# input formats
 
 
 @parametrize("encoding", [PEM, DER])
@@ -86,7 +86,7 @@ def test_keys_of_the_rsa_package(nbits, encoding):
     assert (key.dp, key.dq, key.qinv) == (private.exp1, private.exp2, private.coef)
     assert key.public == RSAKey(public.n, public.e)
     assert RSAKey.from_bytes(private.save_pkcs1(encoding)) == key
-    if nbits > 16:  # OpenSSL wants e < n in a public key
+    if nbits > 16:  # OpenSSL requires e < n in a public key
         assert RSAKey.from_bytes(public.save_pkcs1(encoding)) == key.public
 
 
@@ -103,7 +103,7 @@ def test_private_numbers_do_not_show():
 @parametrize("nbits", one_now([16, 20, 32, 64, 256, 1024], 16, 20, 32, 64, 256))
 @parametrize("e", [3, 17, E])
 def test_primes_from_d_and_e(nbits, e):
-    """A key without its primes: d modulo (p - 1)(q - 1), and modulo their least common multiple."""
+    """A key without primes: d modulo (p - 1)(q - 1), and modulo their least common multiple."""
     p, q = primes_for(nbits, e)
     for order in ((p - 1) * (q - 1), math.lcm(p - 1, q - 1)):
         key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
@@ -112,7 +112,7 @@ def test_primes_from_d_and_e(nbits, e):
 
 
 def primes_for(nbits, e):
-    """Two primes that go with e."""
+    """Two primes for which e is a valid public exponent."""
     while True:
         p, q = (rsa.prime.getprime(nbits // 2) for _ in range(2))
         if p != q and math.gcd(e, (p - 1) * (q - 1)) == 1:
@@ -160,7 +160,7 @@ JSON_KEY = {"n": N, "e": hex(E), "d": "254738681", "p": 27277, "q": "0x174d3"}
 
 
 def test_key_file_of_numbers(tmp_path):
-    """Decimal, or as 0x text; what is not there is derived."""
+    """Numbers in decimal or as 0x text; missing ones are derived."""
     path = tmp_path / "key.json"
     path.write_text(json.dumps(JSON_KEY))
     assert RSAKey.load(path) == PAPER_KEY
@@ -188,7 +188,7 @@ def test_wrong_key_files_of_numbers_are_refused(text, words):
 
 
 def test_a_key_file_without_an_end_is_refused(tmp_path):
-    """A device such as /dev/zero is read up to a bound, and a pipe as every file."""
+    """A device such as /dev/zero is read only up to a limit; a pipe is read like a file."""
     with refused(r"key file /dev/zero: it has more than 256 MiB, or does not end; give"):
         RSAKey.load("/dev/zero")
     path = tmp_path / "key.json"
@@ -200,7 +200,9 @@ def test_a_key_file_without_an_end_is_refused(tmp_path):
 
 
 def test_unchecked_keys_are_as_they_are_given():
-    """For machines that are to find out: the numbers of the file, nothing derived."""
+    """An unchecked key has only the numbers of the file, without derived ones, for machines that must detect
+    errors.
+    """
     wrong = JSON_KEY | {"q": 95441, "qinv": 1}
     key = RSAKey.from_bytes(json.dumps(wrong).encode(), unchecked=True)
     assert (key.n, key.p, key.q, key.dp, key.qinv) == (N, 27277, 95441, None, 1)
@@ -246,7 +248,7 @@ def test_against_signatures_of_openssl(nbits):
 
 
 def test_against_encryption_of_openssl():
-    """OpenSSL's encryptions open to their padded messages (RFC 8017, 7.2.1), and OpenSSL opens ours."""
+    """OpenSSL's encryptions decrypt to their padded messages (RFC 8017, 7.2.1), and OpenSSL decrypts ours."""
     key = OUR_KEY
     cipher = OPENSSL_KEY.public_key().encrypt(b"modexlab", padding.PKCS1v15())
     padded = key.decrypt(int.from_bytes(cipher, "big")).to_bytes(128, "big")
@@ -274,7 +276,7 @@ def test_any_machine_can_exponentiate(schedule):
 
 @parametrize("half", ["p", "q", "both"])
 def test_a_fault_is_not_given_away(half):
-    """Without the check a fault in one half gives a factor of n away; with it, only that there was one."""
+    """Without the check, a fault in one half reveals a factor of n; with it, only that there was a fault."""
     key = OUR_KEY
     faulty = {"p": {key.p}, "q": {key.q}, "both": {key.p, key.q}}[half]
     seen = []

@@ -1,8 +1,8 @@
-"""Programs on a scaled modulus: the way to R^2, words and their bounds, integers on a modular core; programs
-give what `pow` gives.
+"""Programs on a scaled modulus: the computation of R^2, words and their bounds, integers on a modular core;
+programs return the result of `pow`.
 
-The oracle refuses a product, a sum or a number that leaves if it is outside the bounds of scaled_entry.py, so
-that moduli at both ends of a width, and short ones, hold these too.
+The interpreter rejects products, sums and leaving numbers outside the bounds of scaled_entry.py, so moduli at
+both ends of a width, and short ones, check these bounds too.
 """
 
 import math
@@ -26,13 +26,13 @@ from tests.programs import PROTECTIONS, SECRET, messages, numbers, private_field
 
 
 def form_of(nbits, digit, delay=0, doublings=1, halvings=1):
-    """Return the form of units whose products follow one another as those of HeapMont do."""
+    """The form of units whose products follow one another as in HeapMont."""
     shape = ScaledShape(nbits, digit, delay)
     return ScaledEntry(shape, shape.nsteps + 1, doublings, halvings)
 
 
 def moduli(nbits, rng):
-    """Both ends, short ones, one that is drawn."""
+    """Moduli at both ends of the width, short ones, and a random one."""
     short, top = rng.getrandbits(max(1, nbits // 2)) | 1, 1 << nbits
     return [1, 3, 5, 15, short, top // 2 + 1, top - 1, top - 3, rng.getrandbits(nbits) | 1]
 
@@ -47,7 +47,7 @@ def moduli(nbits, rng):
 )
 @draws(150)
 def test_into_the_form_and_out(nbits, digit, delay, doublings, halvings, seed):
-    """The chain makes R^2, M' is 2^-v, and what enters leaves as it was, whatever word it has become."""
+    """The chain computes R^2, M' is 2^-v, and a number leaves as it entered, whatever word represents it."""
     try:
         form = form_of(nbits, digit, delay, doublings, halvings)
     except BadInput as error:
@@ -68,7 +68,7 @@ def test_into_the_form_and_out(nbits, digit, delay, doublings, halvings, seed):
         word = rng.randrange(mod)
         entered = form.product(word, x, m_prime)
         assert form.leave(form.product(entered, 1 << form.halvings, m_prime), mod) == word
-        # any word that a fault, or a number as wide as the modulus is not, may leave in a register
+        # any word that a fault, or a number wider than the modulus, may leave in a register
         anything = form.product(rng.getrandbits(form.word_nbits), most, m_prime)
         assert anything <= most
         left = form.leave(form.product(anything, 1 << form.halvings, m_prime), mod)
@@ -78,7 +78,7 @@ def test_into_the_form_and_out(nbits, digit, delay, doublings, halvings, seed):
 @given(nbits=st.integers(4, 80), digit=st.sampled_from((4, 8, 17, 66)), seed=st.integers(0, 99))
 @draws(100)
 def test_integers_on_a_modular_core(nbits, digit, seed):
-    """Two products give the upper half of a * b, and the sum of the halves."""
+    """Two products give the upper half of a * b and the sum of the halves."""
     form = form_of(nbits, digit)
     rng = Random(seed)
     top = (1 << nbits) - 1
@@ -90,8 +90,8 @@ def test_integers_on_a_modular_core(nbits, digit, seed):
 
 
 def test_cycles_to_r_squared():
-    """At 2,048 bits and 66 a digit: 311 with a doubling a cycle (65 of them to R), 246 with two; a digit of
-    70 makes it 292.
+    """At 2,048 bits and digits of 66: 311 cycles with one doubling per cycle (65 of them to R), 246 with two;
+    with digits of 70, 292.
     """
     full = (1 << 2048) - 1
     found = [
@@ -99,13 +99,13 @@ def test_cycles_to_r_squared():
         for digit, value in ((66, 1), (66, 2), (70, 1))
     ]
     assert found == [311, 246, 292]
-    # zeros above a modulus leave a digit at a time
+    # leading zeros of a modulus are shifted out digit by digit
     assert form_of(2048, 66).align_cycles((1 << 1024) - 1) == 1024 // 66 + 1024 % 66
 
 
 def test_halvings_that_are_no_word():
-    """2^h is a factor, with h a multiple of the halvings in a cycle: as many as N has bits will do in any
-    case.
+    """2^h must be a word, where h is a multiple of the halvings per cycle; up to nbits halvings are always
+    possible.
     """
     assert form_of(32, 18, halvings=32).halvings == 32
     with refused("2\\^64 is no word of 51 bits; give 32 or less"):
@@ -113,8 +113,8 @@ def test_halvings_that_are_no_word():
 
 
 def test_factors_that_leave_no_place_for_the_modulus():
-    """All ones as a word: with M' beside it a step's state would not have enough bits; the oracle refuses
-    what the hardware cannot.
+    """A factor of all ones leaves no room for M' in the state of a step; the interpreter rejects it like the
+    hardware's bounds.
     """
     form = form_of(16, 4)
     word = (1 << form.word_nbits) - 1
@@ -124,14 +124,14 @@ def test_factors_that_leave_no_place_for_the_modulus():
 
 
 def computed(recipe, fields):
-    """By the oracle."""
+    """The outcome of the interpreter."""
     return run(program_of(recipe), fields, Arithmetic("scaled", recipe.nbits, scaled=recipe.scaled))
 
 
 @parametrize("nbits, digit", [(8, 4), (14, 4), *later((33, 8))])
 @parametrize("schedule", SCHEDULES)
 def test_plain(schedule, nbits, digit):
-    """Any odd modulus, exponents 0, 1 and of full length."""
+    """Any odd modulus, with exponents 0, 1 and of full length."""
     rng = Random(nbits)
     recipe = Recipe(nbits, "scaled", schedule, scaled=form_of(nbits, digit))
     for mod in moduli(nbits, rng):
@@ -142,7 +142,7 @@ def test_plain(schedule, nbits, digit):
 
 
 def keyed_of(nbits, digit, schedule, *, crt, blind, verify):
-    """On units of the width of a prime with CRT."""
+    """The recipe of a machine with a key; with CRT, on units of the width of a prime."""
     return Recipe(
         nbits,
         "scaled",
@@ -161,7 +161,7 @@ def keyed_of(nbits, digit, schedule, *, crt, blind, verify):
 )
 @parametrize("how", PROTECTIONS, ids=str)
 def test_private_operations(nbits, key_nbits, digit, how):
-    """The RSA equation, with every protection, keys as long as the machine and shorter ones."""
+    """The RSA equation, with every countermeasure, and keys as long as the machine and shorter ones."""
     rng = Random(nbits)
     for at, schedule in enumerate(SECRET):
         recipe = keyed_of(nbits, digit, schedule, **how)
@@ -174,8 +174,8 @@ def test_private_operations(nbits, key_nbits, digit, how):
 
 
 def test_wrong_keys():
-    """A number of a key that does not belong to the others is found: at once, or as the result does not give
-    the message.
+    """An inconsistent number of a key is detected: directly, or because the result does not encrypt to the
+    message.
     """
     recipe = keyed_of(16, 4, "fixed-window", crt=True, blind="no", verify=True)
     key = seeded_key(16, 1)

@@ -1,7 +1,7 @@
-"""Schedules: the right power, the textbook's number of products, and a trace that is what was computed.
+"""Schedules: the right power, the textbook number of products, and a trace that matches the computation.
 
-Oracles: pow; multiplication of integers (a schedule over addition with one = 0 must give base * exp); the
-counts of the textbooks, written down here as formulas of the exponent's bits; a replay of the trace.
+The oracles are pow; multiplication of integers (a schedule over addition with one = 0 must give base * exp);
+the textbook counts, written here as formulas of the exponent's bits; and a replay of the trace.
 """
 
 import random
@@ -49,7 +49,7 @@ def mul_mod(n, a, b):
 
 
 def options(draw, name, exp):
-    """Any options that a schedule takes for an exponent, or none."""
+    """Random options that a schedule accepts for an exponent, or none."""
     length = exp.bit_length()
     able = {"nbits": st.integers(length, length + 9), "k": st.integers(1, 7)}
     return {key: draw(able[key]) for key in sorted(SCHEDULES[name].options) if draw(st.booleans())}
@@ -78,7 +78,9 @@ def scanned(exp, nbits):
 
 
 def textbook_fixed_window(exp, nbits=None, k=None):
-    """HAC 14.82 but for the highest digit: a table of 2^k - 2, then k squares and a product a digit."""
+    """HAC 14.82 except for the highest digit: 2^k - 2 products for the table, then k squares and a product
+    per digit.
+    """
     nbits = scanned(exp, nbits)
     if nbits == 0:
         return 0, 0, 0
@@ -89,7 +91,7 @@ def textbook_fixed_window(exp, nbits=None, k=None):
 
 
 def textbook_sliding_window(exp, k=None):
-    """HAC 14.85: the windows are what a greedy regular expression finds."""
+    """HAC 14.85: the windows are the matches of a greedy regular expression."""
     if exp == 0:
         return 0, 0, 0
     k = k or best_sliding_window(exp.bit_length())
@@ -110,7 +112,7 @@ TEXTBOOK = {
 
 
 def replay(trace, plan, base, one, product):
-    """Follow a trace with `product`: operands must be what their registers hold; the value of the result."""
+    """The result of a trace, recomputed with `product`; operands must equal the registers."""
     assert [[made[:3] for made in step] for step in trace] == [
         [tuple(op) for op in ops] for ops in plan.steps
     ]
@@ -178,7 +180,7 @@ def test_power_over_montgomery_products(name, data, exp, nbits):
 @draws(80)
 @given(data=st.data(), exp=st.integers(0, 1 << 300), base=st.integers(0, 1 << 64))
 def test_any_abstract_product_will_do(name, data, exp, base):
-    """Over addition, whose one is 0, a power is a multiple: this tests nothing but the order of products."""
+    """Over addition, whose one is 0, a power is a multiple, so only the order of the products is tested."""
     assert SCHEDULES[name](base, exp, add, 0, **options(data.draw, name, exp)) == base * exp
 
 
@@ -235,7 +237,9 @@ def test_count_of_the_papers_exponents(name, exp, nproducts):
     [(32, 49), (128, 174), (256, 334), (512, 645), (1024, 1257), (2048, 2452), (4096, 4808)],
 )
 def test_count_of_fixed_windows_of_key_length(nbits, known):
-    """Known: n + ceil(n/k) + 2^k - 2 with the best k. Ours reads the highest digit for nothing."""
+    """The known count is n + ceil(n/k) + 2^k - 2 with the best k. Ours needs no product for the highest
+    digit.
+    """
     assert min(nbits + -(-nbits // k) + 2**k - 2 for k in range(1, 12)) == known
     k = best_fixed_window(nbits)
     assert known - (k + 1) <= SCHEDULES["fixed-window"].plan(1, nbits=nbits).nproducts < known
@@ -251,7 +255,7 @@ TRACES = {  # schedule, options, base, exponent, modulus, result; products by ha
         (("b", "b", "b", 2, 2, 4),),
         (("r", "r", "b", 3, 4, 5), ("b", "b", "b", 4, 4, 2)),
     ],
-    # from the lowest bit, a product for each 1 and a square for each bit
+    # from the lowest bit: a product for each 1 and a square for each bit
     ("right-to-left-1", (), 3, 6, 7, 1): [
         (("b", "b", "b", 3, 3, 2),),
         (("r", "r", "b", 1, 2, 2),),
@@ -265,7 +269,7 @@ TRACES = {  # schedule, options, base, exponent, modulus, result; products by ha
         (("r", "r", "b", 2, 3, 6),),
         (("r", "r", "r", 6, 6, 1),),
     ],
-    # the product for the 0 goes nowhere
+    # the product for the 0 is discarded
     ("always", (), 3, 6, 7, 1): [
         (("r", "r", "r", 1, 1, 1),),
         (("r", "r", "b", 1, 3, 3),),
@@ -280,7 +284,7 @@ TRACES = {  # schedule, options, base, exponent, modulus, result; products by ha
         (("r", "r", "b", 3, 2, 6), ("b", "b", "b", 2, 2, 4)),
         (("b", "r", "b", 6, 4, 3), ("r", "r", "r", 6, 6, 1)),
     ],
-    # digits 00 10 11 of six bits, the first one free and 1
+    # digits 00 10 11 of six bits; the first one is 1 and free
     ("fixed-window", (("nbits", 6), ("k", 2)), 3, 11, 100, 47): [
         (("t2", "b", "b", 3, 3, 9),),
         (("t3", "t2", "b", 9, 3, 27),),
@@ -321,7 +325,7 @@ def test_a_trace_is_appended_to():
 
 @parametrize("name", SCHEDULES)
 def test_which_schedules_are_steady_and_regular(name):
-    """As the loop is written, and as the plans of all exponents of six bits count it."""
+    """The properties of the loop equal those counted in the plans of all exponents of six bits."""
     plans = [SCHEDULES[name].plan(exp) for exp in range(32, 64)]
     assert SCHEDULES[name].steady == (len({len(plan.steps) for plan in plans}) == 1)
     assert SCHEDULES[name].regular == (len({plan.nproducts for plan in plans}) == 1)
@@ -331,7 +335,7 @@ def test_which_schedules_are_steady_and_regular(name):
 @draws(80)
 @given(data=st.data(), nbits=st.integers(1, 64))
 def test_a_full_scan_hides_the_exponent(name, data, nbits):
-    """All exponents of a length make the same number of products in the same number of steps."""
+    """All exponents of a length have the same number of products in the same number of steps."""
     one, other = (data.draw(any_word(nbits)) for _ in range(2))
     shapes = [[len(ops) for ops in SCHEDULES[name].plan(exp, nbits=nbits).steps] for exp in (one, other)]
     assert shapes[0] == shapes[1]
@@ -352,7 +356,9 @@ def test_the_best_fixed_window_is_the_best(nbits):
 
 @parametrize("nbits", [1, 2, 17, 32, 128, 512, 1024, 4096])
 def test_the_best_sliding_window_is_the_best_on_average(nbits):
-    """To within one product: the formula behind it ignores how the first and the last window fall."""
+    """The formula is right to within one product; it ignores the positions of the first and the
+    last window.
+    """
     draw = random.Random(nbits)
     exps = [draw.getrandbits(nbits) | 1 << nbits - 1 for _ in range(30)]
     mean = {k: fmean(textbook_sliding_window(exp, k)[0] for exp in exps) for k in range(1, 9)}

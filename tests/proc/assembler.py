@@ -1,4 +1,4 @@
-"""Assembler for the programs of tests: single instructions, and programs from their text, with labels."""
+"""Assembler for test programs: single instructions, and programs from their text, with labels."""
 
 import re
 
@@ -7,7 +7,7 @@ from modexlab.proc.isa.isa import BY_NAME, REGISTERS
 from modexlab.proc.software.elf import Program
 
 CODE = 0x200
-# The middle of the data. Offsets from here reach 4 KiB, of which the program's image has the middle.
+# The middle of the data. Offsets from here reach 4 KiB; the program's image contains the middle part.
 DATA = 0x0010_0000
 DATA_BYTES = 512
 
@@ -15,9 +15,9 @@ NUMBER = {name: i for i, name in enumerate(REGISTERS)} | {f"x{i}": i for i in ra
 CSR_NUMBER = {csr.name: csr.number for csr in BY_NUMBER.values()} | {
     f"xr{i}": XCEL_FIRST + i for i in range(32)
 }
-EXIT = 93  # Linux's call
+EXIT = 93  # system call of Linux
 
-# format: first and last immediate, and what it must be a multiple of
+# format: first and last immediate, and the alignment
 RANGES = {
     "I": (-2048, 2047, 1),
     "S": (-2048, 2047, 1),
@@ -29,7 +29,7 @@ RANGES = {
     "Z": (0, 0xFFF, 1),
     "F": (0, 0xFFF, 1),
 }
-# format: the operands as a programmer writes them
+# format: the operands in assembly syntax
 ORDER = {
     **{"R": "rd rs1 rs2", "S": "rs2 imm rs1", "B": "rs1 rs2 imm", "F": "", "N": ""},
     **dict.fromkeys("IH", "rd rs1 imm"),
@@ -39,7 +39,7 @@ ORDER = {
 
 
 def encode(name, rd=0, rs1=0, rs2=0, imm=0):
-    """Return the word of an instruction; of the CSR ones, imm is the CSR, rs1 the register or the uimm."""
+    """The word of an instruction; for CSR instructions, imm is the CSR, and rs1 the register or the uimm."""
     instruction = BY_NAME[name]
     for field, number in {"rd": rd, "rs1": rs1, "rs2": rs2}.items():
         assert 0 <= number <= (31 if field in ORDER[instruction.fmt] else 0), (name, field, number)
@@ -68,7 +68,7 @@ class Assembler:
         self.labels = {}
         self.data = bytearray(DATA_BYTES)
         self._unnamed = 0
-        self._open = []  # words that wait for a label
+        self._open = []  # instructions whose label is not known yet
 
     @property
     def here(self):
@@ -76,23 +76,23 @@ class Assembler:
         return self.base + 4 * len(self.words)
 
     def label(self, name=None):
-        """Name this place; without a name, one that no other place has."""
+        """Name this address; without a name, generate a unique one."""
         name = name or self.fresh()
         assert name not in self.labels, f"label {name} is set twice"
         self.labels[name] = self.here
         return name
 
     def fresh(self):
-        """A name for a place to come."""
+        """A unique name for a label that is set later."""
         self._unnamed += 1
         return f"_{self._unnamed}"
 
     def word(self, word):
-        """Any word."""
+        """Append an arbitrary word."""
         self.words.append(word)
 
     def emit(self, name, rd=0, rs1=0, rs2=0, imm=0):
-        """One instruction; imm may be the label that a jump or branch goes to, or "%hi label", "%lo
+        """Append one instruction; imm may be the target label of a jump or branch, or "%hi label", "%lo
         label".
         """
         if isinstance(imm, str):
@@ -101,7 +101,7 @@ class Assembler:
         self.words.append(encode(name, rd, rs1, rs2, imm))
 
     def li(self, rd, value):
-        """A constant, in one or two instructions."""
+        """Load a constant, in one or two instructions."""
         value &= 0xFFFF_FFFF
         low = (value & 0xFFF ^ 0x800) - 0x800
         if value == low & 0xFFFF_FFFF:
@@ -112,29 +112,29 @@ class Assembler:
             self.emit("addi", rd, rd, imm=low)
 
     def la(self, rd, label):
-        """The address of a label, or a number, in two instructions."""
+        """Load the address of a label, or a number, in two instructions."""
         self.emit("lui", rd, imm=f"%hi {label}")
         self.emit("addi", rd, rd, imm=f"%lo {label}")
 
     def nops(self, count):
-        """Instructions that do nothing."""
+        """Append instructions that do nothing."""
         for _ in range(count):
             self.emit("addi")
 
     def store(self, offset, value):
-        """Let the data at DATA + offset start with this word."""
+        """Set the initial data word at DATA + offset."""
         at = DATA_BYTES // 2 + offset
         self.data[at : at + 4] = (value & 0xFFFF_FFFF).to_bytes(4, "little")
 
     def end(self, code=0):
-        """End the program."""
+        """Append the exit of the program."""
         self.emit("csrrwi", imm=MTVEC)
         self.li(NUMBER["a7"], EXIT)
         self.li(NUMBER["a0"], code)
         self.emit("ecall")
 
     def text(self, source):
-        """Instructions as a programmer writes them, one on a line or between semicolons."""
+        """Append instructions in assembly syntax, separated by newlines or semicolons."""
         for line in re.split(r"[\n;]", source):
             line = line.split("#")[0].strip()
             if line.endswith(":"):
@@ -162,7 +162,7 @@ class Assembler:
             )
 
     def program(self, name="program"):
-        """Return the program written so far, with its data."""
+        """The program written so far, with its data."""
         for index, what, rd, rs1, rs2, place in self._open:
             label = place.split()[-1]
             addr = self.labels[label] if label in self.labels else int(label, 0)
@@ -179,7 +179,7 @@ class Assembler:
 
 
 def _operand(text):
-    """A register, the name of a CSR, a number, or else a label."""
+    """The value of a register, the name of a CSR, or a number; otherwise the label itself."""
     if text in NUMBER:
         return NUMBER[text]
     if text in CSR_NUMBER:
@@ -191,20 +191,20 @@ def _operand(text):
 
 
 def assemble(source, name="program"):
-    """A program from its text."""
+    """The program of an assembly text."""
     assembler = Assembler()
     assembler.text(source)
     return assembler.program(name)
 
 
 def of_words(words, base=CODE, name="words", symbols=None):
-    """A program of these words, which starts with the first."""
+    """A program of these words, starting at the first."""
     content = b"".join(word.to_bytes(4, "little") for word in words)
     return Program(name, base, ((base, content),), symbols or {})
 
 
 def code(source, base=CODE):
-    """The words of instructions, from their text."""
+    """The words of an assembly text."""
     assembler = Assembler(base)
     assembler.text(source)
     assembler.program()

@@ -1,12 +1,12 @@
-"""A device for the bus of a processor: four words, a count that shows every access, a timer that raises the
-interrupt; in hardware, and at the functional level, where it raises the line at given instructions.
+"""A device for the bus of a processor: four words, a counter of accesses, and a timer that raises the
+interrupt. It exists as hardware and at the functional level, where it raises the line at given instructions.
 
-    0x00 to 0x0C  words, written by bytes
-    0x10          count: a read gives it and adds 1, a write adds what is written
-    0x14          timer: the line rises so many cycles after the write
+    0x00 to 0x0C  words, with byte strobes
+    0x10          counter: a read returns it and adds 1, a write adds the written value
+    0x14          timer: the line rises this many cycles after the write
     0x18          a write lowers the line
 
-All else is refused.
+All other accesses are refused.
 """
 
 from functools import partial
@@ -25,7 +25,7 @@ WORDS, COUNT, TIMER, LOWER = 0x00, 0x10, 0x14, 0x18
 
 
 class TimerDevice(Component):
-    """The device."""
+    """The device as hardware."""
 
     def construct(s):
         s.istream = RecvIfcRTL(MemReq)
@@ -100,7 +100,7 @@ class TimerDevice(Component):
 
 
 class SlowTimer(Slow):
-    """The device, which makes the processor wait."""
+    """The device with delays, for which the processor must wait."""
 
     def construct(s):
         super().construct(TimerDevice)
@@ -109,13 +109,13 @@ class SlowTimer(Slow):
 
 
 def answer_at(place):
-    """The answer of the device to an access."""
+    """The response code of the device to an access."""
     return SLVERR if place > LOWER else OKAY
 
 
 class TimerBus:
-    """The same at the functional level. The line rises before the instructions with these numbers (of those
-    that have retired), and in wfi if the timer is set.
+    """The device at the functional level. The line rises before the instructions with these numbers (of
+    retired ones), and in wfi if the timer is set.
     """
 
     def __init__(self, rises=()):
@@ -130,7 +130,7 @@ class TimerBus:
         return self.line
 
     def read(self, place):
-        """A load."""
+        """Perform a load."""
         if place < COUNT:
             return self.words[place // 4], OKAY
         if place == COUNT:
@@ -139,7 +139,7 @@ class TimerBus:
         return 0, answer_at(place)
 
     def write(self, place, data, strobes):
-        """A store."""
+        """Perform a store."""
         if place < COUNT:
             self.words[place // 4] = strobed(self.words[place // 4], data, strobes)
         elif place == COUNT:
@@ -151,12 +151,12 @@ class TimerBus:
         return answer_at(place)
 
     def sleep(self):
-        """The timer rings."""
+        """Raise the line if the timer is set."""
         if self.timer:
             self.timer, self.line = 0, True
 
 
 def mk_system(stalls=False):
-    """A processor with the device; stalls: it, and the accelerator, make the processor wait."""
+    """A processor with the device; stalls: device and accelerator make the processor wait."""
     processor = partial(Proc, bus=True)
     return ProcXcel(processor, SlowXcel, SlowTimer) if stalls else ProcXcel(processor, NullXcel, TimerDevice)

@@ -1,6 +1,6 @@
 """Cycles of instructions, measured on the RTL: the tables of docs/reference/processor.md.
 
-The cost of a piece of program is what each further repetition of it adds to the cycles of the whole.
+The cost of a code fragment is the number of cycles that each further repetition adds.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ MUL_LATENCIES, DIV_BITS, LATENCIES = (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 3, 5)
 
 
 class Case(NamedTuple):
-    """A piece of program, with {i} for the number of the repetition; it costs what it adds to `without`."""
+    """A code fragment, where {i} is the number of the repetition; its cost is the difference to `without`."""
 
     text: str
     without: str = ""
@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
 class Cost(NamedTuple):
     cycles: float
-    causes: Mapping[str, float]  # of the cycles in which no instruction left the pipeline
+    causes: Mapping[str, float]  # cycles in which no instruction left the pipeline, by cause
 
 
 PRODUCT, QUOTIENT = "with mul_latency = 1", "with div_bits = 2, whatever the operands"
@@ -67,12 +67,12 @@ CASES = {
         f"{TARGET}csrrw zero, mtvec, t0\nafter{{i}}:",
     ),
 }
-# names that stand for a whole group of isa.py, and those that are single instructions
+# names of whole groups of isa.py, and of single instructions
 GROUPS = ("alu", "load", "store", "branch", "mul", "div", "csr")
 
 
 def cost(sim, case, timing=None):
-    """Return the cycles of each repetition of the case."""
+    """The cycles of each repetition of the case."""
     whole, baseline = added(sim, case.text, timing), added(sim, case.without, timing)
     causes = {name: whole[name] - baseline[name] for name in whole}
     cycles = sum(causes.values())
@@ -80,7 +80,7 @@ def cost(sim, case, timing=None):
 
 
 def added(sim, text, timing):
-    """Cycles by their cause that a repetition of the text adds."""
+    """The cycles that a repetition of the text adds, by cause."""
     few, many = (run(sim, text, count, timing) for count in (FEW, MANY))
     return {name: (many[name] - few[name]) / (MANY - FEW) for name in few}
 
@@ -97,7 +97,7 @@ def run(sim, text, count, timing):
 
 
 def cost_table():
-    """The cycles of every instruction."""
+    """The table with the cycles of every instruction."""
     rows, seen = [], set()
     for (name, when), case in CASES.items():
         found = cost(simulation(), case)
@@ -108,7 +108,7 @@ def cost_table():
 
 
 def members(name):
-    """The instructions of a group, or one alone."""
+    """The instructions of a group, or a single instruction."""
     names = (
         [instruction.name for instruction in INSTRUCTIONS if instruction.group == name]
         if name in GROUPS
@@ -118,7 +118,7 @@ def members(name):
 
 
 def parameter_table():
-    """Return the table of Proc's parameters."""
+    """The table of Proc's parameters."""
     rows = []
     for mul_latency, div_bits in zip(MUL_LATENCIES, DIV_BITS, strict=True):
         sim = simulation(mul_latency, div_bits, stage="python")
@@ -128,7 +128,7 @@ def parameter_table():
 
 
 def memory_table():
-    """Return the table of slower memories."""
+    """The table of slower memories."""
     cases = {
         "ALU instruction": CASES["alu", ""],
         "load and an instruction that takes its value": Case("lw t1, 0(gp)\naddi t2, t1, 1"),
@@ -142,8 +142,8 @@ def memory_table():
 
 
 def coupling_table():
-    """A machine behind the accelerator port and on the bus, by width: cycles, and how much longer the bus
-    takes.
+    """The table of a machine at the accelerator port and on the bus, by width: cycles, and the ratio of the
+    two.
     """
     kinds = loosely_coupled([find_system("procxcel-mont")])
     found = {}
@@ -160,7 +160,7 @@ def coupling_table():
 
 
 def markdown(head, rows):
-    """A table."""
+    """A table in Markdown."""
     lines = [head, tuple("---" for _ in head), *rows]
     cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in line] for line in lines]
     return "".join(f"| {' | '.join(line)} |\n" for line in cells)

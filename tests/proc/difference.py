@@ -1,4 +1,4 @@
-"""The first difference of two runs of a program: at the functional level and in RTL, or at two stages."""
+"""First difference between two runs of a program: at the functional level and in RTL, or at two stages."""
 
 import itertools
 
@@ -8,9 +8,10 @@ ARCHITECTURE = ("reason", "exit_code", "instructions", "output", "trap", "last_t
 
 
 def first_difference(expected, found):
-    """Return one line on the first difference in what both have, None if there is none.
+    """One line about the first difference in the results that both runs have, or None.
 
-    The commits come first, as they say most; cycles and their causes are compared if both runs have them.
+    Commits are compared first, as they are the most specific; cycles and their causes are compared if both
+    runs have them.
     """
     if expected.commits is not None and found.commits is not None and expected.commits != found.commits:
         return _first_commit(expected.commits, found.commits)

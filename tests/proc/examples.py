@@ -1,5 +1,5 @@
-"""Components for the processor's tests: an accelerator that makes it wait, and a processor that does not tell
-that it halts; and simulations of the usual processor.
+"""Components for tests of the processor: an accelerator that makes it wait, a processor that hides its halt;
+and simulations of the default processor.
 """
 
 from functools import cache, partial
@@ -14,7 +14,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
 class Slow(Component):
-    """A component that takes a request, and answers one, only when two bits of a shift register say so."""
+    """A component that accepts a request, and answers one, only when two bits of a shift register are set."""
 
     def construct(s, kind):
         s.inner = kind()
@@ -55,14 +55,14 @@ class Slow(Component):
 
 
 class SlowXcel(Slow):
-    """The null accelerator, which makes the processor wait."""
+    """The null accelerator with delays, for which the processor must wait."""
 
     def construct(s):
         super().construct(NullXcel)
 
 
 class HidesHalt(Component):
-    """A processor whose testbench does not hear that it halts, and so sees what it does thereafter."""
+    """A processor that hides its halt from the testbench, which then observes its behaviour afterwards."""
 
     def construct(s):
         processor_ports(s)
@@ -78,6 +78,6 @@ class HidesHalt(Component):
 
 @cache
 def simulation(mul_latency=1, div_bits=2, xcel=NullXcel, stage="native", power_up_seed=None):
-    """A processor, once for all tests of a process."""
+    """A simulation of a processor, shared by all tests of a process."""
     component = ProcXcel(partial(Proc, mul_latency, div_bits), xcel)
     return simulate_proc(component, stage, power_up_seed=power_up_seed)

@@ -1,17 +1,17 @@
-"""Formulas of the instructions, in other words than those of the simulator and of the RTL."""
+"""Formulas of the instructions, written independently of the simulator and the RTL."""
 
 import math
 from fractions import Fraction
 
 
 def signed(value, nbits=32):
-    """The number that the low bits mean in two's complement."""
+    """The value of the low bits in two's complement."""
     value &= (1 << nbits) - 1
     return value - (1 << nbits) if value >> nbits - 1 else value
 
 
 def unsigned(value):
-    """The low 32 bits, by the bytes of two's complement."""
+    """The low 32 bits, from the bytes of two's complement."""
     return int.from_bytes(value.to_bytes(16, "little", signed=True)[:4], "little")
 
 
@@ -23,7 +23,7 @@ def divided(a, b):
     return -1 if b == 0 else math.trunc(Fraction(a, b))
 
 
-# what the specification says, in other words than the simulator's
+# the specification, written independently of the simulator
 GOLDEN = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,

@@ -1,5 +1,5 @@
-"""Random programs for the processor's tests, and the comparison with the simulator of instructions, commit by
-commit.
+"""Random programs for tests of the processor, and the comparison with the instruction-set simulator, commit
+by commit.
 """
 
 import random
@@ -31,7 +31,7 @@ NBYTES = {"b": 1, "h": 2, "w": 4}
 
 
 def size_of(name):
-    """Bytes that a load or store moves."""
+    """The number of bytes that a load or store moves."""
     return NBYTES[name[1]]
 
 
@@ -39,9 +39,7 @@ def size_of(name):
 
 
 def check(expected, outcome, where):
-    """Two runs of one program are the same in everything but the time they took, and that is accounted
-    for.
-    """
+    """Check that two runs of a program differ only in time, and that all cycles are accounted for."""
     difference = first_difference(expected, outcome)
     assert difference is None, f"{where}: {difference}"
     if outcome.cycles is not None:
@@ -51,7 +49,7 @@ def check(expected, outcome, where):
 
 
 def golden(program, manager=(), limit=200_000):
-    """Run the instruction-set simulator; the program must end by itself."""
+    """The outcome of the instruction-set simulator; the program must end by itself."""
     outcome = ISS(program, NullXcelFL(), manager).run(limit, record=True)
     assert outcome.reason != "limit", outcome.explain(program)
     return outcome
@@ -65,7 +63,7 @@ RESERVED = {GP, RA, *COUNTERS}
 MAX_DEPTH = len(COUNTERS)
 WORDS_FROM_MANAGER = 512  # more than a program reads
 
-# cause, mtval, and the way back: after the instruction, or from where a jump into nothing came
+# sends cause and mtval, and returns after the instruction, or after the jump to an unmapped address
 HANDLER = """
 handler:
     csrrs t6, mcause, zero
@@ -83,9 +81,9 @@ lost:
 
 
 class RandomProgram:
-    """A random program that ends after at least `minimum` instructions.
+    """A random program that executes at least `minimum` instructions.
 
-    user: only what every system lets a program do, and `end` writes how it ends.
+    user: it uses only features of user programs on any system, and `end` writes its end.
     """
 
     handler = HANDLER
@@ -98,7 +96,7 @@ class RandomProgram:
         self.asm = Assembler(base)
         self.text = self.asm.text
         self.with_traps = not user and draw.random() < 0.6
-        # a few registers and places in memory that are used much more often than others
+        # a few registers and memory locations that are used much more often than others
         self.hot = draw.sample([i for i in range(1, 32) if i not in RESERVED], draw.randint(2, 8))
         self.hot_offsets = [draw.randrange(-2048, 2048), *(draw.randrange(-256, 256) for _ in range(3))]
         self.functions = []
@@ -117,7 +115,7 @@ class RandomProgram:
             executed += self.item()
 
     def program(self, end=Assembler.end):
-        """The program, with its functions, and its end behind everything else."""
+        """The program, with its functions, and its end after everything else."""
         last = self.asm.fresh()
         self.text(f"jal zero, {last}")
         for function in self.functions:
@@ -136,14 +134,14 @@ class RandomProgram:
         if self.with_traps:
             self.text("la t6, handler; csrrw zero, mtvec, t6")
 
-    # ---- draws
+    # ---- random choices
 
     def often(self, share):
-        """Whether something happens, which does so in this share of all cases."""
+        """True with this probability."""
         return self.random.random() < share
 
     def value(self):
-        """A word, often one at which something changes."""
+        """A random word, often a corner value."""
         kind = self.random.random()
         if kind < 0.4:
             return self.pick(CORNERS)
@@ -152,30 +150,30 @@ class RandomProgram:
         return self.random.getrandbits(32)
 
     def source(self):
-        """Any register."""
+        """A random register."""
         return self.pick(self.hot) if self.often(0.75) else self.random.randrange(32)
 
     def target(self):
-        """A register that may be written."""
+        """A random register that may be written."""
         if self.often(0.75):
             return self.pick(self.hot)
         register = self.random.randrange(32)
         return 0 if register in RESERVED else register
 
     def written(self):
-        """A register that may be written, and is not x0."""
+        """A random register that may be written, except x0."""
         return self.target() or self.pick(self.hot)
 
     def offset(self, nbytes):
-        """An aligned place in the data, as its distance from gp."""
+        """A random aligned place in the data, as offset from gp."""
         offsets = self.hot_offsets if self.often(0.6) else [self.random.randrange(-2048, 2048)]
         return self.pick(offsets) & -nbytes
 
-    # ---- items: each writes instructions, and tells how many are executed at least
+    # ---- items: each writes instructions and returns the minimum number that is executed
 
     def item(self, depth=0, *, leaf=False):
-        """One of the kinds below. depth: of loops around it. leaf: in a function, ra and the loops' counters
-        are in use.
+        """A random item of the kinds below; returns the minimum number of executed instructions. depth:
+        number of enclosing loops. leaf: inside a function, where ra and the loop counters are in use.
         """
         while True:
             kind = self.random.choices(self.kinds, self.weights)[0]
@@ -186,11 +184,11 @@ class RandomProgram:
             return getattr(self, kind)()
 
     def block(self, depth, *, leaf=False):
-        """A few items."""
+        """A few random items."""
         return sum(self.item(depth, leaf=leaf) for _ in range(self.random.randint(1, 5)))
 
     def alu(self):
-        """An instruction of one cycle."""
+        """A single-cycle instruction."""
         kind = self.random.random()
         if kind < 0.5:
             self.two_sources(REGISTER_OPS)
@@ -205,17 +203,17 @@ class RandomProgram:
         return 1
 
     def two_sources(self, names, first=None):
-        """One of these, of any registers; `first`: the first of them."""
+        """One of these instructions with random registers; `first`: its first source."""
         first = self.source() if first is None else first
         self.text(f"{self.pick(names)} x{self.target()}, x{first}, x{self.source()}")
 
     def muldiv(self):
-        """A product or a quotient."""
+        """A multiplication or division."""
         self.two_sources(of_group("mul", "div"))
         return 1
 
     def load(self):
-        """A load, and often a use right behind it."""
+        """A load, often directly followed by a use."""
         name, rd = self.pick(LOADS), self.target()
         self.text(f"{name} x{rd}, {self.offset(size_of(name))}(gp)")
         if self.often(0.5):
@@ -240,7 +238,7 @@ class RandomProgram:
         return 3
 
     def branch(self, depth, leaf):
-        """If, or if and else."""
+        """An if, or an if with else."""
         name, end, other = self.pick(BRANCHES), self.asm.fresh(), self.asm.fresh()
         self.text(f"{name} x{self.source()}, x{self.source()}, {other}")
         least = 1
@@ -255,7 +253,7 @@ class RandomProgram:
         return least
 
     def loop(self, depth, leaf):
-        """A loop that counts down, left at its top or at its end."""
+        """A loop that counts down and exits at its top or at its end."""
         counter, rounds = COUNTERS[depth], self.random.randint(1, 4)
         self.text(f"li x{counter}, {rounds}")
         top = self.asm.label()
@@ -272,7 +270,7 @@ class RandomProgram:
         return 1 + rounds * (inside + 2)
 
     def junk(self):
-        """Instructions that would do harm, where none is executed."""
+        """Harmful instructions that are never executed."""
         for _ in range(self.random.randint(0, 3)):
             match self.random.randrange(6):
                 case 0:
@@ -289,7 +287,7 @@ class RandomProgram:
                     self.text(f"li x{self.written()}, 5")
 
     def jump(self):
-        """Forward over something."""
+        """A forward jump over other instructions."""
         over = self.asm.fresh()
         self.text(f"jal x{self.target()}, {over}")
         self.junk()
@@ -297,7 +295,7 @@ class RandomProgram:
         return 1
 
     def computed_jump(self):
-        """Forward over something, by jalr."""
+        """A forward jump over other instructions by jalr."""
         pointer, over = self.written(), self.asm.fresh()
         odd = self.random.randrange(2)  # bit 0 of the target is dropped
         self.text(f"la x{pointer}, {over}; jalr x{self.target()}, {odd}(x{pointer})")
@@ -306,7 +304,7 @@ class RandomProgram:
         return 3
 
     def call(self):
-        """Call a function by jal or jalr."""
+        """A function call by jal or jalr."""
         if len(self.functions) < 3:
             self.functions.append(self.asm.fresh())
         function = self.pick(self.functions)
@@ -317,7 +315,7 @@ class RandomProgram:
         return 4
 
     def fence(self):
-        """Order, refetch, or wait for nothing."""
+        """A fence, fence.i or wfi that does not wait."""
         if self.user:
             self.asm.emit("fence", imm=0xFF)
         else:
@@ -325,7 +323,7 @@ class RandomProgram:
         return 1
 
     def patch(self):
-        """Write an instruction, and execute it."""
+        """Store an instruction and execute it."""
         slot, pointer, register = self.asm.fresh(), *self.random.sample(self.hot, 2)
         new = word(f"addi x{self.written()}, x{self.source()}, {self.random.randrange(-2048, 2048)}")
         at = self.offset(4)
@@ -339,7 +337,7 @@ class RandomProgram:
         return 6
 
     def csr(self):
-        """Registers that give the same at every level."""
+        """An access to a CSR that has the same value at every level."""
         match self.random.randrange(5):
             case 0:
                 constants = ("misa", "mstatus", "mie", "mip", "mvendorid", "marchid", "mimpid", "mhartid")
@@ -363,7 +361,7 @@ class RandomProgram:
         return 1
 
     def xcel(self):
-        """A register of the accelerator: most of the null accelerator's are not there."""
+        """An access to an accelerator register, most of which the null accelerator does not have."""
         number = self.pick([0, 0, 0, 1, 31])
         if self.often(0.5):
             name, field = self.pick(["csrrw", "csrrwi"]), self.random.randrange(32)
@@ -377,7 +375,7 @@ class RandomProgram:
         return 1
 
     def manager_word(self):
-        """A word from the manager, or to it."""
+        """Read a word from the manager, or send one."""
         if self.often(0.5):
             self.text(f"csrrw zero, proc2mngr, x{self.source()}")
         else:
@@ -385,7 +383,7 @@ class RandomProgram:
         return 1
 
     def trap(self):
-        """An instruction that the handler skips."""
+        """An instruction that traps and that the handler skips."""
         match self.random.randrange(8):
             case 0:
                 illegal = (0, 0xFFFF_FFFF, encode("add") | 0x4000_1000, encode("lw") | 0x3000)

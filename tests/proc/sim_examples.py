@@ -1,5 +1,5 @@
-"""Stand-ins for a processor, for the tests of proc/sim: one that only fetches, one that breaks promises, one
-accelerator that is silent.
+"""Substitutes for a processor, for the tests of proc/sim: one that only fetches, one that breaks promises,
+and an accelerator that never answers.
 """
 
 from modexlab.proc.core.ports import processor_ports
@@ -11,14 +11,14 @@ WITHDRAWS_IMEM, CHANGES_DMEM, CHANGES_MANAGER, MISALIGNED_IMEM, MISALIGNED_DMEM,
 
 
 class Walker(Component):
-    """Asks for one word after the other, as fast as the memory takes requests; each answer is an instruction
-    that retires, until 0 or an error stops it.
+    """Requests one word after the other, as fast as the memory accepts requests. Each answer retires as an
+    instruction, until 0 or an error stops it.
     """
 
     def construct(s):
         processor_ports(s)
-        s.ahead = Wire(32)  # how far the requests are
-        s.behind = Wire(32)  # and the answers
+        s.ahead = Wire(32)  # number of requests
+        s.behind = Wire(32)  # number of answers
 
         s.dmem_resp.rdy //= 1
 
@@ -27,7 +27,7 @@ class Walker(Component):
             s.imem_req.val @= 1
             s.imem_req.msg.addr @= s.entry + s.ahead
             s.imem_resp.rdy @= 1
-            # every word from the manager goes back to it
+            # every word from the manager is sent back
             s.proc2mngr.val @= s.mngr2proc.val
             s.proc2mngr.msg @= s.mngr2proc.msg
             s.mngr2proc.rdy @= s.proc2mngr.rdy
@@ -56,7 +56,7 @@ class Walker(Component):
 
 
 class Liar(Component):
-    """Breaks one promise, the one that core_id names."""
+    """Breaks the promise selected by core_id."""
 
     def construct(s):
         processor_ports(s)
@@ -89,7 +89,7 @@ class Liar(Component):
 
 
 class SilentXcel(Component):
-    """An accelerator that takes every request and never answers."""
+    """An accelerator that accepts every request and never answers."""
 
     def construct(s):
         s.istream = RecvIfcRTL(mk_xcel_req())

@@ -1,8 +1,9 @@
-"""A processor with a bus: accesses, refusals, and the external interrupt at every cycle, FL beside RTL.
+"""A processor with a bus: accesses, refusals, and the external interrupt at every cycle, at FL and RTL.
 
-The interrupt comes by the clock, which the functional level has not: it is told from the commits of the RTL
-before which instructions the line was seen, and has to do the same. And without the handler's, the commits of
-a run are those of a run without interrupt.
+The interrupt is timed by the clock, which the functional level does not have. The test finds in the commits
+of the RTL the instructions before which the interrupt was taken, and the functional level must behave the
+same with the line raised there. Without the handler's commits, a run has the commits of one without
+interrupt.
 """
 
 import random
@@ -31,7 +32,7 @@ from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import RandomProgram, check
 from tests.tables.keyed import EIGHT, FOUR, good, result
 
-BASE = 0x1000  # of programs: what is below it, a handler reaches without a register
+BASE = 0x1000  # of programs; a handler can address lower words relative to x0
 MAX_CYCLES = 100_000
 EXTERNAL = 1 << csrs.EXTERNAL_BIT
 MRET, READ_CAUSE = BY_NAME["mret"].match, word("csrrs t6, mcause, zero")
@@ -67,12 +68,12 @@ START = f"li gp, {BUS_BASE}; la t0, handler; csrrw zero, mtvec, t0; li t0, {EXTE
 
 @cache
 def simulation(stage="native", stalls=False):
-    """The system, once for all tests."""
+    """The simulation of the system, shared by all tests."""
     return simulate_proc(mk_system(stalls), stage)
 
 
 def program(source, name="program"):
-    """The start, a text, its end, and the handler."""
+    """A program of the start, this text, the end, and the handler."""
     asm = Assembler(BASE)
     asm.text(f"{START}\n{source}")
     asm.end()
@@ -81,14 +82,14 @@ def program(source, name="program"):
 
 
 def on_iss(what, rises=(), record=True, manager=()):
-    """The functional level, where the line rises before these instructions."""
+    """The outcome at the functional level, where the line rises before these instructions."""
     bus = TimerBus(rises)
     bus.iss = ISS(what, NullXcelFL(), manager, bus=bus, sleep=bus.sleep)
     return bus.iss.run(200_000, record=record)
 
 
 def taken(outcome, what):
-    """First and last commit of each run of the handler that was an interrupt's."""
+    """Indices of the first and last commit of each handler run for an interrupt."""
     commits, handler, found = outcome.commits or [], what.symbols["handler"], []
     for i, commit in enumerate(commits):
         if commit.pc == handler and commits[i + 2].inst == READ_CAUSE and commits[i + 2].data >> 31:
@@ -98,7 +99,7 @@ def taken(outcome, what):
 
 
 def without_handler(outcome, what):
-    """The commits that are not those of interrupts."""
+    """The commits without those of interrupt handlers."""
     commits = list(outcome.commits or [])
     for first, last in reversed(taken(outcome, what)):
         del commits[first : last + 1]
@@ -129,8 +130,8 @@ REFUSALS = """
     "stage", [pytest.param(rtl_stage, marks=regress_if(rtl_stage == "verilog")) for rtl_stage in RTL_STAGES]
 )
 def test_accesses(stage):
-    """Words, half words and bytes, each once and in order, beside those of memory; what is refused traps, and
-    nothing behind it is done.
+    """Words, half words and bytes are accessed once and in order, together with memory; a refused access
+    traps, and no later instruction has an effect.
     """
     for name, source in (("accesses", ACCESSES), ("refusals", REFUSALS)):
         what = program(source, name)
@@ -143,7 +144,7 @@ def test_accesses(stage):
 
 
 def test_what_a_refusal_says():
-    """mcause and mtval of each."""
+    """mcause and mtval of each refusal."""
     told = on_iss(program(REFUSALS)).output
     load, store = causes.LOAD_FAULT, causes.STORE_FAULT
     far = 0x4FFF_F002
@@ -161,14 +162,14 @@ def test_what_a_refusal_says():
 
 
 def test_refusal_without_a_handler_halts():
-    """As every trap does."""
+    """Like every trap."""
     what = program("csrrw zero, mtvec, zero; lw a0, 0x40(gp)")
     for outcome in (on_iss(what), simulation().run(what, max_cycles=MAX_CYCLES)):
         assert outcome.trap[2:] == (causes.LOAD_FAULT, BUS_BASE + 0x40)
 
 
 def test_window():
-    """It is not memory, and a block of its own by the upper bits of an address."""
+    """The window is separate from memory, and is a block of the upper address bits."""
     for first, end in REGIONS:
         assert end <= BUS_BASE or first >= BUS_BASE + (1 << BUS_NBITS)
     assert BUS_BASE % (1 << BUS_NBITS) == 0
@@ -188,8 +189,8 @@ poll:
 
 @pytest.mark.parametrize("stage", ["native", pytest.param("python", marks=pytest.mark.regress)])
 def test_registers_behind_axi4lite(stage):
-    """Loads and stores over AXI4-Lite: the answers, and the refusals, are those of the functional model of
-    the registers.
+    """Loads and stores over AXI4-Lite: answers and refusals are those of the functional model of the
+    registers.
     """
     xcel = Xcel(find("mont"), interface="axi4lite")
     what = program(REGISTERS, "registers")
@@ -205,8 +206,8 @@ def test_registers_behind_axi4lite(stage):
 
 # ---- the interrupt
 
-# The first word of the manager sets the timer; 0: no interrupt comes. In the middle a jump goes to where no
-# memory is; behind that, where the handler returns to, is the way back.
+# The first word of the manager sets the timer; 0: no interrupt. In the middle there is a jump to unmapped
+# memory; the handler returns after it.
 NOWHERE, BACK = 0x1FC, word("jalr zero, 0(s1)")
 MIX = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)
@@ -232,7 +233,7 @@ CASES = [(MEMORIES[0], False), (MEMORIES[1], False), (MEMORIES[2], True)]
 
 
 def plain(commits):
-    """Without the time that the timer was set to."""
+    """The commits without the value to which the timer was set."""
     return [
         commit._replace(data=0) if commit.rd == NUMBER["t1"] or commit.addr == BUS_BASE + TIMER else commit
         for commit in commits
@@ -253,8 +254,8 @@ def run(what, time, timing, stalls, stage="native"):
 
 @pytest.mark.parametrize(("timing", "stalls"), CASES)
 def test_interrupt_at_every_cycle(timing, stalls):
-    """No instruction is lost or done twice, wherever the interrupt comes; it is taken at most places, and at
-    none where it is off.
+    """No instruction is lost or executed twice, whenever the interrupt comes; it is taken at most places, and
+    never while disabled.
     """
     what = program(MIX, "mix")
     alone = run(what, 0, timing, stalls)
@@ -270,14 +271,14 @@ def test_interrupt_at_every_cycle(timing, stalls):
 
 @pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=pytest.mark.regress)])
 def test_interrupt_at_other_stages(stage):
-    """The same in every cycle."""
+    """Other stages agree with native in every cycle."""
     what = program(MIX, "mix")
     for time in (20, 77):
         found, native = (run(what, time, MEMORIES[0], True, name) for name in (stage, "native"))
         assert (found.cycles, found.where, found.commits) == (native.cycles, native.where, native.commits)
 
 
-# the program sleeps until its handler has counted an interrupt
+# sleeps until the handler has counted an interrupt
 WAITING = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)
     csrrci zero, mstatus, 8; li s2, 0
@@ -287,14 +288,14 @@ again:
 woken:
     csrrw zero, proc2mngr, s3
 """
-# with interrupts off, wfi goes on when the line is up, and nothing is taken
+# with interrupts disabled, wfi ends when the line rises, and no interrupt is taken
 AWAKE = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp); csrrci zero, mstatus, 8
     wfi; csrrs s2, mip, zero; csrrw zero, proc2mngr, s2; wfi; sw zero, {LOWER}(gp); csrrs s2, mip, zero
     csrrw zero, proc2mngr, s2
     lw s3, 0x608(zero); csrrw zero, proc2mngr, s3
 """
-# interrupts are on: the one that wakes takes the place of the instruction behind wfi
+# interrupts are enabled: the interrupt replaces the instruction after wfi
 ASLEEP = (
     f"csrrs t1, mngr2proc, zero; csrrsi zero, mstatus, 8; sw t1, {TIMER}(gp); wfi; lw s3, 0x608(zero); "
     "csrrw zero, proc2mngr, s3"
@@ -303,8 +304,8 @@ ASLEEP = (
 
 @pytest.mark.parametrize(("timing", "stalls"), CASES[::2])
 def test_sleep(timing, stalls):
-    """wfi waits, however long, and wakes with interrupts on or off; a wait that is written as it should be
-    loses no interrupt.
+    """wfi waits for any time, and wakes with interrupts enabled or disabled; a correctly written wait misses
+    no interrupt.
     """
     for time in (*range(1, 60), 5000):
         found = run(program(WAITING), time, timing, stalls)
@@ -326,7 +327,7 @@ def test_sleep(timing, stalls):
 
 @pytest.mark.parametrize("source", ["wfi", f"csrrw zero, mie, zero; li t1, 1; sw t1, {TIMER}(gp); wfi"])
 def test_sleep_for_ever(source):
-    """Nobody raises the line, or it is not enabled in mie: both levels say so."""
+    """The line is never raised, or not enabled in mie: both levels report it."""
     what = program(source)
     for outcome in (on_iss(what), simulation().run(what, max_cycles=5000)):
         assert outcome.reason == "limit" and outcome.stuck is not None
@@ -352,8 +353,8 @@ BOTH = 1 << csrs.MIE_BIT | 1 << csrs.MPIE_BIT
 
 
 def test_status():
-    """The bits of mstatus, mie, mip and mcause: what they are at first, which can be written, what traps and
-    mret do.
+    """The bits of mstatus, mie, mip and mcause: initial values, writable bits, and the effects of traps and
+    mret.
     """
     what = program(STATUS)
     expected = on_iss(what)
@@ -370,7 +371,7 @@ CAUSES = f"{ASLEEP}; {TOLD}; csrrsi zero, mcause, 16; {TOLD}; lui t2, 0x80000; c
 
 
 def test_cause_of_an_interrupt():
-    """The upper bit of mcause is like its others: read, set, cleared, written."""
+    """The upper bit of mcause can be read, set, cleared and written like the others."""
     for source, expected in (
         (CAUSES, [1, 0x8000_000B, 0x8000_001B, 0x1B]),
         (f"{ASLEEP}; csrrwi zero, mcause, 5; {TOLD}", [1, 5]),
@@ -379,7 +380,7 @@ def test_cause_of_an_interrupt():
         assert run(program(source), 40, MEMORIES[0], False).output == expected
 
 
-# the line is up before interrupts are switched on, or off: the very next instruction is taken, or is not
+# the line is high before interrupts are enabled or disabled: the next instruction is interrupted or not
 SWITCHES = f"""
     li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; nop; nop; li s2, 0
     csrrsi zero, mstatus, 8; addi s2, s2, 1; csrrci zero, mstatus, 8; sw t1, {TIMER}(gp); nop; nop; nop; nop
@@ -392,7 +393,7 @@ SWITCHES = f"""
 
 @pytest.mark.parametrize("timing", MEMORIES)
 def test_switches_count_at_once(timing):
-    """A write to mstatus or mie counts for the next instruction."""
+    """A write to mstatus or mie takes effect at the next instruction."""
     what = program(SWITCHES)
     found = simulation().run(what, timing=timing, max_cycles=MAX_CYCLES, record=True)
     entries = taken(found, what)
@@ -403,7 +404,7 @@ def test_switches_count_at_once(timing):
 
 
 def test_no_interrupt_without_a_handler():
-    """While mtvec is 0 it waits."""
+    """While mtvec is 0, the interrupt stays pending."""
     what = program(
         f"csrrsi zero, mstatus, 8; csrrw zero, mtvec, zero; li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; "
         "nop; nop; nop"
@@ -413,7 +414,7 @@ def test_no_interrupt_without_a_handler():
 
 
 class BusProgram(RandomProgram):
-    """A random program that accesses the bus between everything else, and is interrupted."""
+    """A random program that also accesses the bus and is interrupted."""
 
     handler = HANDLER
 
@@ -429,23 +430,23 @@ class BusProgram(RandomProgram):
         self.text(START.replace("t0", "t6").replace(f"li gp, {BUS_BASE}", "csrrsi zero, mstatus, 8"))
 
     def fence(self):
-        """No wfi: it would sleep for ever."""
+        """No wfi, which could sleep forever."""
         self.text(self.pick(["fence", "fence.i"]))
         return 1
 
     def csr(self):
-        """Return a CSR that an interrupt does not change."""
+        """An access to a CSR that an interrupt does not change."""
         name = self.pick(["csrrw", "csrrs"])
         self.text(f"{name} x{self.target()}, mscratch, x{self.source()}")
         return 1
 
     def trap(self):
-        """Return an instruction that the handler skips by four bytes."""
+        """An instruction that traps and that the handler skips by four bytes."""
         self.text(self.pick(["ecall", "ebreak"]))
         return 1
 
     def bus(self):
-        """An access, now and then to where nothing is."""
+        """An access to the bus, sometimes to an address without a register."""
         pointer, offset = self.written(), self.pick([0, 4, 8, 12, COUNT])
         self.text(f"li x{pointer}, {BUS_BASE + self.pick([0, 0, 0x20, 0x1000])}")
         if self.often(0.5):
@@ -458,12 +459,12 @@ class BusProgram(RandomProgram):
         return 2
 
     def switch(self):
-        """Interrupts on or off."""
+        """Enable or disable interrupts."""
         self.text(f"{self.pick(['csrrsi', 'csrrsi', 'csrrci'])} zero, mstatus, 8")
         return 1
 
     def timer(self):
-        """An interrupt soon."""
+        """Set the timer to interrupt soon."""
         pointer, time = self.random.sample(["t0", "t1", "t2"], 2)
         self.text(f"li {pointer}, {BUS_BASE}; li {time}, {self.random.randint(1, 60)}")
         self.text(f"sw {time}, {TIMER}({pointer})")
@@ -471,7 +472,7 @@ class BusProgram(RandomProgram):
 
 
 def fuzz(sim, seeds):
-    """Random programs commit by commit; how many interrupts were taken."""
+    """Run random programs, comparing commit by commit; the number of interrupts that were taken."""
     interrupts = 0
     for seed in seeds:
         drawn = BusProgram(seed)
@@ -489,20 +490,20 @@ def fuzz(sim, seeds):
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("stalls", [False, True])
 def test_random_programs(stalls):
-    """Accesses, refusals and interrupts among all other instructions."""
+    """Accesses, refusals and interrupts mixed with all other instructions."""
     assert fuzz(simulation("native", stalls), range(1000 * stalls, 1000 * stalls + examples(100))) > 200
 
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_power_up(seed):
-    """Registers start with random bits: reset does its work."""
+    """Registers start with random bits, so reset must be effective."""
     with simulate_proc(mk_system(True), "native", power_up_seed=seed) as sim:
         fuzz(sim, range(10_000 * seed, 10_000 * seed + 5))
 
 
 def test_who_has_no_bus_does_not_pay():
-    """No port, no unit, no word of it in the Verilog."""
+    """Without a bus, the Verilog contains no port, unit or name of it."""
     without, with_bus = (translate(proc, "top", unique=True) for proc in (Proc(), Proc(bus=True)))
     for name in ("bus_req", "irq", "BusUnit", "is_wfi", "meie"):
         assert re.search(rf"\b(top_)?{name}", with_bus) and not re.search(name, without), name
@@ -519,8 +520,8 @@ def test_who_has_no_bus_does_not_pay():
     ],
 )
 def test_driver(design, nbits):
-    """It computes in all ways at both levels; the machine's own count, which the program reads, is that of
-    the formula.
+    """The driver computes in all ways at both levels; the cycle count that the program reads is that of the
+    formula.
     """
     xcel = Xcel(design, nbits, interface="axi4lite")
     machine = xcel.machine
@@ -542,7 +543,7 @@ def test_driver(design, nbits):
 @pytest.mark.parametrize("kernel", ["bus", "bus-irq"])
 @pytest.mark.parametrize("nbits", [32, pytest.param(1024, marks=pytest.mark.regress)])
 def test_rsa_on_the_bus(kernel, nbits):
-    """Encrypts and decrypts with a key of this length, and compares; both keys go through the driver."""
+    """Encrypt and decrypt with a key of this length, and compare; both keys go through the driver."""
     key = seeded_key(nbits)
     message = random.Random(nbits).randrange(key.n)
     xcel = Xcel(find("mont"), nbits, interface="axi4lite")
@@ -571,8 +572,8 @@ KEYED = [
 @pytest.mark.parametrize("interface", [pytest.param("xcel", marks=pytest.mark.regress), "axi4lite"])
 @pytest.mark.parametrize(("nbits", "settings"), KEYED)
 def test_a_private_key_goes_through_the_processor(nbits, settings, interface):
-    """A key goes from memory to the machine, by all ways at both levels; wrong numbers give a status; rsa.c
-    decrypts.
+    """A key is transferred from memory to the machine, in all ways at both levels; wrong numbers give a
+    status; rsa.c decrypts.
     """
     xcel = Xcel(find("mont"), nbits, settings, interface)
     machine = xcel.machine

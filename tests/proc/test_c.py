@@ -1,5 +1,5 @@
-"""Compiled C on the processor: what it computes, and every commit of the pipeline against the simulator of
-instructions.
+"""Compiled C on the processor: its results, and every commit of the pipeline against the instruction-set
+simulator.
 """
 
 import binascii
@@ -23,7 +23,7 @@ M = 2**32 - 1
 
 
 def quotient(a, b):
-    """As in C: toward zero."""
+    """Division as in C, toward zero."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -64,7 +64,7 @@ def expected():
 
 @pytest.mark.parametrize("opt", OPTS)
 def test_mix(opt):
-    """A mix of what compilers make of C, at every level of optimization."""
+    """A mix of compiled C constructs, at every optimization level."""
     program = load_elf(compile_program([SOURCE], opt=opt))
     wanted = golden(program)
     assert (wanted.reason, wanted.exit_code) == ("exit", 0)

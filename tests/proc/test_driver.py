@@ -1,5 +1,5 @@
-"""The driver in C, compiled for this machine and run on the registers' functional model, and its header of
-registers.
+"""The C driver, compiled for the host and run on the functional model of the registers, and its register
+header.
 """
 
 import ctypes
@@ -84,8 +84,8 @@ class PrivateKey(ctypes.Structure):
 
 
 class Device(Axi4LiteFL):
-    """The model as a bus has it, where a computation takes a while: so many reads of STATUS. Remembers what
-    was refused.
+    """The model as seen on a bus, where a computation takes a number of STATUS reads. It records refused
+    accesses.
     """
 
     lasts = 0
@@ -126,7 +126,7 @@ class Device(Axi4LiteFL):
 
 
 class Driver:
-    """The library with a device behind its port; a call gives the name of its code."""
+    """The library with a device at its port; a call returns the name of its code."""
 
     def __init__(self, library, device):
         self.lib = ctypes.CDLL(str(library))
@@ -143,7 +143,7 @@ class Driver:
             ctypes.c_void_p.in_dll(self.lib, name).value = ctypes.cast(function, ctypes.c_void_p).value
 
     def raw(self, name, *arguments):
-        """A call; structures go by reference."""
+        """Call a function of the driver; structures are passed by reference."""
         arguments = [
             ctypes.byref(argument) if isinstance(argument, ctypes.Structure) else argument
             for argument in (self.machine, *arguments)
@@ -184,7 +184,7 @@ def key_of(mod, exp, words, given=()):
 
 
 def host_library(directory, *more):
-    """The driver and more C for this machine, with the port in Python."""
+    """The driver and additional C, compiled for the host, with the port in Python."""
     (directory / "port.h").write_text(PORT)
     (directory / "all.c").write_text("\n".join(('#include "modexlab.c"', *more)))
     gcc = shutil.which("gcc") or "cc"
@@ -200,7 +200,7 @@ def make_library(tmp_path_factory):
 
 @pytest.fixture(name="driver")
 def make_driver(library):
-    """A driver that has found its device; at the end nothing was refused."""
+    """An initialised driver; at the end no access must have been refused."""
     driver = Driver(library, Device())
     assert driver.init() == "OK"
     yield driver
@@ -298,7 +298,7 @@ def test_interrupt(driver):
 
 
 def test_order_of_a_start(driver):
-    """The operand and the old event are gone, with a fence, before the start; then another fence."""
+    """The operand is written and the old event cleared, then a fence, the start, and another fence."""
     driver.load()
     driver.device.log.clear()
     driver.start(2)
@@ -319,7 +319,7 @@ def test_given_numbers(library):
 
 
 def private_key(lacks="", **random):
-    """A private key whose numbers tell who they are; all are there but one."""
+    """A private key whose numbers identify themselves; one may be missing."""
     values = {name: (0x1000 + i, 2 if name in WITH_CRT else 3) for i, name in enumerate(PRIVATE)}
     pointers = {name: pointer(*value) for name, value in values.items() if name != lacks}
     return PrivateKey(words=3, random=random_of(lacks, **random), **pointers)
@@ -346,8 +346,8 @@ TAKERS = [
 
 @pytest.mark.parametrize(("private", "of_key", "random"), TAKERS)
 def test_private_key(library, private, of_key, random):
-    """By name, in the order in which the machine takes its numbers; of those that it does not take, none is
-    wanted.
+    """Numbers are passed by name and written in the order of the machine; those that it does not need may be
+    missing.
     """
     drawn = [NBITS] * ("message_blinded" in private) + [64, 64]
     given = [*(36 if name in WITH_CRT else NBITS for name in of_key), *drawn[: len(random)]]
@@ -378,7 +378,7 @@ def test_private_key(library, private, of_key, random):
 
 
 def test_a_private_key_for_another_machine(library):
-    """One that takes numbers made from the modulus, which the key has not."""
+    """A machine with numbers derived from the modulus, which the key does not have, refuses it."""
     driver = Driver(library, Device([NBITS, NBITS]))
     assert driver("load_private_key", private_key()) == "NO_INIT"
     assert driver.init() == "OK"
@@ -401,8 +401,8 @@ class PublicKey(ctypes.Structure):
 
 
 def test_public_key(library):
-    """It clears the numbers of a private key, and a private key clears what it says; random numbers stay
-    before that.
+    """A public key clears the numbers of a private key, and a private key clears the flag; random numbers
+    stay in front of it.
     """
     public = PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
     driver = Driver(library, Device([NBITS, NBITS, NBITS, 64, 1], public_exponents=True, **TAKERS[4][0]))
@@ -422,7 +422,7 @@ def test_public_key(library):
 
 
 def test_a_public_key_for_another_machine(library):
-    """One that needs no more than modulus and exponent takes it; one that wants more does not."""
+    """A machine that needs only modulus and exponent accepts it; one that needs more does not."""
     public = PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
     plain = Driver(library, Device())
     assert plain.init() == plain("load_public_key", public) == plain.start(2) == "OK"
@@ -432,7 +432,7 @@ def test_a_public_key_for_another_machine(library):
 
 
 def test_cycles_do_not_tear(library):
-    """The counter goes over between the reads of its words."""
+    """The low word of the counter overflows between the reads of its words."""
 
     class Counting(Device):
         values = iter((0xFFFF_FFFE, 0xFFFF_FFFF, 0x1_0000_0000, 0x1_0000_0001, 0x1_0000_0002, 0x1_0000_0003))
@@ -541,7 +541,7 @@ def test_the_example_of_the_header(tmp_path):
     device.lasts = 3
 
     def sleep():
-        """Until the computation is over."""
+        """Sleep until the computation has ended."""
         device.left = 0
         return int(device.interrupt)
 

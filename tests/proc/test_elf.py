@@ -1,5 +1,5 @@
-"""ELF files, good and bad, made here byte by byte, and one from the linker; the memory they are loaded
-into.
+"""ELF files, valid and damaged, constructed here byte by byte, and one from the linker; the memory into which
+they are loaded.
 """
 
 import random
@@ -24,14 +24,14 @@ HEADER_SIZE, SEGMENT_SIZE = 52, 32
 
 @dataclass(frozen=True)
 class Segment:
-    """A row of the program header table, and what it loads."""
+    """A row of the program header table, and the contents that it loads."""
 
     addr: int = 0x200
     content: bytes = CODE
     flags: int = 5
     kind: int = 1  # PT_LOAD
     memory_size: int | None = None
-    file_size: int | None = None  # what the table claims
+    file_size: int | None = None  # the size in the table, if wrong
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class File:
     machine: int = 243
     kind: int = 2  # ET_EXEC
     flags: int = 0
-    align: int = 4  # of addresses and places in the file
+    align: int = 4  # of addresses and file offsets
 
     def write(self, path):
         pack = ">" if self.order == 2 else "<"
@@ -71,7 +71,7 @@ class File:
 
 
 def test_code_in_a_segment_without_the_execute_flag(tmp_path):
-    """riscv-tests since January 2026: one segment for code and data, readable and writable."""
+    """riscv-tests since January 2026: one readable and writable segment for code and data."""
     program = load_elf(File((Segment(flags=6),)).write(tmp_path / "rv32ui-p-add"))
     assert (program.entry, program.segments[0][0]) == (0x200, 0x200)
     assert "without the execute flag" in program.note and "runs all the same" in program.note
@@ -176,7 +176,9 @@ def test_symbols(tmp_path):
 
 
 def test_damaged_files_give_one_line(tmp_path):
-    """Whatever bytes are wrong, the file loads or BadInput says why not: never another exception."""
+    """Whatever bytes are damaged, the file loads or BadInput gives the reason; there is no other
+    exception.
+    """
     whole = linked(tmp_path, TEXT, 0x8000_0000).read_bytes()
     tables = struct.unpack_from(
         "<2I", whole, 28
@@ -227,7 +229,7 @@ def test_the_map_has_ends(region):
 @settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.integers(0, 40), st.binary(max_size=24)), max_size=6))
 def test_the_later_of_two_segments_counts(segments):
-    """As the loader of the native testbench copies them, one over the other."""
+    """The later segment wins, as in the loader of the native testbench."""
     base = 0x20F0  # a page of the memory ends 16 bytes later
     memory, oracle = Memory(), bytearray(64)
     memory.load([(base + at, content) for at, content in segments])

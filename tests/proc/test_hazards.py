@@ -1,8 +1,8 @@
-"""Hazards of the pipeline by name, for each instruction: operands that are still on their way, results that
-are needed at once, what a jump or a trap must squash, and what the trap must leave. Then what each hazard
-costs, in cycles.
+"""Hazards of the pipeline by name, for each instruction: operands that are not ready yet, results that are
+used at once, squashing by jumps and traps, and the state after a trap; then the cost of each hazard in
+cycles.
 
-The programs are compared with the simulator of instructions, commit by commit, under several memories.
+The programs are compared with the instruction-set simulator, commit by commit, under several memories.
 """
 
 import itertools
@@ -31,7 +31,7 @@ DISTANCES = range(4)
 SLOT = 128  # of the data: stores go here
 
 
-# (mul_latency, div_bits, accelerator), as in test_proc_random.py
+# (mul_latency, div_bits, accelerator), as in test_random.py
 FAST, SLOW_UNITS, SLOW_XCEL = (1, 2, NullXcel), (3, 1, NullXcel), (2, 4, SlowXcel)
 
 
@@ -41,12 +41,12 @@ def run(
     timing=None,
     shape=FAST,
 ):
-    """One run natively."""
+    """A run at stage native."""
     return simulation(*shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
 
 
 def check_everywhere(program, manager=()):
-    """A program under all memories, and with other units; returns what is right."""
+    """Check a program under all memories and with other units; the expected outcome."""
     expected = golden(program, manager)
     for timing, shape in (
         *((timing, FAST) for timing in MEMORIES),
@@ -65,9 +65,7 @@ WRITERS = [instruction.name for instruction in INSTRUCTIONS if instruction.fmt i
 
 
 def values_for(name, taken):
-    """Operands that make sense: an address in the data, or numbers. jalr needs the address of a label
-    instead.
-    """
+    """Suitable operands: an address in the data, or numbers. jalr needs the address of a label instead."""
     instruction = BY_NAME[name]
     if instruction.group in ("load", "store"):
         return DATA + SLOT, 0x8765_4321
@@ -80,12 +78,12 @@ def values_for(name, taken):
             "bltu": (7, -7),
             "bgeu": (-7, 7),
         }
-        names = list(holds)  # neighbours are opposites
+        names = list(holds)  # adjacent branches are opposites
         return holds[names[names.index(name) ^ (not taken)]]
     return 0x8000_0013, 0xFFFF_FFFD
 
 
-OPERANDS = {  # an immediate does no harm
+OPERANDS = {  # with harmless immediates
     **{"R": "{rd}, {rs1}, {rs2}", "I": "{rd}, {rs1}, 3", "H": "{rd}, {rs1}, 3", "S": "{rs2}, 0({rs1})"},
     **{"B": "{rs1}, {rs2}, {target}", "J": "{rd}, {target}", "U": "{rd}, 0x87654"},
     **dict.fromkeys("CZ", "{rd}, mscratch, {rs1}"),
@@ -94,7 +92,7 @@ OPERANDS = {  # an immediate does no harm
 
 
 def text_of(name, rd, rs1, rs2, target=None):
-    """The instruction."""
+    """The instruction as text."""
     instruction = BY_NAME[name]
     operands = OPERANDS[instruction.fmt]
     if instruction.fmt == "I" and instruction.group in ("load", "jump"):
@@ -103,21 +101,23 @@ def text_of(name, rd, rs1, rs2, target=None):
 
 
 def set_operands(asm, name, behind, taken=True):
-    """Operands in s2 and s3; of jalr, s2 is where it goes."""
+    """Load operands into s2 and s3; for jalr, s2 is the target."""
     first, second = values_for(name, taken)
     asm.text(f"la s2, {behind}" if name == "jalr" else f"li s2, {first}")
     asm.text(f"li s3, {second}")
 
 
 def emit_whole(asm, name, rd):
-    """The instruction with operands that have been there for long; a jump or branch goes to what follows."""
+    """Append the instruction with operands that have long been ready; a jump or branch goes to the next
+    instruction.
+    """
     behind = asm.fresh()
     set_operands(asm, name, behind)
     asm.nops(3)
     asm.text(f"{text_of(name, rd, 's2', 's3', behind)}; {behind}:")
 
 
-# all leave what is in `source` in `rd`; a1 is 1, and a word that is 0 comes from the manager
+# all copy `source` to `rd`; a1 is 1, and the words from the manager are 0
 PRODUCERS = (
     "addi {rd}, {source}, 0",
     "sw {source}, 64(gp); lw {rd}, 64(gp)",
@@ -131,7 +131,7 @@ CASES = tuple(itertools.product(PRODUCERS, DISTANCES, ("rs1", "rs2", "both", "sa
 
 
 def start():
-    """gp, the handler, and 1."""
+    """An assembler with gp, the handler and the constant 1 set up."""
     asm = Assembler()
     asm.text(f"li gp, {DATA}; li a1, 1; la t0, handler; csrrw zero, mtvec, t0")
     asm.store(SLOT, 0xFEDC_BA98)
@@ -139,7 +139,9 @@ def start():
 
 
 def check_end(asm, name, manager=()):
-    """A program with its end and the handler, everywhere: it exits; returns what is right."""
+    """Complete a program with its end and the handler and check it everywhere: it must exit. The expected
+    outcome.
+    """
     asm.end()
     asm.text(HANDLER)
     expected = check_everywhere(asm.program(name), manager)
@@ -159,7 +161,7 @@ def test_operands(name):
             continue
         behind = asm.fresh()
         set_operands(asm, name, behind, taken)
-        asm.text("li s4, 0x5a; li s5, 0x5a; li t0, 0x5a")  # an operand that comes too late
+        asm.text("li s4, 0x5a; li s5, 0x5a; li t0, 0x5a")  # operands written too late
         asm.nops(3)
         rs1, rs2 = "s2", "s3"
         if which in ("rs2", "both"):
@@ -171,7 +173,7 @@ def test_operands(name):
         if which == "same":
             rs2 = "s4"
         asm.nops(distance)
-        # t1 not if a jump is taken
+        # t1 is not written if a jump is taken
         asm.text(f"{text_of(name, 't0', rs1, rs2, behind)}; li t1, 1; {behind}:; addi t2, t0, 1")
     expected = check_end(asm, f"operands of {name}", (0,) * 1000)
     assert expected.instructions > 200
@@ -179,8 +181,8 @@ def test_operands(name):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "mret"])
 def test_behind_what_waits(name):
-    """Right behind what waits for memory, a unit or a port, and needs nothing of it; behind a quotient, both
-    are at hand.
+    """Directly after an instruction that waits for memory, a unit or a port, without needing its result;
+    after a quotient, both are ready.
     """
     asm = start()
     for producer, after_quotient in itertools.product(PRODUCERS, (False, True)):
@@ -197,8 +199,8 @@ def test_behind_what_waits(name):
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_result(name):
-    """The result is used 0 to 3 instructions later: by the ALU on both sides, as an address, as what is
-    stored, sent, compared.
+    """The result is used 0 to 3 instructions later: by the ALU on both sides, as an address, as a value to
+    store, send or compare.
     """
     asm = start()
     users = (
@@ -211,11 +213,11 @@ def test_result(name):
         emit_whole(asm, name, "t0")
         asm.nops(distance)
         asm.text(f"{user}; addi t1, t1, 1; nop")
-    for distance in DISTANCES:  # x0 stays 0, whatever is written to it
+    for distance in DISTANCES:  # x0 stays 0 when written
         emit_whole(asm, name, "zero")
         asm.nops(distance)
         asm.text("add t1, zero, zero; sw zero, 128(gp)")
-    for distance in DISTANCES:  # the later of two writers counts
+    for distance in DISTANCES:  # the later of two writers wins
         emit_whole(asm, name, "t0")
         asm.text(f"li t0, {distance}")
         asm.nops(distance)
@@ -225,10 +227,10 @@ def test_result(name):
     check_end(asm, f"result of {name}")
 
 
-# ---- what goes elsewhere, and what must not be left of the instructions behind it
+# ---- jumps, and squashed instructions after them
 
 
-JUMPS = {  # all ways to go to a label; they may use s2, and the handler's registers
+JUMPS = {  # all ways to reach a label; they may use s2 and the registers of the handler
     **{name: f"{name} zero, a1, {{0}}" for name in ("bne", "blt", "bltu")},
     **{name: f"{name} zero, zero, {{0}}" for name in ("beq", "bge", "bgeu")},
     "jal": "jal s6, {0}",
@@ -259,15 +261,15 @@ OBSERVE = """
 
 
 def shadow(asm, body, jump):
-    """Jump over the body, and look at what it could have changed."""
+    """Jump over the body, and observe everything that it could have changed."""
     behind = asm.fresh()
     asm.text(f"li t0, 0x77; nop; nop; {jump.format(behind)}; {body}; {behind}:; {OBSERVE}")
 
 
 @pytest.mark.parametrize("jump", JUMPS)
 def test_squash(jump):
-    """Nothing is left of stores, accesses to CSRs, accelerator and manager, faults, jumps in the shadow of a
-    jump.
+    """In the shadow of a jump, stores, accesses to CSRs, accelerator and manager, faults and jumps have no
+    effect.
     """
     asm = start()
     for harm, slot in itertools.product(HARMFUL, range(3)):
@@ -275,7 +277,7 @@ def test_squash(jump):
     for first, second in itertools.product(HARMFUL[:6], HARMFUL[6:]):
         shadow(asm, f"{first}; {second}", JUMPS[jump])
     asm.text(f"li s4, {DATA + SLOT}")
-    # each instruction, of which rd would be seen, and a jump in the shadow of a jump
+    # each instruction with a visible rd, and a jump in the shadow of a jump
     bodies = [text_of(name, "t0", "s4", "a1", "{0}") for name in NAMES]
     for body, slot in itertools.product((*bodies, *JUMPS.values()), range(3)):
         lost, over = asm.fresh(), asm.fresh()
@@ -316,8 +318,8 @@ NOT_TAKEN = {
 
 @pytest.mark.parametrize("name", NOT_TAKEN)
 def test_not_taken(name):
-    """A branch that is not taken squashes nothing: stores, CSRs, ports, faults and jumps follow it at
-    once.
+    """A branch that is not taken squashes nothing: stores, CSRs, ports, faults and jumps directly
+    after it.
     """
     asm = start()
     branch = NOT_TAKEN[name]
@@ -363,8 +365,8 @@ TRAPS = {
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_trap_neighbourhood(trap):
-    """Each instruction 1 to 3 before and behind an instruction that traps: the former has its effect once,
-    and so has the latter.
+    """Each instruction 1 to 3 before and after an instruction that traps: both have their effects exactly
+    once.
     """
     asm = start()
     for name, distance in itertools.product(NAMES, range(3)):
@@ -382,8 +384,8 @@ def test_trap_neighbourhood(trap):
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_trap_behind_everything_that_waits(trap):
-    """A trap behind a load, a product, a quotient, accesses to ports; a trap right behind a trap; the store
-    behind it is not done.
+    """A trap after a load, a product, a quotient, accesses to ports; a trap directly after a trap; the store
+    after it has no effect.
     """
     asm = start()
     asm.text("li s3, 0x12345678")
@@ -399,8 +401,8 @@ def test_trap_behind_everything_that_waits(trap):
 @pytest.mark.parametrize("trap", [*TRAPS, "load fault", "store fault"])
 @pytest.mark.parametrize("distance", [0, 1, 2])
 def test_halt(trap, distance):
-    """Without a handler the machine stops: what is before the trap is done, nothing behind it; bus errors
-    stop it anyway.
+    """Without a handler the machine stops: instructions before the trap complete, later ones do not; bus
+    errors always stop it.
     """
     text = {"load fault": "lhu t0, 10(zero)", "store fault": "sb t0, 5(zero)"}.get(trap) or TRAPS[trap]
     for handler in ("zero", "t2") if trap.endswith("load fault") or trap == "store fault" else ("zero",):
@@ -427,7 +429,7 @@ def test_halt(trap, distance):
 
 
 def test_every_fault_of_the_bus_wins_over_what_follows():
-    """Right behind a load that fails, a trap, a jump, and each access to a port do nothing."""
+    """Directly after a failing access, a trap, a jump, and each access to a port have no effect."""
     for fault, text in itertools.product(
         ("lw t0, 12(zero)", "sw t0, 4(zero)"),
         [
@@ -443,7 +445,7 @@ def test_every_fault_of_the_bus_wins_over_what_follows():
 
 
 def test_nothing_after_the_end():
-    """Many cycles later the machine has done nothing more: no instruction has left it, no word has been sent,
+    """Many cycles after the halt, no further instruction has retired, no word has been sent, and
     halted is 1.
     """
     system = HidesHalt()
@@ -471,8 +473,8 @@ def test_nothing_after_the_end():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_self_modifying(name):
-    """fence.i: the instruction is stored over another one and executed, 0 to 2 instructions behind the
-    fence.
+    """fence.i: the instruction is stored over another one and executed 0 to 2 instructions after
+    the fence.
     """
     asm = start()
     for distance, patched in itertools.product(range(3), (True, False)):
@@ -497,7 +499,9 @@ def test_self_modifying(name):
 
 
 def test_first_and_last_instruction_of_a_handler():
-    """mtvec is written right before the trap, mepc right before mret; and a trap right behind the mret."""
+    """mtvec is written directly before the trap, mepc directly before mret; and a trap directly after the
+    mret.
+    """
     source = f"""
         li gp, {DATA}; la t0, one; la t1, two
         csrrw zero, mtvec, t0; ecall; csrrw zero, mtvec, t1; ebreak; csrrw t2, mtvec, t0; .word 0
@@ -518,7 +522,7 @@ def test_first_and_last_instruction_of_a_handler():
 )
 @pytest.mark.parametrize("end", [end for _, end in REGIONS])
 def test_end_of_memory(end, last):
-    """The word behind memory is asked for, and that fails; but it is a trap only if control gets there."""
+    """The word after the end of memory is requested, which fails; it is a trap only if control reaches it."""
     asm = Assembler(end - 20)
     asm.text(f"jal zero, 8; ecall; auipc t0, 0; nop; {last}")
     expected = check_everywhere(asm.program(f"{last} at the end of memory"))
@@ -528,11 +532,11 @@ def test_end_of_memory(end, last):
         assert expected.reason == "exit"
 
 
-# ---- what it costs
+# ---- cost
 
 START = 5  # cycles until the first instruction is in W
 COSTS = {
-    # what happens: what is measured, the reason of the bubbles, how many, with FAST and with SLOW_UNITS
+    # event: the measured text, the cause of the bubbles, and their number with FAST and with SLOW_UNITS
     "nothing": ("add t0, t1, t2; sub t1, t0, t0; lui t1, 5; auipc t1, 5; fence; wfi", "issue", 0, 0),
     "alu, use": (
         "addi t0, a1, 5; add t1, t0, t0; bne t1, t1, 8; sw t1, 0(gp); slt t2, t1, t0",
@@ -581,7 +585,7 @@ COSTS |= {
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("what", COSTS)
 def test_cost(what, slow):
-    """Cycles without an instruction, and what they are booked on; slow: mul_latency 3, div_bits 1."""
+    """Cycles without an instruction, and their causes; slow: mul_latency 3, div_bits 1."""
     text, reason, *costs = COSTS[what]
     found = cost(simulation(*(SLOW_UNITS if slow else FAST)), Case(text))
     assert found.causes == ({reason: costs[slow]} if costs[slow] else {})
@@ -590,8 +594,8 @@ def test_cost(what, slow):
 @pytest.mark.parametrize("latency", [1, 2, 3, 5])
 @pytest.mark.parametrize("access", ["", "lw t0, 0(gp)", "sw t0, 0(gp)"])
 def test_cost_of_memory(latency, access):
-    """One instruction is fetched at a time, which takes `latency` cycles; so does a load or store, in part
-    meanwhile.
+    """One instruction is fetched at a time, in `latency` cycles; a load or store takes as long, partly in
+    parallel.
     """
     timing = MemoryTiming(latency)
     found = cost(simulation(), Case(f"{20 * 'nop;'} {access}"), timing)

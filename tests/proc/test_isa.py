@@ -1,4 +1,4 @@
-"""The instruction set: encoding, decoding and the disassembler, judged by GNU binutils."""
+"""The instruction set: encoding, decoding and the disassembler, compared with GNU binutils."""
 
 import random
 import re
@@ -21,7 +21,7 @@ def registers(fmt):
 def operands(instruction, draw):
     fmt = instruction.fmt
     fields = {name: draw.choice((0, 31, draw.randrange(32))) for name in registers(fmt)}
-    if fmt == "F":  # the assembler has no name for an empty set
+    if fmt == "F":  # the assembler has no syntax for an empty set
         fields["imm"] = draw.randrange(1, 16) << 4 | draw.randrange(1, 16)
     elif fmt in RANGES:
         first, last, unit = RANGES[fmt]
@@ -84,7 +84,7 @@ def test_assembler_reads_the_disassembly_back(tmp_path):
 
 
 def test_decoder_agrees_with_objdump(tmp_path):
-    """On every opcode and function code, legal or not, and on random words."""
+    """Agreement on every opcode and function code, legal or not, and on random words."""
     draw = random.Random(4)
     words = [word for instruction in INSTRUCTIONS for word in sample(instruction, 5)]
     words += [
@@ -103,9 +103,9 @@ def test_decoder_agrees_with_objdump(tmp_path):
     for word, (_, name) in zip(words, rows, strict=True):
         decoded = decode(word)
         if decoded is not None and decoded.group == "fence":
-            continue  # it refuses words with reserved fields not 0, which an implementation ignores
+            continue  # objdump refuses words with nonzero reserved fields, which an implementation ignores
         if name in ("slli", "srli", "srai") and word >> 25 & 1:
-            name = ".4byte"  # it takes a sixth bit of the amount, which is for 64 bits
+            name = ".4byte"  # objdump accepts a sixth bit of the amount, which is for 64 bits
         assert (".4byte" if decoded is None else decoded.name) == name, hex(word)
 
 
@@ -140,6 +140,6 @@ def test_disassembly(word, pc, text):
 def test_csr_table():
     assert len(csrs.BY_NUMBER) == sum(csr.count for csr in csrs.CSRS)
     for number, csr in csrs.BY_NUMBER.items():
-        # the two upper bits of a number say whether the register can be written
+        # the two upper bits of a CSR number determine whether the register can be written
         assert (csr.access in (csrs.READ_ONLY, csrs.READ_PORT)) == (number >> 10 == 3), csr.name
     assert csrs.name_of(csrs.XCEL_FIRST + 5) == "xr5"

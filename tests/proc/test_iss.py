@@ -1,4 +1,4 @@
-"""The instruction-set simulator: every instruction against another formulation, CSRs, traps, ports and the
+"""The instruction-set simulator: every instruction against an independent formula, CSRs, traps, ports and the
 ends of a program.
 """
 
@@ -30,7 +30,7 @@ FINISH = "li a0, 0; ecall"
 
 
 def execute(source, base=0x200, record=True, **settings):
-    """Run, both fast and one instruction at a time: they must agree in all that they tell."""
+    """Run both in fast mode and one instruction at a time; all results must agree."""
     words = code(source, base)
     program = of_words(words, base=base)
     fast = ISS(program, **settings)
@@ -68,7 +68,7 @@ PAIRS = [(a, b) for a in CORNERS for b in CORNERS]
 
 
 def loop(body, count):
-    """The body so many times, with t2 as the counter."""
+    """The body repeated `count` times, with t2 as the counter."""
     return f"li t2, {count}; again:; {body}; addi t2, t2, -1; bne t2, zero, again; {FINISH}"
 
 
@@ -105,7 +105,9 @@ def test_upper_immediates(base):
 @pytest.mark.parametrize("name", TAKEN)
 @pytest.mark.parametrize("forward", [True, False])
 def test_branches(name, forward):
-    """a0 is 1 if the branch was taken; backward, the instruction that says so is before the branch."""
+    """a0 is 1 if the branch was taken; for backward branches, the instruction that sets it precedes the
+    branch.
+    """
     if forward:
         body = f"li a0, 1; {name} t0, t1, 8; li a0, 0"
     else:
@@ -178,7 +180,7 @@ READ_WRITE_MASKS = {
 
 @pytest.mark.parametrize("number", READ_WRITE_MASKS, ids=csrs.name_of)
 def test_csr_instructions(number):
-    """All six, on a register of ours, with what each reads and leaves."""
+    """All six instructions on one of our registers: the values read, and the final value."""
     lines, expected, held = [], [], 0
     mask = READ_WRITE_MASKS[number]
     for name, operand in (
@@ -214,7 +216,7 @@ def test_constants(number, value, writable):
 
 
 def test_instructions_are_counted():
-    """A counter reads as the instructions before it; what is written counts on from there."""
+    """A counter reads as the number of preceding instructions; counting continues from a written value."""
     source = f"""
         csrrs a0, minstret, zero; csrrw zero, proc2mngr, a0; csrrs a0, cycle, zero; csrrw zero, proc2mngr, a0
         li t0, 1000; csrrw zero, minstret, t0
@@ -228,7 +230,7 @@ def test_instructions_are_counted():
 
 
 def test_stats_window():
-    """An instruction is inside if the window was open before it."""
+    """An instruction is counted if the window was open before it."""
     on, off = "csrrwi zero, stats_en, 3", "csrrci zero, stats_en, 1"
     for source, inside in (
         (f"nop; {on}; nop; nop; {off}; nop", 3),
@@ -285,7 +287,7 @@ def test_illegal_instructions_are_explained(source, reason):
 # ---- traps
 
 TRAPS = [
-    # what t0 holds, the instruction, cause, mtval (None: what t0 holds)
+    # value of t0, instruction, cause, mtval (None: the value of t0)
     (0x2001, "lw a0, 0(t0)", causes.MISALIGNED_LOAD, None),
     (0x2002, "lw a0, 0(t0)", causes.MISALIGNED_LOAD, None),
     (0x2003, "lh a0, 0(t0)", causes.MISALIGNED_LOAD, None),
@@ -312,13 +314,13 @@ HALT = "csrrw zero, mtvec, zero; ecall"
 
 
 def with_handler(body, handler=HANDLER):
-    """The body from 0x208 on, with a handler behind it."""
+    """The body from 0x208 on, followed by a handler."""
     return f"addi t1, zero, {0x208 + 4 * len(code(body))}; csrrw zero, mtvec, t1; {body}; {handler}"
 
 
 @pytest.mark.parametrize(("held", "source", "cause", "tval"), TRAPS)
 def test_traps_with_and_without_a_handler(held, source, cause, tval):
-    """The instruction is at 0x214. Nothing of it is done, neither the write of a register nor of memory."""
+    """The instruction at 0x214 traps and has no effect on registers or memory."""
     tval = held if tval is None else tval
     body = f"la t0, {held}; li a0, 77; {source}"
     outcome = execute(f"nop; nop; {body}; {FINISH}")
@@ -358,7 +360,7 @@ def test_bus_errors_halt_with_any_handler(handled, name, where, cause):
 
 
 def test_fetch_outside_memory():
-    """By a jump, and by running off the end of memory."""
+    """By a jump, and by running past the end of memory."""
     outcome = execute("la t0, 0x400000; jalr ra, 0(t0)")
     assert outcome.trap == Trap(0x40_0000, 0, causes.FETCH_FAULT, 0x40_0000)
     assert outcome.instructions == 3
@@ -367,7 +369,7 @@ def test_fetch_outside_memory():
     outcome = execute("li a0, 1; li a1, 1", 0x3F_FFF8)
     assert outcome.trap == Trap(0x40_0000, 0, causes.FETCH_FAULT, 0x40_0000)
     assert outcome.instructions == 2
-    # a handler is entered, and returns to where the jump came from
+    # a handler is entered and returns to the caller of the jump
     body = f"jalr ra, 0(zero); csrrw zero, proc2mngr, ra; {HALT}"
     assert execute(with_handler(body, "csrrw zero, mepc, ra; mret")).output == [0x20C]
 
@@ -378,7 +380,7 @@ def test_a_branch_that_is_not_taken_has_any_target():
 
 
 def test_a_handler_that_cannot_run():
-    """Nothing can retire any more: the run ends at once."""
+    """Nothing can retire any more, so the run ends at once."""
     for target in (0x10, 0x8000_0000):  # not mapped, and zeros
         program = of_words(code(f"li t0, {target}; csrrw zero, mtvec, t0; ecall"))
         outcome = ISS(program).run()
@@ -422,7 +424,7 @@ def test_limit():
 
 
 def test_outcome_of_a_level_with_cycles():
-    """Results of RTL simulations are explained and divided in the same way."""
+    """RTL outcomes have the same explanation and the same cycles per instruction."""
     fl = ISS(of_words(code("li a0, 1; ecall"))).run()
     assert fl.explain(of_words([])) == "the program ended with exit code 1"
     window = Window(instructions=4, cycles=10)
@@ -433,7 +435,7 @@ def test_outcome_of_a_level_with_cycles():
 
 
 def test_last_pcs_of_a_long_block():
-    """One straight line that is longer than a block of the simulator, with a trap in it."""
+    """A straight-line sequence longer than a block of the simulator, with a trap in it."""
     outcome = execute("nop;" * 150 + ".word 0")
     assert outcome.instructions == 150
     assert outcome.last_pcs == [0x200 + 4 * i for i in range(134, 150)]
@@ -441,12 +443,12 @@ def test_last_pcs_of_a_long_block():
 
 @pytest.mark.parametrize(("stored", "exit_code"), [(1, 0), (3, 1), (0x8000_0005, 0x4000_0002)])
 def test_tohost(stored, exit_code):
-    """A word that is not zero ends the program; the store has retired. A byte, or another word, does not."""
+    """A nonzero word ends the program, and the store has retired. A byte, or another word, does not."""
     words = code(
         f"la t0, 0x2000; la t1, {stored}; sw zero, 0(t0); sb t1, 0(t0); sw t1, 4(t0); sw t1, 0(t0); .word 0"
     )
     program = of_words(words, symbols={"tohost": 0x2000})
-    # at the end of a limit, too, where instructions run one at a time but are not kept
+    # also near the limit, where instructions run one at a time but are not recorded
     for limit, record in ((None, False), (None, True), (8, False)):
         outcome = ISS(program).run(limit, record=record)
         assert (outcome.reason, outcome.exit_code, outcome.instructions) == ("tohost", exit_code, 8)
@@ -472,13 +474,13 @@ def test_manager_word_that_is_missing():
     iss = ISS(of_words(code("csrrs t0, mngr2proc, zero;" * 3)), manager=[1, 2])
     with refused(r"the program reads manager word 3, and only 2 were given; give as many"):
         iss.run()
-    # a run starts anew: words that were read are there again
+    # a run starts from reset: words can be read again
     with refused("word 3"):
         iss.run()
 
 
 def test_accelerator():
-    """2^10 mod 1001 through the registers, by the model of the functional level."""
+    """2^10 mod 1001 through the registers, on the functional model."""
     operations = []
 
     def compute(base, exp, mod):
@@ -498,7 +500,7 @@ def test_accelerator():
 
 
 class Recorder:
-    """An accelerator that notes its accesses and answers each read with the next number."""
+    """An accelerator that records its accesses and answers each read with the next number."""
 
     def __init__(self):
         self.accesses = []
@@ -527,8 +529,8 @@ def test_one_access_for_each_instruction():
 
 @pytest.mark.parametrize("distance", [0, 1, 40, 100])
 def test_new_code_is_executed_at_once(distance):
-    """Without a fence: the very next instruction, one further on in the straight line, the jump at its
-    end.
+    """Without a fence: as the next instruction, later in the same straight line, or as the jump at
+    its end.
     """
     between = "addi a1, a1, 1;" * distance
     where, new = 0x214 + 4 * distance, word("li a0, 2")
@@ -539,7 +541,7 @@ def test_new_code_is_executed_at_once(distance):
     outcome = execute(source)
     assert outcome.output == [2, distance]
     assert outcome.commits[5 + distance] == Commit(where, new, A0, 2, 0)
-    # with its top byte 0, the jump goes forward to what sends 7, and not back to the start
+    # with its top byte 0, the jump goes forward, to the instruction that sends 7, and not back
     source = f"""
         la t0, {where}; la t1, {new}; sb zero, 3(t0); {between}
         .word {word("jal zero, 8") | 0x80 << 24}; csrrw zero, proc2mngr, t0
@@ -549,7 +551,7 @@ def test_new_code_is_executed_at_once(distance):
 
 
 def test_code_that_appears():
-    """Written where there was nothing, run, and replaced."""
+    """Code is written to empty memory, executed, and replaced."""
     source = f"li t0, 0x9000; li t1, {word('jalr zero, 0(ra)')}; sw t1, 4(t0);"
     for number in (5, 6):
         source += f"li t1, {word(f'addi a1, a1, {number}')}; sw t1, 0(t0); fence.i; jalr ra, 0(t0);"

@@ -1,8 +1,9 @@
-"""An independent judge: qemu-riscv32 (Debian's qemu-user) runs the same user-level programs.
+"""Comparison with an independent simulator: qemu-riscv32 (Debian's qemu-user) runs the same user-level
+programs.
 
 A random program is built twice, with the same instructions and data at the same addresses. At its end it
-saves its registers beside its data. Under qemu they go to standard output by write(2), on the processor to
-the manager, a word each.
+stores its registers after its data. Under qemu, data and registers go to standard output by write(2); on the
+processor they go to the manager, word by word.
 """
 
 import shutil
@@ -24,39 +25,39 @@ from tests.proc.test_elf import File, Segment
 
 pytestmark = pytest.mark.regress
 
-CODE = 0x1_0000  # the lowest page that an operating system gives a program
-AREA = DATA - 2048  # what a program reaches from gp
-SAVED = AREA + 4096  # registers, behind the data
+CODE = 0x1_0000  # the lowest page that an operating system allows
+AREA = DATA - 2048  # the start of the range that offsets from gp reach
+SAVED = AREA + 4096  # registers, after the data
 SAVED_BYTES = 4 * 32
 WRITE = 64
 
 
 def qemu():
-    """The judge."""
+    """The path of qemu."""
     found = shutil.which("qemu-riscv32")
     assert found, "qemu-riscv32 is missing: run `apt-get install qemu-user`"
     return found
 
 
-# all registers but gp, which is needed to do so
+# all registers except gp, which addresses the others
 SAVE = f"li gp, {SAVED};" + "".join(f"sw x{i}, {4 * i}(gp);" for i in range(32) if i != GP)
 
 
 def end_under_qemu(asm):
-    """write(1, data and registers); exit(0)."""
+    """write(1, data and registers), then exit(0)."""
     asm.text(f"{SAVE} li a0, 1; li a1, {AREA}; li a2, {4096 + SAVED_BYTES}; li a7, {WRITE}; ecall")
     asm.text(f"li a0, 0; li a7, {EXIT}; ecall")
 
 
 def end_on_the_processor(asm):
-    """The same words to the manager."""
+    """Send the same words to the manager, and exit."""
     asm.text(f"{SAVE} li a1, {AREA}; li a2, {AREA + 4096 + SAVED_BYTES}; send:")
     asm.text("lw a0, 0(a1); csrrw zero, proc2mngr, a0; addi a1, a1, 4; bne a1, a2, send")
     asm.text(f"li a0, 0; li a7, {EXIT}; ecall")
 
 
 def write_elf(program, path):
-    """An ELF file of the program for a system with pages of 4 KiB: code that may be modified, and whole pages
+    """Write an ELF file of the program for a system with pages of 4 KiB, with writable code and whole pages
     of data.
     """
     page, everything = 4096, 7  # may be read, written and executed
@@ -68,20 +69,20 @@ def write_elf(program, path):
 
 
 def words(raw):
-    """Little-endian words."""
+    """The little-endian words of some bytes."""
     return list(struct.unpack(f"<{len(raw) // 4}I", raw))
 
 
 def run_qemu(path):
-    """Return the output of the program."""
+    """The output of the program under qemu."""
     done = subprocess.run([qemu(), str(path)], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b""), path
     return words(done.stdout)
 
 
 def test_random_programs(tmp_path):
-    """Memory and registers at the end of random programs of at least 200 instructions: qemu, simulator of
-    instructions, pipeline.
+    """Memory and registers at the end of random programs of at least 200 instructions: qemu, instruction-set
+    simulator, pipeline.
     """
     path = tmp_path / "program"
     for seed in range(examples(50)):
@@ -98,6 +99,6 @@ def test_random_programs(tmp_path):
 
 @pytest.mark.parametrize("opt", OPTS)
 def test_compiled(opt):
-    """C that a compiler made something else of for qemu only where it sends a word."""
+    """Compiled C, which differs for qemu only in how a word is sent."""
     expected = run_qemu(compile_program([SOURCE], defines={"QEMU": 1}, opt=opt))
     assert ISS(load_elf(compile_program([SOURCE], opt=opt))).run().output == expected

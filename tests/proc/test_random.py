@@ -1,5 +1,5 @@
-"""Random programs on the pipeline, commit by commit against the simulator of instructions: under all kinds of
-memories, with other multipliers and dividers, and at every stage.
+"""Random programs on the pipeline, compared commit by commit with the instruction-set simulator: with all
+kinds of memories, other multipliers and dividers, and at every stage.
 """
 
 import random
@@ -12,14 +12,14 @@ from tests.harness import examples, one_now
 from tests.proc.examples import SlowXcel, simulation
 from tests.proc.programs import RandomProgram, check, golden
 
-# (mul_latency, div_bits, accelerator): how many programs natively in `make test`
+# (mul_latency, div_bits, accelerator): number of native programs in `make test`
 NATIVE = {(1, 2, NullXcel): 300, (2, 4, SlowXcel): 75, (3, 1, NullXcel): 50}
 POWER_UP_SEEDS = range(1, 5)
 MAX_CYCLES = 1_000_000
 
 
 def timing(seed):
-    """Each kind of memory in turn: as fast as can be, slow, stalling, and drawn."""
+    """A kind of memory by seed: fastest, slow, stalling, or random."""
     draw = random.Random(seed)
     drawn = MemoryTiming(draw.randint(1, 6), draw.choice([0.0, 0.1, 0.5, 0.8]), draw.randint(0, 6), seed)
     return (MemoryTiming(), MemoryTiming(3), MemoryTiming(stall=0.3, seed=seed), drawn)[seed % 4]
@@ -32,14 +32,14 @@ def timing(seed):
     ids=lambda shape: f"{shape[0]}-{shape[1]}-{shape[2].__name__}",
 )
 def test_native(shape):
-    """Programs of 200 instructions and more."""
+    """Programs of at least 200 instructions."""
     for seed in range(examples(NATIVE[shape])):
         drawn = RandomProgram(seed + 1_000_000 * shape[0])
         assert compare(simulation(*shape), drawn, timing(seed)).instructions >= 200
 
 
 def compare(sim, drawn, how):
-    """One program with this memory; returns what is right."""
+    """Run one program with this memory and compare; the expected outcome."""
     program = drawn.program()
     expected = golden(program, drawn.manager)
     found = sim.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True)
@@ -49,8 +49,8 @@ def compare(sim, drawn, how):
 
 @pytest.mark.parametrize("seed", one_now(POWER_UP_SEEDS, POWER_UP_SEEDS[0]))
 def test_power_up(seed):
-    """Registers start with random bits: reset must do its work, at first and after a program that has
-    halted.
+    """Registers start with random bits, so reset must be effective, initially and after a program
+    has halted.
     """
     for number in range(10):
         compare(simulation(power_up_seed=seed), RandomProgram(2_000 * seed + number), timing(number))
@@ -59,11 +59,11 @@ def test_power_up(seed):
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("stage", [pytest.param("python", marks=pytest.mark.regress), "verilog"])
 def test_other_stages(stage):
-    """A few programs of some 200 instructions; the cycles are those of stage native, too."""
+    """A few programs of about 200 instructions; the cycles equal those of stage native."""
     for seed in range(examples(7)):
-        # with those that set up the registers and without those jumped over
+        # including the set-up of the registers and excluding skipped instructions
         drawn = RandomProgram(10_000_000 + seed, 140)
-        # memories of one cycle at stage python, where cycles are dear
+        # memories of one cycle at stage python, where cycles are slow to simulate
         how = MemoryTiming(stall=0.2 * (seed % 2)) if stage == "python" else timing(seed)
         program = drawn.program()
         outcome = simulation(stage=stage).run(

@@ -1,7 +1,7 @@
-"""The pages about the processor: their quotations are what the commands and the tables print now, costs are
-measured, programs run, and the guide to adding an instruction is carried out on a copy.
+"""The pages about the processor: quotations equal the current output of commands and tables, costs are
+measured, programs run, and the guide to adding an instruction is followed on a copy.
 
-`python -m tests.proc.test_readme` writes the quoted parts anew.
+`python -m tests.proc.test_readme` regenerates the quoted parts.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ def write_programs(directory):
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
-    """A directory with the programs of the pages."""
+    """A directory with the programs of the pages, as working directory."""
     write_programs(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -63,7 +63,7 @@ def fenced(text):
 
 
 def executed(command):
-    """Return the output of a command; of a traced run, the trace."""
+    """The output of a command; for a traced run, only the trace."""
     with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(shlex.split(command.removeprefix("modexlab "))) == 0, command
     lines = output.getvalue().splitlines()
@@ -111,7 +111,7 @@ SOURCES = {
 
 
 def present(kind, source):
-    """Return the text that a page has to quote."""
+    """The text that a page must quote."""
     return executed(source) if kind == "executed" else SOURCES[source]()
 
 
@@ -126,8 +126,8 @@ def test_quotation(kind, source, text, workplace):
 
 
 def test_the_drawn_datapath_is_that_of_the_hardware():
-    """Units and registers in the picture have the names that they have in the RTL: pc_D is the field pc of a
-    register of D.
+    """Units and registers in the picture have their names in the RTL; pc_D is the field pc of a register of
+    D.
     """
     core = ROOT / "proc" / "core"
     labels = re.findall(r"<text[^>]*>(\w+)(?:\[\d\])?<", (core / "datapath.svg").read_text())
@@ -185,7 +185,7 @@ def test_python(workplace, capsys):
 
 
 def apply(diff, path):
-    """Carry out an edit of the page, wherever its lines are."""
+    """Apply an edit of the page, wherever its lines are."""
     lines = diff.splitlines()
     before, after = (
         "\n".join(line[1:] for line in lines if not line.startswith(sign)) for sign in ("+", "-")
@@ -196,7 +196,7 @@ def apply(diff, path):
 
 
 class Copy:
-    """The project in another directory, which Python there takes for the package."""
+    """A copy of the project in another directory, where Python uses it as the package."""
 
     def __init__(self, place):
         self.place = place
@@ -274,7 +274,7 @@ def test_add_an_instruction(tmp_path):
 
 
 def rewrite():
-    """Put the present quotations into the pages."""
+    """Update the quotations in the pages."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as directory:
         write_programs(Path(directory))

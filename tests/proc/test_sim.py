@@ -47,13 +47,13 @@ WORDS = [7, 0x80000001, 0xFFFFFFFF, 12345]
 
 
 def program_of(source, symbols=None):
-    """A program of instructions alone."""
+    """A program of these instructions only."""
     return of_words(code(source), symbols=symbols)
 
 
 def everything():
-    """All ports and all causes of bubbles: the manager's words through memory, multiplier, divider,
-    accelerator, a trap handler.
+    """All ports and all causes of bubbles: words of the manager through memory, multiplier, divider and
+    accelerator, and a trap handler.
     """
     return program_of(
         f"""
@@ -88,7 +88,7 @@ def python():
 
 
 def anywhere(outcome):
-    """Without the stage, the only thing in which stages may differ."""
+    """The outcome without the stage, the only field in which stages may differ."""
     return replace(outcome, stage=None)
 
 
@@ -115,11 +115,11 @@ def test_stages_agree(native, python, timings):
     assert seen == set(first.where) - {
         "accelerator",
         "sleep",
-    }  # it answers at once; without a bus nothing sleeps
+    }  # the accelerator answers at once, and without a bus nothing sleeps
 
 
 def test_runs_are_independent(native):
-    # an exit code made of a register, a word of memory and a CSR, which the program then changes
+    # the exit code combines a register, a word of memory and a CSR, which the program then changes
     program = program_of(
         """
         li s0, 0x1000; lw t0, 0(s0); csrrs t1, mscratch, zero; add a0, t0, t1; add a0, a0, s1
@@ -128,7 +128,7 @@ def test_runs_are_independent(native):
     )
     first = native.run(program)
     assert (first.reason, first.exit_code) == ("exit", 0)
-    native.run(everything(), manager=WORDS, timing=TIMINGS[4], max_cycles=100)  # left in the middle
+    native.run(everything(), manager=WORDS, timing=TIMINGS[4], max_cycles=100)  # ended early
     assert native.run(program) == first
     for seed in (1, 2):
         with simulate_proc(mk_proc_xcel(), power_up_seed=seed) as sim:
@@ -140,20 +140,20 @@ def test_memory_cycle_by_cycle(stage):
     nop = 0x13
     words = of_words([nop] * 10 + [0])
     with simulate_proc(Walker(), stage) as sim:
-        # word i is asked for in cycle i, and answered `latency` cycles later
+        # word i is requested in cycle i and answered `latency` cycles later
         for latency in (1, 2, 7):
             outcome = sim.run(words, timing=MemoryTiming(latency=latency), record=True)
             assert (outcome.reason, outcome.instructions, outcome.cycles) == ("exit", 10, 10 + latency + 1)
             assert outcome.where == {**dict.fromkeys(outcome.where, 0), "issue": 11, "start": latency}
             assert outcome.last_pcs == [0x200 + 4 * i for i in range(10)]
             assert [commit.inst for commit in outcome.commits] == [nop] * 10
-        # where there is no memory, the answer is an error
+        # outside memory the answer is an error
         outcome = sim.run(Program("edge", 0x3FFFFC, ((0x3FFFFC, b"\x13\0\0\0"),)))
         assert outcome.trap == Trap(0x400000, 0, causes.FETCH_FAULT, 0)
         assert (outcome.reason, outcome.exit_code, outcome.commits) == ("trap", None, None)
         # words from the manager come back in the cycle in which they are offered
         assert sim.run(words, manager=range(20), max_cycles=7).output == list(range(7))
-        # bytes that do not begin or end with a word
+        # bytes that are not aligned to words
         outcome = sim.run(Program("bytes", 0x208, ((0x209, b"\1\2\3\4\5\6"),)), record=True)
         assert [commit.inst for commit in outcome.commits] == [0x03020100, 0x00060504]
 
@@ -165,7 +165,7 @@ def test_stalls_and_extra_cycles_are_as_likely_as_they_say():
         for stall in (0.25, 0.9):
             cycles = sim.run(words, timing=MemoryTiming(stall=stall)).cycles
             assert cycles * (1 - stall) == pytest.approx(count, rel=0.03)
-            # the manager's source offers what it does not hold back, and its sink takes it
+            # the manager's source offers words that it does not hold back, and its sink accepts them
             sent = sim.run(
                 words, manager=range(count), timing=MemoryTiming(stall=stall), max_cycles=10_000
             ).output
@@ -200,13 +200,13 @@ def test_broken_promises(stage):
                 sim.run(program, core_id=lie, timing=timing)
         with pytest.raises(UnknownBubble, match=r"50 bubbles have the code 12; the last one .* is 10"):
             sim.run(program, core_id=ODD_BUBBLE, max_cycles=50)
-        outcome = sim.run(program, max_cycles=50)  # and here it lies no more
+        outcome = sim.run(program, max_cycles=50)  # now it does not lie
         assert (outcome.cycles, outcome.where["start"]) == (50, 50)
 
 
 def test_end_by_tohost(native, python):
     for stored, exit_code in ((1, 0), (2 * 21 + 1, 21), (1338, 669)):
-        # neither a 0, a byte, a half word nor another word is an end; what is behind the end is not sent
+        # a 0, a byte, a half word or another word is not an end; words after the end are not sent
         source = f"""
             li s0, 0x1000; sw zero, 4(s0); sb s0, 5(s0); li t0, {stored}; sh t0, 4(s0)
             sw t0, 8(s0); csrrw zero, proc2mngr, t0; sw t0, 4(s0); csrrw zero, proc2mngr, t0; li a0, 99
@@ -240,7 +240,9 @@ def test_limits(native, python):
 
 
 def test_a_trap_loop_ends_at_once(native, python):
-    """A handler whose first instruction traps: nothing retires any more, whatever the limit is."""
+    """The first instruction of the handler traps, so nothing retires any more; the run ends whatever the
+    limit.
+    """
     for handler, cause in (
         (0x208, "ebreak (mcause 3, "),
         (0x100, "instruction fetch outside memory (mcause 1, "),
@@ -265,7 +267,7 @@ def test_a_trap_loop_ends_at_once(native, python):
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
 def test_a_hang(stage, monkeypatch):
-    """Nothing retires for too long; the cycles of a slow memory are not counted against a program."""
+    """The run ends if nothing retires for too long; cycles of a slow memory do not count."""
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 30)
     program = of_words([0x13, 0])
     with simulate_proc(Liar(), stage) as sim:

@@ -1,4 +1,4 @@
-"""The software in C: every kernel against `pow` on the instruction-set simulator, constant time, RSA, and the
+"""The C software: every kernel against `pow` on the instruction-set simulator, constant time, RSA, and the
 compiler's cache.
 """
 
@@ -37,8 +37,8 @@ from tests.tables.mod_exp import table
 
 ARITHMETIC = ("naive", "montgomery", "montgomery-ct")
 TOP = 0xFFFF_FFFF
-# base^2 mod n in which a quotient digit of Knuth's division is one too large after its test, and n is added
-# back
+# base^2 mod n where a quotient digit of Knuth's division is still one too large after its test, so that n is
+# added back
 ADD_BACK = [
     (96, 0xFFFF0000FFFF0000FFFFFFFF, 0xFFFF0000FFFFFFFFFFFFFFFF),
     (96, 0x800000007FFFFFFF00000000, 0xFFFFFFFEFFFFFFFFFFFFFFFF),
@@ -52,7 +52,7 @@ ADD_BACK = [
 
 
 def computing(status=Status.OK):
-    """A machine that takes every modulus."""
+    """The function of a machine that accepts every modulus."""
     return lambda base, exp, mod: (status, 0 if status else pow(base, exp, mod))
 
 
@@ -65,12 +65,14 @@ def machine_on_bus(nbits, status=Status.OK):
 
 
 def number(words):
-    """The number of these words."""
+    """The number with these words."""
     return sum(word << 32 * i for i, word in enumerate(words))
 
 
 def run(kernel, nbits, base, exp, mod, **options):
-    """A kernel's program, run to its end and judged here, not by what it compares itself."""
+    """Run a kernel's program to its end and check the result here, independently of the program's
+    own check.
+    """
     program = kernel_program(kernel, nbits, base, exp, mod, **options)
     outcome = ISS(program, accelerator(nbits)).run()
     result = number(outcome.output)
@@ -80,7 +82,7 @@ def run(kernel, nbits, base, exp, mod, **options):
 
 
 def takes(kernel, mod):
-    """Whether a kernel computes with this modulus."""
+    """Whether a kernel supports this modulus."""
     return mod > 0 and (mod % 2 == 1 or not KERNELS[kernel].odd_only)
 
 
@@ -99,7 +101,7 @@ def exit_code_of(path):
 @pytest.mark.parametrize("nbits", one_now([32, 64, 96, 256], 32, 64))
 @pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
 def test_directed_rows(kernel, nbits):
-    """The table of all machines, and corners of software: borrows, carries, and short moduli in long
+    """The table of all machines, and corner cases of software: borrows, carries, and short moduli in long
     operands.
     """
     rows = [row.request for row in table(nbits, min(nbits, 12))]
@@ -118,7 +120,7 @@ def test_quotient_digit_too_large(kernel, nbits, base, mod):
 
 
 def words(count):
-    """Numbers of so many words, many of them at their ends."""
+    """Random numbers of this many words, many of them corner values."""
     word = st.sampled_from([0, 1, TOP, TOP - 1, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF]) | st.integers(0, TOP)
     return st.lists(word, min_size=count, max_size=count).map(number)
 
@@ -148,12 +150,12 @@ def test_long_operands(kernel, nbits, exp_nbits):
 @pytest.mark.parametrize("nbits", [32, 64, 256])
 def test_dummy_is_the_call_and_the_answer(nbits):
     outcome = run("dummy", nbits, 3, 5, 1007)
-    # call, address, load and return, or for each word load and store; csrwi that closes the window
+    # call, address, load and return, or a load and a store per word; and the csrwi that closes the window
     assert outcome.window.instructions <= (5 if nbits == 32 else 6 + 3 * words_of(nbits))
 
 
 def window_of(outcome):
-    """(pc, addr, name) of what was inside the stats window."""
+    """(pc, addr, name) of the instructions inside the stats window."""
     inside, found = False, []
     for commit in outcome.commits:
         name = decode(commit.inst).name
@@ -175,8 +177,8 @@ def traced(kernel, nbits, operands, exp_nbits):
 
 @pytest.mark.parametrize("nbits", one_now([32, 64, 96], 32, 64))
 def test_constant_time(nbits):
-    """Whatever the operands: the same instructions at the same addresses, loads and stores too, and no
-    division.
+    """For all operands, the same instructions run at the same addresses, with the same addresses of loads and
+    stores, and no division.
     """
     top, bits = (1 << nbits) - 1, 9
     reference = traced("montgomery-ct", nbits, (2, 5, 7), bits)
@@ -192,7 +194,7 @@ def test_constant_time(nbits):
 @settings(max_examples=examples(10))
 @given(words(2), words(2), words(2))
 def test_constant_time_counts(base, exp, mod):
-    """The exponent in full length: the number of instructions is that of one exponent for all."""
+    """With a full-length exponent, the number of instructions is the same for all operands."""
     counts = [
         run("montgomery-ct", 64, *operands).window.instructions
         for operands in ((base, exp, mod | 1), (0, 0, 1))
@@ -201,12 +203,12 @@ def test_constant_time_counts(base, exp, mod):
 
 
 def test_plain_montgomery_is_not_constant_time():
-    """The comparison above sees the difference that it is there for."""
+    """The comparison above can detect a difference."""
     assert traced("montgomery", 64, (2, 5, 7), 9) != traced("montgomery", 64, (2, 4, 7), 9)
 
 
 class Recorder(XcelFL):
-    """An accelerator that keeps the accesses made to it."""
+    """An accelerator that records its accesses."""
 
     def __init__(self, nbits, status=Status.OK):
         super().__init__(exponentiation(nbits), computing(status))
@@ -232,7 +234,7 @@ def test_accelerator_protocol(nbits):
 
 @pytest.mark.parametrize("nbits", [32, 64])
 def test_a_refusing_accelerator_fails_the_program(nbits):
-    """Even where its zeros are the expected result."""
+    """A refusal fails the program even if the zeros are the expected result."""
     program = kernel_program("xcel", nbits, 3, 5, 1)
     assert ISS(program, Recorder(nbits, Status.EVEN_MODULUS)).run().exit_code == 1
     assert ISS(program, Recorder(nbits)).run().exit_code == 0
@@ -293,7 +295,7 @@ def test_operands_are_patched_where_there_is_room():
 @pytest.mark.parametrize("nbits", [16, 32, 64, 128])
 @pytest.mark.parametrize("kernel", RSA_KERNELS)
 def test_rsa_program(kernel, nbits):
-    """Random messages, paper 001, section 4.5: what is decrypted is what was encrypted."""
+    """Random messages, paper 001, section 4.5: the decrypted message is the original."""
     key = seeded_key(nbits)
     message = random.Random(nbits).randrange(key.n)
     program = rsa_program(kernel, key, message)
@@ -311,7 +313,7 @@ def test_rsa_program_sees_a_wrong_key():
 
 
 def test_rsa_program_as_it_stands():
-    """With the key, message and ciphertext of paper 001, Figure 1."""
+    """The unmodified program has the key, message and ciphertext of paper 001, Figure 1."""
     outcome = ISS(load_elf(compile_program([SOFTWARE / "rsa.c"]))).run()
     assert (outcome.exit_code, outcome.output) == (0, [1460365373, 5745])
 
@@ -400,9 +402,7 @@ def test_memory_functions(opt, tmp_path):
 
 
 def test_a_program_of_a_user(tmp_path):
-    """Words from and to the manager, the stats window, a function of ours, and .bss and .data as C has
-    them.
-    """
+    """Words from and to the manager, the stats window, a library function, and .bss and .data as in C."""
     text = """
     #include "manager.h"
     #include "modexp.h"
@@ -428,7 +428,9 @@ def test_a_program_of_a_user(tmp_path):
 
 
 def test_what_a_program_brings_itself_is_taken(tmp_path):
-    """A function of the library's name, and in assembly a start of its own."""
+    """A program's own function replaces the library's, and an assembly program's own start code replaces
+    ours.
+    """
     text = """
     #include <stddef.h>
     void *memcpy(void *to, const void *from, size_t size) {
@@ -485,7 +487,7 @@ def test_refused_sources(tmp_path):
 
 @pytest.fixture
 def no_compiler_known():
-    """Forget the compiler that was found, before and after."""
+    """Clear the cached compiler, before and after."""
     known = (compiler.compiler, compiler.fingerprint)
     for function in known:
         function.cache_clear()
@@ -509,7 +511,7 @@ def test_no_compiler(tmp_path, monkeypatch):
 
 
 def test_builds_are_kept(tmp_path, monkeypatch):
-    """Found again when nothing has changed; a header that has changed makes another program."""
+    """A build is reused if nothing has changed; a changed header gives another program."""
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
     header = tmp_path / "value.h"
     header.write_text("#define VALUE 5\n")
@@ -534,7 +536,7 @@ INCLUDING = {
 
 @pytest.mark.parametrize("name", INCLUDING)
 def test_files_that_the_assembler_reads_are_inputs(name, tmp_path, monkeypatch):
-    """The preprocessor knows nothing of them: one that has changed, and one of the same name in another
+    """Files that the preprocessor does not know: a changed one, and one with the same name in another
     directory.
     """
 
@@ -556,7 +558,7 @@ def test_files_that_the_assembler_reads_are_inputs(name, tmp_path, monkeypatch):
 
 
 def test_warnings_are_the_callers(tmp_path):
-    """Warnings about each source, in every call; the library's own are tested above."""
+    """Warnings of each source are reported in every call; those of the library are tested above."""
     texts = []
     for name in ("a.c", "b.c"):
         (tmp_path / name).write_text(f"int {name[0]}(void) {{ int unused; return 0; }}\nint main(void);\n")
@@ -583,7 +585,7 @@ def test_another_judge_runs_rsa(kernel, opt):
 
 
 def asked_for(nbits, program, given, result):
-    """The exponents and given numbers that an accelerator gets from a program that ends well."""
+    """The exponents and given numbers that an accelerator receives from a program that succeeds."""
     seen = []
 
     def compute(base, exp, mod, *rest):
@@ -597,8 +599,8 @@ def asked_for(nbits, program, given, result):
 
 @pytest.mark.parametrize("nbits", [32, 64])
 def test_rsa_program_with_given_numbers(nbits):
-    """An accelerator that takes numbers made from the modulus gets them before each of the two operations.
-    Eight numbers go with the private operation, and what it takes as exponent; software encrypts then.
+    """An accelerator that needs numbers derived from the modulus receives them before both operations. With
+    eight numbers for the private operation, it also receives its exponent, and software encrypts.
     """
     key = seeded_key(nbits)
     given = tuple(key.n // (3 + i) for i in range(8))

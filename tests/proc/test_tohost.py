@@ -1,8 +1,8 @@
-"""Programs in the manner of the RISC-V community's test programs (rv32ui, rv32um): linked at 0x80000000 with
-the symbol tohost, numbered checks of every instruction, each with the number in gp, and how a check that
-fails is reported.
+"""Programs in the style of the RISC-V community's tests (rv32ui, rv32um): linked at 0x80000000 with the
+symbol tohost, with numbered checks of every instruction, the number of the current check in gp, and its
+report on failure.
 
-The values to check come from formulas.py.
+The expected values come from formulas.py.
 """
 
 import itertools
@@ -42,7 +42,7 @@ FLAGS = ("-march=rv32g", "-mabi=ilp32", "-static", "-mcmodel=medany", "-nostdlib
 
 
 def build(body, directory):
-    """A program of this body, which starts at `test`."""
+    """A program with this body, which starts at `test`."""
     directory.mkdir(exist_ok=True)
     source, script, product_ = (directory / name for name in ("test.S", "test.ld", "test.elf"))
     source.write_text("\n".join(["    .text", "    .globl test", "test:", *body, "    j pass", ""]))
@@ -54,21 +54,21 @@ def build(body, directory):
 
 
 class Checks:
-    """Numbered checks; the number of the first is 2, as 1 means that all passed."""
+    """Numbered checks; the first number is 2, as 1 means that all passed."""
 
     def __init__(self):
         self.lines = []
         self.number = 1
 
     def check(self, text, register, value):
-        """After this text, the register has this value."""
+        """Check that the register has this value after this text."""
         self.number += 1
         self.lines += [f"    li gp, {self.number}", *text.split(";")]
         self.lines += [f"    li t6, {value & M:#x}", f"    bne {register}, t6, fail"]
 
 
 def pairs(name):
-    """Operands."""
+    """Pairs of operands."""
     draw = random.Random(name)
     corners = draw.sample(list(itertools.product(CORNERS, CORNERS)), 12)
     return corners + [(draw.getrandbits(32), draw.getrandbits(32)) for _ in range(4)]
@@ -108,7 +108,7 @@ def products_and_quotients():
 
 
 def memory():
-    """Loads and stores of all sizes, at all bytes of a word, before and behind each other."""
+    """Loads and stores of all sizes, at all bytes of a word, before and after each other."""
     checks = Checks()
     content = bytes((0x81 + 37 * i) & 0xFF for i in range(16))
     for name, nbytes, keep in (("lb", 1, 1), ("lbu", 1, 0), ("lh", 2, 1), ("lhu", 2, 0), ("lw", 4, 0)):
@@ -137,7 +137,7 @@ def memory():
 
 
 def jumps():
-    """Branches both ways and both outcomes, jal, jalr, and code that is written."""
+    """Branches in both directions with both outcomes, jal, jalr, and self-modifying code."""
     checks = Checks()
     for name, formula in TAKEN.items():
         for a, b in pairs(name) + [(value, value) for value in CORNERS[:5]]:
@@ -162,7 +162,7 @@ PROGRAMS = {"arithmetic": arithmetic, "products": products_and_quotients, "memor
 
 
 def run_both(program):
-    """How it ends, at both levels."""
+    """How the program ends, at both levels."""
     assert program.entry == 0x8000_0000
     wanted = ISS(program).run(100_000, record=True)
     for timing in (MemoryTiming(), MemoryTiming(stall=0.3, extra=2)):
@@ -174,7 +174,7 @@ def run_both(program):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_pass_and_fail(name, tmp_path):
-    """All checks pass; with one value wrong, the exit code is the number of that check."""
+    """All checks pass; with one wrong value, the exit code is the number of that check."""
     checks = PROGRAMS[name]()
     assert run_both(build(checks.lines, tmp_path)) == ("tohost", 0)
     wrong = random.Random(name).randint(2, checks.number)
@@ -186,7 +186,7 @@ def test_pass_and_fail(name, tmp_path):
 
 
 def test_traps(tmp_path):
-    """A trap that nobody expects fails; a handler of the program's own gets those that it expects."""
+    """An unexpected trap fails; a program's own handler receives expected traps."""
     code = (1337 | 3) >> 1
     for text in ("lw a0, 1(sp)", ".word 0", "ebreak", "csrw 0x3A0, a0"):
         assert run_both(build(["    li gp, 3", f"    {text}"], tmp_path)) == ("tohost", code)
@@ -224,7 +224,9 @@ def test_misaligned_accesses_fail_by_design(text, mcause, said, cli, tmp_path):
 
 
 def test_command_line(cli, tmp_path):
-    """`modexlab proc` at both levels: exit 0 if all checks pass, else 1, and it names the check."""
+    """`modexlab proc` at both levels: exit code 0 if all checks pass, otherwise 1 with the number of the
+    check.
+    """
     good, wrong = (
         ["    li gp, 6", f"    li a0, {value}; addi a0, a0, 1", "    li a1, 8; bne a0, a1, fail"]
         for value in (7, 8)

@@ -1,4 +1,4 @@
-"""The processor's units alone, against formulas of their own: the decoder against the table of instructions,
+"""The units of the processor, against independent formulas: the decoder against the table of instructions,
 ALU, comparison, byte lanes, immediates; multiplier and divider at several stages with delays; the CSRs
 through programs.
 """
@@ -58,7 +58,7 @@ ALU_FUNCTIONS = {
 
 
 def wanted(instruction):
-    """The fields that the decoder must give for an instruction; the others mean nothing then."""
+    """The fields that the decoder must set for an instruction; the others do not matter."""
     name, fmt, group = instruction.name, instruction.fmt, instruction.group
     fields = {
         "legal": 1,
@@ -74,7 +74,7 @@ def wanted(instruction):
     if fmt not in "JFN" and name != "auipc" and group != "branch":
         fields["op2_imm"] = (
             fmt not in "RC"
-        )  # a branch compares its registers; jal and auipc have an adder of their own
+        )  # a branch compares its registers; jal and auipc use a separate adder
     if fields["rf_wen"]:
         sources = {"mul": messages.FROM_MUL, "div": messages.FROM_DIV, "csr": messages.FROM_CSR}
         sources |= {"jump": messages.FROM_LINK}
@@ -90,7 +90,7 @@ def wanted(instruction):
 
 
 def check_decoder(decoder, word):
-    """One word."""
+    """Check the decoder on one word."""
     decoded = evaluate(decoder, inst=word).cs
     instruction = decode(word)
     if instruction is None:
@@ -101,13 +101,13 @@ def check_decoder(decoder, word):
 
 
 def neighbours(instruction):
-    """The instruction with all operands 0, with all 1, and each of these with one bit inverted."""
+    """The instruction with all operand bits 0, with all 1, and both with one bit inverted."""
     words = [instruction.match, instruction.match | ~instruction.mask & M]
     return words + [word ^ 1 << i for word in words for i in range(32)]
 
 
 def test_decoder_on_every_instruction():
-    """Each row of the table and everything one bit away from it."""
+    """Each row of the table, and all words that differ from it in one bit."""
     decoder = stepped(Decoder())
     for instruction in INSTRUCTIONS:
         for word in neighbours(instruction):
@@ -115,7 +115,7 @@ def test_decoder_on_every_instruction():
 
 
 def test_decoder_on_every_code():
-    """All combinations of opcode, funct3 and the values of funct7 that mean something."""
+    """All combinations of opcode, funct3 and the meaningful values of funct7."""
     decoder = stepped(Decoder())
     for opcode, funct3, funct7 in itertools.product(range(128), range(8), (0, 1, 0x20, 0x21, 0x18)):
         check_decoder(decoder, funct7 << 25 | 3 << 20 | 4 << 15 | funct3 << 12 | 5 << 7 | opcode)
@@ -124,7 +124,7 @@ def test_decoder_on_every_code():
 @settings(max_examples=examples(500))
 @given(word=WORD, instruction=st.sampled_from([*INSTRUCTIONS, None]))
 def test_decoder_on_any_word(word, instruction):
-    """Any bits, most of them with the code of an instruction."""
+    """Arbitrary bits, most with the code of an instruction."""
     check_decoder(DECODER, word if instruction is None else word & ~instruction.mask | instruction.match)
 
 
@@ -149,7 +149,7 @@ def check_branch(a, b):
 
 
 def test_corners():
-    """ALU and comparison on all pairs of corner values, and all amounts of shifts."""
+    """ALU and comparison on all pairs of corner values, and all shift amounts."""
     for a, b in itertools.product(CORNERS, CORNERS):
         check_alu(a, b)
         check_branch(a, b)
@@ -174,7 +174,7 @@ SIZES = {0: 1, 1: 2, 2: 4, 4: 1, 5: 2}
 @example(0x8182_8384, 0x0102_0304)
 @example(0x7FFF_8000, 0x8000_7FFF)
 def test_byte_lanes(memory, data):
-    """All sizes at all addresses: what a store leaves in memory, and what a load makes of it."""
+    """All sizes at all addresses: the memory after a store, and the value of a load."""
     for (funct3, nbytes), at in itertools.product(SIZES.items(), range(4)):
         evaluate(STORE, mem=messages.MEM_STORE, funct3=funct3, addr=at, data=data)
         assert bool(STORE.misaligned) == (at % nbytes > 0)
@@ -201,7 +201,7 @@ IMM_GEN = stepped(ImmGen())
 @example(0)
 @example(M)
 def test_immediates(word):
-    """The immediates of any word, in every format, are those of the table of instructions."""
+    """The immediates of arbitrary words in every format equal those of the table of instructions."""
     for fmt, imm_type in IMMEDIATES.items():
         value = (
             isa.imm(word, fmt) << 12 if fmt == "U" else isa.rs1(word) if fmt == "Z" else isa.imm(word, fmt)
@@ -227,7 +227,7 @@ FUNCTIONS = ("mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu")  # 
 
 
 def result(funct3, a, b):
-    """Return a product or quotient."""
+    """The expected product or quotient."""
     return unsigned(GOLDEN[FUNCTIONS[funct3]](a, b))
 
 
@@ -251,8 +251,8 @@ STALL = Stall(seed=9, source=0.3, sink=0.4)
 @EACH_UNIT
 @pytest.mark.parametrize("stage", ["python", "native"])
 def test_muldiv_rows(stage, kind, parameter):
-    """Corner rows, all functions; alone each takes `latency` cycles, and with delays and stalls the results
-    are the same.
+    """Corner rows, all functions: a single request takes `latency` cycles, and with delays and stalls the
+    results are the same.
     """
     component, latency = unit(kind, parameter)
     corners = CORNERS if stage == "native" else CORNERS[::3]
@@ -277,7 +277,7 @@ def test_muldiv_rows(stage, kind, parameter):
 
 @EACH_UNIT
 def test_muldiv_on_any_operands(kind, parameter):
-    """Hypothesis: streams of any operands with any delays, natively."""
+    """Hypothesis: streams of arbitrary operands with arbitrary delays, natively."""
     component, _ = unit(kind, parameter)
     row = st.tuples(st.sampled_from(KINDS[kind]), WORD, WORD, st.integers(0, 5), st.integers(0, 5))
     with simulate(component, "native") as sim:
@@ -299,14 +299,14 @@ def test_muldiv_on_any_operands(kind, parameter):
 # ---- CSRs, through programs
 
 
-# The privileged manual's rule and the project's list, written anew: (reads, writes) or None
+# the rule of the privileged manual and the list of the project, written independently
 READ_ONLY = {0xC00, 0xC02, 0xC80, 0xC82, 0xF11, 0xF12, 0xF13, 0xF14, 0xFC1}
 READ_WRITE = {0x300, 0x301, 0x304, 0x305, *range(0x340, 0x345), 0x7C1, 0xB00, 0xB02, 0xB80, 0xB82}
 PORTS = set(range(0x7E0, 0x800))
 
 
 def is_legal(number, name, rd, field):
-    """Whether this access is an instruction at all."""
+    """Whether this access is a legal instruction."""
     write_form = name in ("csrrw", "csrrwi")
     only_reads, only_writes = not write_form and field == 0, write_form and rd == 0
     if number in READ_ONLY:
@@ -325,8 +325,8 @@ KNOWN = sorted(READ_ONLY | READ_WRITE | PORTS | {0xFC0, 0x7C0})
 
 
 def check_accesses(numbers):
-    """All forms of access to these registers in one program; the manager hears of each that trapped, with its
-    number.
+    """All forms of access to these registers in one program; the manager receives the number of each access
+    that traps.
     """
     asm = Assembler()
     asm.text(f"li gp, {DATA}; li s0, 0x1234567; la t0, handler; csrrw zero, mtvec, t0; csrrw zero, xr0, s0")
@@ -334,7 +334,7 @@ def check_accesses(numbers):
     for number in numbers:
         for name, rd, field in FORMS:
             if number in (0x305, 0x7C1, 0xB02, 0xB82) and field:
-                continue  # the handler and the counts are needed
+                continue  # the program needs the handler and the counts
             if number in (0x305, 0xB02, 0xB82) and name.startswith("csrrw"):
                 continue
             legal = is_legal(number, name, rd, field)
@@ -342,7 +342,7 @@ def check_accesses(numbers):
                 expected.append(encode(name, rd, field, imm=number))
             elif number == 0x7C0:
                 expected.append(0x1234567 if (name, field) == ("csrrw", 8) else field)
-            # cycles differ between the levels, and a count of them must not be seen
+            # cycle counts differ between the levels, so they must not be observed
             if number in (0xC00, 0xC80, 0xB00, 0xB80) and rd and legal:
                 continue
             asm.emit(name, rd, field, imm=number)
@@ -362,7 +362,7 @@ def check_accesses(numbers):
 
 
 def test_csr_accesses():
-    """Which accesses are illegal: all registers there are, those beside them, and some others; all forms."""
+    """Legal and illegal accesses in all forms: all registers, the adjacent numbers, and some others."""
     check_accesses(KNOWN)
     others = {number + step for number in KNOWN for step in (-1, 1) if 0 <= number + step < 4096} - set(KNOWN)
     check_accesses(sorted(others | set(range(0, 4096, 61)) - set(KNOWN)))
@@ -371,12 +371,12 @@ def test_csr_accesses():
 @pytest.mark.regress
 @pytest.mark.parametrize("first", range(0, 4096, 256))
 def test_csr_accesses_all(first):
-    """Every number."""
+    """All register numbers."""
     check_accesses(list(range(first, first + 256)))
 
 
 def test_counters():
-    """minstret and mcycle count from what is written, over the boundary of their words."""
+    """minstret and mcycle continue from a written value, across the boundary of their words."""
     source = """
         csrrs s0, mcycle, zero; csrrs s1, mcycle, zero; csrrs s2, minstret, zero; csrrs s3, instret, zero
         li t0, -2; csrrw zero, minstreth, zero; csrrw s4, minstret, t0; csrrs s4, minstret, zero
@@ -398,8 +398,8 @@ def test_counters():
 
 
 def test_illegal_words_trap():
-    """Every illegal word one bit away from an instruction traps, with the word in mtval, and does nothing
-    else.
+    """Every illegal word that differs from an instruction in one bit traps, with the word in mtval, and has
+    no other effect.
     """
     words = sorted(
         {word for instruction in INSTRUCTIONS for word in neighbours(instruction) if decode(word) is None}
