@@ -28,7 +28,7 @@ setup(
         "modexlab.rtl.interfaces": ["*.sv"],
         "modexlab.flow": ["construct.py", "examples/*"],
         "modexlab.flow.graph": ["steps/**"],
-        "modexlab.eval": ["examples/**", "results/*"],
+        "modexlab.eval": ["examples/**", "results/**"],
         "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.exchange.soc": ["software/*"],
         "modexlab.eval.exchange.package": ["template/**", "*.css"],

@@ -1,12 +1,12 @@
 """Pictures of layouts, from the ledger."""
 
 import base64
-import io
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import LAYOUT
+from ..png import smaller
 from .ledger_view import Entries, Entry
 
 MOST_BYTES = 4_500_000  # for all pictures: the page stays below 10 MB with them in base64
@@ -51,7 +51,7 @@ def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple
         for number, entry in reversed(chips.items()):  # the newest first
             if kind not in artifacts[number]:
                 continue
-            content = smaller(artifacts[number][kind])
+            content = smaller(artifacts[number][kind], WIDEST)
             if len(content) > room:
                 left_out += 1
                 continue
@@ -61,18 +61,3 @@ def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple
             pictures.append(Picture(file, names[number], caption, content, entry, large=large))
     pictures.sort(key=lambda picture: (-picture.entry.measurement if picture.entry else 0, picture.large))
     return pictures, left_out
-
-
-def smaller(png: bytes) -> bytes:
-    """The picture with at most WIDEST pixels across and 128 colours, or unchanged if that is not smaller."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(png)) as image:
-        picture = image.convert("RGB")
-    if picture.width > WIDEST:
-        picture = picture.resize(
-            (WIDEST, round(picture.height * WIDEST / picture.width)), Image.Resampling.LANCZOS
-        )
-    out = io.BytesIO()
-    picture.quantize(128).save(out, "PNG", optimize=True)
-    return min(png, out.getvalue(), key=len)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from modexlab.eval.lab import keys
 from modexlab.eval.lab.ledger import export
-from modexlab.eval.lab.ledger.export import REFERENCE, Reference
+from modexlab.eval.lab.ledger.export import REFERENCE, RESULTS, Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
@@ -19,6 +19,7 @@ from modexlab.fl.errors import BadInput
 
 from tests.harness import module_fixture, parametrize, regress
 from tests.paths import ROOT
+from tests.report.examples import implemented, picture
 
 MOST_BYTES = 5_000_000
 QUICK_NBITS = 32
@@ -41,6 +42,15 @@ def test_figures_come_with_their_origin(rows):
         assert row.tests and row.command[0] == "modexlab", row
         assert row.stage == FORMULA or row.tools, row
         assert len(row.verilog_hash) >= 20, row
+
+
+def test_layouts_have_their_pictures(rows):
+    """The amoeba plot of each, and no other picture."""
+    reference = Reference()
+    layouts = {row.measurement for row in rows if row.stage == LAYOUT}
+    pictures = [reference.measurement(number).artifacts[export.PICTURE] for number in layouts]
+    assert pictures and all(picture.startswith(b"\x89PNG") for picture in pictures)
+    assert len(pictures) == len([*(RESULTS / export.PICTURES).iterdir()])
 
 
 def test_formulas_give_the_reference_results(rows):
@@ -160,6 +170,19 @@ def test_an_export_replaces_the_points_of_the_ledger_alone(small, cli, tmp_path)
         cli.passes(f"ledger export {small} --format reference --ledger {tmp_path / 'other.sqlite'}")
         assert small.read_text().startswith(before)
         assert Reference(small).points() == [MONT, naive]
+
+
+def test_an_export_keeps_the_picture_of_a_layout(small, tmp_path):
+    layout = Point("mont", 8, stage=LAYOUT)
+    with Ledger(tmp_path / "own.sqlite", Reference(small)) as ledger:
+        ledger.record(layout, implemented(9.0, artifacts={export.PICTURE: picture()}))
+        ledger.export("reference", small)
+    for _ in range(2):  # an export without it leaves it alone
+        reference = Reference(small)
+        (row,) = reference.rows(stage=LAYOUT, metric="area_um2")
+        assert reference.measurement(row.measurement).artifacts[export.PICTURE].startswith(b"\x89PNG")
+        with Ledger(tmp_path / "other.sqlite", reference) as ledger:
+            ledger.export("reference", small)
 
 
 def test_a_point_that_was_ended_says_so(small, tmp_path):

@@ -21,6 +21,7 @@ from modexlab.eval.lab.ledger.ledger import Failure, Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
+from modexlab.eval.png import smaller
 from modexlab.eval.report import charts, datasets, palette, render_png
 from modexlab.eval.report.captions import CHARTS
 from modexlab.eval.report.findings import finding
@@ -29,7 +30,6 @@ from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.ledger_view import entries_of
 from modexlab.eval.report.markdown import write as write_markdown
 from modexlab.eval.report.metrics import AXES, METRICS, metric, ratio, shown
-from modexlab.eval.report.pictures import smaller
 from modexlab.eval.report.published import gathered, machines
 from modexlab.eval.report.sections import PAPER_NBITS, Content
 from modexlab.eval.report.tables import failed, quotient
@@ -767,7 +767,7 @@ def test_large_pictures_become_small():
     from PIL import Image
 
     png = picture()
-    less = smaller(png)
+    less = smaller(png, 1100)
     assert len(less) <= len(png)
     assert Image.open(io.BytesIO(less)).width == 1100
 

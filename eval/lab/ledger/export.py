@@ -26,10 +26,12 @@ from ....fl.errors import BadInput, unknown
 from ....flow.files import replacing
 from ....rtl.sim import cache
 from ...json_values import attributes
+from ...png import smaller
 from .. import keys
 from ..ledger_rows import COLUMNS, Failure, Row, Source, record
 from ..metrics import Figure, Measurement
 from ..point import Point, content_in, version_of
+from ..stages import LAYOUT
 from ..task import LATE
 from ..verdicts import Verdict, reference
 from .records import FIGURE
@@ -98,6 +100,8 @@ SOURCES = RESULTS / "sources.txt"  # digest of the sources with which REFERENCE 
 DETAILS = ("area_by_module", "commit", "tests", "worst_path")  # details of a measurement that the file keeps
 MOST_FIGURES = 1000  # per measurement; a row number is that of its measurement followed by three digits
 SMALLEST_SHARE = 0.01  # of the area, for a module to be listed
+PICTURES = "layouts"  # folder beside the file
+PICTURE, PICTURE_PIXELS = "amoeba.png", 700  # artifact of a layout that is kept, and its width
 
 
 class Line(msgspec.Struct):
@@ -134,6 +138,8 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
             kept["area_by_module"] = [
                 module for module in kept.get("area_by_module", ()) if module["share"] >= SMALLEST_SHARE
             ]
+            if row.stage == LAYOUT and row.measurement > 0:
+                _write_picture(ledger.measurement(row.measurement), _picture(path, row.point))
             lines[place] = {
                 **{name: columns[name] for name in names},
                 "content": content_in(row.key),
@@ -155,6 +161,18 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
             file.write(json.dumps({**line, "digest": _digest(line)}, sort_keys=True) + "\n")
+
+
+def _picture(path: Path, point: Mapping[str, Any]) -> Path:
+    """The file of a layout's picture, beside the reference results."""
+    digest = cache.key(json.dumps(point, sort_keys=True))[:8]
+    return path.parent / PICTURES / f"{point['subject']}-{point['nbits']}-{digest}.png"
+
+
+def _write_picture(measurement: Measurement, file: Path) -> None:
+    if content := measurement.artifacts.get(PICTURE):
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(smaller(content, PICTURE_PIXELS))
 
 
 def _place(point: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -276,6 +294,7 @@ class Reference:
     def measurement(self, number: int) -> Measurement:
         """A whole measurement, by its negative number."""
         line = self._lines[-number - 1]
+        picture = _picture(self.path, line.point)
         return Measurement(
             figures=tuple(
                 Figure(row.metric, row.value, row.unit, row.operation) for row in _rows_of(line, number)
@@ -283,6 +302,7 @@ class Reference:
             seconds=0.0,
             verilog_hash="",
             marks=tuple(line.marks),
+            artifacts={PICTURE: picture.read_bytes()} if picture.is_file() else {},
             **attributes(line, "tests", "tools", "content", "details"),
         )
 
