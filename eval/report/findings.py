@@ -231,10 +231,7 @@ def _protections(content: Content) -> str:
     """Cycles and area of the protected programs, relative to the fixed window alone."""
     nbits = protections.SHOWN_NBITS
     base, *others = content.programs
-    costs = [
-        f"{program.cycles[nbits] / base.cycles[nbits] - 1:+.0%} with {program.name.replace(', ', ' and ')}"
-        for program in others
-    ]
+    costs = [f"{program.cycles[nbits] / base.cycles[nbits] - 1:+.0%} ({program.name})" for program in others]
     text = f"At {nbits:,} bits, compared with the fixed window alone, cycles change by {_listed(costs)}"
     chips = [program.silicon for program in content.programs if program.silicon is not None]
     areas = [chip.value(protections.AREA) or 0 for chip in chips]

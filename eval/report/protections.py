@@ -130,12 +130,12 @@ def table(found: Sequence[Program]) -> Table:
         f"to {WIDTHS[-1]:,} bits the private exponent is as long as the modulus; the key of {SILICON_NBITS} "
         f"bits has a shorter one. {alike}+: overhead over the same program without check and blinding; for "
         f"crt alone, over the fixed window. Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by "
-        "microinstruction, without running hardware (modexlab programs covers other designs as well). At "
-        f"{SILICON_NBITS} bits, cycles, area and energy are measured by the flow for the machines that went "
-        "through it. With crt, the cycles of a product follow the length of the modulus (fit=modulus), so "
-        f"products modulo a prime take half as long; at {SILICON_NBITS} bits the steps around them cost more "
-        f"than that saves. Blinding lengthens exponents by 64 bits, and at {SILICON_NBITS} bits by "
-        f"{SILICON_NBITS}, which triples the number of digits modulo a prime.",
+        "microinstruction, without running hardware (`modexlab show --costs` covers other designs as "
+        f"well). At {SILICON_NBITS} bits, cycles, area and energy are measured by the flow for the machines "
+        "that went through it. With crt, the cycles of a product follow the length of the modulus "
+        f"(fit=modulus), so products modulo a prime take half as long; at {SILICON_NBITS} bits the steps "
+        "around them cost more than that saves. Blinding lengthens exponents by 64 bits, and at "
+        f"{SILICON_NBITS} bits by {SILICON_NBITS}, which triples the number of digits modulo a prime.",
         COLUMNS,
         lines,
     )

@@ -70,23 +70,21 @@ MOST_FLOW_NBITS = MOST_FPGA_NBITS = 64
 _RESOURCES = {"lut": "lut", "ff": "ff", "dsp": "dsp", "alm": "alm", "le": "alm", "slice": "slice"}
 # remarks on whole papers
 NOTES = {
-    "000": "Paper 000: its times follow from the delay of an operator and not from the clock that its "
-    "systems reach, and its logic "
-    "elements are a unit of its own: ALMs of ours stand beside them, each as a ratio to the paper's MM (M) "
-    "of the same width.",
-    "001": "Paper 001: the message that its systems encrypt is not said, ours is 5745 of its Figure 1; the "
-    "cycles of naive machines "
-    "depend on it. Its areas and energies are of layouts, made by commercial tools with DesignWare "
-    "multipliers.",
-    "002": "Paper 002: its total counts products alone; systolic-002 takes a cycle a word more, until the "
-    "last word is there. At the "
-    "paper's widths it takes moduli two bits shorter (`modexlab show papers 002 --errata`).",
-    "003": "Paper 003: a request of serial-003 is taken when its numbers are in the memories, which the "
-    "paper does not count either. "
-    "Ours is the whole machine with its handshakes; slices are estimated from LUTs and registers.",
-    "004": "Paper 004: its cycles are means over keys that it does not name. One key of ours stands for "
-    "them here; over hundreds the "
-    "twins come within 2 % (tests/papers/test_paper_004.py). ALMs of ours are an estimate.",
+    "000": "Paper 000: its times follow from the delay of an operator, not from the clock that its systems "
+    "reach. Its logic elements are a unit of their own; our ALMs are shown next to them, each as a ratio to "
+    "the paper's MM (M) of the same width.",
+    "001": "Paper 001: it does not state the message that its systems encrypt. Ours is 5745, from its Figure "
+    "1; the cycles of naive machines depend on it. Its areas and energies are of layouts made by commercial "
+    "tools with DesignWare multipliers.",
+    "002": "Paper 002: its total counts products alone; systolic-002 takes one more cycle per word, until "
+    "the last word is complete. At the paper's widths it accepts moduli two bits shorter (`modexlab show "
+    "papers 002 --errata`).",
+    "003": "Paper 003: serial-003 accepts a request when its numbers are in the memories; the paper does not "
+    "count loading either. Ours is the whole machine with its handshakes; slices are estimated from LUTs and "
+    "registers.",
+    "004": "Paper 004: its cycles are means over keys that it does not name. Here one key of ours represents "
+    "them; over hundreds of keys the twins agree within 2 % (tests/papers/test_paper_004.py). Our ALMs are "
+    "an estimate.",
 }
 
 
