@@ -2,4 +2,4 @@
 
 
 class NoMeasurement(RuntimeError):
-    """A program or a machine that is measured failed, so that its figures would mean nothing."""
+    """A measured program or machine failed, so its figures would be meaningless."""
