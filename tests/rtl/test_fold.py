@@ -1,5 +1,5 @@
-"""Reduction by rows of residues: the bounds that fl/multipliers/row_fold.py claims, its units, and the
-machine on drawn operands.
+"""Reduction by rows of residues: the bounds of fl/multipliers/row_fold.py, its units, and the machine on
+random operands.
 """
 
 from random import Random
@@ -33,7 +33,7 @@ DESIGN, CONSTANT_TIME = find("fold"), find("fold-ct")
 
 @st.composite
 def moduli(draw, nbits):
-    """Any modulus, a short one, or a corner."""
+    """An arbitrary modulus, a short one, or a corner case."""
     top = (1 << nbits) - 1
     corners = st.sampled_from((1, 2, 3, 1 << nbits - 1, (1 << nbits - 1) + 1, top - 1, top))
     return draw(st.one_of(st.integers(1, top), st.integers(1, 1 << nbits // 2), corners))
@@ -45,8 +45,8 @@ def moduli(draw, nbits):
 @draws(300)
 @given(st.data())
 def test_folds_stay_below_their_bound(data):
-    """Hypothesis: any pair of words of a product folds to its residue, below the bound, whose products fold
-    again; and the tail ends it.
+    """Hypothesis: any pair of words of a product folds to its residue below the bound, products of which can
+    be folded again; the final division completes it.
     """
     shape = FoldShape(data.draw(st.integers(8, 64)), data.draw(st.integers(1, 4)))
     mod = data.draw(moduli(shape.nbits))
@@ -67,7 +67,7 @@ def test_folds_stay_below_their_bound(data):
 
 @parametrize("nbits", [8, 16, 32, 33, 64])
 def test_the_largest_fold_of_all(nbits):
-    """Rows of the largest residues, all taken: below the bound, and the columns are as few as it allows."""
+    """The sum of all largest rows is below the bound, and the number of columns is minimal."""
     shape = FoldShape(nbits)
     largest = (1 << nbits) - 2
     both = (1 << shape.product_nbits - 1) - 1
@@ -92,7 +92,7 @@ def test_what_a_shape_refuses():
 
 
 def test_units():
-    """Each of them on drawn words of 9 bits, against plain arithmetic."""
+    """Each unit on random words of 9 bits, compared with integers."""
     nbits, rng = 9, Random(9)
     shape = FoldShape(nbits)
     wide = (1 << shape.product_nbits) - 1
@@ -130,7 +130,7 @@ def test_units():
 
 @parametrize("nbits", one_now((16, 9, 31, 32, 33, 47, 64), 16))
 def test_drawn_operands(nbits):
-    """Any modulus, even ones too, any base and exponent: the power, in the cycles of the formula."""
+    """Arbitrary moduli, even ones too, bases and exponents: the power, in the cycles of the formula."""
     rng = Random(nbits)
     top = (1 << nbits) - 1
     corners = (1, 2, 3, top, top - 1, 1 << nbits - 1)
@@ -155,7 +155,7 @@ def test_drawn_operands(nbits):
 @draws(50)
 @given(st.data())
 def test_functional_level_of_any_width(data):
-    """Hypothesis: FL, which folds as the machine does, and the formula of all exponents of a length."""
+    """Hypothesis: FL, which folds like the machine, and the same cycles for all exponents of a length."""
     nbits = data.draw(st.integers(8, 64))
     base, exp = (data.draw(any_word(nbits)) for _ in range(2))
     mod = data.draw(moduli(nbits))
@@ -166,8 +166,8 @@ def test_functional_level_of_any_width(data):
 
 
 def test_constant_time():
-    """fold-ct: as many cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0
-    is answered at once.
+    """fold-ct: equal cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0 is
+    answered at once.
     """
     nbits, rng = 8, Random(4)
     machine = CONSTANT_TIME.at(nbits)
@@ -183,7 +183,7 @@ def test_constant_time():
 
 @parametrize("residues_per_cycle", one_now((1, 3, 4), 1))
 def test_other_chains(residues_per_cycle):
-    """Fewer or more residues a cycle: other cycles, the same results."""
+    """Fewer or more residues per cycle: different cycles, the same results."""
     rng = Random(residues_per_cycle)
     machine = DESIGN.at(8, residues_per_cycle=residues_per_cycle)
     operands = [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(200)]
@@ -192,16 +192,14 @@ def test_other_chains(residues_per_cycle):
 
 
 def test_one_cycle_of_reset_is_enough():
-    """In any cycle of an operation; what the stages hold then does not reach the request that follows at
-    once.
-    """
+    """Reset in any cycle of an operation: the contents of the stages do not affect the next request."""
     machine = stepped(FoldExp(FoldShape(8)))
     machine.ostream.rdy @= 1
     machine.reset @= 1
     machine.sim_tick()
 
     def answer(base, exp, mod, ticks):
-        """The result, if it is there after so many cycles."""
+        """The result, if it is offered within this many cycles."""
         machine.reset @= 0
         machine.istream.val @= 1
         machine.istream.msg @= type(machine.istream.msg)(base, exp, mod)

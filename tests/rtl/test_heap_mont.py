@@ -1,5 +1,5 @@
-"""The product through one bit heap: FL, CL and RTL run the same table, for all kinds of rows, delays, streams
-and ways to add up.
+"""The product by one bit heap: FL, CL and RTL run the same table, for all kinds of rows, delays, streams and
+final additions.
 """
 
 from random import Random
@@ -57,7 +57,7 @@ UNITS = [
 
 @parametrize("nbits, w, how", UNITS)
 def test_table_at_every_level_and_stage(nbits, w, how):
-    """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
+    """The stamps of CL and of RTL at every stage are equal, with delays and stalls."""
     delay = delay_of(how)
     rows = scaled.table(nbits, w, quotient_delay=delay)
     stages = ("python", "verilog", "native") if w == 4 else ("native",)
@@ -70,8 +70,8 @@ def test_table_at_every_level_and_stage(nbits, w, how):
 
 @parametrize("nbits, w, how", UNITS)
 def test_formula(nbits, w, how):
-    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none
-    knows its operands.
+    """The cycles of a single product equal the formula, those of two products `pair`; neither depends on the
+    operands.
     """
     unit = timing(nbits, w, how)
     delay, loads, adds = delay_of(how), int(how.get("loads", 1)), int(how.get("adds", 1))
@@ -101,7 +101,9 @@ def test_formula(nbits, w, how):
     ],
 )
 def test_any_stream(nbits, w, how):
-    """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
+    """Hypothesis: arbitrary streams of products with arbitrary delays and stalls: CL and RTL agree in every
+    stamp.
+    """
     delay = delay_of(how)
 
     def length(n):
@@ -143,8 +145,8 @@ WIDE = (
 @regress
 @parametrize("nbits, w, how, count", WIDE)
 def test_wide(nbits, w, how, count):
-    """The corners, then many random products, natively; each answer is compared with integers, each latency
-    with the formula.
+    """The corners, then many random products, natively; responses are compared with integers, latencies with
+    the formula.
     """
     delay = delay_of(how)
     unit = timing(nbits, w, how)
@@ -169,7 +171,7 @@ def test_wide(nbits, w, how, count):
 
 
 def test_the_catalogue_is_among_the_wide_ones():
-    """At each width of the table of cores the digit that the catalogue takes has 10^5 products in `make
+    """At each width of the table of cores, the digit of the catalogue is tested with 10^5 products in `make
     regress`.
     """
     many = {(nbits, w) for nbits, w, how, count in WIDE if not how and count >= 1e5}
@@ -183,8 +185,8 @@ def test_the_catalogue_is_among_the_wide_ones():
 @regress
 @parametrize("nbits, options", [(1024, {}), (1024, {"crt": True}), (2048, {"crt": True}), (2048, {})])
 def test_a_private_operation_is_that_of_openssl(nbits, options):
-    """Natively: the machine of the catalogue makes OpenSSL's PKCS#1 v1.5 signature, in as many cycles as the
-    formula says.
+    """Natively: the machine of the catalogue computes OpenSSL's PKCS#1 v1.5 signature, in the cycles of the
+    formula.
     """
     other = openssl_rsa.generate_private_key(65537, nbits)
     signature = int.from_bytes(other.sign(b"modexlab", padding.PKCS1v15(), SHA256()), "big")
@@ -207,9 +209,7 @@ LINES = [
 
 
 class HeapOfWord(Component):
-    """A heap whose rows are cut from one word, so that it has a stream to be driven by: the answer is the
-    sum.
-    """
+    """A heap whose rows are slices of one word, driven by a stream; the response is the sum."""
 
     def construct(s):
         plan = plan_heap(LINES, 12)
@@ -249,7 +249,7 @@ def test_heap():
 @draws(10)
 @given(st.data())
 def test_heap_of_any_rows(data):
-    """Hypothesis: the pair of any plan is the sum of its rows."""
+    """Hypothesis: the pair of an arbitrary plan is the sum of its rows."""
     ends = st.tuples(st.integers(0, 20), st.integers(0, 20), st.floats(0, 1))
     lines = [Line(late, min(a, b), max(a, b) + 1) for a, b, late in data.draw(st.lists(ends, min_size=3))]
     heap = stepped(BitHeap(plan_heap(lines, 30)))

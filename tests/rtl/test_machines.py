@@ -1,5 +1,5 @@
-"""Machines: every design of the catalogue under every schedule it allows runs the table of
-exponentiations.
+"""Machines: every design of the catalogue runs the table of exponentiations under every schedule that it
+allows.
 """
 
 from contextlib import nullcontext
@@ -38,10 +38,10 @@ from tests.tables.mod_exp import PAPER_001
 from tests.tables.rows import ModExpRow
 
 DESIGNS = designs()
-OF_DOMAIN = {design.domain: design for design in reversed(DESIGNS)}  # the first of each
+OF_DOMAIN = {design.domain: design for design in reversed(DESIGNS)}  # the first design of each domain
 CONVERTING = ("mont-001", "systolic")
 EVERY_SCHEDULE = ("mont-001",)
-# what a control has, or is built alike into all units: on these designs in `make test`
+# features of a controller, or the same in all units: tested on these designs in `make test`
 SHOWN_BY = {
     "forward": ("mont",),
     "scan": ("mont-ct", "fold"),
@@ -50,11 +50,11 @@ SHOWN_BY = {
 
 
 def choices(design, name):
-    """The legal values of a parameter, if the design has it."""
+    """The legal values of a parameter, or () if the design does not have it."""
     return next((param.legal for param in design.params if param.name == name), ())
 
 
-# every design with every schedule, and every choice that changes control away from its default
+# every design with every schedule, and with every other value of a parameter of the controller
 SCHEDULED = [
     (design, {"schedule": schedule}) for design in DESIGNS for schedule in choices(design, "schedule")
 ]
@@ -77,9 +77,9 @@ SHAPES = [
     {"gated": True},
     {"multiplier_bits_per_cycle": 2},
     {"quotient_bits_per_cycle": 4},
-    {"digit_nbits": 4, "words": 2},  # moduli of 6 bits
+    {"digit_nbits": 4, "words": 2},  # moduli have 6 bits
 ]
-MORE_SHAPES = [  # the tests of their units have them too
+MORE_SHAPES = [  # also covered by the tests of their units
     {"steps_per_stage": 2, "nstages": 2, "pipelined": False},
     {"add_red": "carry-save"},
     {"doublings_per_cycle": 1},
@@ -94,7 +94,9 @@ SHAPED = [
 
 
 def table(design, nbits, exp_nbits=None, **settings_):
-    """The table for a design: all moduli, those that are short enough, or the one that it is made for."""
+    """The table for a design: all moduli, those that are short enough, or the one for which it is
+    generated.
+    """
     machine = design.at(nbits, **settings_)
     rows = mod_exp.table(machine.modulus_nbits, exp_nbits, mod=machine.modulus)
     if machine.modulus_nbits < nbits:
@@ -114,8 +116,9 @@ def label(case):
 
 
 def marked(cases):
-    """The cases as parameters. `make regress` has MORE_SHAPES, siblings' shapes, and other schedules than a
-    design's own, which make test has of one design (EVERY_SCHEDULE)."""
+    """The cases as parameters. `make regress` has MORE_SHAPES, shapes of siblings, and schedules other than a
+    design's own, which `make test` runs for one design (EVERY_SCHEDULE).
+    """
 
     def is_later(design, how):
         if how.get("schedule", design.schedule) == design.schedule:
@@ -133,14 +136,15 @@ def marked(cases):
 
 @parametrize("design", DESIGNS, ids=label)
 def test_table_at_the_functional_level(design):
-    """Every design, as it is."""
+    """Every design with its defaults."""
     check_fl_mod_exps(design, table(design, 8), 8)
 
 
 @parametrize("design, how", marked(SCHEDULED + VARIED + SHAPED))
 def test_table_at_every_level(design, how):
-    """8 bits: FL, CL and RTL give the row's answer; CL and native RTL in the same cycles, stalls included
-    for the design as it is."""
+    """8 bits: FL, CL and RTL give the expected result; CL and native RTL in the same cycles, with stalls for
+    the default parameters.
+    """
     rows = table(design, 8, **how)
     check_fl_mod_exps(design, rows, 8, **how)
     stalls = [Stall(seed=5, source=0.2, sink=0.3)] if how == {"schedule": design.schedule} else []
@@ -161,8 +165,8 @@ def test_table_at_every_level(design, how):
     ids=label,
 )
 def test_stages_agree(design):
-    """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and
-    stalls.
+    """8 bits: simulation in Python, co-simulation in Verilog, and native simulation agree in every stamp,
+    with delays and stalls.
     """
     everything = table(design, 8)
     rows = everything[::3] + [row for row in everything if "as usual" in row.name or "above" in row.name]
@@ -180,8 +184,8 @@ def test_stages_agree(design):
 )
 @parametrize("schedule", one_now(("right-to-left-2", "right-to-left-1"), "right-to-left-2"))
 def test_exponent_0_of_paper_001(name, base, cycles, schedule):
-    """The published RTL looks at the exponent behind a step: exponent 0 takes the cycles of exponent 1, at
-    all levels.
+    """The published RTL tests the exponent after a step: exponent 0 takes the cycles of exponent 1, at all
+    levels.
     """
     design = find(name)
     mod = 0xBFFFFFE3
@@ -197,7 +201,7 @@ MOST_NATIVE_CYCLES, MOST_PYTHON_CYCLES = 20_000_000, 1_000_000
 
 
 def affordable(design, rows, nbits, most):
-    """The rows, but for those that would bring more than so many cycles: wide digit-serial machines take
+    """The rows, without those that would exceed this many cycles in total: wide digit-serial machines need
     millions for one.
     """
     kept, total = [], 0
@@ -211,7 +215,7 @@ def affordable(design, rows, nbits, most):
 
 
 def widths(design):
-    """The widths at which a design exists; all but a few of the first of a multiplier are left to `make
+    """The widths that a design supports; only a few of the first design of a multiplier run outside `make
     regress`.
     """
     at_once = {"mont": (64,), "naive": (64,), "heap": (64,), "serial-003": (16,)}.get(design.name, ())
@@ -229,7 +233,7 @@ def widths(design):
 
 @parametrize("design, nbits", [case for design in DESIGNS for case in widths(design)])
 def test_all_widths(design, nbits):
-    """The table natively at every width; exponents are short where the machine is wide."""
+    """The table natively at every width, with short exponents on wide machines."""
     rows = table(design, nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     rows = affordable(design, rows, nbits, MOST_NATIVE_CYCLES)
     check_fl_mod_exps(design, rows, nbits)
@@ -243,7 +247,7 @@ def test_all_widths(design, nbits):
 @parametrize("nbits", one_now((15, 31, 33, 63, 100), 33))
 @parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "heap", "systolic"], "mont"))
 def test_odd_widths(name, nbits):
-    """Widths that are no power of two, and one below (where widths of indices change)."""
+    """Widths that are not powers of two, and one below a power (where widths of indices change)."""
     design = find(name)
     rows = table(design, nbits, exp_nbits=min(nbits, 12))
     check_native(design, rows, nbits)
@@ -253,16 +257,16 @@ def test_odd_widths(name, nbits):
 @parametrize("nbits", [512, 1024, 2048])
 @parametrize("name", ["mont", "mont-ct", "systolic"])
 def test_full_length_exponents(name, nbits):
-    """Exponents as long as the modulus."""
+    """Exponents of the length of the modulus."""
     design = find(name)
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
     check_native(design, rows, nbits)
 
 
-# (operation, machine) -> cycles of the paper's own RTL without processor, of which the twins may be 5 % off
+# the cycles of the paper's own RTL without processor; the twins may differ by 5 %
 @parametrize("design", [design for design in DESIGNS if design.paper == "001"], ids=label)
 def test_twins_of_the_paper(design):
-    """The twins of paper 001 take as many cycles as the paper's RTL, on its operands."""
+    """The twins of paper 001 have the cycles of the paper's RTL on its operands, within 5 %."""
     for row, published in zip(PAPER_001, by_name("001", "RTL")[design.name].values(), strict=True):
         (cycles,) = run_native(design, [row], 32).latencies
         assert abs(cycles - published) <= 0.05 * published, (row.name, cycles, published)
@@ -297,7 +301,7 @@ CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.at(16, **h
     ],
 )
 def test_constant_time(design, how):
-    """All exponents of a length, or all exponents if promised, take the same cycles, whatever the base."""
+    """All exponents of a length, or all exponents if promised, take the same cycles, for every base."""
     nbits = 16
     machine = design.at(nbits, **how)
     mod = machine.modulus or (1 << machine.modulus_nbits) - 15
@@ -310,7 +314,7 @@ def test_constant_time(design, how):
     def check(exps, base):
         by_length = {}
         requests = [machine.carried(base, exp, mod) for exp in exps]
-        latencies = simulation.run(requests, source_delays=longest).latencies  # none behind another
+        latencies = simulation.run(requests, source_delays=longest).latencies  # one at a time
         for exp, latency in zip(exps, latencies, strict=True):
             by_length.setdefault(0 if every else exp.bit_length(), set()).add(latency)
         assert all(len(cycles) == 1 for cycles in by_length.values()), by_length
@@ -321,7 +325,7 @@ def test_constant_time(design, how):
 
     try:
         full = design.at(8, scan="full", **how)
-    except BadInput:  # it has no such parameter, or not with this schedule
+    except BadInput:  # no such parameter, or not with this schedule
         return
     assert full.promises.every_exponent
     with simulate(full.rtl(), "native") as simulation:
@@ -330,7 +334,7 @@ def test_constant_time(design, how):
 
 
 def test_a_design_that_is_not_constant_time_is_found_out():
-    """The check above can fail: the plain machine's cycles tell exponents of a length apart."""
+    """The check above can fail: the cycles of the plain machine distinguish exponents of a length."""
     run = ran(find("naive-001").at(8).rtl(), [(7, exp, 251) for exp in range(128, 256)])
     assert len(set(run.latencies)) > 1
 
@@ -351,7 +355,7 @@ OPERANDS = st.tuples(*[any_word(8)] * 3)
     ],
 )
 def test_any_exponentiation(design, how):
-    """Hypothesis: any operands at all at 8 bits, legal or not: status, result and formula."""
+    """Hypothesis: arbitrary operands at 8 bits, legal or not: status, result and formula."""
     with simulate(design.at(8, **how).rtl(), "native") as simulation:
 
         @draws(300)
@@ -371,7 +375,7 @@ def test_any_exponentiation(design, how):
 
 
 def test_status_is_what_require_refuses():
-    """`require` refuses in words the operands that the hardware answers with a status."""
+    """`require` rejects exactly the operands that the hardware refuses with a status."""
     design = find("mont")
     for row in mod_exp.corners(16, 16):
         status = row.golden(design, 16)[0]

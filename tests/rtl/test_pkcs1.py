@@ -1,5 +1,5 @@
-"""PKCS#1 v1.5: padding and unpadding at three levels, against `rsa`, `cryptography` and the encodings of the
-vectors.
+"""PKCS#1 v1.5: padding and unpadding at three levels, compared with `rsa`, `cryptography` and the encodings
+of the test vectors.
 """
 
 import itertools
@@ -39,7 +39,7 @@ STALL = Stall(seed=5, source=0.3, sink=0.4)
 class PadWithLfsr(Component):
     """Pkcs1Pad with a deterministic byte source; every `pause`-th cycle has no byte.
 
-    The source fails with the byte of number `dead` that is taken (0: from the beginning, -1: never).
+    The source fails at its byte number `dead` (0: from the beginning, -1: never).
     """
 
     def construct(s, nbits, pause=0, dead=-1):
@@ -77,8 +77,8 @@ class PadWithLfsr(Component):
 
 
 def pad_rows(nbytes, count=24):
-    """{sign, length, message}: no bytes, one, the most, too many; messages of 0, of ones, with bytes above
-    their length.
+    """{sign, length, message}: no bytes, one, the maximum, too many; messages of zeros, of ones, with bytes
+    above their length.
     """
     rng = Random(nbytes)
     most = longest(nbytes)
@@ -102,13 +102,13 @@ def kind_of(sign):
 
 
 def pad_cycles(length, waits=0):
-    """Cycles of Pkcs1Pad; `waits` of them brought no byte of padding."""
+    """Cycles of Pkcs1Pad; `waits` of them had no byte of padding."""
     return 1 if length > LONGEST else NBYTES + 1 + waits
 
 
 @parametrize("pause", [0, 3])
 def test_padding_at_every_stage(pause):
-    """Encodings and stamps are the same; without pauses the formula holds, the bytes of 0 among the waits."""
+    """Encodings and stamps are equal; without pauses the formula holds, where zero bytes count as waits."""
     rows = pad_rows(NBYTES) * 3
     source = lfsr_not_random()
     expected, cycles = [], []
@@ -135,7 +135,7 @@ def test_padding_at_every_stage(pause):
 
 
 def test_without_random_bytes_there_is_no_encryption():
-    """Signatures want none."""
+    """Signatures need no random bytes."""
     rows = [(0, 3, 7), (1, 3, 7), (0, LONGEST, 1)]
     run = ran(PadWithLfsr(NBITS, 0, 0), rows, "python")
     assert run.responses == [
@@ -149,12 +149,14 @@ def test_without_random_bytes_there_is_no_encryption():
 
 @parametrize("dead", range(0, 2 * (NBYTES - 3 - 2) + 2))
 def test_a_source_that_fails_in_the_middle(dead):
-    """With any byte, the last one of the padding among them: from then on there is no encoding."""
+    """The source fails at any byte, the last one of the padding included: from then on there is no
+    encoding.
+    """
     rows = [(0, 2, 0x1234)] * 3
     status = [answer[0] for answer in ran(PadWithLfsr(NBITS, 0, dead), rows, "python").responses]
     good = status.count(Padded.OK)
     assert status == [Padded.OK] * good + [Padded.NO_RANDOM] * (3 - good)
-    # those are good whose last byte was drawn, and the end of the encoding reached, before byte number `dead`
+    # those succeed whose last byte was taken, and whose end was reached, before byte number `dead`
     drawn = [place for place, byte in enumerate(itertools.islice(lfsr_not_random(), 200), 1) if byte]
     ends = [drawn[(number + 1) * (NBYTES - 5) - 1] for number in range(3)]
     assert good == sum(end < dead for end in ends)
@@ -164,7 +166,7 @@ def test_a_source_that_fails_in_the_middle(dead):
 
 
 def unpad_rows(nbytes):
-    """{sign, em}: good encodings, and each thing wrong that can be, alone."""
+    """{sign, em}: valid encodings, and each possible single error."""
     rng = Random(nbytes)
     source = lfsr_not_random(nbytes + 1)
     rows = []
@@ -184,8 +186,8 @@ def unpad_rows(nbytes):
 
 
 def judged(sign, em, nbytes):
-    """By the encodings of the vectors, which share nothing with fl/pkcs1.py; of type 1 by what it must have
-    been made from.
+    """The expected result, by the encodings of the test vectors, which are independent of fl/pkcs1.py; for
+    type 1, by its possible messages.
     """
     if not sign:
         found = encoding.pkcs1_decode(em, nbytes)
@@ -200,7 +202,7 @@ def judged(sign, em, nbytes):
 
 @parametrize("implicit", [False, True])
 def test_unpadding_at_every_level_and_stage(implicit):
-    """One answer for all that is wrong, in the same cycles as a good one."""
+    """All malformed encodings give the same response, in the cycles of a valid one."""
     rows = unpad_rows(NBYTES)
     expected = [judged(sign, em, NBYTES) for sign, em in rows]
     assert 20 < sum(opened.good for opened in expected) < len(rows) - 200
@@ -223,7 +225,7 @@ def test_unpadding_at_every_level_and_stage(implicit):
 @draws(60)
 @given(st.data())
 def test_any_key_and_message(data):
-    """FL over widths; what is padded comes back, what is changed in its frame does not."""
+    """FL over widths: a padded message is recovered, and an encoding with a changed frame is not."""
     nbytes = data.draw(st.integers(12, 512))
     kind = data.draw(st.sampled_from(Kind))
     length = data.draw(st.integers(0, longest(nbytes)))
@@ -240,7 +242,7 @@ def test_any_key_and_message(data):
 
 
 def test_rsa_and_cryptography_read_what_we_pad():
-    """Encrypted with `pow`, decrypted by them; and the other way round."""
+    """Encrypted with `pow` and decrypted by the packages, and vice versa."""
     public, private = rsa.newkeys(512)
     nbytes = 64
     for message in (b"", b"x", b"\0\0zero", bytes(range(53))):
@@ -277,7 +279,7 @@ def test_lint():
 
 
 def test_cutoffs():
-    """SP 800-90B, 4.4: of one bit the table's 21 and 311; of eight 4 and 13 in 512."""
+    """SP 800-90B, 4.4: for one bit the 21 and 311 of the table; for eight bits 4, and 13 in 512."""
     assert [repetition_cutoff(entropy) for entropy in (1, 8, 0.5)] == [21, 4, 41]
     assert [proportion_cutoff(entropy) for entropy in (1, 8)] == [311, 13]
 
@@ -293,7 +295,7 @@ def streams():
 
 
 def fails_at(sent, place):
-    """Whether a source of 8 bits a byte fails: 4 equal in a row, or 13 equal to the first of a window."""
+    """Whether a source of 8 bits per byte fails: 4 equal in a row, or 13 equal to the first of a window."""
     in_a_row = sent[max(0, place - 3) : place + 1]
     window = sent[place - place % WINDOW : place + 1]
     return in_a_row == [sent[place]] * 4 or window.count(window[0]) == 13
@@ -302,7 +304,7 @@ def fails_at(sent, place):
 @parametrize("name, sent", list(streams()))
 @parametrize("startup", [0, 16])
 def test_health(name, sent, startup):
-    """The stream ends behind the byte that fails."""
+    """The stream ends after the byte that fails."""
     fails = [place for place in range(len(sent)) if fails_at(sent, place)]
     assert bool(fails) == (name in ("stuck", "biased"))
     last = fails[0] if fails else len(sent) - 1
@@ -325,7 +327,7 @@ def test_health(name, sent, startup):
 
 
 def test_the_sequence_that_is_not_random():
-    """As the model has it, and as the polynomial: a recurrence of bits."""
+    """The hardware equals the model, and both the polynomial: a recurrence of bits."""
     found = list(itertools.islice(lfsr_not_random(), 300))
     unit = stepped(LfsrNotRandom())
     seen = []

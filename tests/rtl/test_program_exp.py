@@ -1,8 +1,9 @@
-"""Machines that execute programs: RTL, cycle-level twin, the rule by words and the closed formula agree in
-every answer and every cycle.
+"""Machines that execute programs: RTL, cycle-level twin, the sum over microinstructions and the closed
+formula agree in every result and every cycle.
 
-A case is a design of the catalogue with its protections. `make test` has a few that differ in domain, units,
-widths that follow the modulus, forwarding, windows and protections; `make regress` has all combinations.
+A case is a design of the catalogue with its countermeasures. `make test` has a few that differ in domain,
+units, widths that follow the modulus, forwarding, windows and countermeasures; `make regress` has all
+combinations.
 """
 
 import dataclasses
@@ -49,9 +50,9 @@ def case(name, later=True, nbits=16, **settings):
 
 AT_ONCE = [
     case("mont", False, fit="modulus", **EVERYTHING),
-    # units of 8 bits, with more ones in a scaled modulus than it has bits
+    # units of 8 bits, with a scaled modulus of more low ones than the modulus has bits
     case("heap", False, **EVERYTHING),
-    # blocks of 6 bits, which are not as many doublings as fit in the cycles of a width of 60
+    # blocks of 6 bits, which do not divide into the doublings per cycle at a width of 60
     case("mont", False, nbits=60, schedule="fixed-window", crt=True, verify=True, fit="modulus"),
     case("mont", False, schedule="ladder", crt=True, blind="exponent", verify=True, forward=False),
     case("ssmm-ct", False, schedule="fixed-window", crt=True, blind="message", window=1, fit="modulus"),
@@ -67,7 +68,7 @@ MORE = [
     for name in OF_DOMAIN.values()
     for how in ({}, {"schedule": "ladder"}, {"window": 1}, {"window": 5}, {"crt": False})
 ]
-# on a scaled modulus, whose products follow the primes by the width of their units
+# on a scaled modulus, with units of the width of the primes
 HEAP = [
     case("heap", **{"schedule": schedule, "digit_nbits": digit, **protection})
     for schedule, digit, protection in itertools.product(SECRET, (4, 10), PROTECTIONS)
@@ -92,12 +93,12 @@ MORE += [
     case("naive", schedule="right-to-left-2", verify=True),
     case("naive", schedule="always", blind="both", verify=True),
     case("mont", schedule="right-to-left-1", blind="message", verify=True),
-    case("ssmm", fit="machine", **EVERYTHING),  # its cycles are those of its operands
+    case("ssmm", fit="machine", **EVERYTHING),  # its cycles depend on its operands
 ]
 
 
 def run(machine, level, stage, rows, stall):
-    """All operations, whose answers are compared."""
+    """Run all operations and compare their responses."""
     made = ran(getattr(machine, level)(), [row.request for row in rows], stage, stall=stall)
     for row, answer in zip(rows, made.responses, strict=True):
         words = f"{row.name} at stage {stage} gives {brief(answer)}, expected {brief(row.golden)}"
@@ -119,7 +120,9 @@ def check_cycles(machine, rows, made):
 
 
 def compare(machine, count):
-    """Native RTL and the twin: answers, and with stalls and without, the cycle of every handshake."""
+    """Compare native RTL and the twin: responses, and the cycle of every handshake, with and
+    without stalls.
+    """
     rows = operations(machine, count)
     check_cycles(machine, rows, run(machine, "rtl", "native", rows, None))
     rtl, twin = (
@@ -131,13 +134,17 @@ def compare(machine, count):
 
 @parametrize("name, nbits, how", [*AT_ONCE, *ALL, *HEAP, *MORE])
 def test_private_operations(name, nbits, how):
-    """Several keys, with requests that are refused between: RTL = CL = rule = formula = `pow`."""
+    """Several keys, with refused requests in between: RTL = CL = sum over microinstructions = formula =
+    `pow`.
+    """
     compare(machine_of(name, nbits, **how), 4)
 
 
 @parametrize("nbits, asked, taken", [(2048, 4, 3), (2048, 1, 1), (512, 5, 4), (32, 16, 2)], ids=str)
 def test_doublings_that_are_worth_while(nbits, asked, taken):
-    """The fewest doublings that reach R^2 first are chosen; more may take longer."""
+    """The smallest number of doublings, up to the requested one, that reaches R^2 in the fewest cycles is
+    chosen; more may take longer.
+    """
     machines = [machine_of("heap", nbits, doublings_per_cycle=index) for index in range(1, asked + 1)]
     assert machines[-1].plan.doublings_per_cycle == taken
     cycles = [machine.cycles(2, 3, (1 << nbits) - 1) for machine in machines]
@@ -148,7 +155,7 @@ def test_doublings_that_are_worth_while(nbits, asked, taken):
 @parametrize("nbits", [18, 34, 64])
 @parametrize("name", [*OF_DOMAIN.values(), "heap"])
 def test_other_widths(name, nbits):
-    """Widths that are no power of two, and one at which random factors have their full length."""
+    """Widths that are not powers of two, and one at which random factors have their full length."""
     fit = {"fit": "modulus" if nbits == 64 else "machine"} if name != "heap" else {}
     shape = {"steps_per_stage": 2} if name == "mont" and nbits != 64 else {}
     compare(machine_of(name, nbits, **fit, **shape, **EVERYTHING), 3)
@@ -164,7 +171,9 @@ def test_other_widths(name, nbits):
     ],
 )
 def test_stages_agree(name, nbits, how):
-    """Simulated in Python, co-simulated in Verilog, and native: every stamp, with stalls."""
+    """Simulation in Python, co-simulation in Verilog, and native simulation agree in every stamp, with
+    stalls.
+    """
     machine = machine_of(name, nbits, **how)
     rows = operations(machine, 1)
     runs = [stamps(run(machine, "rtl", stage, rows, BOTH)) for stage in ("python", "verilog", "native")]
@@ -176,8 +185,8 @@ def test_stages_agree(name, nbits, how):
     [*AT_ONCE[:2], *(case(name, fit="modulus", **EVERYTHING) for name in ("naive", "ssmm-ct"))],
 )
 def test_wrong_keys(name, nbits, how):
-    """Numbers that do not belong together: the statuses of the oracle, after its cycles, and no result; the
-    next operation works.
+    """Inconsistent numbers: the statuses and cycles of the interpreter, no result, and the next operation
+    works.
     """
     machine = machine_of(name, nbits, **how)
     names = machine.programmed.names
@@ -244,7 +253,7 @@ PLAIN += [
     )
 ]
 PLAIN.append(case("heap", digit_nbits=4, doublings_per_cycle=2, halvings_per_cycle=2))
-# bases that are longer than the blocks of a short modulus
+# bases longer than the blocks of a short modulus
 PLAIN += [
     case("naive", nbits=32, schedule=schedule, fit="modulus")
     for schedule in ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")
@@ -265,7 +274,7 @@ def test_table(name, nbits, how):
 
 # ---- constant time
 
-DRAWS = 100_000  # of the cycle rule, over all machines
+DRAWS = 100_000  # evaluations of the cycle rule, over all machines
 CONSTANT = [
     ("mont", {"fit": "modulus", **EVERYTHING}),
     ("naive", {"schedule": "ladder", "crt": True, "fit": "modulus"}),
@@ -279,8 +288,8 @@ CONSTANT = [
 
 
 def secrets(machine, rng):
-    """A request: what is secret is random or a corner, of its length where the machine follows it; what is
-    public is the same.
+    """A request whose secret fields are random or corners, of fixed length if the cycles follow it, and whose
+    public fields are fixed.
     """
     mod = (1 << machine.nbits) - 5
     public = {"mod": mod, "e": 0x103 if machine.nbits > 9 else 3}
@@ -299,7 +308,7 @@ def secrets(machine, rng):
 @regress
 @parametrize("name, how", CONSTANT)
 def test_constant_time_by_the_rule(name, how):
-    """The rule by words gives the same cycles whatever is secret."""
+    """The sum over microinstructions gives the same cycles for all secrets."""
     machine = machine_of(name, 16, **how)
     rng = Random(1)
     programmed = machine.programmed
@@ -316,8 +325,8 @@ def test_constant_time_by_the_rule(name, how):
     ],
 )
 def test_constant_time(name, how):
-    """So does the hardware. Numbers that do not belong together end a program with CRT or a check early: its
-    primes are a key's.
+    """The hardware takes the same cycles, too. The primes are those of a key, as inconsistent numbers end a
+    program with CRT or a check early.
     """
     machine = machine_of(name, 16, **how)
     rng = Random(2)
@@ -352,7 +361,7 @@ def test_all_protections_are_there():
 
 @parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
 def test_exported_rom_has_the_microinstructions(how):
-    """The concatenation of each word has its bits, and the assembly is that of the listing."""
+    """The concatenation of each microinstruction has its bits, and the assembly equals the listing."""
     program, _, shape = machine_of("mont", 16, **how).rtl()._dsl.args
     code = Microcode(program, shape)
     names = {
@@ -376,7 +385,9 @@ def test_exported_rom_has_the_microinstructions(how):
 
 
 def test_another_name_of_a_value_makes_another_type():
-    """PyMTL3 shares a bitstruct between programs with the same fields."""
+    """PyMTL3 shares a bitstruct between programs with the same fields, so the names of values must be part of
+    it.
+    """
     program, _, shape = machine_of("mont", 16, **EVERYTHING).rtl()._dsl.args
     code, other = Microcode(program, shape), Microcode(program, shape)
     vars(other)["fields"] = [

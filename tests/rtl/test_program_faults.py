@@ -1,8 +1,8 @@
 """Single-bit faults in machines that verify their results: no wrong result is released.
 
-A fault flips one bit once, in a register, in a memory or in what a unit answers, or one bit of a ROM for
-good. Without the check the same faults let wrong results out. A machine may hang: nothing leaves then, and it
-is counted. `pytest -s` prints the numbers.
+A fault flips one bit once, in a register, in a memory or in the response of a unit, or one bit of a ROM
+permanently. Without the check the same faults let wrong results out. A machine may hang: then it releases
+nothing, and it is counted. `pytest -s` prints the numbers.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ MOST_CYCLES = 1_000_000
 
 @dataclass
 class Attacked:
-    """A machine with a key, a few operations, and the faults that they meet."""
+    """A machine with a key, a few operations, and the faults injected into them."""
 
     machine: Machine
     seed: int = 1
@@ -61,18 +61,16 @@ class Attacked:
 
     @property
     def control(self):
-        """All other registers: counters, flags, the exponent, what units are at."""
+        """All other registers: counters, flags, the exponent, the state of units."""
         return [register for register in self.model.registers if "memory.words" not in register.path]
 
     @property
     def rom(self):
-        """The words of the program."""
+        """The microinstructions of the program."""
         return [table for table in self.model.tables if _place(table) < self.nwords]
 
     def arrivals(self, site):
-        """The cycles in which a unit answers, by the rule of cycles: a product unit, or the one that
-        converts.
-        """
+        """The cycles in which a unit responds, by the cycle rule: a product unit, or the conversion unit."""
         programmed = self.machine.programmed
         trace = programmed.trace(self.requests[0])
         timing = programmed.timing
@@ -85,11 +83,11 @@ class Attacked:
         return sorted(found)
 
     def some(self, count):
-        """So many cycles, drawn for each bit of a site."""
+        """A function that draws this many random cycles for each bit of a site."""
         return lambda _: [self.rng.randrange(self.cycles) for _ in range(count)]
 
     def attack(self, what, faults):
-        """The campaign; faults that let a wrong result out are shown."""
+        """Run the campaign; faults that release a wrong result are printed."""
         outcomes = self.model.campaign(self.requests, faults, self.golden, 3 * self.cycles)
         counts = Counter(outcome.effect for outcome in outcomes)
         said = ", ".join(f"{count} {effect.value}" for effect, count in counts.items())
@@ -98,14 +96,14 @@ class Attacked:
         return counts
 
     def withstands(self, what, faults):
-        """No wrong result leaves, and not because nothing happened."""
+        """Check that no wrong result is released, and that faults had an effect."""
         counts = self.attack(what, faults)
         assert not self.wrong, "\n".join(f"{item.fault}: {item.response}" for item in self.wrong[:20])
         assert counts[Effect.CAUGHT] > 0
 
 
 def _place(site):
-    """Return the index of a word in its memory or ROM."""
+    """The index of a word in its memory or ROM."""
     return int(site.path.split("[")[1][:-1]) if "[" in site.path else 0
 
 
@@ -118,7 +116,7 @@ UNCHECKED = {**FITTED, "verify": False}
 
 
 def test_a_sample():
-    """16 bits: of all kinds of bits some."""
+    """16 bits: a sample of all kinds of bits."""
     target = attacked("mont", 16, **FITTED)
     target.withstands("residues", faults_of(target.residues, target.some(1))[::2])
     target.withstands("control", faults_of(target.control, target.some(2)))
@@ -127,7 +125,7 @@ def test_a_sample():
 
 
 def test_jumps_behind_the_check():
-    """The program counter, in each cycle after the check: two fetches of nothing would find equal zeros."""
+    """The program counter, in each cycle after the check: two skipped fetches would compare equal zeros."""
     target = attacked("heap", 16, **{**EVERYTHING, "crt": False})
     pc = [register for register in target.control if register.path.endswith("ctrl.pc")]
     target.withstands("jumps", faults_of(pc, lambda _: range(target.cycles - 60, target.cycles)))
@@ -135,7 +133,7 @@ def test_jumps_behind_the_check():
 
 @parametrize("nbits", one_now((16, 64), 16))
 def test_without_the_check_wrong_results_leave(nbits):
-    """The same faults are found out: in residues, in what units answer, in the program."""
+    """The same faults release wrong results: in residues, in responses of units, in the program."""
     target = attacked("mont", nbits, **UNCHECKED)
     for what, faults in (
         ("residues", faults_of(target.residues, target.some(1))[::4]),
@@ -147,8 +145,8 @@ def test_without_the_check_wrong_results_leave(nbits):
 
 @regress
 def test_64_bits():
-    """Every bit of every residue several times, every bit of the program, every bit of every answer when it
-    comes.
+    """Every bit of every residue several times, every bit of the program, every bit of every response when it
+    arrives.
     """
     target = attacked("mont", 64, **FITTED)
     memory = [residue for residue in target.residues if "[" in residue.path]
@@ -160,8 +158,8 @@ def test_64_bits():
     target.withstands("program", faults_of(target.rom, target.some(1)))
 
 
-# at 32 bits, as for a faulty program to compute with other numbers of a key and to agree with itself all the
-# same is no matter of chance any more; with CRT it is none at 16
+# at 32 bits, because at 16 a faulty program may by chance compute with other numbers of a key and still agree
+# with itself; with CRT 16 bits are enough
 DESIGNS = [
     (name, nbits, how)
     for name in ("mont", "naive", "ssmm-ct")
@@ -186,7 +184,7 @@ DESIGNS += [
 @regress
 @parametrize("name, nbits, how", DESIGNS)
 def test_every_domain(name, nbits, how):
-    """Every bit of the program, and registers in every few cycles: the counter of the program, too."""
+    """Every bit of the program, and registers every few cycles, including the program counter."""
     target = attacked(name, nbits, **how)
     target.withstands("program", faults_of(target.rom, target.some(1)))
     target.withstands("memory", faults_of(target.residues, target.some(1)))
@@ -195,11 +193,11 @@ def test_every_domain(name, nbits, how):
     target.withstands("other registers", faults_of(target.control, often))
 
 
-# ---- the facility
+# ---- fault injection itself
 
 
 def test_what_can_flip():
-    """Registers as in the Verilog, with their bits; tables; what units answer."""
+    """Registers as in the Verilog, with their bits; tables; responses of units."""
     machine = machine_of("mont", 16, **FITTED)
     model = Faulted(machine.rtl())
     program = machine.programmed.program
@@ -218,7 +216,7 @@ def test_what_can_flip():
 
 
 def test_a_model_without_faults_is_the_machine():
-    """The same answers in the same cycles as at stage native."""
+    """The same responses in the same cycles as at stage native."""
     target = attacked("mont", 16, **FITTED)
     with simulate(target.machine.rtl(), "native") as sim:
         for request in target.requests[:3]:
@@ -228,7 +226,7 @@ def test_a_model_without_faults_is_the_machine():
 
 @parametrize("name", one_now(("systolic", "mont-001"), "systolic"))
 def test_other_machines(name):
-    """Any machine of the catalogue: without a check wrong results leave, and some machines hang."""
+    """Any machine of the catalogue: without a check, wrong results are released, and some machines hang."""
     machine = machine_of(name, 16)
     mod = 0xB5C3
     request = machine.carried(0x1234, 0x5A3, mod)
@@ -249,16 +247,14 @@ def test_other_machines(name):
 @regress
 @parametrize("design", designs(), ids=lambda design: design.name)
 def test_registers_of_all_designs(design):
-    """Every name that a clocked block writes is found declared, once."""
+    """The declaration of every name that a clocked block writes is found, once."""
     verilog, modules = prepare(translate(design.at(16).rtl()))
     marked = sum(len(module.sites) for module in modules.values())
     assert verilog.count(PUBLIC) == marked > 4
 
 
 def test_judged():
-    """A status without a result is a fault that was caught; a result with it that is not the right one is
-    not.
-    """
+    """A status without a result is a caught fault; a status with a wrong result is not."""
     assert judged((0, 5), (0, 5)) is Effect.NONE
     assert judged((9, 0), (0, 5)) is judged((1, 5), (0, 5)) is Effect.CAUGHT
     assert judged((9, 4), (0, 5)) is judged((0, 4), (0, 5)) is judged((0, 0), (0, 5)) is Effect.WRONG

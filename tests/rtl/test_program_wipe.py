@@ -1,9 +1,8 @@
-"""After an operation with a private key nothing that depends on it is left: no register and no word of a
-memory.
+"""After an operation with a private key, no register and no word of a memory depends on it.
 
-Two operations with different keys, messages and random numbers run on one model; when the answer has been
-taken, and a cycle more, all registers are the same, bit by bit. Random bits are in all registers at power-up,
-so that what is never written is seen too.
+Two operations with different keys, messages and random numbers run on one model; one cycle after the response
+was accepted, all registers are equal, bit by bit. Registers have random bits at power-up, so that registers
+that are never written are detected too.
 """
 
 from random import Random
@@ -58,8 +57,8 @@ def parameters(cases):
 
 
 def requests(machine, which):
-    """Operations of a key with what they come to: the right one, those with wrong numbers, those that are
-    refused.
+    """Operations of a key with their statuses: the right one, some with wrong numbers, some that
+    are refused.
     """
     rng = Random(which)
     key = seeded_key(machine.nbits, which)
@@ -85,13 +84,13 @@ def requests(machine, which):
 
 
 def differing(one, other):
-    """The registers that are not the same."""
+    """The registers that differ."""
     return {path: (one[path], other[path]) for path in one if one[path] != other[path]}
 
 
 @parametrize("name, how", parameters(CASES))
 def test_nothing_of_a_key_is_left(name, how):
-    """After a right operation, after BAD_KEY and FAULT, and after a request that is refused."""
+    """After a successful operation, after BAD_KEY and FAULT, and after a refused request."""
     machine = machine_of(name, 16, **how)
     model = Faulted(machine.rtl())
     one, other = (requests(machine, which) for which in (1, 2))
@@ -115,8 +114,8 @@ def test_before_the_answer_it_is_there():
 
 @parametrize("name, how", parameters(PLAIN))
 def test_nothing_of_a_base_is_left_in_a_table(name, how):
-    """A machine without a key keeps modulus and exponent, as all without a window do, but no power of a base,
-    and no result.
+    """A machine without a key keeps modulus and exponent, like all machines without a window, but no power of
+    a base, and no result.
     """
     machine = machine_of(name, 16, **how)
     rng = Random(3)

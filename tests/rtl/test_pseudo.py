@@ -1,4 +1,4 @@
-"""Pseudo-moduli and the search for factors: every claim about a modulus is multiplied out."""
+"""Pseudo-moduli and the search for factors: every claim about a modulus is verified by multiplication."""
 
 import random
 from math import prod
@@ -16,13 +16,13 @@ DIGITS = st.integers(4, 32)
 FAMILY = (4, 6, 8, 10, 12, 16, 30, 32, 62, 64, 100, 128, 256, 512, 1024)  # t of (2^t - 1) / 3
 
 
-# ---- shapes that every odd modulus has
+# ---- shapes that exist for every odd modulus
 
 
 @given(n=ODD, w=DIGITS)
 @draws(500)
 def test_ends(n, w):
-    """Each multiple has the ones that its shape promises, and a c as long as it says."""
+    """Each multiple has the ones that its shape promises, and a c of the stated length."""
     moduli, nbits = PseudoModuli(n, w), n.bit_length()
     ones = (1 << w) - 1
     low, high, both = moduli.low_end, moduli.high_end, moduli.both_ends
@@ -49,9 +49,7 @@ def test_worked_example():
 
 
 def test_counts():
-    """1024 bits, w = 16: a quotient digit in each step is saved, and more steps and longer operands are
-    paid.
-    """
+    """1024 bits, w = 16: it saves a quotient digit per step, and costs more steps and longer operands."""
     moduli = PseudoModuli((1 << 1024) - 105, 16)
     assert (moduli.plain_steps, moduli.plain_digit_products) == (64, 2 * 64 * 64 + 64)
     assert moduli.low_end.steps == 67  # 1 + ceil(1026 / 16) digits, and one step more
@@ -59,13 +57,13 @@ def test_counts():
     assert moduli.both_ends.steps < moduli.plain_steps
 
 
-# ---- powers of two
+# ---- 2^t - 1 and 2^t + 1
 
 
 @given(n=st.integers(1, 5000).map(lambda x: 2 * x + 1))
 @draws(200)
 def test_powers_of_small_moduli_are_exact(n):
-    """The least t by trying them all."""
+    """The least t by exhaustive search."""
     moduli = PseudoModuli(n)
     t = next(t for t in range(1, n + 1) if (2**t - 1) % n == 0)
     plus = next((t for t in range(1, n + 1) if (2**t + 1) % n == 0), None)
@@ -76,7 +74,9 @@ def test_powers_of_small_moduli_are_exact(n):
 
 
 def test_order_beyond_the_search_is_found_by_factors():
-    """27277 * 95443, of paper 001: the order of 2 is far beyond any search, and its factors give it."""
+    """27277 * 95443, of paper 001: the order of 2 is far beyond the search, and is computed from
+    the factors.
+    """
     moduli = PseudoModuli(2603398711)
     t = moduli.powers.minus
     assert moduli.powers.exact
@@ -90,7 +90,7 @@ def test_order_beyond_the_search_is_found_by_factors():
 
 
 def test_hopeless_for_a_key():
-    """A real key: no t, said as what it is, a bounded search."""
+    """A real key: t is unknown, the reason is stated, and the search is bounded."""
     moduli = PseudoModuli(seeded_key(256).n)
     assert (moduli.powers.minus, moduli.powers.plus, moduli.powers.exact) == (None, None, False)
     rows = moduli.table()
@@ -114,7 +114,7 @@ def test_order_of_two(n):
 
 
 def test_fermat_numbers():
-    """The table of known primes, multiplied."""
+    """The products of the known primes."""
     for k, primes in FERMAT_PRIMES.items():
         assert prod(primes) == 2**2**k + 1
         assert all(map(is_prime, primes))
@@ -122,7 +122,7 @@ def test_fermat_numbers():
 
 @parametrize("t", FAMILY)
 def test_family_of_paper_000(t):
-    """m2 = (2^t - 1) / 3, of every size of the work and more: recognised, factored, warned of."""
+    """m2 = (2^t - 1) / 3, of all sizes in the paper and more: recognised, factored, and warned of."""
     n = (2**t - 1) // 3
     moduli = PseudoModuli(n)
     assert moduli.family_000 == t
@@ -137,7 +137,7 @@ def test_family_of_paper_000(t):
 
 
 def test_a_key_of_the_family_is_broken_from_public_data():
-    """RSA-1024 of paper 000: with the factors found, what was encrypted is decrypted."""
+    """RSA-1024 of paper 000: the factors found decrypt a ciphertext."""
     n, e = (2**1024 - 1) // 3, 65539
     phi = prod(factor.value - 1 for factor in PseudoModuli(n).factors.factors)
     message = random.Random(3).randrange(n)
@@ -161,7 +161,7 @@ def test_repeated_factors(primes):
 
 
 def test_no_more_is_claimed_than_was_found():
-    """A product of two strong primes stays one composite factor, without a claim against it."""
+    """A product of two strong primes stays one composite factor, without a warning."""
     key = seeded_key(512)
     moduli = PseudoModuli(key.n)
     (rest,) = moduli.factors.factors
@@ -173,7 +173,7 @@ def test_no_more_is_claimed_than_was_found():
 
 
 def test_what_is_left_is_said():
-    """Half a factorisation: the small primes are named, the rest is called composite."""
+    """A partial factorisation: the small primes are named, and the rest is called composite."""
     key = seeded_key(512)
     moduli = PseudoModuli(key.n * 641 * 274177)
     assert [factor.value for factor in moduli.factors.factors] == [641, 274177, key.n]
@@ -182,7 +182,7 @@ def test_what_is_left_is_said():
 
 
 def test_cofactor_does_not_hide_a_special_form():
-    """Primes in which 2 has a small order are found whatever they are multiplied by."""
+    """Primes with a small order of 2 are found with any cofactor."""
     key = seeded_key(384)
     found = find_factors(key.n * (2**127 - 1) * (2**61 - 1))
     assert [factor.value for factor in found.factors] == [2**61 - 1, 2**127 - 1, key.n]
@@ -206,7 +206,7 @@ def test_warnings(n, words):
 
 @parametrize("n", [4, 6, 9, 561, 3215031751, 3825123056546413051, (2**61 - 1) * (2**89 - 1)])
 def test_composites_are_no_primes(n):
-    """Carmichael numbers and strong pseudoprimes to many small bases among them."""
+    """Composites, including Carmichael numbers and strong pseudoprimes to many small bases."""
     assert not is_prime(n)
 
 

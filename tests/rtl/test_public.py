@@ -1,5 +1,5 @@
-"""Requests that call their exponent public: RTL, twin, rule and formula agree in every answer and cycle, and
-other requests take the time that they had.
+"""Requests with a public exponent: RTL, twin, cycle rule and formula agree in every response and cycle, and
+other requests keep their cycles.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from tests.programs import EVERYTHING, machine_of
 
 BOTH = Stall(seed=7, source=0.3, sink=0.4)
 NBITS = 32
-MOST = 700  # cycles of 1,024 bits, the conversion into the form included
+MOST = 700  # cycles at 1,024 bits, including the conversion into the form
 
 
 def case(name, later=True, **how):
@@ -61,7 +61,7 @@ def private_ones(machine):
 
 
 def mixed(rows, others):
-    """The rows, with others between them."""
+    """The rows, with the others in between."""
     step = max(1, len(rows) // len(others))
     for at, row in enumerate(rows):
         yield row
@@ -71,8 +71,8 @@ def mixed(rows, others):
 
 @parametrize("name, how", CASES)
 def test_corners(name, how):
-    """All corners, with private operations between: results by `pow`, cycles by rule and formula; the twin
-    has every stamp.
+    """All corners, with private operations in between: results by `pow`, cycles by rule and formula; the twin
+    has the same stamps.
     """
     machine = machine_of(name, NBITS, public=True, **how)
     made = machine.programmed
@@ -97,7 +97,7 @@ def test_corners(name, how):
 
 @parametrize("nbits", [16, 64, 256, 1024, 2048])
 def test_private_operations_take_the_time_that_they_had(nbits):
-    """By formula: the same as without public requests, for which one cycle comes before."""
+    """By formula: the same cycles as without public requests, after one cycle that examines the request."""
     with_public, without = (machine_of("heap", nbits, public=public) for public in (True, False))
     n = (1 << nbits) - 5
     assert with_public.cycles(3, n - 2, n) == without.cycles(3, n - 2, n)
@@ -107,7 +107,9 @@ def test_private_operations_take_the_time_that_they_had(nbits):
 
 @parametrize("name, how", CASES[:2])
 def test_private_operations_keep_their_time(name, how):
-    """The hardware takes the same number of cycles for all private exponents, between public requests too."""
+    """The hardware takes the same number of cycles for all private exponents, also between public
+    requests.
+    """
     machine = machine_of(name, NBITS, public=True, **how)
     public = [machine.programmed.public(3, exp, 0xD3) for exp in (0, 1, 65537)]
     requests = list(mixed(public, private_ones(machine)))
@@ -119,8 +121,8 @@ def test_private_operations_keep_their_time(name, how):
 
 @parametrize("nbits", [256, 1024, 2048])
 def test_cycles_of_an_encryption(nbits):
-    """By 65537: the way to R^2, 17 squares, 2 products for the ones, 1 into the form and 1 that wipes the
-    unit, the way out, a cycle for each 0, and 5 words without a product.
+    """For 65537: the way to R^2, 17 squares, 2 products for the ones, 1 into the form and 1 that wipes the
+    unit, the way out, a cycle for each 0, and 5 microinstructions without a product.
     """
     machine = machine_of("heap", nbits, public=True)
     (part,) = parts_of(ENCRYPT, machine, nbits)
@@ -132,7 +134,7 @@ def test_cycles_of_an_encryption(nbits):
 
 @parametrize("name, how", [case("heap", False), case("heap", False, verify=True), case("mont-ct")])
 def test_nothing_of_a_base_is_left(name, how):
-    """A public operation leaves no register that depends on its base: a message may be secret."""
+    """After a public operation, no register depends on its base, since a message may be secret."""
     machine = machine_of(name, 16, public=True, **{"schedule": "fixed-window", **how})
     model, states = Faulted(machine.rtl()), []
     for base in (0x1357, 0xB5C2):
@@ -143,7 +145,7 @@ def test_nothing_of_a_base_is_left(name, how):
 
 
 def test_numbers_of_a_private_key_are_refused():
-    """Each of them; the next request works."""
+    """Each of them is refused; the next request works."""
     machine = machine_of("mont", 16, public=True, **EVERYTHING)
     made, n = machine.programmed, machine.key.n
     good = made.public(5, 17, n)
@@ -154,7 +156,9 @@ def test_numbers_of_a_private_key_are_refused():
 
 
 def test_machines_without_public_requests():
-    """Schedules that show every exponent, and units that are half as wide, with the remedy."""
+    """Schedules that reveal every exponent, and units of half the width, refuse the option with the
+    remedy.
+    """
     refuses(lambda: machine_of("mont", 32, public=True), "public = true", "give schedule=fixed-window")
     refuses(lambda: machine_of("naive", 32, public=True, schedule="always"), "scan=full")
     refuses(lambda: machine_of("heap", 32, public=True, crt=True), "half as wide", "crt=false")
@@ -163,7 +167,7 @@ def test_machines_without_public_requests():
 
 
 def test_the_exponent_of_a_request():
-    """The usual exponent is called public, or the one that is given; no other."""
+    """Only the default public exponent, or the given one, is flagged as public."""
     machine = machine_of("heap", 32, public=True)
     assert machine.carried(3, 65537, 7) == (3, 65537, 7, 1)
     assert machine.carried(3, 17, 7) == (3, 17, 7, 0)
@@ -173,8 +177,8 @@ def test_the_exponent_of_a_request():
 
 @parametrize("interface", [XCEL, AXI4LITE])
 def test_behind_registers(interface):
-    """The last number that is given says it; a number of a private key beside it is refused, two bits are too
-    wide.
+    """The last given number is the flag; with a number of a private key the request is refused, and a flag of
+    two bits is too wide.
     """
     machine = machine_of("heap", NBITS, public=True, verify=True)
     made, n = machine.programmed, machine.key.n

@@ -1,5 +1,5 @@
-"""The product on a scaled modulus at the functional level, within its bounds, and the halvings that make its
-constant.
+"""The product on a scaled modulus at the functional level, within its bounds, and the halvings that compute
+its constant.
 """
 
 from hypothesis import given
@@ -25,8 +25,8 @@ DELAYS = st.sampled_from([0, 1])
 @given(n=ODD, more=st.integers(0, 40), w=DIGITS, delay=DELAYS, draw=st.data())
 @draws(400)
 def test_product(n, more, w, delay, draw):
-    """Any odd modulus in a machine that is as wide or wider, any digit: closed form and digits agree, with
-    integers too.
+    """Arbitrary odd moduli in machines of the same width or wider, with arbitrary digits: closed form,
+    digit-serial form and integers agree.
     """
     nbits = n.bit_length() + more
     arithmetic = ScaledMontgomery(n, ScaledShape(nbits, w, delay))
@@ -48,11 +48,11 @@ def test_product(n, more, w, delay, draw):
 @given(n=ODD, w=DIGITS, delay=DELAYS, draw=st.data())
 @draws(200)
 def test_state_stays_within_its_width(n, w, delay, draw):
-    """The state between steps, for any factors below 2M, and for those that push it highest."""
+    """The state between steps, for arbitrary factors below 2M, and for those that maximise it."""
     shape = ScaledShape(n.bit_length(), w, delay)
     arithmetic = ScaledMontgomery(n, shape)
     b = draw.draw(st.integers(0, 2 * arithmetic.m - 1) | st.just(2 * arithmetic.m - 1))
-    # digits all ones are above what a number below 2M has at the top: the bound holds all the same
+    # all-one digits exceed the top digits of numbers below 2M; the bound holds anyway
     a = draw.draw(st.integers(0, 2 * arithmetic.m - 1) | st.just((1 << shape.wide) - 1))
     mask, s = (1 << w) - 1, 0
     quotients = [0] * delay
@@ -99,7 +99,7 @@ def test_worked_example():
 @parametrize("w", range(4, 33))
 @parametrize("nbits", [8, 9, 32, 33, 1024, 4096])
 def test_shape(nbits, w):
-    """R is at least 4M for the largest M, with no digit to spare."""
+    """R is at least 4M for the largest M, with the fewest digits."""
     shape = ScaledShape(nbits, w)
     most = ((1 << w) - 1) * ((1 << nbits) - 1)
     assert 1 << shape.wide >= 4 * most
@@ -131,7 +131,7 @@ def test_bad_input(call, words):
     refuses(call, words)
 
 
-# ---- the halvings that make M' and leave the domain
+# ---- the halvings that compute M' and leave the domain
 
 
 @parametrize("halvings, per_cycle", [(8, 4), *later((8, 1), (8, 8), (12, 3))])

@@ -16,7 +16,7 @@ from tests.tables.rows import ModExpRow
 
 
 class Machine:
-    """One machine: its levels, its formula, and what it refuses."""
+    """One machine: its levels, its formula, and its restrictions."""
 
     odd_only = reduced_only = True
     modulus = 0  # any
@@ -48,7 +48,7 @@ MACHINES = [
     Machine(8, 5),
     Machine(8, 9, 3, 9),
     Machine(8, 4, 2, 2),
-    Machine(8, 32, doublings=32, halvings=1),  # M' is made last
+    Machine(8, 32, doublings=32, halvings=1),  # M' is complete last
 ]
 
 
@@ -59,8 +59,8 @@ def label(machine):
 
 @parametrize("machine", one_now(MACHINES, *MACHINES[:2]), ids=label)
 def test_table_at_every_level(machine):
-    """8 bits: CL and native RTL give the row's answer in the same cycles, stalls included; the formula says
-    how many.
+    """8 bits: CL and native RTL give the expected result in the same cycles, with stalls, and as the formula
+    says.
     """
     rows = mod_exp.table(8)
     for stall in (None, Stall(seed=9, source=0.2, sink=0.3)):
@@ -73,7 +73,7 @@ def test_table_at_every_level(machine):
 
 
 def test_operations_follow_each_other():
-    """Three operations with three moduli are under way at once, and each leaves by its own."""
+    """Three operations with three moduli are in flight at once, and each result is for its own modulus."""
     machine = MACHINES[0]
     requests = [(5, 200 + i, 0xF1 - 2 * i) for i in range(8)]
     run = ran(machine.rtl(), requests)
@@ -84,7 +84,7 @@ def test_operations_follow_each_other():
 
 @parametrize("machine", one_now([MACHINES[1], Machine(16, 6, 3, 2)], MACHINES[1]), ids=label)
 def test_any_exponentiation(machine):
-    """Hypothesis: any operands at all, legal or not: status, result and formula."""
+    """Hypothesis: arbitrary operands, legal or not: status, result and formula."""
     word = any_word(machine.nbits)
     with simulate(machine.rtl(), "native") as simulation:
 

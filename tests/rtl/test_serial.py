@@ -1,5 +1,5 @@
-"""The digit-serial processor (paper 003): its products, its counts, and the widths where numbers are
-longest.
+"""The digit-serial processor (paper 003): its products, its counts, and the widths with the longest
+numbers.
 """
 
 from random import Random
@@ -30,7 +30,7 @@ TWO, ONE = find("serial-003"), find("serial-003-one")
 
 
 def many_products(machine, count):
-    """Exponentiations of so many products, natively."""
+    """Exponentiations with this many products in total, natively."""
     rng = Random(machine.nbits)
     rows = []
     while sum(machine.products(exp) for _, exp, _ in rows) < count:
@@ -41,8 +41,8 @@ def many_products(machine, count):
 
 @parametrize("nbits", [8, 13, 32])
 def test_serial_products(nbits):
-    """The function of the hardware, addition by addition, gives a product of each row, and the one number of
-    the domain.
+    """The function of the hardware, addition by addition, gives a product of each row, the same number as the
+    domain.
     """
     for row in unsubtracted.corners(nbits) + unsubtracted.drawn(nbits, 50):
         made = product(nbits, row.a, row.b, row.mod)
@@ -50,8 +50,8 @@ def test_serial_products(nbits):
         assert made == Redundant(row.mod, nbits).product(row.a, row.b), row
 
 
-# paper 003, Figure 17.4, K = 1024, e = 65537; the rows of 64 and 128 bits the right way round (`modexlab
-# papers 003 --errata`)
+# paper 003, Figure 17.4, K = 1024, e = 65537; the rows of 64 and 128 bits, which the paper exchanges, are
+# corrected (`modexlab papers 003 --errata`)
 N_CK = {32: 645_288, 64: 332_440, 128: 176_016, 256: 97_804}
 
 
@@ -67,7 +67,7 @@ def test_serial_counts_of_the_paper(digit):
 @parametrize("digit", one_now(N_CK, 256))
 def test_serial_counts_in_hardware(digit):
     """Native RTL at 1,024 bits: the result, and N_CK from the handshake of the request to that of the
-    answer.
+    response.
     """
     machine = TWO.at(1024, digit_nbits=digit)
     rng = Random(digit)
@@ -85,14 +85,14 @@ def test_serial_counts_in_hardware(digit):
     ],
 )
 def test_serial_digits_of_all_kinds(design, nbits, digit):
-    """Where S divides K + 2, the paper's M would be a bit short; three digits, and more; digits that do not
-    divide.
+    """Where S divides K + 2, the paper's M would be one bit short; three and more digits; digits that do not
+    divide the width.
     """
     check_native(design, mod_exp.table(nbits, 8), nbits, digit_nbits=digit)
 
 
 def test_serial_numbers_are_as_long_as_said():
-    """2B + N reaches K + 3 bits: M digits of ceil((K + 2) / S) would lose its highest."""
+    """2B + N reaches K + 3 bits: M digits of ceil((K + 2) / S) would lose its highest bit."""
     nbits = 14
     longest = max(
         (2 * (2 * mod - 1) + mod).bit_length() for mod in range((1 << nbits - 1) + 1, 1 << nbits, 2)
@@ -114,7 +114,7 @@ def test_serial_widths(nbits, digit):
 
 
 def test_serial_memories_are_memories():
-    """One module for all of them: an array, written at one index; not a register with a multiplexer."""
+    """One module for all memories: an array, written at one index, not a register with a multiplexer."""
     text = translate(TWO.at(64).rtl(), "dut")
     memory = text[text.index("module DigitMemory") :].partition("endmodule")[0]
     assert "digits [" in memory.replace("digits[", "digits [")
@@ -127,19 +127,19 @@ def test_serial_memories_are_memories():
     [(16, 4, 100), *later((64, 16, 100_000), (64, 32, 100_000), (1024, 128, 1_000))],
 )
 def test_serial_many_products(design, nbits, digit, count):
-    """Exponentiations of so many products, natively."""
+    """Exponentiations with this many products in total, natively."""
     if design is OURS and nbits == 16:
         digit = 32
     many_products(design.at(nbits, digit_nbits=digit), count)
 
 
-# ---- ours, on a scaled modulus
+# ---- our own machine, on a scaled modulus
 
 
 @parametrize("digit", N_CK)
 def test_serial_of_ours_takes_fewer_cycles(digit):
-    """At every S of the paper, nothing given: a seventh of a product's cycles or less, and less than a
-    quarter for e = 65537.
+    """At every S of the paper, without given numbers: at most a seventh of the cycles of a product, and less
+    than a quarter for e = 65537.
     """
     ours, theirs = OURS.at(1024, digit_nbits=digit), TWO.at(1024, digit_nbits=digit)
     assert ours.given == ()
@@ -157,7 +157,7 @@ def test_serial_of_ours_takes_fewer_cycles(digit):
     ],
 )
 def test_serial_of_ours_with_words_of_all_kinds(nbits, digit, step):
-    """Three words, and more; digits that do not divide the width; words that the digits of a factor do not
+    """Three and more words; digits that do not divide the width; words that the digits of a factor do not
     fill.
     """
     check_native(OURS, mod_exp.table(nbits, 8), nbits, digit_nbits=digit, step_nbits=step)

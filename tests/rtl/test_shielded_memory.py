@@ -1,4 +1,4 @@
-"""The memory whose words are shielded reads and writes as the plain one, and which machines have it."""
+"""The memory with shielded words reads and writes like the plain one; and which machines use it."""
 
 import random
 
@@ -12,7 +12,7 @@ from tests.programs import machine_of
 
 @parametrize("depth", [1, 5, 8])
 def test_reads_and_writes_as_the_plain_one(depth):
-    """A word is read from the cycle after its write; a memory that is not read shows 0."""
+    """A word can be read from the cycle after its write; a memory that is not read outputs 0."""
     draw = random.Random(depth)
     shielded, plain = both = stepped(ShieldedMemory(depth, 7)), stepped(ResidueMemory(depth, 7))
     read = 0

@@ -1,5 +1,5 @@
-"""The systolic array (paper 002): products by tables of named rows, the paper's counts, and what its
-condition on R is worth.
+"""The systolic array (paper 002): products by tables of named rows, the paper's counts, and the effect of its
+condition on R.
 """
 
 import re
@@ -26,7 +26,7 @@ SHAPES = [
 
 
 def run_products(unit, shape, rows, stage, stall=None):
-    """All rows through a unit; each answer is the row's product."""
+    """Run all rows through a unit and check each response."""
     statics = [
         {"modulus": row.mod} | ({"n_prime": shape.inverse(row.mod)} if isinstance(unit, SystolicMont) else {})
         for row in rows
@@ -39,8 +39,8 @@ def run_products(unit, shape, rows, stage, stall=None):
 
 @parametrize("shape", one_now(SHAPES, SHAPES[1]), ids=lambda shape: f"{shape.nwords}x{shape.digit_nbits}")
 def test_systolic_products_at_every_level(shape):
-    """FL, CL and RTL give a product of each row; CL and RTL in the same cycles, stalls included, and in 4s +
-    1.
+    """FL, CL and RTL give a product of each row; CL and RTL in the same cycles, with stalls, and in
+    4s + 1.
     """
     rows = unsubtracted.corners(shape.modulus_nbits) + unsubtracted.drawn(shape.modulus_nbits, 30)
     for row in rows:
@@ -65,7 +65,7 @@ def test_systolic_products_at_other_stages(stage):
 @draws(200)
 @given(st.data())
 def test_systolic_product_of_any_shape(data):
-    """Hypothesis: any number and length of words; below 2m, and the product."""
+    """Hypothesis: any number and length of words; the product, below 2m."""
     k = data.draw(st.integers(2, 20))
     s = data.draw(st.integers(2, 9))
     shape = SystolicShape(k * s, k, s)
@@ -82,7 +82,7 @@ PUBLISHED = {512: (32, 34, 98), 1024: (64, 66, 194), 2048: (128, 130, 386)}
 
 @parametrize("nbits", one_now(PUBLISHED, 512))
 def test_systolic_counts_of_the_paper(nbits):
-    """Instances in the Verilog, not the shape, and the multiplications in their modules."""
+    """The instances in the Verilog, and the multiplications in their modules, are those of the paper."""
     elements, multipliers, cycles = PUBLISHED[nbits]
     machine = DESIGN.at(nbits)
     text = translate(machine.multiplier(), "dut")
@@ -97,8 +97,8 @@ def test_systolic_counts_of_the_paper(nbits):
 
 
 def test_systolic_exponentiation_of_the_paper():
-    """Section 5: 2,050 products, 397,700 cycles of products; s - 1 more until the last word is there. 65
-    words for full keys.
+    """Section 5: 2,050 products, 397,700 cycles of products; s - 1 more until the last word arrives. 65 words
+    for full-length keys.
     """
     machine = DESIGN.at(1024)
     exp = (1 << 1024) - 1
@@ -113,8 +113,8 @@ def test_systolic_exponentiation_of_the_paper():
 
 @parametrize("nbits", one_now((64, 1024), 64))
 def test_systolic_product_follows_product(nbits):
-    """In RTL: a bit more in the exponent is two products, each on the words of the one before: 2 (3s + 2)
-    cycles.
+    """In RTL, one more bit of the exponent is two products, each starting on the words of the previous one: 2
+    (3s + 2) cycles.
     """
     machine = DESIGN.at(nbits)
     mod = (1 << machine.modulus_nbits) - 1
@@ -125,7 +125,7 @@ def test_systolic_product_follows_product(nbits):
 
 
 def test_systolic_condition_of_the_paper_is_too_weak():
-    """2m < R < 4m: the machine refuses such moduli, and without that results would be no operands."""
+    """2m < R < 4m: the machine refuses such moduli; otherwise results would not be valid operands."""
     shape = SystolicShape(8, 4, 2)
     machine = DESIGN.at(8, digit_nbits=4, words=2)
     beyond = range(65, 128, 2)  # of 7 bits: 2m < 256 < 4m

@@ -1,4 +1,4 @@
-"""tiny, the machine with a serial adder: all digits of its adder, and the cycles that it promises."""
+"""tiny, the machine with a serial adder: all digit widths of its adder, and its promised cycles."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_table_with_an_adder_of_any_width(design, nbits, digit):
 @draws(40)
 @given(data=st.data())
 def test_any_operation(digit, data):
-    """Hypothesis: any modulus, any base below it, any exponent; the formula of the cycles."""
+    """Hypothesis: arbitrary moduli, bases below them, and exponents; the formula of the cycles."""
     word = any_word(16)
     mod = data.draw(word.filter(bool))
     operation = (data.draw(word) % mod, data.draw(word), mod)
@@ -61,7 +61,7 @@ def test_every_operation_of_tiny_ct_takes_the_same_time():
 
 @parametrize("digit", [1, 8])
 def test_words_open_while_their_request_waits(digit):
-    """Latches need the request in the cycle before they open, and until the cycle after (held_word.py)."""
+    """Latches need the request from the cycle before they open until the cycle after (held_word.py)."""
     machine = stepped(TINY.at(8, digit_nbits=digit).rtl())
     source, sink = machine.istream, machine.ostream
     waits, opens = [], []
@@ -94,6 +94,6 @@ def test_adders_that_cannot_be(digit, message):
 @pytest.mark.regress
 @parametrize("nbits", [512, 1024])
 def test_wide_operands(nbits):
-    """An exponent of a few bits; a full one of 1,024 bits takes 1.6 billion cycles."""
+    """An exponent of a few bits; a full one of 1,024 bits would take 1.6 billion cycles."""
     mod = (1 << nbits) - 105
     check_powers(TINY.at(nbits), [(mod - 2, 5, mod), (3, 0, mod)])

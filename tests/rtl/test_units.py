@@ -1,8 +1,8 @@
 """Product units: those of the catalogue's designs, in many shapes, run the table of products at every level
 and stage.
 
-Which units there are is found in the catalogue: the designs' parameters in all combinations of a few values,
-of which a sample is taken for each family. Values and cycles must be equal at all levels and stages.
+The units are found in the catalogue: the designs' parameters in all combinations of a few values, with a
+sample for each family. Values and cycles must be equal at all levels and stages.
 """
 
 import itertools
@@ -34,27 +34,29 @@ from tests.harness import (
 from tests.tables import products
 from tests.tables.rows import ProductRow
 
-SHAPES_A_FAMILY = 4  # beside those that the designs have; all but the first in `make regress`
-# the others have tests of their own
+SHAPES_A_FAMILY = 4  # in addition to those of the designs; all but the first in `make regress`
+# the others have separate tests
 PLAIN = [design for design in designs() if design.plain_unit and design.family != "Interleaved"]
 
 
 def candidates(param):
-    """Values to try: all of a choice, small powers of two of a count."""
+    """Values to try: all values of a choice, small powers of two of a count."""
     if isinstance(param.legal, Count):
         return [value for value in (0, 1, 2, 4, 8) if value in param.legal]
     return list(param.legal)
 
 
 def unit_of(design, nbits, how):
-    """Return the key of a unit: its class and parameters."""
+    """The key of a unit: its class and parameters."""
     machine = design.at(nbits, **how)
     form = [machine.parameters.get(name) for name in ("add_red", "gated")]
     return f"{design.family} {machine.timing} {form}"
 
 
 def shapes(nbits):
-    """Units by name: those of the designs, with one other shape of each family; more of the other shapes."""
+    """Units by name: those of the designs, with one other shape of each family; and more of the
+    other shapes.
+    """
     units = {}
     more = {}
     known = set()
@@ -78,7 +80,7 @@ def shapes(nbits):
                 try:
                     key = unit_of(design, nbits, how)
                 except BadInput:
-                    continue  # parameters that do not multiply out
+                    continue  # incompatible parameters
                 if key not in known:
                     known.add(key)
                     name = " ".join(f"{k}={v}" for k, v in how.items() if k != "doublings_per_cycle")
@@ -90,12 +92,12 @@ def shapes(nbits):
 
 
 def table(design, nbits):
-    """The table for a design's unit; factors above the modulus are for units that divide."""
+    """The table for a design's unit; only units that divide accept factors above the modulus."""
     return products.table(nbits, reduced=design.reduced_only)
 
 
 def factors(design, a, b, mod):
-    """Any two words as factors that the design's unit takes."""
+    """Two arbitrary words as factors that the design's unit accepts."""
     return (a % mod, b % mod) if design.reduced_only else (a, b)
 
 
@@ -104,7 +106,7 @@ UNITS = FEW | MORE
 
 
 def kinds(also_shapes):
-    """All units as cases; `make test` has the first design of each family, and one other shape if asked."""
+    """All units as cases; `make test` has the first design of each family, and one other shape on request."""
     own = [
         pytest.param(kind, marks=regress_if(is_sibling(design), of=design.name))
         for kind, (design, how) in UNITS.items()
@@ -120,7 +122,7 @@ AS_THEY_ARE = parametrize("kind", kinds(also_shapes=False))
 
 @KINDS
 def test_table_at_every_level_and_stage(kind):
-    """8 bits: the stamps of CL and of RTL at every stage are the same, delays and stalls included."""
+    """8 bits: the stamps of CL and of RTL at every stage are equal, with delays and stalls."""
     design, how = UNITS[kind]
     domain = design.domain
     rows = table(design, 8)
@@ -136,7 +138,7 @@ def test_table_at_every_level_and_stage(kind):
 
 @KINDS
 def test_formula(kind):
-    """A product alone takes as many cycles as the formula says; two in a row as many as `pair` says."""
+    """The cycles of a single product equal the formula, those of two in sequence `pair`."""
     design, how = UNITS[kind]
     timing = design.at(8, **how).timing
     rows = products.corners(8) + products.drawn(8, 40)
@@ -159,7 +161,7 @@ FAMILIES = {
 @parametrize(
     "family, nbits",
     [
-        # what width takes is the same for all
+        # the effects of width are the same for all
         pytest.param(family, nbits, marks=regress_if(family != "MontMulRem" or nbits not in (16, 4096)))
         for family in FAMILIES
         for nbits in WIDTHS
@@ -181,7 +183,7 @@ OPERANDS = st.tuples(any_word(32), any_word(32), st.integers(1, 2**32 - 1))
 
 @AS_THEY_ARE
 def test_any_product(kind):
-    """Hypothesis: any operands, at 32 bits natively, against the product of Python's integers."""
+    """Hypothesis: arbitrary operands, at 32 bits natively, against Python's integers."""
     design, how = UNITS[kind]
     with simulate(design.at(32, **how).multiplier(), "native") as sim:
 
@@ -202,7 +204,9 @@ def test_any_product(kind):
 
 @AS_THEY_ARE
 def test_any_stream(kind):
-    """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
+    """Hypothesis: arbitrary streams of products with arbitrary delays and stalls: CL and RTL agree in every
+    stamp.
+    """
     design, how = UNITS[kind]
     machine = design.at(8, **how)
 

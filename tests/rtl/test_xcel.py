@@ -19,7 +19,7 @@ DESIGN = find("mont")
 
 
 def golden(nbits, accesses, name="mont"):
-    """The answers at the functional level."""
+    """The responses of the functional level."""
     machine = find(name).at(nbits)
     xcel = XcelFL(machine.shape, lambda *operands: machine.fl(*operands))
     answers = []
@@ -33,7 +33,7 @@ def golden(nbits, accesses, name="mont"):
 
 
 def run(component, nbits, stage, stall=None, name="mont"):
-    """All programs through a component; the stamps of each."""
+    """The stamps of each program, after checking its responses."""
     result = []
     with simulate(component, stage) as simulation:
         for program in programs(nbits, find(name).at(nbits).given_of):
@@ -55,7 +55,7 @@ def test_golden_is_not_the_adapter():
 @parametrize("nbits", one_now((8, 32, 40, 64), 40))
 @parametrize("stall", [None, Stall(seed=2, source=0.3, sink=0.3)], ids=["", "stalled"])
 def test_levels_and_stages(nbits, stall):
-    """CL machine and RTL machine behind the adapter, in every stamp."""
+    """CL machine and RTL machine behind the adapter agree in every stamp."""
     expected = run(Xcel(exponentiation(nbits), DESIGN.at(nbits).cl), nbits, "python", stall)
     assert run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native", stall) == expected
     if nbits in (8, 40):
@@ -81,7 +81,7 @@ def test_long_operands(nbits):
     ],
 )
 def test_every_machine_is_an_accelerator(design):
-    """In `make test` one that is given numbers, and one with a fixed modulus; mont is in the other tests."""
+    """`make test` has one with given numbers, and one with a fixed modulus; mont is in the other tests."""
     run(design.at(16).wrapped(XCEL), 16, "native", name=design.name)
 
 
@@ -89,7 +89,7 @@ ACCESS = st.tuples(st.integers(0, 1), st.sampled_from([0, 0, 1, 2, 3, 3, 4, 5, 1
 
 
 def test_any_program():
-    """Hypothesis: any accesses in any order are answered, as the functional level answers them: no hang."""
+    """Hypothesis: arbitrary accesses in any order are answered like the functional level, without hanging."""
     with simulate(DESIGN.at(40).wrapped(XCEL), "native") as simulation:
 
         @draws(500)
@@ -108,8 +108,8 @@ def test_any_program():
     ],
 )
 def test_a_private_key_is_pushed(name, nbits, settings):
-    """All its numbers; the machine takes as long as without registers, and finds what does not belong
-    together; TOO_WIDE beside a field.
+    """All its numbers; the cycles equal those without registers, inconsistent numbers are detected, and bits
+    above a field give TOO_WIDE.
     """
     machine = find(name).at(nbits, **settings)
     bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
@@ -124,7 +124,7 @@ def test_a_private_key_is_pushed(name, nbits, settings):
     assert run.responses == XCEL.respond(machine.shape, machine.fl, flat)
     first, second, third = (run.responses[i * len(rows[0]) : (i + 1) * len(rows[0])] for i in range(3))
     assert [XCEL.outcome(machine.shape, answers) for answers in (first, second, third)] == expected
-    if nbits % 64:  # of the first number a word has bits that its field has not
+    if nbits % 64:  # the last word of the first number has bits beyond its field
         assert run.responses[-1] == (0, Status.TOO_WIDE)
     go = flat.index((1, GO, 0))
     waits = machine.programmed.timing.loading_cycles

@@ -1,8 +1,7 @@
-"""cocotbext-axi on a slave: random accesses against the model, back-pressure on every channel, concurrent
-reads and writes, zeroise.
+"""cocotbext-axi on a slave: random accesses compared with the model, back-pressure on every channel,
+concurrent reads and writes, zeroise.
 
-The simulation has tests/rtl/test_axi4lite_cocotb.py around it, which says by the environment what the machine
-is.
+tests/rtl/test_axi4lite_cocotb.py runs the simulation, and describes the machine in environment variables.
 """
 
 import itertools
@@ -34,7 +33,7 @@ NAMES = {
 }
 KEY = KeyPorts(((1 << NBITS) - 87) | 1, 65537, 0x1F1)
 ANSWERS = {AxiResp.OKAY: OKAY, AxiResp.SLVERR: SLVERR}
-LONGEST = 1_000_000  # cycles for one access: a bus that hangs is no slow test
+LONGEST = 1_000_000  # maximum cycles of an access, so that a hanging bus fails
 CYCLE_NS = 3
 
 
@@ -44,7 +43,7 @@ def pauses(rng, patience):
 
 
 class Bench:
-    """A slave out of reset, a master on it, and the model."""
+    """A slave after reset, its master, and the model."""
 
     def __init__(self, dut, seed, patience=1.0):
         self.dut, self.rng = dut, Random(seed)
@@ -96,7 +95,7 @@ class Bench:
 
 
 def side_by_side(strobes):
-    """Whether the strobes are those that a master makes of some bytes."""
+    """Whether the strobes select adjacent bytes, as a master generates them."""
     return strobes > 0 and (strobes + (strobes & -strobes)) & strobes == 0
 
 

@@ -1,23 +1,23 @@
-"""Small components for the tests of rtl/sim: one for each thing that can be different at a stage."""
+"""Small components for the tests of rtl/sim, one for each possible difference between stages."""
 
 from modexlab.rtl.messages import declare_streams, mk_product_req
 from pymtl3 import Bits8, Component, InPort, OutPort, Wire, mk_bits, trunc, update, update_ff, zext
 
 
 def streams_of_words(s, nbits):
-    """The streams of a component that has words of one width as requests and as answers."""
+    """Declare the streams of a component whose requests and responses are words of one width."""
     declare_streams(s, mk_bits(nbits), mk_bits(nbits))
 
 
 def through(s, nbits):
-    """The same, of one that answers in the cycle of the request."""
+    """Declare the same streams, with the response in the cycle of the request."""
     streams_of_words(s, nbits)
     s.istream.val //= s.ostream.val
     s.istream.rdy //= s.ostream.rdy
 
 
 class Pass(Component):
-    """Combinational: the response in the cycle of the request."""
+    """Combinational: the response is the request, in the same cycle."""
 
     def construct(s, nbits):
         streams_of_words(s, nbits)
@@ -119,7 +119,7 @@ class Chain(Component):
 
 
 class CountOnes(Component):
-    """The number of ones, one cycle for each: the cycles depend on the operand. Hangs on 0."""
+    """The number of ones, one cycle per 1, so the cycles depend on the operand. Hangs on 0."""
 
     def construct(s, nbits):
         streams_of_words(s, nbits)
@@ -149,7 +149,7 @@ class CountOnes(Component):
 
 
 class Chatter(Component):
-    """Answers without having been asked."""
+    """Sends responses without requests."""
 
     def construct(s, nbits):
         streams_of_words(s, nbits)
@@ -159,8 +159,8 @@ class Chatter(Component):
 
 
 class Fickle(Component):
-    """Answers in the next cycle; one cycle later, refused or not, the answer is gone (drops) or another
-    one.
+    """Responds in the next cycle; one cycle later, refused or not, the response is withdrawn (drops) or
+    changed.
     """
 
     def construct(s, nbits, drops):
@@ -189,7 +189,7 @@ class Fickle(Component):
 
 
 class Stutter(Component):
-    """Gives each answer twice, `gap` idle cycles between."""
+    """Sends each response twice, with `gap` idle cycles between."""
 
     def construct(s, nbits, gap):
         streams_of_words(s, nbits)
@@ -215,8 +215,8 @@ class Stutter(Component):
 
 
 class Positions(Component):
-    """x -> x turned left by one: indices and slice bounds that are sums of constants, one above 2**k - 1 for
-    some widths.
+    """x -> x rotated left by one: indices and slice bounds are sums of constants, one above 2**k - 1 for some
+    widths.
     """
 
     def construct(s, nbits):
@@ -235,7 +235,7 @@ class Positions(Component):
 
 
 class Distance(Component):
-    """The same as operands: x -> nbits for x = nbits - 1, else (x >> (nbits - 1)) + nbits + 1."""
+    """The same constants as operands: x -> nbits for x = nbits - 1, else (x >> (nbits - 1)) + nbits + 1."""
 
     def construct(s, nbits):
         through(s, nbits)
@@ -250,7 +250,7 @@ class Distance(Component):
 
 
 class Loops(Component):
-    """Loops and arrays over `count` elements, and loops without a turn, alone in a branch and beside
+    """Loops and arrays over `count` elements, and loops without iterations, alone in a branch and next to
     others.
     """
 
@@ -303,7 +303,7 @@ class Loops(Component):
 
 
 class NoReset(Component):
-    """Answers with a register that is never written."""
+    """Responds with a register that is never written."""
 
     def construct(s, nbits):
         through(s, nbits)
@@ -316,14 +316,14 @@ class NoReset(Component):
 
 
 class ReservedWord(Component):
-    """Has a port that Verilog cannot have."""
+    """Has a port whose name is reserved in Verilog."""
 
     def construct(s):
         s.final = InPort(8)
 
 
 class Wasteful(Component):
-    """Has signals that are not read in full, and with `dead` one that is not read at all."""
+    """Has signals that are only partly read and, with `dead`, one that is not read at all."""
 
     UNREAD = (("mode", "kept for a later version"),)
 
@@ -353,7 +353,7 @@ class Wasteful(Component):
 
 
 class NoStreams(Component):
-    """Cannot be driven."""
+    """A component without streams, which cannot be driven."""
 
     def construct(s):
         s.a = InPort(8)
@@ -362,7 +362,7 @@ class NoStreams(Component):
 
 
 def mk_twin(k):
-    """Classes of one name that do different things."""
+    """Two classes with the same name and different behaviour."""
 
     class Twin(Component):
         def construct(s):

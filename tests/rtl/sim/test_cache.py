@@ -1,4 +1,4 @@
-"""The cache of builds: shared between processes, never trusted blindly, and the tools behind it."""
+"""The cache of builds: shared between processes and verified on every use; and the tools it needs."""
 
 import errno
 import importlib
@@ -22,8 +22,8 @@ REQUESTS, STATICS, EXPECTED = [(5, 6), (7, 1)], {"modulus": 9}, [2, 8]
 
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
-    """A cache that holds nothing but what all designs share, and an empty working directory."""
-    simulate(AddMod(8))  # makes sure that there is one
+    """A cache that contains only the entries shared by all designs, and an empty working directory."""
+    simulate(AddMod(8))  # makes sure that the shared cache exists
     shared = cache.root()
     own = tmp_path / "cache"
     own.mkdir()
@@ -67,7 +67,7 @@ def test_damaged_entry_is_built_again(own_cache, stage, damage):
         "half of it": whole[: len(whole) // 2],
         "a bit": whole[:100] + bytes([whole[100] ^ 1]) + whole[101:],
     }
-    entry.unlink()  # and not written over, as it is loaded here
+    entry.unlink()  # not overwritten, as this process has loaded it
     entry.write_bytes(damaged[damage])
     assert run(stage) == EXPECTED
     assert len(entry.read_bytes()) == len(whole)
@@ -82,7 +82,7 @@ def test_options_that_change_the_library_change_the_entry(own_cache):
 
 
 def test_headers_that_change_the_library_change_the_entry(monkeypatch):
-    """They say how a model is compiled."""
+    """The headers determine how a model is compiled."""
     names = []
     monkeypatch.setattr(cache, "cached", lambda name, make: names.append(name))
     for headers in (build.SHARED_HEADERS, build.SHARED_HEADERS.replace('"O0"', '"O1"')):
@@ -142,7 +142,7 @@ def test_cache_that_cannot_be_written_in_the_end(own_cache, code):
 
 @pytest.fixture
 def compiler(tmp_path, monkeypatch):
-    """Sets CXX to a shell script."""
+    """A function that sets CXX to a shell script."""
 
     def use(script):
         path = tmp_path / "cxx"

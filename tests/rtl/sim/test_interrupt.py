@@ -1,4 +1,4 @@
-"""Ctrl-C while PyMTL3 works (rtl/sim/interrupt.py)."""
+"""Ctrl-C while PyMTL3 code is running (rtl/sim/interrupt.py)."""
 
 import signal
 import threading
@@ -12,7 +12,7 @@ CYCLE = 5
 
 
 class Press:
-    """A bound of a slice: to ask for it is to press Ctrl-C."""
+    """A slice bound whose conversion to int presses Ctrl-C."""
 
     def __int__(self):
         signal.raise_signal(signal.SIGINT)
@@ -20,7 +20,7 @@ class Press:
 
 
 class Pressed(Component):
-    """Answers nothing; Ctrl-C is pressed in one of its cycles, within a value of PyMTL3."""
+    """Never responds; Ctrl-C is pressed in one of its cycles, within a PyMTL3 value."""
 
     def construct(s):
         declare_streams(s, Bits8, Bits8)
@@ -41,14 +41,14 @@ class Pressed(Component):
 
 @pytest.fixture(autouse=True)
 def plain_handler():
-    """Python's own: what other tests of this process run may have left another one."""
+    """Python's default handler, which other tests of this process may have replaced."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def test_why_it_is_kept():
-    """PyMTL3 turns it into an error of its own."""
+    """Without the delay, PyMTL3 turns the interrupt into another error."""
     with pytest.raises(IndexError):
         Bits8(0)[Press() : 4]
 
@@ -64,7 +64,7 @@ def test_it_is_raised_at_the_edge_of_its_cycle():
 def test_it_is_raised_at_the_end_at_the_latest_and_once():
     reached = False
     with pytest.raises(KeyboardInterrupt), interrupt.kept():
-        with interrupt.kept():  # the inner one leaves it to the outer one
+        with interrupt.kept():  # the inner context leaves it to the outer one
             signal.raise_signal(signal.SIGINT)
         reached = True
     assert reached

@@ -1,4 +1,4 @@
-"""Registers that start with random bits: reset must do its work at every stage of the harness and in every
+"""Registers that start with random bits: reset must be effective in the harness at every stage and in every
 design.
 """
 
@@ -15,7 +15,7 @@ SEEDS = (1, 2, 3)
 
 
 def requests(design):
-    """Good operands, and bad ones in between, as these take another way through control."""
+    """Valid operands, with invalid ones in between, which take another path through the controller."""
     machine = design.at(NBITS)
     mod = machine.modulus or 0xB5
     operands = [(mod - 2, 0xFF, mod), (3, 1, 0), (5, 0x80, mod), (0, 0, mod), (mod - 1, 0x55, mod)]
@@ -27,7 +27,7 @@ def run(sim, design):
 
 
 def test_reset_reaches_a_design_whatever_the_seed():
-    """The registers of the harness, and the values from before its first edges, are random as well."""
+    """The registers of the harness, and the previous values for its first edges, are random as well."""
     sent, statics = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}
     expected = simulate(AddMod(8)).run(sent, statics=statics)
     assert expected.responses == [49, 3, 2]

@@ -1,9 +1,9 @@
 """Every design of the catalogue, behind all interfaces, machines that take a key, and the processor, read by
 three tools: plain Yosys, Verilator, Icarus.
 
-What none of them is given, because one refuses it: unpacked arrays in ports and arrays of structs (Yosys,
-Icarus); a bit of a concatenation (Yosys, Icarus); a struct of which a block writes one field and an
-assignment another, and a use before the declaration (Icarus).
+The Verilog avoids constructs that one of them refuses: unpacked arrays in ports and arrays of structs (Yosys,
+Icarus); a bit-select of a concatenation (Yosys, Icarus); a struct with one field written by a block and
+another by an assignment, and a use before the declaration (Icarus).
 """
 
 import re
@@ -33,7 +33,7 @@ HARMLESS = ("sorry: constant selects in always_* processes", "always_comb proces
 
 
 def icarus(path, top, out):
-    """Compile for simulation; what it complains about. tests/package runs the tables."""
+    """The complaints of Icarus when it compiles for simulation; tests/package runs the tables."""
     assert shutil.which("iverilog"), "iverilog is missing: run `apt-get install iverilog`"
     command = ["iverilog", "-g2012", "-Wall", "-s", top, "-o", str(out), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -44,7 +44,7 @@ def icarus(path, top, out):
 
 
 def at_8_bits(design, interface):
-    """The design at 8 bits, or at the least width that it has."""
+    """The design at 8 bits, or at the least width that it supports."""
     for nbits in (8, 16, 32):
         try:
             return design.at(nbits).wrapped(interface)
@@ -65,7 +65,7 @@ PROTECTED = {
 
 
 def protected(name, settings):
-    """A machine with a memory; with a key, at the least width at which there is one."""
+    """A machine with a memory; one with a key has the least width possible."""
     return catalogue.find(name).at(16, **settings).rtl()
 
 

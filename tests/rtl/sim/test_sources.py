@@ -1,4 +1,4 @@
-"""Digests of sources follow imports: nobody keeps a list."""
+"""Digests of sources follow imports, so no list has to be maintained."""
 
 import gc
 import time
@@ -47,11 +47,11 @@ def _forget():
     [
         ("high/top.py", True),
         ("high/late.py", True),  # imported inside a function
-        ("high/worker.py", True),  # run by its name
+        ("high/worker.py", True),  # run by name
         ("high/__init__.py", True),
         ("low/plain.py", True),  # imported by the package
-        ("low/table.dat", True),  # beside it
-        ("high/styles/a.txt", True),  # in a folder that is named
+        ("low/table.dat", True),  # next to it
+        ("high/styles/a.txt", True),  # in a folder that the text names
         ("high/unnamed/b.txt", False),
         ("high/other.py", False),
         ("high/hint.py", False),
@@ -75,14 +75,14 @@ def test_type_checkers_imports_do_not_count_and_rooms_can_be_left_out(house):
     "file", ["carry_save.py", "squaring.py", "estimate.py", "styles/default.ys", "mapping/full_adders.v"]
 )
 def test_gates_depend_on_all_of_synthesis(file):
-    """A list by hand once left these out, and tests of gates ran on yesterday's netlists."""
+    """A manual list would miss these files, and tests of gates would use outdated netlists."""
     assert ROOT / "flow" / "synth" / file in {
         ROOT / path.relative_to(sources.ROOT) for path in sources.files_of("flow.synth.synthesis")
     }
 
 
 def test_threads_may_ask_at_once():
-    """Python 3.11 raises SystemError where two threads make a tree, as happens when the collector runs
+    """Python 3.11 raises SystemError if two threads parse at once, as happens when the collector runs in
     between.
     """
 

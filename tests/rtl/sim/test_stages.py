@@ -1,4 +1,4 @@
-"""The stages agree: equal responses and equal cycle stamps, whatever the delays and stalls."""
+"""The stages agree: equal responses and equal cycle stamps, for all delays and stalls."""
 
 from random import Random
 
@@ -33,7 +33,7 @@ DRIVERS = one_now(RTL_STAGES, "python", "native")  # stage verilog has the drive
 
 
 def add_mods(nbits, count):
-    """Requests, settings of the static port, and what to expect."""
+    """Requests, settings of the static port, and expected responses."""
     rng = Random(nbits)
     moduli = [rng.getrandbits(nbits) | 1 << (nbits - 1) for _ in range(3)]
     statics = [{"modulus": rng.choice(moduli)} for _ in range(count)]
@@ -75,14 +75,14 @@ def test_latency_that_depends_on_the_operand():
 @parametrize("stage", DRIVERS)
 def test_protocol_cycle_by_cycle(stage):
     sim = simulate(Pass(8), stage)
-    # combinational, nothing in the way: one message in each cycle
+    # combinational, without delays: one message per cycle
     assert sim.run([5, 6, 7]) == Run([5, 6, 7], [0, 1, 2], [0, 1, 2])
-    # offered after 2 cycles of idling, which count from the cycle after the request before
+    # offered after 2 idle cycles, counted from the cycle after the previous request
     assert sim.run([5, 6, 7], source_delays=2).accepted == [2, 5, 8]
     assert sim.run([5, 6, 7], source_delays=[0, 3, 1]).accepted == [0, 4, 6]
-    # refused for 2 cycles; the request is held meanwhile
+    # refused for 2 cycles, while the request stays offered
     assert sim.run([5, 6, 7], sink_delays=2).accepted == [2, 5, 8]
-    # both: the delay of the sink starts when it sees a message
+    # both: the delay of the sink starts when a message is offered
     assert sim.run([5, 6], source_delays=1, sink_delays=[1, 0]).accepted == [2, 4]
     # nothing to do
     assert sim.run([]) == Run([], [], [])
@@ -95,10 +95,10 @@ def test_statics_change_only_between_operations(stage):
     requests = [(200, 100)] * 4
     run = sim.run(requests, statics=[{"modulus": m} for m in (201, 201, 251, 251)])
     assert run.responses == [99, 99, 49, 49]
-    assert run.accepted == [0, 1, 3, 4]  # the third waits until the second has left
+    assert run.accepted == [0, 1, 3, 4]  # the third request waits until the second response has left
     assert run.done == [1, 2, 4, 5]
     assert run.cycles == 6
-    # one setting for all, and a port that is left at 0
+    # one setting for all requests, and a port that stays 0
     assert sim.run(requests, statics={"modulus": 150}).responses == [150] * 4
     assert sim.run([(1, 2)]).responses == [3]
 
@@ -138,7 +138,7 @@ def test_hang_limit_leaves_room_for_the_widest_machines():
 )
 def test_refused_response_that_does_not_stay(stage, drops, message, nbits):
     sim = simulate(Fickle(nbits, drops), stage)
-    assert sim.run([5]).responses == [5]  # nobody refuses: nothing is wrong
+    assert sim.run([5]).responses == [5]  # no message is refused, so no promise is broken
     with pytest.raises(BrokenPromise, match=f"response 0 at stage {stage}: {message}, before rdy took it"):
         sim.run([5], sink_delays=3)
     with pytest.raises(BrokenPromise, match=f"response 0 at stage {stage}"):
@@ -162,7 +162,7 @@ def test_response_without_request(stage):
 
 
 def unasked(number, cycle, stage):
-    """A response that answers no request is reported."""
+    """Expect the error for a response without a request."""
     told = f"response {number} in cycle {cycle} at stage {stage} answers no request"
     return pytest.raises(UnexpectedResponse, match=told)
 

@@ -1,6 +1,4 @@
-"""States: an enumeration of those that can be reached, no other in the Verilog, and each of them is
-entered.
-"""
+"""States: an enumeration of the reachable states; the Verilog has no others, and each is entered."""
 
 import re
 
@@ -18,7 +16,7 @@ from tests.tables import mod_exp
 CASES = [
     ("mont", {}),
     ("mont", {"schedule": "left-to-right"}),
-    ("mont-ct", {"conversion": "square", "doublings_per_cycle": 1}),  # with squarings
+    ("mont-ct", {"conversion": "square", "doublings_per_cycle": 1}),  # has squarings
     ("ssmm-ct", {}),
     ("naive", {"schedule": "left-to-right"}),
     ("ssmm-ct", {"scan": "length"}),
@@ -34,7 +32,7 @@ CASES = [
 
 
 def with_states(top):
-    """The components that have named states."""
+    """The components with named states."""
     if top.has_metadata(STATES):
         yield top
     for child in top.get_child_components(repr):
@@ -42,7 +40,7 @@ def with_states(top):
 
 
 def with_programs(top):
-    """The components that execute one."""
+    """The components that execute a program."""
     if isinstance(top, Sequencer):
         yield top
     for child in top.get_child_components(repr):
@@ -61,7 +59,7 @@ def with_programs(top):
     ],
 )
 def test_control_enters_its_states_and_no_other(name, how):
-    """The states that have names, and the words of the program where a sequencer executes one."""
+    """Controllers enter all named states, and sequencers all microinstructions of their program."""
     machine = find(name).at(8, **how)
     top = machine.rtl()
     with simulate(top, "python", trace=lambda *_: look()) as sim:
@@ -81,11 +79,11 @@ def test_control_enters_its_states_and_no_other(name, how):
         codes = set(control.get_metadata(STATES).codes.values())
         assert entered[repr(control)] == codes, f"{control!r} of {name} {how}"
     for sequencer in sequencers:
-        # between converters the program finds its operands in the domain
+        # between converters the operands of the program are already in the domain
         domain = "identity" if machine.plan.conversion == "given" else machine.design.domain
         words = program_of(machine.plan.recipe(domain)).words
-        # a set-up that takes longer than the exponent is wide leaves no leading zeros to align: that is time,
-        # not the plan
+        # a set-up of more cycles than the exponent has bits leaves no leading zeros to align; this depends on
+        # the cycles, not on the plan
         slow = how.get("doublings_per_cycle") == 1
         early = {pc for pc, word in enumerate(words) if word.aligns and slow}
         assert (
@@ -94,7 +92,7 @@ def test_control_enters_its_states_and_no_other(name, how):
 
 
 class Counter(Component):
-    """A control that may have a state between two others."""
+    """A controller that may have a state between two others."""
 
     def construct(s, detour):
         s.go = InPort()

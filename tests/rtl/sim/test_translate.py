@@ -1,4 +1,4 @@
-"""The Verilog text: names, lint, what is left out, and that it is the same everywhere."""
+"""The Verilog text: names, lint, omitted parts, and reproducibility."""
 
 import os
 import re
@@ -32,7 +32,7 @@ from tests.rtl.sim.examples import (
 
 
 class Inner(Component):
-    """Parameters of all kinds."""
+    """A component with parameters of all kinds."""
 
     def construct(s, nbits, kind, mk=None, scale=1):
         s.a = InPort(nbits)
@@ -50,7 +50,7 @@ class Outer(Component):
         s.parts = [
             Inner(8, "plain"),
             Inner(8, "with-dash"),
-            Inner(8, "with dash"),  # the same word as the one before
+            Inner(8, "with dash"),  # the same name as the previous one
             Inner(8, "a" * 80),
             Inner(8, "plain", lambda: 1),
             Inner(8, "plain", scale=3),
@@ -61,8 +61,8 @@ class Outer(Component):
 
 
 class Mixed(Component):
-    """Traps of names: constants and temporaries of several blocks, a block and a constant called like
-    signals.
+    """Conflicting names: constants and temporaries of several blocks, and a block and a constant with names
+    of signals.
     """
 
     def construct(s):
@@ -131,7 +131,7 @@ def test_clean_under_lint_and_free_of_noise(name):
 
 @pytest.fixture
 def unmerged(monkeypatch):
-    """Each module by itself, as it is before those that differ by numbers alone become one."""
+    """Modules before those that differ only by numbers are merged."""
     monkeypatch.setattr("modexlab.rtl.sim.translation.translate.merged", lambda text, _: text)
 
 
@@ -155,7 +155,7 @@ def test_names_of_modules():
 
 
 def test_modules_that_differ_by_numbers_are_one():
-    """Down the hierarchy: the parameter of a parent is passed on to what is inside."""
+    """Merging works through the hierarchy: a parameter of a parent is passed on to its instances."""
     verilog = translate(Outer())
     lint(verilog)
     assert modules(verilog) == ["Add", "Inner", "Outer"]
@@ -191,7 +191,7 @@ def test_combinational_modules_have_no_clock():
     top, adder = verilog.split("endmodule")[:2]
     assert "clk" not in adder and "reset" not in adder and "adder__clk" not in top
     assert "input  logic clk," in top
-    # the top keeps both, whatever it does
+    # the top keeps both in any case
     assert "input  logic clk," in translate(Pass(8))
 
 
@@ -205,7 +205,7 @@ def test_comments_say_all_parameters_in_words():
     )
     modulus = str(find("dm-m-000").at(128).modulus)
     verilog = translate(find("dm-m-000").at(128).rtl())
-    assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of it suffice
+    assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of the number suffice
 
 
 def test_ports_in_the_order_of_a_reader():
@@ -245,12 +245,12 @@ def test_names_of_a_project_stay_short():
 
 
 def lint_several(*texts):
-    """All in one run; each is a top of its own."""
+    """Lint all texts in one run; each has its own top."""
     lint("".join(texts), "-Wno-MULTITOP")
 
 
 def test_what_is_read_in_part_before_an_assignment():
-    """The index of a pin is not that of the target in the next line."""
+    """The index of a pin is not mistaken for that of the target on the next line."""
     wide, pin = "  logic [3:0] wide;\n", "  Inner one\n  (\n    .i( wide[2:0] )\n  );\n\n"
     text = f"module top\n(\n  output logic [3:0] b\n);\n{wide}\n{pin}  assign b[3:0] = 4'd0;\nendmodule"
     silenced = silence(text, {"Inner": {"i": "input"}}, {}, {})
@@ -275,7 +275,7 @@ def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
 
 
 def test_a_row_is_a_loop_if_every_pin_follows_the_index():
-    """Chains up and down are; one with registers in it is not."""
+    """Chains in both directions become loops; a chain with registers in between does not."""
     up = translate(find("mont").at(32).multiplier())
     assert "begin : steps\n    AddRedTextbook unit (" in up
     assert ".out(steps__state[i + 1])" in up and ".state(steps__state[i])" in up
@@ -301,10 +301,10 @@ def test_short_names_mean_the_same():
 @parametrize("count", [1, 2])
 def test_loops_are_written_as_a_reader_would(count):
     verilog = translate(Loops(count))
-    lint(verilog.replace("idle;", "idle = 8'd0;"))  # only its loop without turns drives it
+    lint(verilog.replace("idle;", "idle = 8'd0;"))  # driven only by its loop without iterations
     assert "nothing" not in verilog
     assert not re.search(r"^ *;$|'\([ij]\)", verilog, re.MULTILINE)
-    assert ("[0:0]" in verilog) == (count == 2)  # an array of one element is no array
+    assert ("[0:0]" in verilog) == (count == 2)  # an array of one element becomes a scalar
     assert ("for (int unsigned j = 0; j < 2; j++) begin" in verilog) == (count == 2)
     assert ("for (genvar i = 0; i < 2; i++) begin : spread" in verilog) == (count == 2)
     assert "else\n" not in verilog
@@ -359,7 +359,7 @@ def test_lint_raises_with_the_message_of_verilator():
 
 
 class TwoReductions(Component):
-    """Two conditional subtractions of different widths, whose constants are beyond the sign of a word."""
+    """Two conditional subtractions of different widths, whose constants exceed the sign bit of a word."""
 
     def construct(s):
         s.wide, s.narrow = CondSub(9), CondSub(6)
@@ -371,7 +371,7 @@ class TwoReductions(Component):
 
 
 def test_merged_modules_mean_the_same_to_yosys(tmp_path, request):
-    """A parameter is signed, and so is a cast of one, where the number that it replaces is not."""
+    """A parameter is signed, and so is a cast of one, but the number that it replaces is not."""
     (tmp_path / "merged.sv").write_text(translate(TwoReductions(), "merged", unique=True))
     request.getfixturevalue("unmerged")
     (tmp_path / "apart.sv").write_text(translate(TwoReductions(), "apart", unique=True))

@@ -1,4 +1,4 @@
-"""A machine is translated once: the same text comes back, and never that of other code."""
+"""A machine is translated once: the cached text is reused, and never for other code."""
 
 from functools import cached_property
 
@@ -27,7 +27,7 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def digests():
-    """Digests of sources that a test makes are not kept."""
+    """Clear the digests of sources that a test creates."""
     sources.digest.cache_clear()
     yield
     sources.digest.cache_clear()
@@ -99,11 +99,11 @@ def test_recipes_tell_all_machines_apart():
 
 
 class Mine(MontMulRem):
-    """A class that is none of the package's."""
+    """A class outside the package."""
 
 
 def mine(*_):
-    """Likewise a function."""
+    """A function outside the package."""
 
 
 def test_what_is_not_of_the_package_has_no_entry(monkeypatch):
@@ -141,7 +141,7 @@ def test_component_that_is_elaborated_or_configured_is_taken_as_it_is():
 
 @parametrize("values", [("1", "2"), ("range(3)", "range(4)")])
 def test_private_attributes_and_ranges_count(values, monkeypatch):
-    """The recipe of a class holds its private cached properties and the ranges that they use."""
+    """The recipe of a class includes its private cached properties and the ranges that they use."""
     digests = set()
     for value in values:
         here = {"__name__": timing.__name__, "VALUE": eval(value)}

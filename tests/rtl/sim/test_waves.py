@@ -1,4 +1,4 @@
-"""Waveforms and line traces at the stages that have them."""
+"""Waveforms and line traces at the stages that support them."""
 
 import re
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_fst(tmp_path):
 def test_headers_that_are_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(toolchain, "has_headers", lambda *_: False)
     with refused("run `apt-get install liblz4-dev zlib1g-dev`"):
-        simulate(AddMod(11), vcd=tmp_path / "waves.fst")  # of a width that is not in the cache
+        simulate(AddMod(11), vcd=tmp_path / "waves.fst")  # a width that is not in the cache
 
 
 def test_waveform_files_that_cannot_be(tmp_path):
@@ -105,8 +105,8 @@ def test_line_trace_of_a_component_without_one():
 
 @parametrize("stage", MODELS)
 def test_a_full_disk_ends_a_run_with_a_reason(stage, tmp_path):
-    """Stages `native` and `verilog` did not end: Verilator's handler of a failed write flushes the file
-    again.
+    """Verilator's own handler of a failed write flushes the file again, so stages `native` and `verilog` must
+    handle it.
     """
     path = tmp_path / "full.vcd"
     path.symlink_to("/dev/full")
