@@ -62,7 +62,7 @@ def test_faults(cli):
     assert pow(bellcore["signature"], bellcore["e"], n) == bellcore["message"]
     checked = cli.passes(f"{common} --samples 400")
     assert "the result is checked" in checked.out and "400 of them, at random" in checked.out
-    assert "none of 0 wrong results gives a prime" in checked.out
+    assert "none of 0 wrong results reveals a prime" in checked.out
 
 
 test_what_is_refused = refusals(
@@ -70,7 +70,7 @@ test_what_is_refused = refusals(
     {
         "attack leakage monts": "did you mean 'mont",
         "attack leakage mont-001 --blind": "give a design such as mont",
-        f"attack leakage mont --key {DATA}/rsa512.pem": "takes no key",
+        f"attack leakage mont --key {DATA}/rsa512.pem": "--key with a mont without a key",
         f"attack leakage mont --crt --nbits 64 --key {DATA}/rsa512.pem": "give --nbits 512",
         f"attack leakage mont --crt --key {DATA}/rsa512_public.pem": "is public",
         "attack leakage mont -o curve.pdf": "give a file that ends in .png",

@@ -310,6 +310,6 @@ test_refused = refusals(
         "ledger list --format csv": "--format with list: it is an option of export; drop it",
         "ledger reproduce 99": "has no row 99",
         "ledger reproduce -1": "has no row -1",
-        "ledger reproduce 1 --fresh": "--fresh without --run: nothing is made; add --run",
+        "ledger reproduce 1 --fresh": "--fresh without --run: nothing is measured; add --run",
     },
 )

@@ -141,7 +141,7 @@ test_refused = pytest.mark.usefixtures("three")(
         "prove",
         {
             "mont --check Divider": "give one of units, protocol, axi4lite, time, refusal, zeroise, netlist,",
-            "mont --check time --mutants": "faults are planted in units alone",
+            "mont --check time --mutants": "faults are planted in units only",
             "mont --timeout 0": "0 is too few",
             "all --crt": "all with settings of one design",
             "mont --record": "give all or proc",

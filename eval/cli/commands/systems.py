@@ -47,23 +47,24 @@ from ..options import COUPLING, Option, choice, number, option, shared
 from ..render import Columns, Json, Table, answer, rendered
 
 NOTE = (
-    "Cycles: of the stats window, which contains only the call of the kernel. Normalised: less the cycles "
-    "of the dummy, which returns the expected answer ({dummies}).",
-    "Published: paper 001, Table 1, normalised; our own accelerators are shown with the paper's of their "
-    "kind. Ratio: normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: cycles by "
-    "instructions of the window.",
+    "Cycles: of the stats window, which contains only the call of the kernel. Normalised: without the "
+    "cycles of the dummy, which returns the expected answer ({dummies}).",
+    "Published: paper 001, Table 1, normalised; our own accelerators are compared with the paper's of "
+    "the same kind. Ratio: normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: "
+    "cycles by instructions of the window.",
     "Operands: {operands}.",
     "Stage: how the RTL of the processor and the accelerator was simulated. The memory answers in the next "
     "cycle.",
 )
 NOT_RUN = "Not run (-): software at {widths} bits; --full runs it."
 IN_CONSTANT_TIME = (
-    "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as many as it has."
+    "proc-montgomery-ct scans all bits of the width for the private exponent, and only the bits of the "
+    "public one."
 )
 OPERANDS_001 = (
-    "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711, and "
-    "5745 of its "
-    "Figure 1 as the message: which it measured with, the paper does not say, and naive machines depend on it"
+    "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711, and the "
+    "message 5745 of its Figure 1 (the paper does not say which message it measured, and naive machines "
+    "depend on it)"
 )
 OPERANDS = "a key of each width, e = 65537, the same in every run"
 LINE = 116
