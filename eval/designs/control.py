@@ -76,7 +76,7 @@ PUBLIC = Param(
     "public",
     False,
     BOOLS,
-    "a request may say that its exponent is public: its cycles depend on the exponent, and are fewer",
+    "requests can mark their exponent as public: they take fewer cycles, which depend on the exponent",
 )
 PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY, PUBLIC)
 
