@@ -47,12 +47,13 @@ class Rules(Product):
     # faults by what they are, as open nets; nothing where the layout has no wires
     connections: dict[str, int] = msgspec.field(default_factory=dict)
     antennas: dict[str, int] | None = None  # pieces beyond the LEF's ratios by layer; None where unknown
+    no_wires: str = ""  # reason for a layout without detailed routing
     only_values: bool = False  # by the table: metal, vias, areas and grid
 
     @property
     def wrong(self) -> bool:
-        """Whether there is a marker or a fault."""
-        return bool(self.total or sum(self.connections.values()) or self.antennas)
+        """Whether there is a marker or a fault, or no wire that could have one."""
+        return bool(self.total or sum(self.connections.values()) or self.antennas or self.no_wires)
 
     @property
     def total(self) -> int:
@@ -67,7 +68,7 @@ class Rules(Product):
         count = f"{self.total:,} markers" if self.total else "no markers"
         found = "".join(f", {rule} {number:,}" for rule, number in self.markers.items())
         faults = ", ".join(f"{number:,} {what}" for what, number in self.connections.items())
-        wires = f"; {faults}" if faults else ""
+        wires = f"; {faults}" if faults else f"; no wires: {self.no_wires}" if self.no_wires else ""
         if self.antennas is not None:
             beyond = ", ".join(f"{number:,} on {layer}" for layer, number in self.antennas.items())
             wires += f"; antennas beyond the LEF's ratios: {beyond or 'none'}"
@@ -86,7 +87,7 @@ def version() -> str:
     return run.stdout.removeprefix("KLayout").strip()
 
 
-def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None) -> Rules:
+def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None, no_wires: str = "") -> Rules:
     """Run the kit's deck over a layout, and compare its metal with a netlist that has wires; write rules.json
     and the markers.
     """
@@ -99,6 +100,8 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None) -> Rules
         faults = connections.compare(gds, placed)
         found.connections = {fault.what: int(fault.theirs) for fault in faults}
         found.antennas = antennas.exceeded(gds, placed)
+    elif found.deck:
+        found.no_wires = no_wires
     if not report.exists():
         replace_text(report, "<report-database/>\n")
     found.write(out)

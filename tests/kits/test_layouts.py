@@ -389,6 +389,8 @@ def test_a_layout_is_checked_by_the_values_of_its_pdk(tmp_path, shapes, rules):
     found = deck.check(tmp_path / "a.gds", of_kit, tmp_path)
     assert sorted(found.markers) == rules
     assert found.checks == 11 and found.only_values and found.wrong == bool(rules)
+    unrouted = deck.check(tmp_path / "a.gds", of_kit, tmp_path, None, "3 nets found no way")
+    assert unrouted.wrong and "; no wires: 3 nets found no way" in unrouted.text
     assert "of metal, vias, areas and grid by the values in limits.json" in found.text
 
 

@@ -16,8 +16,9 @@ def run(job: Job) -> None:
     from ....netlist.netlist import read
 
     files, placed = kit.find(job.adk), None
-    if (files.drc or files.values) and product.read(job["routing.json"], Routing).detailed.done:
+    detailed = product.read(job["routing.json"], Routing).detailed
+    if (files.drc or files.values) and detailed.done:
         netlist = read(job["netlist_placed.json"], files.library)
         placement = product.read(job["placement.json"], Placement)
         placed = Placed(netlist, placement, files.library, files.geometry)
-    deck.check(job["layout.gds"], files, job.out, placed)
+    deck.check(job["layout.gds"], files, job.out, placed, detailed.why_not)
