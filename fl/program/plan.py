@@ -91,7 +91,9 @@ class Plan:
 
     @property
     def reduces_top(self) -> bool:
-        """Whether that copy is the product 1 * base, because the base may be above the modulus."""
+        """Whether the highest bit computes 1 * base instead, because the base may be at or above
+        the modulus.
+        """
         return self.takes_top and self.conversion == "identity"
 
     def recipe(self, domain: str, **more: Any) -> Recipe:

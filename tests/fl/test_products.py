@@ -25,7 +25,7 @@ def montgomery_operands(draw, widths=WIDTHS):
     return n, nbits, draw(any_word(nbits)), draw(st.integers(0, n - 1))
 
 
-# rows for every product: the name says what a row is for
+# rows for every product; the name states the purpose of a row
 CORNERS = [
     pytest.param(n, nbits, x, y, id=name)
     for name, n, nbits, x, y in (

@@ -253,7 +253,7 @@ def test_a_program_gets_the_driver_with_its_header(tmp_path):
     assert ISS(load_elf(compile_program([source]))).run().exit_code == -CODES["NO_DEVICE"]
 
 
-# ---- what is right
+# ---- valid calls
 
 
 def test_init_finds_what_the_machine_can(driver):
@@ -448,7 +448,7 @@ def test_cycles_do_not_tear(library):
     assert driver.init() == "OK" and driver.raw("cycles") == 0x1_0000_0002
 
 
-# ---- what is wrong
+# ---- errors
 
 
 def test_no_device_at_the_address(library):

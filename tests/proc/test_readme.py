@@ -55,7 +55,7 @@ def workplace(tmp_path, monkeypatch):
     return tmp_path
 
 
-# ---- what is quoted
+# ---- quotations
 
 
 def fenced(text):
@@ -161,7 +161,7 @@ def test_causes_of_traps():
     assert {int(row[0], 0) for row in rows if row[3] == "halt"} == set(causes.ALWAYS_HALT)
 
 
-# ---- what can be run
+# ---- programs and commands
 
 
 @pytest.mark.parametrize(

@@ -19,20 +19,20 @@ int encrypt_twice(uintptr_t base, const modexlab_key_t *key, const uint32_t *mes
   if (code == MODEXLAB_OK)
     code = modexlab_start(&machine, message, key->words);
   if (code == MODEXLAB_OK)
-    code = modexlab_wait(&machine, 100000000); // polls; gives up after so many reads
+    code = modexlab_wait(&machine, 100000000); // polls; times out after this many reads
   if (code == MODEXLAB_OK)
     code = modexlab_read(&machine, cipher, key->words);
 
   if (code == MODEXLAB_OK)
     code = modexlab_irq_enable(&machine, true);
   if (code == MODEXLAB_OK)
-    code = modexlab_start(&machine, cipher, key->words); // the key is still there
+    code = modexlab_start(&machine, cipher, key->words); // the key is still loaded
   if (code == MODEXLAB_OK) {
-    sleep_until(&machine.finished); // of the platform: it looks at the flag while interrupts are off, or else it could sleep for ever
+    sleep_until(&machine.finished); // provided by the platform; it must test the flag with interrupts disabled, or it could sleep forever
     code = modexlab_read(&machine, cipher, key->words);
   }
   modexlab_zeroise(&machine);
-  return code; // modexlab_message(code) says it in words
+  return code; // modexlab_message(code) is its text
 }
 end of the example */
 

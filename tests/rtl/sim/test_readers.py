@@ -28,7 +28,7 @@ TOP = "machine"
 # what Verilator 5.006, which is Debian's, warns of or refuses: it extends operands in a cast and in an index
 REFUSED = re.compile(r"\w'\(\w+ [-&|^] |= \w+\[\w+ - \d+'\(|'\('d\d{10}")
 # messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and
-# a block of constants, which it computes once, as the standard has it
+# a block of constants, which it computes once, as the standard requires
 HARMLESS = ("sorry: constant selects in always_* processes", "always_comb process has no sensitivities")
 
 
@@ -123,7 +123,7 @@ def test_three_tools_read_it(name, tmp_path):
         "read", f"read_verilog -sv {path.name}\nhierarchy -check -top {TOP}\nproc\n", tmp_path
     ).log
     for warning in re.findall(r"Warning: .*", log):
-        # elements of an array that is selected by constants alone
+        # elements of an array with only constant indices
         assert warning.startswith("Warning: Replacing memory "), warning
 
 
