@@ -216,19 +216,19 @@ class Machine(Runnable):
 
     @property
     def modulus(self) -> int:
-        """The only modulus that the machine takes, or 0 if it takes any."""
+        """The only modulus that the machine accepts; 0: any."""
         return self.key.n if self.keyed else self.build.modulus
 
     @property
     def modulus_nbits(self) -> int:
-        """The bits of the longest modulus that it takes."""
+        """The length of the longest modulus that it accepts."""
         return self.build.modulus_nbits or self.nbits
 
     # ---- numbers that follow base, exponent and modulus
 
     @property
     def given(self) -> tuple[Given, ...]:
-        """Numbers that are made from the modulus outside."""
+        """Numbers that software computes from the modulus."""
         return self.build.given
 
     @property
@@ -239,11 +239,11 @@ class Machine(Runnable):
         return fields_of(self.given)
 
     def given_of(self, mod: int) -> tuple[int, ...]:
-        """These numbers for a modulus."""
+        """These numbers for one modulus."""
         return tuple(given.of(mod) for given in self.given)
 
     def carried(self, base: int, exp: int, mod: int) -> Carried:
-        """Return all fields of a request."""
+        """All fields of a request."""
         if not self.keyed:
             return (base, exp, mod, *self.given_of(mod))
         key = self.key
@@ -260,7 +260,9 @@ class Machine(Runnable):
 
     @property
     def keyed(self) -> bool:
-        """It takes the numbers of a private key, for CRT, blinding or the check of its result."""
+        """Whether requests have the numbers of a private key, for CRT, blinding or the check of the
+        result.
+        """
         programmed = self.build.programmed
         return programmed is not None and programmed.recipe.keyed
 
@@ -271,7 +273,7 @@ class Machine(Runnable):
 
     @property
     def programmed(self) -> Programmed:
-        """Its program; BadInput if it has a controller of its own."""
+        """Its program; BadInput if it has a dedicated controller instead."""
         if self.build.programmed is None:
             raise BadInput(
                 f"{self.name} has a controller of its own and no program; "
@@ -289,7 +291,7 @@ class Machine(Runnable):
 
     @functools.cached_property
     def key(self) -> RSAKey:
-        """The key that it holds: one that was made for the width once, unless it was given another."""
+        """The key that it holds; by default a fixed one of its width."""
         if self.held is not None:
             return self.held
         # not at the top: digests of formulas follow names to code of this package alone (lab/content.py)
@@ -361,7 +363,7 @@ class Machine(Runnable):
         return {status: MEANING[status] for status in found - {Status.OK}}
 
     def check(self, base: int, exp: int, mod: int) -> Status:
-        """The status that the machine answers to these operands."""
+        """The status of a request with these operands."""
         if max(base, exp, mod).bit_length() > self.nbits or mod.bit_length() > self.modulus_nbits:
             return Status.TOO_WIDE
         if self.modulus and mod != self.modulus:
@@ -407,8 +409,8 @@ class Machine(Runnable):
         return make_domain(self.design.domain, mod, self.nbits, **self.build.domain_options)
 
     def fl(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
-        """Functional level: status and result, by the products of the design's own domain and schedule; what
-        is made of the modulus it makes itself.
+        """Functional level: status and result, from the products of the design's own domain and schedule.
+        Numbers from the modulus are recomputed.
         """
         if self.keyed:
             return self.programmed.fl((base, exp, mod, *given))
@@ -443,9 +445,7 @@ class Machine(Runnable):
         return Traits(made.constant_time, *limits, clearing, *protected, made.public)
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
-        """Cycles from request to answer, by the closed formula; of a program whose products have none, word
-        by word.
-        """
+        """Cycles from request to answer by the closed formula; without one, by microinstruction."""
         if self.keyed:
             if self.timing.product_cycles(1) is None:
                 return self.programmed.cycles(*self.carried(base, exp, mod))
@@ -462,7 +462,7 @@ class Machine(Runnable):
 
     @property
     def product_cycles(self) -> int | None:
-        """From product to product; None where the operands decide."""
+        """Cycles between successive products; None if they depend on the operands."""
         return self.build.product_cycles or self.timing.fixed
 
     # ---- the multiplier alone
@@ -519,7 +519,7 @@ class PublicMachine(Machine):
         return super().carried(base, exp, mod) if self.keyed else (base, exp, mod, 0)
 
     def fl(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
-        """Status and result, by the program that the request asks for."""
+        """Status and result of the program that the request selects."""
         return self.programmed.fl((base, exp, mod, *given))
 
     def cycles(self, base: int, exp: int, mod: int) -> int:

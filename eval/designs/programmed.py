@@ -65,7 +65,7 @@ class Programmed:
 
     @property
     def closed(self) -> Formula:
-        """The closed formulas of its cycles."""
+        """The closed formulas for its cycles."""
         kind = Formula if self.recipe.scaled is None else ScaledFormula
         return kind(self.recipe, self.unit, self.plan.forward)
 
@@ -83,7 +83,7 @@ class Programmed:
         return ("base", "exp", "mod", *(name for name, _ in self.program.fields))
 
     def named(self, operands: tuple[int, ...]) -> dict[str, int]:
-        """The fields with their values."""
+        """The fields of a request with their values."""
         if len(operands) != len(self.names):
             raise BadInput(
                 f"{len(operands)} operands for a machine that takes {', '.join(self.names)}: "
@@ -92,7 +92,7 @@ class Programmed:
         return dict(zip(self.names, operands, strict=True))
 
     def inspect(self, fields: Mapping[str, int]) -> Status:
-        """The status with which a request is refused."""
+        """The error status that rejects a request before the program runs, or OK."""
         status = operand_status(
             fields["base"],
             fields["mod"],
@@ -105,26 +105,28 @@ class Programmed:
         return Status.BAD_KEY if status is Status.OK and wrong else status
 
     def fl(self, operands: tuple[int, ...]) -> Outcome:
-        """Status and result, by the program."""
+        """Status and result by interpreting the program."""
         fields = self.named(operands)
         return run(self.program, fields, self.arithmetic, self.inspect(fields))
 
     def trace(self, operands: tuple[int, ...]) -> list[Executed]:
-        """The words that are executed."""
+        """The executed microinstructions."""
         fields = self.named(operands)
         return self.executed(fields, self.arithmetic, self.inspect(fields))
 
     def executed(
         self, fields: Mapping[str, int], arithmetic: Arithmetic | None, status: Status = Status.OK
     ) -> list[Executed]:
-        """The words that are executed for these fields; without arithmetic, none of the numbers decides."""
+        """The microinstructions executed for these fields; without arithmetic, no comparison of numbers
+        decides.
+        """
         trace: list[Executed] = []
         run(self.program, fields, arithmetic, status, trace)
         return trace
 
     def cycles(self, *operands: int) -> int:
-        """By a closed formula, if the multiplier's cycles are the same for all operands; else word by
-        word.
+        """Cycles by a closed formula, if product cycles do not depend on the operands; else by
+        microinstruction.
         """
         fields, recipe = self.named(operands), self.recipe
         status, base, exp, mod = self.inspect(fields), *operands[:3]
@@ -141,7 +143,7 @@ class Programmed:
         return self.timing.cycles(fields, self.arithmetic, status)
 
     def products(self, exp: int) -> int:
-        """Products that follow one another, of an operation without a key."""
+        """Number of sequential products of an operation without a key."""
         if self.recipe.schedule in BINARY:
             return product_count(self.plan, exp)
         fields = self.named((1, exp, (1 << self.recipe.nbits) - 1, *(0 for _ in self.program.fields)))
@@ -151,11 +153,11 @@ class Programmed:
 
     @property
     def private(self) -> Fields:
-        """The fields that are numbers of a private key, or blind it."""
+        """The fields for the numbers of a private key and for blinding."""
         return tuple(field for field in self.program.fields if field[0] != "public")
 
     def public(self, base: int, exp: int, mod: int) -> tuple[int, ...]:
-        """The request for a power by a public exponent; BadInput if requests do not say that."""
+        """The request for a power with a public exponent; BadInput if requests cannot mark it as public."""
         if not self.recipe.public:
             raise BadInput(
                 "this machine is not told that an exponent is public; make it with --set public=true"
@@ -168,7 +170,7 @@ class Programmed:
 
     @property
     def e_nbits(self) -> int:
-        """Bits that a key's public exponent may have."""
+        """Maximum length of a key's public exponent."""
         return self.recipe.half_nbits if self.recipe.joins else self.recipe.nbits
 
     def operands(self, key: RSAKey, message: int, draw: Draw) -> tuple[int, ...]:
@@ -205,12 +207,12 @@ class Programmed:
         return (message, key.e if recipe.crt else key.d, key.n, *values)
 
     def formula(self, key: RSAKey) -> int:
-        """The cycles of a private operation with this key, in closed form."""
+        """Cycles of a private operation with this key, in closed form."""
         return self.closed.keyed(key.n, key.d or 0, key.e, key.p or 0, key.q or 0)
 
 
 def _coprime(n: int, draw: Draw, above: int) -> int:
-    """A random number from 2 on, below n and the other, without a common factor with n."""
+    """A random number from 2 on, below n and `above`, coprime to n."""
     while True:
         number = 2 + draw(min(n, above) - 2)
         if math.gcd(number, n) == 1:

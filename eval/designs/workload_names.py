@@ -213,7 +213,9 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
 
 
 def cycles_of(name: str, machine: Any, work: Any) -> int:
-    """Cycles of a part of a workload; of PRODUCT those of a product, BadInput if operands decide."""
+    """Cycles of a part of a workload; for PRODUCT, those of one product, BadInput if they depend on the
+    operands.
+    """
     if name != PRODUCT:
         return sum(machine.counted(*request) for request in work.requests)
     if machine.product_cycles is None:
