@@ -26,7 +26,8 @@ files and change
   [layers]       the layers for signals, one horizontal and one vertical for ports and unrouted wires, the GDS
                  numbers of all; `cap_edge` corrects the LEF
   [routing]      the grid of the detailed router: layers from the lowest vertical one up, their pitches, vias;
-                 stacks of two vias if pins are two layers below the grid, and `pin_rows`, the layer between
+                 stacks of two vias if pins are two layers below the grid, and `pin_rows`, the layer between;
+                 `share`, the percentage of the tracks that global routing fills
   [[picture]]    GDS layers, names and colours; one of them is the outline
   [[values]]     the limits of the file `values` by layer, checked if no deck runs
 

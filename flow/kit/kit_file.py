@@ -190,6 +190,9 @@ class Routing(_Part, frozen=True):
     pin_vias: tuple[Names, ...]  # best first; one of several vias is a stack, lowest first
     layers: tuple[Track, ...]  # vertical first
     pin_rows: str = ""  # the layer whose tracks reach the pins, if it is not in the grid
+    # percent of the tracks that global routing fills: where all have a tenth more, detailed routing finds no
+    # ways around
+    share: Annotated[int, msgspec.Meta(ge=1, le=100)] = 75
 
     @property
     def stacks(self) -> list[tuple[str, ...]]:

@@ -23,9 +23,6 @@ from .wires import Tree, steiner_tree, terminal_positions
 
 SOURCE = Path(__file__).with_name("global_router.cpp")
 SQUARE_ROWS = 2  # side of the router's squares: of one row only, pins alone fill many
-# percent of the tracks that wires should take: where all have a tenth more, detailed routing finds no ways
-# around
-SHARE = 75
 ROUNDS, SECONDS = 40, 600  # of the processor, which a busy machine does not change
 
 
@@ -103,7 +100,8 @@ def _task(trees: dict[int, Tree], placed: Placed) -> Iterator[str]:
     side = SQUARE_ROWS * placed.lef.row_height
     columns, rows = (math.ceil(length / side) for length in placed.placement.die_um)
     across, along = (math.floor(track) for track in tracks(placed.lef, side))
-    yield f"{columns} {rows} {dbu(side)} {across} {along} {SHARE} {ROUNDS} {SECONDS}"
+    share = placed.lef.kit.routing.share
+    yield f"{columns} {rows} {dbu(side)} {across} {along} {share} {ROUNDS} {SECONDS}"
     yield str(sum(len(tree.edges) for tree in trees.values()))
     for tree in trees.values():
         for edge in tree.edges:
