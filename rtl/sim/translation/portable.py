@@ -29,12 +29,12 @@ _CHOICE = re.compile(
     r"^( *)(?P<label>(?:\w+: )?)(?P<target>(\w+) <?=) ([^?\n]*) \? (\w+) : (\w+);$", re.MULTILINE
 )
 _EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?[)\]])")
-_LONG = re.compile(r"(?<='\()( ?)'d(\d{10,})")
+_LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
 
 def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
-    text = _LONG.sub(lambda long: f"{long[1]}{int(long[2]).bit_length()}'d{long[2]}", text)
+    text = _LONG.sub(lambda long: f"{int(long[1]).bit_length()}'d{long[1]}", text)
     text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")
     return _MODULE.sub(lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(module[0]))), text)
 

@@ -210,7 +210,8 @@ class Readable(DirectStructure):
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        return f"`default_nettype none\n\n{self._marked(layout(text.rstrip()))}\n\n`default_nettype wire\n"
+        text = self._marked(layout(text.rstrip(), even=self._exported))
+        return f"`default_nettype none\n\n{text}\n\n`default_nettype wire\n"
 
     def _marked(self, text: str) -> str:
         """The text with an attribute on each output that is to be latches."""

@@ -258,11 +258,15 @@ _SPACING = [
 _BREAK = re.compile(r"(?<=[&|^+,?:-]) ")
 
 
-def layout(text: str) -> str:
-    """The text with the spacing of lowRISC's style, no line of code longer than 100 columns."""
+def layout(text: str, even: bool = True) -> str:
+    """The text with the spacing of lowRISC's style, no line of code longer than 100 columns.
+
+    even: indent all continuation lines of a statement alike. Results are of text in which each moves the
+    break of the next, so that a very long one stays whole; their digests depend on line breaks.
+    """
     for pattern, replacement in _SPACING:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-    lines = [line if line.lstrip().startswith("//") else _wrapped(line) for line in text.split("\n")]
+    lines = [line if line.lstrip().startswith("//") else _wrapped(line, even) for line in text.split("\n")]
     commented = [line.find("  //") > 0 and not line.lstrip().startswith("//") for line in lines]
     for _, run in itertools.groupby(
         range(len(lines)), key=lambda at: commented[at] and lines[at][-1:] != ";"
@@ -279,21 +283,22 @@ def _align(lines: list[str], run: list[int]) -> None:
         lines[at] = f"{code:{column}}{comment}"
 
 
-def _wrapped(line: str) -> str:
-    """A line of code, broken behind the operator that is nested least, or between two alternatives."""
-    code = line.partition("  //")[0]
-    if len(code) <= MAX_COLUMNS:
-        return line
-    breaks = [match.start() for match in _BREAK.finditer(code) if match.start() < MAX_COLUMNS]
-    breaks = [place for place in breaks if line[:place].strip()]
-    if not breaks:
-        return line
-    depths = {place: sum((char in "({[") - (char in ")}]") for char in line[:place]) for place in breaks}
-    place = max(breaks, key=lambda place: (-depths[place], line[place - 1] == ":", place))
+def _wrapped(line: str, even: bool) -> str:
+    """A line of code and its continuation lines, all indented alike."""
     indent = " " * (len(line) - len(line.lstrip()) + 4)
-    return line[:place] + "\n" + _wrapped_more(indent + line[place + 1 :], indent)
+    columns, wrapped = MAX_COLUMNS + 4, ""
+    while place := _break(line, min(columns, MAX_COLUMNS)):
+        wrapped += f"{line[:place]}\n"
+        line = indent + line[place + 1 :]
+        columns -= 0 if even else 4
+    return wrapped + line
 
 
-def _wrapped_more(line: str, indent: str) -> str:
-    """Continuation lines, all indented alike."""
-    return _wrapped(line).replace(f"\n{indent}    ", f"\n{indent}")
+def _break(line: str, columns: int) -> int:
+    """The place behind the operator that is nested least, or between two alternatives; 0 for a short line."""
+    code = line.partition("  //")[0]
+    if len(code) <= columns:
+        return 0
+    breaks = [match.start() for match in _BREAK.finditer(code, 0, columns)]
+    depths = {place: sum((char in "({[") - (char in ")}]") for char in line[:place]) for place in breaks}
+    return max(breaks, key=lambda place: (-depths[place], line[place - 1] == ":", place), default=0)

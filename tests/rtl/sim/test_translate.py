@@ -11,6 +11,7 @@ from modexlab.flow.netlist import yosys
 from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import ToolError, lint, simulate, translate
 from modexlab.rtl.sim.translation.unused_bits import silence
+from modexlab.rtl.sim.translation.verilog_format import layout
 from modexlab.rtl.units.cond_sub import CondSub
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, connect, update
 
@@ -180,7 +181,7 @@ def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
 @pytest.mark.usefixtures("unmerged")
 def test_parameters_stand_above_each_module():
     verilog = translate(Outer())
-    inner = "// Inner: Parameters of all kinds\n// nbits 8, kind "
+    inner = "// Inner: A component with parameters of all kinds\n// nbits 8, kind "
     assert f"{inner}with-dash, scale 1\nmodule Inner_with_dash_1 (\n" in verilog
     assert f"{inner}plain, scale 3\nmodule Inner_plain_3 (\n" in verilog
     assert "0x" not in verilog  # no addresses of functions
@@ -296,6 +297,14 @@ def test_short_names_mean_the_same():
     assert "begin : block_high\n" in verilog
     assert "assign low = (istream__msg < LIMIT_at_low) ? istream__msg : ODD;" in verilog
     ran_alike(Mixed, range(256))
+
+
+def test_a_long_concatenation_is_broken():
+    """Exported text is; that of results keeps its breaks, as their digests do."""
+    line = f"  assign out = {{{', '.join(f'part_{index}' for index in range(999))}}};"
+    broken = layout(line)
+    assert broken.split() == line.split() and all(len(part) <= 100 for part in broken.splitlines())
+    assert layout(line, even=False).split() == line.split()
 
 
 @parametrize("count", [1, 2])
