@@ -45,4 +45,4 @@ def load(path: Path | str) -> Description:
     try:
         return product.read(path, Description)
     except BadInput as error:
-        raise BadInput(f"{error}; give name and top, as flow/README.md has them") from None
+        raise BadInput(f"{error}; give name and top, as in docs/reference/flow.md") from None

@@ -175,7 +175,7 @@ class _File(msgspec.Struct):
 
 def text(path: Path) -> str:
     """The text of a workload.json; BadInput if it cannot be read as text."""
-    return read_text(path, "give a workload.json, as flow/README.md shows it")
+    return read_text(path, "give a workload.json, as docs/reference/flow.md shows it")
 
 
 def load(path: Path) -> Workload:
@@ -192,7 +192,7 @@ def load(path: Path) -> Workload:
         reason = typed_toml.explained(str(error), Workload)
     except ValueError as error:
         reason = str(error)
-    raise BadInput(f"{path} is no workload.json ({reason}): flow/README.md shows one")
+    raise BadInput(f"{path} is no workload.json ({reason}): docs/reference/flow.md shows one")
 
 
 def _number(kind: type[Number], value: Any) -> Number:

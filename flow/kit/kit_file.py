@@ -284,7 +284,7 @@ def of_kit(described: Described | None, what: str) -> Described:
 
 def read(path: Path) -> KitFile:
     """Read a TOML file; BadInput with the invalid key."""
-    text = read_text(path, "give a kit.toml (flow/README.md)")
+    text = read_text(path, "give a kit.toml (docs/howto/cell-library.md)")
     try:
         found = typed_toml.parse(text, KitFile)
         strength = found.cells.strength

@@ -174,7 +174,7 @@ def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | No
     except BadInput as error:
         if "selection contains" in str(error):
             raise BadInput(f"{TOP}: there is nothing to prove; give files with assertions") from None
-        if "of a processor" not in str(error):
+        if "of CPU time" not in str(error):
             raise
         return Outcome(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s")
     for attempt in _attempts(work, cycles, large):
@@ -188,7 +188,7 @@ def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | No
             return Outcome(PROVED, attempt.how)
         if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, remaining)):
             return Outcome(PROVED, MERGING)
-    return Outcome(UNDECIDED, f"not found in {seconds:.0f} s of a processor")
+    return Outcome(UNDECIDED, f"not found in {seconds:.0f} s of CPU time")
 
 
 def refused(text: str, top: str) -> str:

@@ -49,5 +49,5 @@ def summary(parts: Sequence[Part], steps: Sequence[str], seconds: float) -> str:
     if count[REFUTED]:
         told += f", {count[REFUTED]} refuted"
     if count[UNDECIDED]:
-        told += f", {count[UNDECIDED]} undecided in {seconds:g} s of a processor each"
+        told += f", {count[UNDECIDED]} undecided in {seconds:g} s of CPU time each"
     return told

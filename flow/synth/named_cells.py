@@ -40,8 +40,8 @@ from .role_cells import Network
 from .sharing import extended
 from .tiles import forms
 
-# A naming convention for any design (flow/README.md): for the beginning of a module's name, the role of its
-# bits in the kit, and the base name of the cells.
+# The naming convention (docs/reference/flow.md): for each prefix of a module name, the role of its bits in
+# the kit, and the base name of the cells.
 NAMES = {
     "FullAdders": ("full_adder", "adder"),
     "HalfAdders": ("half_adder", "half"),
