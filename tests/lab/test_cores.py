@@ -290,7 +290,7 @@ def test_the_machine_to_take(bench, cli):
         "128 bits, an exponent of 125 bits, netlist: none of 1 machines; heap is nearest with 90,000 µm²"
         in out
     )
-    assert "No machine of these is measured" in cli("compare cores --nbits 64 --own --pick 1s").out
+    assert "None of these machines is measured" in cli("compare cores --nbits 64 --own --pick 1s").out
 
 
 def test_a_private_operation_says_what_it_is(bench, cli):
