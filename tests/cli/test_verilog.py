@@ -354,7 +354,7 @@ test_refusals = refusals(
         "mont --xcel mont": "--xcel: only the processor has it; give proc, or drop it",
         "mont --no-commit": "--no-commit: only the processor has it",
         "mont --mul-latency 2": "--mul-latency: only the processor has it",
-        "proc --interface axi4lite-000": "a machine stands behind the processor by xcel or axi4lite",
+        "proc --interface axi4lite-000": "behind the processor it is xcel or axi4lite",
         "proc --interface axi4lite": "--interface axi4lite without an accelerator; name one with",
         "proc --nbits 32": "--nbits without an accelerator; name one with --xcel DESIGN",
         "proc --set nstages=2": "--set without an accelerator",
@@ -398,9 +398,9 @@ test_units_of_padding_have_a_width_alone = refusals(
     "verilog pkcs1-pad",
     {
         "--nbits 100": "multiple of 8 from 96",
-        "--set a=1": "--set: pkcs1-pad has a width",
+        "--set a=1": "--set: pkcs1-pad has no parameter but its width",
         "--interface xcel": "streams of its own",
-        "--xcel mont": "--xcel: pkcs1-pad has a width",
+        "--xcel mont": "--xcel: pkcs1-pad has no parameter but its width",
     },
 )
 

@@ -501,8 +501,8 @@ NO_PRODUCT_UNIT = {
     "serial-003-one": "its operands are in the machine's",
     "systolic": "words come and go in the order",
     "systolic-002": "the machine contains no SystolicMont",
-    "tiny": "the registers of its operands are the machine",
-    "tiny-ct": "the registers of its operands are the machine",
+    "tiny": "its operands are in the machine's registers",
+    "tiny-ct": "its operands are in the machine's registers",
 }
 
 

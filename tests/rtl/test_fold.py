@@ -84,7 +84,7 @@ def test_what_a_shape_refuses():
         FoldShape(8, 5)
     with refused("modulus 256"):
         aligned(FoldShape(8), 256)
-    with refused("at most 128, or take a design such as mont"):
+    with refused("at most 128, or another design, such as mont"):
         DESIGN.at(256)
 
 

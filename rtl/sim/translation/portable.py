@@ -22,6 +22,7 @@ _LOOP = re.compile(  # targets with one index: Icarus takes no variable before a
 )
 _PACKED = re.compile(r"^  (?:output +)?logic \[[^\n]*\] (\w+)[,;]?$", re.MULTILINE)
 _TARGET = re.compile(r"^ *assign (\w+)", re.MULTILINE)
+_CONNECTED = re.compile(r"\.\w+\( *(\w+)\[")  # a part of a vector, which a port may drive
 _RANGE = re.compile(r"\[[^\]\n]*[a-z][^\]\n]*:")  # between bounds of a genvar, which a block has not
 _HOLDS_STATE = re.compile(rf"^  {STATE} (\w+);$", re.MULTILINE)
 _GAP = re.compile(r"(^  assign .*;\n|^  end\n(?=\nendmodule$))\n(?=  assign |endmodule$)", re.MULTILINE)
@@ -41,7 +42,7 @@ def portable(text: str) -> str:
 
 def _with_blocks(text: str) -> str:
     packed = {*_PACKED.findall(text)}
-    assigned = Counter(_TARGET.findall(text))
+    assigned = Counter([*_TARGET.findall(text), *_CONNECTED.findall(text)])
 
     def block(loop: re.Match[str]) -> str:
         mine = Counter(_TARGET.findall(loop["body"]))
