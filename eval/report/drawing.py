@@ -246,7 +246,7 @@ def _groups(plan: Plan, level: int, column: int) -> Iterator[tuple[str, tuple[in
 def _bits(plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, str]]:
     """Every bit of a column, with its run and a description."""
     for run in runs:
-        for i in range(run.count):
+        for i in range(run.size):
             name = {"correction": "correction", "pass": "passed on"}.get(run.kind, "")
             if run.kind == "product":
                 name = _product_name(plan, run.column, i)

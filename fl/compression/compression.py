@@ -147,8 +147,8 @@ class _Task:
         """
         constants = [(column, 0) for column in places]
         columns = matrix(self.operation, self.modulus, self.nbits, constants)
-        inverted = sum(run.count << i for i, runs in enumerate(columns) for run in runs if run.inverted)
-        heights = [sum(run.count for run in runs) for runs in columns]
+        inverted = sum(run.size << i for i, runs in enumerate(columns) for run in runs if run.inverted)
+        heights = [sum(run.size for run in runs) for runs in columns]
         work = _Compression(heights, carry_folds(self.modulus), {**STRATEGIES, **OURS}[self.strategy])
         so_far = products_cost(and_gates(self.operation, self.nbits))
         while not work.done:

@@ -63,6 +63,6 @@ def _start(plan: Plan, j: int, k: int) -> tuple[list[str], tuple[int, int] | Non
         for run in runs:
             if run.kind == "product" and run.column == weight:
                 found.append((column, place + term, run.inverted))
-            place += run.count
+            place += run.size
     where = " and ".join(map(_place, found)) or "nowhere: it is a multiple of the modulus"
     return [f"{name} has weight 2^{weight}: it goes to {where}"], found[0][:2] if found else None

@@ -43,7 +43,7 @@ class Run(NamedTuple):
     kind: str  # of CELLS, or "pass", "product", "correction"
     output: int
     column: int
-    count: int  # type: ignore[assignment]  # hides tuple.count, which is unused
+    size: int  # in bits
     inverted: bool = False
 
 
@@ -195,7 +195,7 @@ class Plan:
             place = 0
             for run in runs:
                 goes_to.setdefault(run[:3], []).append((column, place, run.inverted))
-                place += run.count
+                place += run.size
         here = self.levels[level]
         for column in range(self.columns):
             for kind in CELLS:
@@ -262,7 +262,7 @@ def matrix(
         runs[column].append(Run("correction", 0, column, 1))
     for weight in product_weights(operation, nbits):
         run = Run("product", 0, weight, product_count(operation, nbits, weight))
-        if not run.count:
+        if not run.size:
             continue
         if weight < modulus.columns:
             runs[weight].append(run)

@@ -40,13 +40,13 @@ READ_PORT, WRITE_PORT, PORT = "read port", "write port", "port"
 
 
 class Csr(NamedTuple):
-    """One register, or `count` similar ones from `number` on; access is one of the names above."""
+    """One register, or `registers` similar ones from `number` on; access is one of the names above."""
 
     number: int
     name: str
     access: str
     meaning: str
-    count: int = 1  # type: ignore[assignment]  # hides tuple.count, which is unused
+    registers: int = 1
 
     @property
     def port(self) -> bool:
@@ -62,20 +62,20 @@ CSRS = (
         MTVEC,
         "mtvec",
         READ_WRITE,
-        "where traps go, bits 1:0 are 0; the machine stops at a trap while it is 0",
+        "address of the trap handler, bits 1:0 are 0; while it is 0, a trap stops the machine",
     ),
-    Csr(MSCRATCH, "mscratch", READ_WRITE, "a word for the trap handler"),
-    Csr(MEPC, "mepc", READ_WRITE, "pc of the instruction that trapped, bits 1:0 are 0; mret goes there"),
+    Csr(MSCRATCH, "mscratch", READ_WRITE, "scratch word of the trap handler"),
+    Csr(MEPC, "mepc", READ_WRITE, "pc of the instruction that trapped, bits 1:0 are 0; mret returns to it"),
     Csr(MCAUSE, "mcause", READ_WRITE, "cause of the trap"),
-    Csr(MTVAL, "mtval", READ_WRITE, "address or instruction of the trap"),
+    Csr(MTVAL, "mtval", READ_WRITE, "faulting address or instruction"),
     Csr(MIP, "mip", CONSTANT, "0: no interrupts"),
     Csr(PROC2MNGR, "proc2mngr", WRITE_PORT, "a write sends a word to the manager"),
-    Csr(STATS_EN, "stats_en", READ_WRITE, "bit 0: the instructions that follow count in the statistics"),
+    Csr(STATS_EN, "stats_en", READ_WRITE, "bit 0: count the following instructions in the statistics"),
     Csr(XCEL_FIRST, "xr0", PORT, "registers 0 to 31 of the accelerator", XCEL_LAST - XCEL_FIRST + 1),
     Csr(MCYCLE, "mcycle", READ_WRITE, "cycles, low word; the functional level counts instructions"),
-    Csr(MINSTRET, "minstret", READ_WRITE, "instructions that have retired, low word"),
+    Csr(MINSTRET, "minstret", READ_WRITE, "retired instructions, low word"),
     Csr(MCYCLEH, "mcycleh", READ_WRITE, "cycles, high word"),
-    Csr(MINSTRETH, "minstreth", READ_WRITE, "instructions that have retired, high word"),
+    Csr(MINSTRETH, "minstreth", READ_WRITE, "retired instructions, high word"),
     Csr(CYCLE, "cycle", READ_ONLY, "mcycle"),
     Csr(INSTRET, "instret", READ_ONLY, "minstret"),
     Csr(CYCLEH, "cycleh", READ_ONLY, "mcycleh"),
@@ -99,7 +99,7 @@ ON_BUS = (
     Csr(MIP, "mip", CONSTANT, "bit 11, MEIP: the line irq"),
 )
 
-BY_NUMBER = {csr.number + i: csr for csr in CSRS for i in range(csr.count)}
+BY_NUMBER = {csr.number + i: csr for csr in CSRS for i in range(csr.registers)}
 
 
 def name_of(number: int) -> str:

@@ -100,7 +100,7 @@ def gather(s, plan, number, sources, bits):
     Bits that are used inverted are inverted once.
     """
     runs = [run for column in plan.all_runs[number] for run in column]
-    inverted = {run[:3]: run.count for run in runs if run.inverted}
+    inverted = {run[:3]: run.size for run in runs if run.inverted}
     if inverted:
         s.inverters = Inverters(sum(inverted.values()))
         low = 0
@@ -114,7 +114,7 @@ def gather(s, plan, number, sources, bits):
             bits[place] //= next(corrections)[1]
         else:
             connect_slices(bits, place, sources[run[:3] + (True,) * run.inverted])
-        place += run.count
+        place += run.size
     width = bits.get_type().nbits
     if place < width:
         bits[place:width] //= 0

@@ -80,8 +80,8 @@ def _gather(runs, known, constants):
         bits = place = 0
         for run in column:
             value = next(correction)[1] if run.kind == "correction" else known[run[:3]]
-            bits |= (value ^ ((1 << run.count) - 1) if run.inverted else value) << place
-            place += run.count
+            bits |= (value ^ ((1 << run.size) - 1) if run.inverted else value) << place
+            place += run.size
         state.append(bits)
     return state
 
@@ -104,15 +104,15 @@ def faults(plan):
         placed = {}
         sizes = {}
         for column, runs in enumerate(plan.runs(level)):
-            if sum(run.count for run in runs) != plan.heights(level)[column]:
+            if sum(run.size for run in runs) != plan.heights(level)[column]:
                 wrong.append(f"level {level}, column {column}: not as many bits as its height")
             for run in runs:
                 if run.kind == "correction":
                     continue
                 key = run[:3]
                 placed[key] = placed.get(key, 0) + (-1 if run.inverted else 1) * (1 << column)
-                sizes[key] = run.count
-                inverted += run.count << column if run.inverted else 0
+                sizes[key] = run.size
+                inverted += run.size << column if run.inverted else 0
         for key, count in _made(plan, level).items():
             kind, output, column = key
             if (placed.get(key, 0) - (1 << (column + output))) % m:
