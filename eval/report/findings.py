@@ -44,8 +44,10 @@ def _best(content: Content) -> str:
     if (table := content.tables.get("best")) is None:
         return ""
     wins = Counter(cell.text for cell in column(table, "Design"))
-    (name, count), *_ = wins.most_common()
-    return f"{name} wins {count} of {len(table.lines)} comparisons, more than any other design."
+    most = max(wins.values())
+    names = [name for name, count in wins.items() if count == most]
+    verb = "each win" if len(names) > 1 else "wins"
+    return f"{_listed(names)} {verb} {most} of {len(table.lines)} comparisons, more than any other design."
 
 
 def _fronts(content: Content) -> str:

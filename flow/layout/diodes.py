@@ -18,15 +18,13 @@ def add_diodes(placed: Placed) -> dict[str, str]:
     """Put diodes into netlist and placement; returns their modules."""
     lef, library, modules = placed.lef, placed.library, dict[str, str]()
     diode, edited = library.cells[library.roles.diode], EditedNetlist(placed.netlist, library, modules)
-    bears = min(lef.antenna_um(name, lef.layers[name].width) for name in lef.kit.layers.signal)
+    longest_um = min(lef.antenna_um(name, lef.layers[name].width) for name in lef.kit.layers.signal)
     for net, (driver, *readers), points in terminal_positions(placed):
         cells = [(owner, pin) for owner, pin in readers if owner != PORT]
         gates = sum(lef.macro(placed.cell(owner).name).pins[pin].gate_um2 for owner, pin in cells)
-        if driver[0] == PORT and cells and DETOURS * steiner_tree(points).length > bears * gates:
-            name, at = (
-                edited.fresh("", "diode_"),
-                min(points[1:], key=lambda point: distance(points[0], point)),
-            )
+        if driver[0] == PORT and cells and DETOURS * steiner_tree(points).length > longest_um * gates:
+            name = edited.fresh("", "diode_")
+            at = min(points[1:], key=lambda point: distance(points[0], point))
             edited.add_cell(name, diode.name, {diode.inputs[0]: net}, "")
             placed.rows.insert(name, diode.name, *at)
     placed.netlist = edited.connected()

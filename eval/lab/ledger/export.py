@@ -130,16 +130,13 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
         place, columns = _place(row.point), record(row)
         if place not in lines:
             names = ("family", "parameters", "tests", "marks", "command", "tools", "point")
-            kept = {
-                name: value
-                for name, value in ledger.measurement(row.measurement).details.items()
-                if name in DETAILS
-            }
+            measurement = ledger.measurement(row.measurement)
+            kept = {name: value for name, value in measurement.details.items() if name in DETAILS}
             kept["area_by_module"] = [
                 module for module in kept.get("area_by_module", ()) if module["share"] >= SMALLEST_SHARE
             ]
             if row.stage == LAYOUT and row.measurement > 0:
-                _write_picture(ledger.measurement(row.measurement), _picture(path, row.point))
+                _write_picture(measurement, _picture(path, row.point))
             lines[place] = {
                 **{name: columns[name] for name in names},
                 "content": content_in(row.key),
