@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from ...fl.errors import BadInput
 from ...fl.input_file import read_text
 from .kit_file import Geometry, of_kit
@@ -130,12 +132,14 @@ class Lef:
         step = dbu(2 * self.grid) or 1
         return math.ceil(dbu(layer.area / layer.width) / step) * step if layer.area else 0
 
-    def antenna_um(self, name: str, width: float) -> float:
-        """The wire of a layer that charges a gate of 1 um^2 without diffusion to the limit."""
+    def antenna_um(self, name: str, width: float, diffusion: float = 0.0) -> float:
+        """The wire of a layer that charges a gate of 1 um^2 to the limit, with that diffusion on its net."""
         layer = self.layers[name]
         lengths = (
-            limits[1] / (2 * layer.thickness if "SIDE" in ratio else width)
+            float(np.interp(diffusion, limits[::2], limits[1::2]))
+            / (2 * layer.thickness if "SIDE" in ratio else width)
             for ratio, limits in layer.antenna.items()
+            if "DIFF" in ratio or not diffusion
         )
         return min(lengths, default=math.inf)
 

@@ -1,9 +1,10 @@
-"""Diodes on the nets of input ports, so that their long wires do not damage gates while metal is etched.
+"""Diodes on nets whose wire may charge gates beyond their limits while the highest layer is etched.
 
-A net that a cell drives discharges through its driver once its highest layer is made, and the router puts
-jumpers before gates that a lower layer would charge (detailed_router.cpp). A port has no diffusion. Its net
-gets a diode next to the reader that is nearest to the port if all of its wire on the worst layer would be too
-much for its gates.
+Before the highest layer is made, the gates of a net may be on pieces without a diffusion: the router puts
+jumpers before those that a lower layer would charge (detailed_router.cpp). The highest layer connects the
+whole net. On a net from an input port there is still no diffusion; on one that a cell drives, the driver's
+diffusion raises the limit, but a small gate at the end of a long wire may exceed it. Such a net gets a diode
+next to the reader that is nearest to its driver.
 """
 
 from ..netlist.buffers import EditedNetlist
@@ -18,11 +19,14 @@ def add_diodes(placed: Placed) -> dict[str, str]:
     """Put diodes into netlist and placement; returns their modules."""
     lef, library, modules = placed.lef, placed.library, dict[str, str]()
     diode, edited = library.cells[library.roles.diode], EditedNetlist(placed.netlist, library, modules)
-    longest_um = min(lef.antenna_um(name, lef.layers[name].width) for name in lef.kit.layers.signal)
-    for net, (driver, *readers), points in terminal_positions(placed):
-        cells = [(owner, pin) for owner, pin in readers if owner != PORT]
-        gates = sum(lef.macro(placed.cell(owner).name).pins[pin].gate_um2 for owner, pin in cells)
-        if driver[0] == PORT and cells and DETOURS * steiner_tree(points).length > longest_um * gates:
+    signal = [(name, lef.layers[name].width) for name in lef.kit.layers.signal]
+    for net, terminals, points in terminal_positions(placed):
+        pins = [
+            lef.macro(placed.cell(owner).name).pins[pin] for owner, pin in terminals if owner != PORT
+        ]
+        diffusion, gates = sum(pin.diffusion_um2 for pin in pins), sum(pin.gate_um2 for pin in pins)
+        longest_um = gates * min(lef.antenna_um(*layer, diffusion) for layer in signal)
+        if gates and DETOURS * steiner_tree(points).length > longest_um:
             name = edited.fresh("", "diode_")
             at = min(points[1:], key=lambda point: distance(points[0], point))
             edited.add_cell(name, diode.name, {diode.inputs[0]: net}, "")

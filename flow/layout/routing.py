@@ -72,7 +72,7 @@ class Routing(Product):
     FILE = "routing.json"
     STEP = "route"
 
-    success: bool  # of the global routing: the router found room for all
+    success: bool  # detailed routing is complete, or global routing has no overflow
     overflow: Overflow  # where it found none
     seconds: dict[str, float]
     detailed: InDetail

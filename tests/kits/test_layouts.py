@@ -459,13 +459,20 @@ def test_antennas_are_counted_as_layers_are_made(tmp_path, shapes, beyond):
 
 
 @parametrize("share, diodes", [(0.99, 1), (1.01, 0)])
-def test_a_port_gets_a_diode_if_its_wire_is_too_long_for_its_gates(share, diodes):
-    """One inverter reads the port. The widest layer counts, and a wire half as long again as the tree."""
-    placed = fan_out([(2.85 + 3.8 * index, 2.8) for index in range(5)], 3, 210)
-    found, length = placed.lef, distance(placed.position((PORT, "in")), placed.position(("u0", "A")))
-    gate = found.macro("INV_X1").pins["A"].gate_um2
+@parametrize("driver", [PORT, "u0"])
+def test_a_net_gets_a_diode_if_its_wire_is_too_long_for_its_gates(driver, share, diodes):
+    """An inverter reads the port, and another reads the inverter, whose diffusion raises the limit. The widest
+    layer counts, and a wire half as long again as the tree.
+    """
+    placed = fan_out([(2.85, 2.8), (30.4, 2.8)], 3, 210)
+    found, reader = placed.lef, "u0" if driver == PORT else "u1"
+    pins = found.macro("INV_X1").pins
+    length = distance(*map(placed.position, ((driver, "in" if driver == PORT else "ZN"), (reader, "A"))))
     widest = max(found.layers[name].width for name in found.kit.layers.signal)
-    limits = {"ANTENNAAREARATIO": (0.0, share * 1.5 * length * widest / gate)}
+    limit, others = share * 1.5 * length * widest / pins["A"].gate_um2, 1e9
+    diffusion = pins["ZN"].diffusion_um2
+    at_zero, driven = (limit, others) if driver == PORT else (others, limit)
+    limits = {"ANTENNADIFFAREARATIO": (0.0, at_zero, diffusion, driven)}
     layers = {name: replace(layer, antenna=limits) for name, layer in found.layers.items()}
     roles = msgspec.structs.replace(placed.library.roles, diode="ANTENNA_X1")
     described = msgspec.structs.replace(placed.library.kit, cells=roles)
@@ -473,7 +480,7 @@ def test_a_port_gets_a_diode_if_its_wire_is_too_long_for_its_gates(share, diodes
     placed.library = replace(placed.library, described=described)
     assert len(add_diodes(placed)) == diodes
     added = placed.netlist.cells.keys() - before.cells.keys()
-    assert [placed.netlist.cells[name].pins for name in added] == [{"A": 0}] * diodes
+    assert [placed.netlist.cells[name].pins for name in added] == [{"A": int(driver != PORT)}] * diodes
     assert added <= placed.placement.instances.keys() and place.violations(placed, None) == []
     assert prove_same(before, placed.netlist, placed.library) == []
     assert clock_output(placed.library.cells["ANTENNA_X1"], "A") is None
