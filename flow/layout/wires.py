@@ -3,8 +3,9 @@ model.
 
 Placement: a rectilinear Steiner tree over the pins of a net (a minimum spanning tree by Prim, then median
 points between pairs of neighbouring edges while that saves wire, as Borah, Owens and Irwin, IEEE TCAD 13(12),
-1994), its horizontal and its vertical wire on the layers that the kit names. Routing: the same tree,
-stretched to the length that the router took, or the routed layers themselves.
+1994), its horizontal and its vertical wire on the layers that the kit names. Global routing: the same tree,
+stretched to the length that the router took. Detailed routing: the wires and vias themselves, with the values
+of their layers.
 
 Per um a wire has the LEF's resistance (RPERSQ / WIDTH) and the LEF's capacitance (area and two edges) to what
 is below. The LEF leaves out the neighbours on the same layer: a wall of THICKNESS at SPACING is added on one
@@ -20,9 +21,10 @@ own delay.
 
 import functools
 import heapq
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,16 +32,17 @@ import msgspec
 
 from .. import product
 from ..files import replace_text
-from ..kit.lef import Lef, Point
+from ..kit.lef import DBU, Lef, Point, dbu
 from ..kit.liberty import Cell
 from ..netlist.netlist import PORT, Netlist, Terminal
 from ..product import Product
 from ..timing import wire_table
 from ..timing.wire_table import NetWire, Source
 from .placed import Placed
-from .routing import Routing
+from .routing import RoutedNet, Routing
 
 EPSILON_0 = 8.854e-3  # fF/um
+NEIGHBOURS = [(column, row) for column in (-1, 0, 1) for row in (-1, 0, 1)]  # of a square, with itself
 
 
 class Unit(NamedTuple):
@@ -197,24 +200,109 @@ class Wire:
 def wires_of(
     placed: Placed, *, routing: Routing | None = None, nets: Collection[int] | None = None
 ) -> list[Wire]:
-    """Every net (of these) as a tree of wires; stretched to the routing's length where that is more."""
+    """Every net (of these) as a tree of wires: as it is routed in detail, or else a Steiner tree, stretched to
+    the length of the global routing if that is more.
+    """
     units, layers = layer_units(placed.lef), placed.lef.kit.layers
     across, along = units[layers.horizontal], units[layers.vertical]
     wires = []
     for net, terminals, points in terminal_positions(placed, nets):
+        loads = list(map(placed.pin_cap, terminals))
+        routed = routing and routing.nets[placed.netlist.nets[net]]
+        if routed and (detailed := _in_detail(placed.lef, units, routed, terminals, points)):
+            tree, *values = detailed
+            wires.append(Wire(net, terminals, loads, tree, routed.length_um, *values))
+            continue
         tree = steiner_tree(points)
         length = tree.length
-        taken = length * layers.detour
-        if routing is not None:
-            taken = max(length, routing.nets[placed.netlist.nets[net]].length_um)
+        taken = max(length, routed.length_um) if routed else length * layers.detour
         stretch = taken / length if length else 1.0
-        wire = Wire(net, terminals, list(map(placed.pin_cap, terminals)), tree, taken)
+        wire = Wire(net, terminals, loads, tree, taken)
         for a, b in tree.edges:
             dx, dy = (abs(p - q) * stretch for p, q in zip(tree.points[a], tree.points[b], strict=True))
             wire.capacitances.append(dx * across.cap_ff + dy * along.cap_ff)
             wire.resistances.append(dx * across.res_ohm + dy * along.res_ohm)
         wires.append(wire)
     return wires
+
+
+Node = tuple[str, int, int]  # a layer, and where on it in database units
+
+
+def _in_detail(
+    lef: Lef,
+    units: Mapping[str, Unit],
+    routed: RoutedNet,
+    terminals: list[Terminal],
+    points: list[Point],
+) -> tuple[Tree, list[float], list[float]] | None:
+    """The routed wires of a net as a tree, the resistances and the capacitances of its edges; None if the net
+    is not routed in detail. A pin of a cell is at the nearest end on the lowest layer, a port at the nearest
+    on any.
+    """
+    edges = list(_routed_edges(lef, units, routed))
+    if not edges:
+        return None
+    places = list(dict.fromkeys(node for a, b, _ in edges for node in (a, b)))
+    lowest = next(name for name in lef.layers if any(node[0] == name for node in places))
+    low = [node for node in places if node[0] == lowest]
+    index = {node: number for number, node in enumerate(places, len(points))}
+    up, kept = list(range(len(points) + len(places))), []
+
+    def root(number: int) -> int:
+        while up[number] != number:
+            up[number] = up[up[number]]
+            number = up[number]
+        return number
+
+    for number, ((owner, _), (x, y)) in enumerate(zip(terminals, points, strict=True)):
+        at = dbu(x), dbu(y)
+        nearest = min(places if owner == PORT else low, key=lambda node: distance(node[1:], at))
+        kept.append((number, index[nearest], Unit(0.0, 0.0)))
+        up[number] = index[nearest]
+    for a, b, unit in chain(edges, _overlaps(lef, places)):
+        if (one := root(index[a])) != (other := root(index[b])):
+            up[one] = other
+            kept.append((index[a], index[b], unit))
+    tree = Tree(points + [(x / DBU, y / DBU) for _, x, y in places], [(a, b) for a, b, _ in kept])
+    return tree, [unit.res_ohm for *_, unit in kept], [unit.cap_ff for *_, unit in kept]
+
+
+def _overlaps(lef: Lef, places: list[Node]) -> Iterator[tuple[Node, Node, Unit]]:
+    """Ends on a layer that are nearer than two tracks: the vias of a pin, which metal between them joins."""
+    near = defaultdict[tuple[str, int, int], list[Node]](list)
+    for node in places:
+        layer, x, y = node
+        reach = 2 * dbu(lef.layers[layer].pitch)
+        for column, row in NEIGHBOURS:
+            for other in near[layer, x // reach + column, y // reach + row]:
+                if distance(node[1:], other[1:]) < reach:
+                    yield other, node, Unit(0.0, 0.0)
+        near[layer, x // reach, y // reach].append(node)
+
+
+def _routed_edges(
+    lef: Lef, units: Mapping[str, Unit], routed: RoutedNet
+) -> Iterator[tuple[Node, Node, Unit]]:
+    """The wires between neighbouring junctions on a layer, and the vias."""
+    layers = list(lef.layers.values())
+    junctions = defaultdict[str, set[tuple[int, int]]](set)
+    for layer, *ends in routed.wires:
+        x0, y0, x1, y1 = map(dbu, ends)
+        junctions[layer] |= {(x0, y0), (x1, y1)}
+    for _, layer, x, y in routed.vias:
+        cut, upper = layers[layers.index(lef.layers[layer]) + 1 :][:2]
+        at = dbu(x), dbu(y)
+        for name in (layer, upper.name):
+            junctions[name].add(at)
+        yield (layer, *at), (upper.name, *at), Unit(0.0, cut.res_ohm)
+    for layer, *ends in routed.wires:
+        x0, y0, x1, y1 = map(dbu, ends)
+        (left, right), (bottom, top) = sorted((x0, x1)), sorted((y0, y1))
+        on = sorted((x, y) for x, y in junctions[layer] if left <= x <= right and bottom <= y <= top)
+        for a, b in pairwise(on):
+            length = distance(a, b) / DBU
+            yield (layer, *a), (layer, *b), Unit(*(length * value for value in units[layer]))
 
 
 class ClockWires(msgspec.Struct, omit_defaults=True):
