@@ -42,7 +42,7 @@ from modexlab.flow.timing.report import PathPoint, TimedPath, TimingReport
 from pytest import approx
 
 from tests.command_line import Cli
-from tests.flow.circuits import Circuit, half_perimeter, in_rows
+from tests.flow.circuits import Circuit, fan_out, half_perimeter, in_rows
 from tests.harness import module_fixture, parametrize, refused, regress
 
 FILES = kit.find()
@@ -534,6 +534,48 @@ class TestTrees:
         wire = wires.Wire(0, [("", "a"), ("u", "A")], [0.0, 1.0], tree, 10.0, [100.0], [4.0])
         assert wire.delays_ps() == approx([0.0, 100.0 * (4.0 / 2 + 1.0) * 1e-3])
 
+    def test_elmore_of_routed_wires(self):
+        """An inverter drives another over metal2 and metal3, and a third over metal2 from the middle of that."""
+        placed = fan_out([(2.85, 2.8), (30.4, 2.8), (2.85, 14.0)], 6, 210)
+        terminals = ("u0", "ZN"), ("u1", "A"), ("u2", "A")
+        (x, y), (x1, y1), (x2, y2) = (placed.position(terminal) for terminal in terminals)
+        top = y + 20
+        routed = routing_file.RoutedNet(
+            length_um=20 + (x1 - x) + (top - y1) + abs(x2 - x),
+            segments=[],
+            wires=[
+                ("metal2", x, y, x, top),
+                ("metal3", x, top, x1, top),
+                ("metal2", x1, y1, x1, top),
+                ("metal1", x, y2, x2, y2),
+            ],
+            vias=[
+                ("via1_4", "metal1", x, y),
+                ("via1_4", "metal1", x, y2),
+                ("via2_5", "metal2", x, top),
+                ("via2_5", "metal2", x1, top),
+                ("via1_4", "metal1", x1, y1),
+            ],
+        )
+        nets = {name: routing_file.RoutedNet(0.0, []) for name in placed.netlist.nets}
+        done = routing_file.InDetail(True, "", 0.0, 1)
+        routing = routing_file.Routing(
+            True, routing_file.Overflow(0, 0, 1), {}, done, {**nets, placed.netlist.nets[1]: routed}
+        )
+        (wire,) = wires.wires_of(placed, routing=routing, nets={1})
+        one, two, three = (wires.layer_units(placed.lef)[f"metal{n}"] for n in (1, 2, 3))
+        up, across, down, aside = y2 - y, x1 - x, top - y1, abs(x2 - x)
+        caps = 20 * two.cap_ff + across * three.cap_ff + down * two.cap_ff + aside * one.cap_ff
+        assert wire.cap_ff == approx(caps)
+        via, (_, near, far) = 5, wire.loads_ff  # ohm of both cuts
+        far_ff = far + aside * one.cap_ff
+        beyond = near + caps - aside * one.cap_ff
+        assert wire.delays_ps()[0] == 0
+        common = via * (caps + near + far) + up * two.res_ohm * (far_ff + beyond - up * two.cap_ff / 2)
+        assert wire.delays_ps()[2] == approx(
+            1e-3 * (common + (via + aside * one.res_ohm) * far_ff - aside**2 * one.res_ohm * one.cap_ff / 2)
+        )
+
     def test_units_of_wires(self, lef):
         units = wires.layer_units(lef)
         assert units["metal2"].res_ohm == approx(0.25 / 0.07)
@@ -587,11 +629,16 @@ class TestRouted:
         flat = wires.extract(placed, tmp_path)
         routed = wires.extract(placed, tmp_path, routing)
         points = (points for _, _, points in wires.terminal_positions(placed))
-        assert sum(map(half_perimeter, points)) <= flat.length_um <= routed.length_um
+        assert sum(map(half_perimeter, points)) <= routed.length_um == approx(flat.length_um, rel=0.15)
         table = wire_table.load(tmp_path / "wires.json")
         assert table.keys() == nets_with_wires(placed)
         assert sum(wire.cap_ff for wire in table.values()) == approx(routed.cap_ff, rel=1e-3)
         assert 0 <= flat.clock_tree.skew_ps < 20 < flat.clock_tree.latency_ps
+
+    def test_routed_wires_reach_all_terminals(self, placed, routing):
+        for wire in wires.wires_of(placed, routing=routing):
+            assert len(wire.branches) == len(wire.tree.points) - 1
+            assert wire.tree.length == approx(wire.length_um, abs=2 * len(wire.terminals))
 
     def test_spef_sums_to_the_table(self, placed, tmp_path):
         wires.extract(placed, tmp_path)
