@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,7 @@ class Layer:
     direction: str = ""  # "HORIZONTAL" or "VERTICAL"
     width: float = 0.0
     spacing: float = 0.0  # between parallel wires of this width
+    wide: tuple[tuple[float, float], ...] = ()  # (width, spacing) of long metal from this width on
     pitch: float = 0.0
     offset: float = 0.0  # of the first track
     thickness: float = 0.0
@@ -61,6 +63,10 @@ class Layer:
     area: float = 0.0  # um^2, minimum of a polygon
     # antenna ratios by statement: pairs of a diffusion area and the limit from this area on
     antenna: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def spacing_to(self, width: float) -> float:
+        """The spacing to metal of this width."""
+        return max([self.spacing, *(spacing for least, spacing in self.wide if width >= least)])
 
 
 @dataclass(frozen=True)
@@ -305,7 +311,7 @@ def _unended(path: Path, line: int, block: _Block, found: str) -> BadInput:
 
 def _layer(block: _Block) -> Layer:
     direction = block.value("DIRECTION", "")
-    numbers, antenna = {}, {}
+    numbers, antenna, wide = {}, {}, list[tuple[float, float]]()
     for statement in block.statements:
         match statement.words:
             case [name, *words] if name.startswith("ANTENNA") and name.endswith("RATIO"):
@@ -317,6 +323,10 @@ def _layer(block: _Block) -> Layer:
                     raise statement.refused("a number")
             case ["SPACINGTABLE", "PARALLELRUNLENGTH", *words] if "WIDTH" in words:
                 numbers["spacing"] = statement.number(words.index("WIDTH") + 4)
+                starts = [at for at, word in enumerate(statement.words) if word == "WIDTH"]
+                for start, end in pairwise([*starts, len(statement.words)]):
+                    width, *spacings = map(statement.number, range(start + 1, end))
+                    wide.append((width, max(spacings, default=0.0)))
             case [name, *_] if name in LAYER_FIELDS:
                 place, attribute = LAYER_FIELDS[name]
                 # further spacings are for other widths and neighbours
@@ -324,7 +334,7 @@ def _layer(block: _Block) -> Layer:
     # otherwise a wire on the first track would leave the die
     if numbers.get("offset", 1) < numbers.get("width", 0) / 2:
         numbers["offset"] += numbers.get("pitch", 0)
-    return Layer(block.name, block.value("TYPE", ""), direction, **numbers, antenna=antenna)
+    return Layer(block.name, block.value("TYPE", ""), direction, **numbers, antenna=antenna, wide=tuple(wide))
 
 
 def _pin(block: _Block) -> MacroPin:

@@ -21,9 +21,7 @@ def add_diodes(placed: Placed) -> dict[str, str]:
     diode, edited = library.cells[library.roles.diode], EditedNetlist(placed.netlist, library, modules)
     signal = [(name, lef.layers[name].width) for name in lef.kit.layers.signal]
     for net, terminals, points in terminal_positions(placed):
-        pins = [
-            lef.macro(placed.cell(owner).name).pins[pin] for owner, pin in terminals if owner != PORT
-        ]
+        pins = [lef.macro(placed.cell(owner).name).pins[pin] for owner, pin in terminals if owner != PORT]
         diffusion, gates = sum(pin.diffusion_um2 for pin in pins), sum(pin.gate_um2 for pin in pins)
         longest_um = gates * min(lef.antenna_um(*layer, diffusion) for layer in signal)
         if gates and DETOURS * steiner_tree(points).length > longest_um:

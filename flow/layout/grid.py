@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, product
 
-from ..kit.lef import Box, Lef, dbu
+from ..kit.lef import DBU, Box, Lef, dbu
 from .placement import Placement
 from .routing import Rect
 
@@ -51,7 +51,7 @@ class Grid:
             if name not in self.layers:
                 continue
             index = self.layers.index(name)
-            space = dbu(self.lef.layers[name].spacing)
+            space = dbu(self.lef.layers[name].spacing_to(min(right - left, top - bottom) / DBU))
             far = [dbu(self.reach(index, axis)) + space for axis in (0, 1)]
             columns = range(bisect_right(self.xs, left - far[0]), bisect_left(self.xs, right + far[0]))
             rows = range(bisect_right(self.ys, bottom - far[1]), bisect_left(self.ys, top + far[1]))
