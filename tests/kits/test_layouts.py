@@ -180,11 +180,14 @@ def test_half_of_a_least_length_may_lie_on_the_other_side_of_a_via(tmp_path):
     assert ground.alone(1) == dbu(0.73 + 0.3)
 
 
-def test_wires_keep_away_from_obstacles(tmp_path):
-    ground = grid_of(technology(tmp_path))
+@parametrize("wide, spacing", [((), 0.3), (((0.5, 0.5),), 0.5), (((0.6, 0.5),), 0.3)])
+def test_wires_keep_away_from_obstacles(wide, spacing, tmp_path):
+    found = technology(tmp_path)
+    layers = found.layers | {"m3": replace(found.layers["m3"], wide=wide)}
+    ground = grid_of(replace(found, layers=layers))
     ground.block([("m3", (8000, 6000, 9000, 7000)), ("m1", (0, 0, 9000, 9000))])
     assert {layer for layer, _, _ in ground.blocked} == {1}
-    far = dbu(0.165) + dbu(0.3)
+    far = dbu(0.165) + dbu(spacing)
     for column, row in product(range(len(ground.xs)), range(len(ground.ys))):
         x, y = ground.at(column, row)
         near = 8000 - far < x < 9000 + far and 6000 - far < y < 7000 + far
