@@ -53,7 +53,9 @@ class Layer:
     direction: str = ""  # "HORIZONTAL" or "VERTICAL"
     width: float = 0.0
     spacing: float = 0.0  # between parallel wires of this width
-    wide: tuple[tuple[float, float], ...] = ()  # (width, spacing) of long metal from this width on
+    wide: tuple[
+        tuple[float, float, float], ...
+    ] = ()  # (width, run, spacing): from a width and a parallel run on
     pitch: float = 0.0
     offset: float = 0.0  # of the first track
     thickness: float = 0.0
@@ -64,9 +66,10 @@ class Layer:
     # antenna ratios by statement: pairs of a diffusion area and the limit from this area on
     antenna: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
-    def spacing_to(self, width: float) -> float:
-        """The spacing to metal of this width."""
-        return max([self.spacing, *(spacing for least, spacing in self.wide if width >= least)])
+    def spacing_to(self, width: float, run: float) -> float:
+        """The spacing to metal of this width that runs beside for at most this length."""
+        found = (spacing for least, longer, spacing in self.wide if width >= least and run >= longer)
+        return max([self.spacing, *found])
 
 
 @dataclass(frozen=True)
@@ -311,7 +314,7 @@ def _unended(path: Path, line: int, block: _Block, found: str) -> BadInput:
 
 def _layer(block: _Block) -> Layer:
     direction = block.value("DIRECTION", "")
-    numbers, antenna, wide = {}, {}, list[tuple[float, float]]()
+    numbers, antenna, wide = {}, {}, list[tuple[float, float, float]]()
     for statement in block.statements:
         match statement.words:
             case [name, *words] if name.startswith("ANTENNA") and name.endswith("RATIO"):
@@ -324,9 +327,10 @@ def _layer(block: _Block) -> Layer:
             case ["SPACINGTABLE", "PARALLELRUNLENGTH", *words] if "WIDTH" in words:
                 numbers["spacing"] = statement.number(words.index("WIDTH") + 4)
                 starts = [at for at, word in enumerate(statement.words) if word == "WIDTH"]
+                runs = [statement.number(at) for at in range(2, starts[0])]
                 for start, end in pairwise([*starts, len(statement.words)]):
                     width, *spacings = map(statement.number, range(start + 1, end))
-                    wide.append((width, max(spacings, default=0.0)))
+                    wide += [(width, *entry) for entry in zip(runs, spacings, strict=False)]
             case [name, *_] if name in LAYER_FIELDS:
                 place, attribute = LAYER_FIELDS[name]
                 # further spacings are for other widths and neighbours

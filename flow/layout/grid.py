@@ -51,7 +51,8 @@ class Grid:
             if name not in self.layers:
                 continue
             index = self.layers.index(name)
-            space = dbu(self.lef.layers[name].spacing_to(min(right - left, top - bottom) / DBU))
+            sides = (right - left) / DBU, (top - bottom) / DBU
+            space = dbu(self.lef.layers[name].spacing_to(min(sides), sides[1 - index % 2]))
             far = [dbu(self.reach(index, axis)) + space for axis in (0, 1)]
             columns = range(bisect_right(self.xs, left - far[0]), bisect_left(self.xs, right + far[0]))
             rows = range(bisect_right(self.ys, bottom - far[1]), bisect_left(self.ys, top + far[1]))

@@ -195,7 +195,8 @@ def test_lef_as_of_version_5_8(tmp_path):
     wires, cuts = found.layers["m1"], found.layers["v1"]
     assert (wires.pitch, wires.offset, wires.width, wires.spacing) == (0.40, 0.20, 0.14, 0.15)
     assert (wires.res_ohm, cuts.spacing, list(found.layers)) == (0.125, 0.17, ["m1", "v1"])
-    assert (wires.spacing_to(2.9), wires.spacing_to(3.0)) == (0.16, 0.30)
+    spacings = [wires.spacing_to(*wide) for wide in ((2.9, 0.9), (2.9, 1.0), (3.0, 0.9), (3.0, 1.0))]
+    assert spacings == [0.15, 0.16, 0.28, 0.30]
     assert (found.site, found.row_height) == ("unit", 2.0)
     assert found.vias["m1m2"] == {"v1": (-0.1, -0.1, 0.1, 0.1)}
     pin = found.macros["inv"].pins["A"]

@@ -180,7 +180,10 @@ def test_half_of_a_least_length_may_lie_on_the_other_side_of_a_via(tmp_path):
     assert ground.alone(1) == dbu(0.73 + 0.3)
 
 
-@parametrize("wide, spacing", [((), 0.3), (((0.5, 0.5),), 0.5), (((0.6, 0.5),), 0.3)])
+@parametrize(
+    "wide, spacing",
+    [((), 0.3), (((0.5, 0.5, 0.5),), 0.5), (((0.6, 0.5, 0.5),), 0.3), (((0.5, 0.6, 0.5),), 0.3)],
+)
 def test_wires_keep_away_from_obstacles(wide, spacing, tmp_path):
     found = technology(tmp_path)
     layers = found.layers | {"m3": replace(found.layers["m3"], wide=wide)}
