@@ -92,22 +92,17 @@ class Simulated(Product):
         everything but the computation.
         """
         dummy = cycles.get(DUMMY, 0)
-        rows = len(workload.rows) + len(workload.energy)
         counted = {
             name: row.whole_cycles or cycles[name] - dummy
             for name, row in workload.energy.items()
             if name in cycles
         }
-        return cls(
-            tests_passed=rows - len(failures), tests_failed=len(failures), failures=failures, cycles=counted
-        )
+        return cls(len(workload.programs) - len(failures), len(failures), failures, counted)
 
     @classmethod
     def hopeless(cls, workload: Workload, reason: str) -> Simulated:
         """The result of a design that hangs or breaks the protocol: every row failed."""
-        rows = len(workload.rows) + len(workload.energy)
-        failures = [Failure("all rows", reason=reason)]
-        return cls(tests_passed=0, tests_failed=rows, failures=failures, cycles={})
+        return cls(0, len(workload.programs), [Failure("all rows", reason=reason)], {})
 
 
 class Number(int):

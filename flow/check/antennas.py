@@ -12,13 +12,12 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ..kit.lef import Layer, Lef
+from ..kit.lef import Layer
 from ..layout.placed import Placed
-from .connections import inside
+from .connections import Label, drawn, inside, pieces
 
 
 def exceeded(gds: Path, placed: Placed) -> dict[str, int] | None:
@@ -30,12 +29,14 @@ def exceeded(gds: Path, placed: Placed) -> dict[str, int] | None:
     metals = [layer for layer in lef.routing if layer.name in lef.kit.layers.signal]
     if not any(layer.antenna for layer in metals):
         return None
-    pins, found, sums = dict(enumerate(_pins(placed))), {}, defaultdict[tuple[bool, int], float](float)
+    pins, found, sums = list(_pins(placed)), {}, defaultdict[tuple[bool, int], float](float)
+    names = drawn(lef)
     for layer in metals:
         count = 0
-        for metal, own in _pieces(content, lef, layer.name, [at for *_, at in pins.values()]):
+        below = names[: names.index(layer.name) + 1]  # and the layer
+        for own, shapes in pieces(content, lef, below, [at for *_, at in pins]):
             gate, diffusion = sum(pins[pin][0] for pin in own), sum(pins[pin][1] for pin in own)
-            if gate and not metal.is_empty():
+            if gate and not (metal := shapes.merged()).is_empty():
                 side = metal.perimeter() * content.dbu * layer.thickness
                 ratios = {False: metal.area() * content.dbu**2 / gate, True: side / gate}
                 for walls, pin in itertools.product(ratios, own):
@@ -63,8 +64,8 @@ def _worst(
     return worst
 
 
-def _pins(placed: Placed) -> Iterator[tuple[float, float, tuple[str, float, float]]]:
-    """All pins of cells: areas of gates and diffusion, and a place (layer, um)."""
+def _pins(placed: Placed) -> Iterator[tuple[float, float, Label]]:
+    """All pins of cells: areas of gates and diffusion, and a place."""
     for name, cell in placed.netlist.cells.items():
         place, macro = placed.placement.instances[name], placed.lef.macro(cell.kind)
         for pin in cell.pins:
@@ -75,34 +76,3 @@ def _pins(placed: Placed) -> Iterator[tuple[float, float, tuple[str, float, floa
                 macro.pins[pin].diffusion_um2,
                 (layer, place.x_um + x, place.y_um + y),
             )
-
-
-def _pieces(
-    content: Any, lef: Lef, last: str, places: list[tuple[str, float, float]]
-) -> Iterator[tuple[Any, list[int]]]:
-    """The pieces of metal that the layers up to one make: what they have on it, and the pins on them."""
-    import klayout.db as db
-
-    names = [name for name, layer in lef.layers.items() if layer.kind in ("ROUTING", "CUT")]
-    names = [name for name in names[: names.index(last) + 1] if name in lef.kit.layers.gds]
-    top = content.top_cell()
-    extracted = db.LayoutToNetlist(top.name, content.dbu)
-    regions, below = {}, None
-    for name in names:
-        regions[name] = region = db.Region(top.begin_shapes_rec(content.layer(*lef.kit.layers.number(name))))
-        labels = db.Texts()
-        for number, (layer, x, y) in enumerate(places):
-            if layer == name:
-                labels.insert(db.Text(str(number), db.DTrans(x, y).to_itype(content.dbu)))
-        extracted.register(region, name)
-        extracted.register(labels, f"labels on {name}")
-        extracted.connect(region)
-        extracted.connect(region, labels)
-        if below is not None:
-            extracted.connect(below, region)
-        below = region
-    extracted.extract_netlist()
-    for piece in extracted.netlist().circuit_by_name(top.name).each_net():
-        if own := [int(number) for number in piece.name.split(",") if number]:
-            metal = extracted.shapes_of_net(piece, regions[last], True)
-            yield metal.merged(), own

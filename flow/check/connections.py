@@ -6,12 +6,13 @@ may have pins of two nets (else they are shorted), nor of a net and a rail. Rail
 nothing joins them; with straps, all rails and straps of a power net are one.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from ..kit.lef import DBU, Polygon
+from ..kit.lef import DBU, Lef, Polygon
 from ..layout.placed import Placed
 from ..layout.routing import Wire
 from ..layout.supply import power_grid
@@ -19,7 +20,8 @@ from . import report
 from .report import Compared
 
 CHECK = "connections"
-Probe = tuple[str, str, str, float, float]  # net, what is asked for, layer, and where in um
+Label = tuple[str, float, float]  # layer, and where in um
+Probe = tuple[str, str, Label]  # net, what is asked for, and where
 
 
 def compare(gds: Path, placed: Placed) -> list[Compared]:
@@ -30,46 +32,59 @@ def compare(gds: Path, placed: Placed) -> list[Compared]:
     power = grid.wires
     content = db.Layout()
     content.read(str(gds))
-    top = content.top_cell()
-    extracted = db.LayoutToNetlist(top.name, content.dbu)
-    kinds = {item.name: item.kind for item in lef.layers.values()}
-    layers = [
-        name for name, kind in kinds.items() if kind in ("ROUTING", "CUT") and name in lef.kit.layers.gds
-    ]
     probes = list(_probes(placed, power))
-    labels = {name: db.Texts() for name in layers}
-    for at, (_, _, layer, x, y) in enumerate(probes):
-        labels[layer].insert(db.Text(str(at), db.DTrans(x, y).to_itype(content.dbu)))
-    regions = {
-        name: db.Region(top.begin_shapes_rec(content.layer(*lef.kit.layers.number(name)))) for name in layers
-    }
-    for name, region in regions.items():
-        extracted.register(region, name)
-        extracted.register(labels[name], f"labels on {name}")
-        extracted.connect(region)
-        extracted.connect(region, labels[name])
-    for below, above in pairwise(layers):
-        extracted.connect(regions[below], regions[above])
-    extracted.extract_netlist()
-    pieces, names = defaultdict(set), defaultdict(set)
-    bare = {at: what for at, (_, what, *_) in enumerate(probes)}
-    for piece in extracted.netlist().circuit_by_name(top.name).each_net():
-        for at in map(int, filter(None, piece.name.split(","))):
-            net = probes[at][0]
-            pieces[net].add(piece.cluster_id)
-            names[piece.cluster_id].add(net)
+    bare = {at: what for at, (_, what, _) in enumerate(probes)}
+    parts, shorts = Counter[str](), []  # the pieces of each net
+    for own, _ in pieces(content, lef, drawn(lef), [at for *_, at in probes]):
+        nets = {probes[at][0] for at in own}
+        parts.update(nets)
+        shorts += [" and ".join(sorted(nets))] if len(nets) > 1 else []
+        for at in own:
             bare.pop(at, None)
     opens = [
-        f"{net} is in {len(found)} pieces"
-        for net, found in pieces.items()
-        if len(found) > 1 and (net not in power or grid.straps)
+        f"{net} is in {count} pieces"
+        for net, count in parts.items()
+        if count > 1 and (net not in power or grid.straps)
     ]
-    shorts = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
     return [
         report.faults(CHECK, f"open nets, {len(probes):,} pins", sorted(opens)),
         report.faults(CHECK, "shorted nets", sorted(shorts)),
         report.faults(CHECK, "pins without metal", list(bare.values())),
     ]
+
+
+def drawn(lef: Lef) -> list[str]:
+    """The layers of metal and cuts in the GDS, lowest first."""
+    kinds = {name: layer.kind for name, layer in lef.layers.items() if name in lef.kit.layers.gds}
+    return [name for name, kind in kinds.items() if kind in ("ROUTING", "CUT")]
+
+
+def pieces(
+    content: Any, lef: Lef, names: Sequence[str], labels: Iterable[Label]
+) -> Iterator[tuple[list[int], Any]]:
+    """The pieces of metal that these layers make: the numbers of the labels on each, and what it has on the
+    last layer.
+    """
+    import klayout.db as db
+
+    top = content.top_cell()
+    extracted = db.LayoutToNetlist(top.name, content.dbu)
+    texts, regions = {name: db.Texts() for name in names}, {}
+    for number, (layer, x, y) in enumerate(labels):
+        if layer in texts:
+            texts[layer].insert(db.Text(str(number), db.DTrans(x, y).to_itype(content.dbu)))
+    for name in names:
+        regions[name] = region = db.Region(top.begin_shapes_rec(content.layer(*lef.kit.layers.number(name))))
+        extracted.register(region, name)
+        extracted.register(texts[name], f"labels on {name}")
+        extracted.connect(region)
+        extracted.connect(region, texts[name])
+    for below, above in pairwise(regions.values()):
+        extracted.connect(below, above)
+    extracted.extract_netlist()
+    for piece in extracted.netlist().circuit_by_name(top.name).each_net():
+        own = [int(number) for number in piece.name.split(",") if number]
+        yield own, extracted.shapes_of_net(piece, region, True)
 
 
 def _probes(placed: Placed, power: Mapping[str, list[Wire]]) -> Iterator[Probe]:
@@ -80,14 +95,14 @@ def _probes(placed: Placed, power: Mapping[str, list[Wire]]) -> Iterator[Probe]:
         for pin, net in cell.pins.items():
             layer, corners = macro.pins[pin].shapes[0]
             x, y = macro.placed(place.orient, *inside(corners))
-            yield netlist.nets[net], f"{name}/{pin}", layer, place.x_um + x, place.y_um + y
+            yield netlist.nets[net], f"{name}/{pin}", (layer, place.x_um + x, place.y_um + y)
     nets = {bit: netlist.nets[net] for way in ("input", "output") for bit, net in netlist.port_bits(way)}
     for name, port in placement.pins.items():
-        yield nets.get(name, name), name, port.layer, port.x_um, port.y_um
+        yield nets.get(name, name), name, (port.layer, port.x_um, port.y_um)
     for name, wires in power.items():
         for wire in wires:
             x, y = (wire.x0 + wire.x1) / 2 / DBU, (wire.y0 + wire.y1) / 2 / DBU
-            yield name, f"rail {name}", wire.layer, x, y
+            yield name, f"rail {name}", (wire.layer, x, y)
 
 
 def inside(corners: Polygon) -> tuple[float, float]:

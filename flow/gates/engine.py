@@ -199,10 +199,8 @@ def _level(text: str, instance: Instance) -> tuple[int, int]:
 def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
     """A register or clock gate as a row of STATE."""
     register, gate = cell.ff or cell.latch, cell.clock_gate
-    if cell.ff:
-        kind, data, clocked_on = FLIP_FLOP, cell.ff.next_state, cell.ff.clocked_on
-    elif cell.latch:
-        kind, data, clocked_on = LATCH, cell.latch.data_in, cell.latch.enable
+    if register:
+        kind, data, clocked_on = FLIP_FLOP if cell.ff else LATCH, register.data, register.clock
     else:
         assert gate is not None
         if not gate.style.startswith("latch_posedge"):

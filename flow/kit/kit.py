@@ -109,16 +109,6 @@ class Kit:
         return self._for_layout("gds")
 
     @property
-    def verilog(self) -> Path | None:
-        """Verilog models of the cells."""
-        return self.others.get("verilog")
-
-    @property
-    def layers(self) -> Path | None:
-        """Names and colours of layers for KLayout."""
-        return self.others.get("layers")
-
-    @property
     def drc(self) -> Path | None:
         """Deck of design rules for KLayout's application."""
         return self.others.get("drc")
@@ -159,11 +149,8 @@ class Kit:
         """The cells with functions, timing, power and roles."""
         library = liberty.load(self.lib)
         self._refuse_unknown(CELLS, library.cells, "cell")
-        for key, adder in (
-            ("full_adder", self.data.cells.full_adder),
-            ("half_adder", self.data.cells.half_adder),
-        ):
-            if adder:
+        for key in ("full_adder", "half_adder"):
+            if adder := getattr(self.data.cells, key):
                 pins = library.cells[adder.cell].pins
                 self._refuse(f"cells.{key}", [*adder.inputs, adder.carry, adder.sum], pins, "pin")
         return replace(library, described=self.data)
@@ -215,19 +202,22 @@ def _found(path: Path | None, corner: str, root: str) -> Kit:
     if corner != TYPICAL:
         found = _found(path, TYPICAL, root)
         return replace(found, corner=corner) if corner in found.libraries else found
-    source = DEFAULT if path is None else Path(path)
+    return _described(*_source(path))
+
+
+def _source(path: Path | None) -> tuple[Path, Path | None]:
+    """The TOML file of a kit, and the directory of its files if that is another one than described."""
+    source = path or DEFAULT
     if not source.is_dir():
-        return _described(source)
+        return source, None
     own = source / FILE
-    return _described(own) if own.is_file() else _described(DEFAULT, source)
+    return (own, None) if own.is_file() else (DEFAULT, source)
 
 
 @functools.cache
 def described(text: str, corner: str = "") -> KitFile:
     """The description of a kit by its name, file or directory; BadInput if it lacks the corner."""
-    source = named(text) or DEFAULT
-    own = source / FILE
-    found = kit_file.read(own if own.is_file() else DEFAULT if source.is_dir() else source)
+    found = kit_file.read(_source(named(text))[0])
     known = [name for name in CORNERS if getattr(found.files, LIBRARIES[name])]
     if corner and corner not in known:
         raise BadInput(f"{unknown('corner', corner, known)}, which are those of the kit {found.name}")

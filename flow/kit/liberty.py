@@ -26,9 +26,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any
 
 from ...fl.errors import BadInput
 from ...fl.input_file import read_bytes, read_text
@@ -36,8 +34,6 @@ from ...rtl.sim import cache
 from . import functions
 from .constraints import Constraints
 from .kit_file import Adder, Cells, KitFile, of_kit
-
-Numbers = TypeVar("Numbers", float, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -55,18 +51,9 @@ class Table:
         """The value at a point: bilinear interpolation, with linear extrapolation beyond the grid."""
         i, x = _interval(self.index_1, first)
         j, y = _interval(self.index_2, second)
-        below, above = self.values[i], self.values[min(i + 1, len(self.values) - 1)]
-        after = min(j + 1, len(below) - 1)
-        return between(below[j], below[after], above[j], above[after], x, y)
-
-
-def between(
-    low: Numbers, low_after: Numbers, high: Numbers, high_after: Numbers, x: Numbers, y: Numbers
-) -> Numbers:
-    """Bilinear interpolation between four values of a table; x goes from `low` to `high`, y from each of them
-    to the one after it.
-    """
-    return (low * (1 - x) + high * x) * (1 - y) + (low_after * (1 - x) + high_after * x) * y
+        low, high = self.values[i], self.values[min(i + 1, len(self.values) - 1)]
+        after = min(j + 1, len(low) - 1)
+        return (low[j] * (1 - x) + high[j] * x) * (1 - y) + (low[after] * (1 - x) + high[after] * x) * y
 
 
 def _interval(axis: tuple[float, ...], at: float) -> tuple[int, float]:
@@ -127,30 +114,21 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class FlipFlop:
-    """A state (`state`, complement `inverse`) that becomes `next_state` when `clocked_on` becomes true."""
+class Register:
+    """A state (`state`, complement `inverse`): of a flip-flop, which becomes `data` when `clock` becomes true,
+    or of a latch, which follows `data` while `clock` is true.
+    """
 
     state: str
     inverse: str
-    clocked_on: str
-    next_state: str
+    clock: str
+    data: str
     clear: str
     preset: str
 
 
-@dataclass(frozen=True)
-class Latch:
-    """A state that follows `data_in` while `enable` is true."""
-
-    state: str
-    inverse: str
-    enable: str
-    data_in: str
-    clear: str
-    preset: str
-
-
-State = TypeVar("State", FlipFlop, Latch)
+# the attributes with a register's clock and data, by its group
+REGISTERS = {"ff": ("clocked_on", "next_state"), "latch": ("enable", "data_in")}
 
 
 @dataclass(frozen=True)
@@ -173,8 +151,8 @@ class Cell:
     leakage_nw: float
     leakage_states: tuple[tuple[str, float], ...]  # (condition on the pins, nW)
     pins: dict[str, Pin]
-    ff: FlipFlop | None
-    latch: Latch | None
+    ff: Register | None
+    latch: Register | None
     clock_gate: ClockGate | None
     dont_use: bool = False  # only for roles that name it
 
@@ -228,9 +206,6 @@ class WireLoad:
             if fanout <= high:
                 return at_low + (fanout - low) * (at_high - at_low) / (high - low)
         return length
-
-    def cap_ff(self, fanout: int) -> float:
-        return self.length_um(fanout) * self.cap_ff_per_um
 
 
 @dataclass(frozen=True)
@@ -566,8 +541,8 @@ class _Reader:
                 for item in group.groups.get("leakage_power", ())
             ),
             pins=pins,
-            ff=_state(group, "ff", FlipFlop),
-            latch=_state(group, "latch", Latch),
+            ff=_register(group, "ff"),
+            latch=_register(group, "latch"),
             clock_gate=_clock_gate(group),
             dont_use=group.word("dont_use") == "true",
         )
@@ -640,13 +615,13 @@ class _Reader:
         return self.axes[text, unit]
 
 
-def _state(cell: _Group, name: str, kind: type[State]) -> State | None:
-    """The state of a cell; the group's attributes have the names of the fields."""
+def _register(cell: _Group, name: str) -> Register | None:
+    """The flip-flop or latch of a cell."""
     for group in cell.groups.get(name, ()):
         names = _words(group.argument)
         if len(names) != 2:
             raise _Damage(group.offset, f"{name} ({group.argument}) names no state and its inverse")
-        return kind(*names, *(group.word(attribute.name) for attribute in fields(kind)[2:]))
+        return Register(*names, *map(group.word, (*REGISTERS[name], "clear", "preset")))
     return None
 
 

@@ -47,6 +47,7 @@ LEGEND_X = 0.725  # its left edge, in widths of the figure
 FONT_SIZES = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 CORNER = 0.05  # of a side without port names: those of the next side begin there
 TILE_UM = 5.0  # of the density maps
+BOXES = 10_000  # that are spread over the tiles at a time
 WIRE_UM = 1e-3  # width of a wire on them
 ENLARGED_UM = 12.0  # side of the part of the layout that is enlarged
 PIXELS = 1100
@@ -303,9 +304,9 @@ class Tiles:
     def covered(self, boxes: np.ndarray) -> np.ndarray:
         """The area of each tile that boxes (x0, y0, x1, y1) cover, in um^2."""
         tiles = np.zeros((self.rows, self.columns))
-        box, column, width = _cut(boxes[:, 0], boxes[:, 2], self.dx, self.columns)
-        part, row, height = _cut(boxes[box, 1], boxes[box, 3], self.dy, self.rows)
-        np.add.at(tiles, (row, column[part]), width[part] * height)
+        for part in np.array_split(boxes, len(boxes) // BOXES + 1):
+            widths = _within(part[:, ::2], self.dx, self.columns)
+            tiles += _within(part[:, 1::2], self.dy, self.rows).T @ widths
         return tiles
 
 
@@ -317,19 +318,11 @@ def cell_density(placed: Placed) -> np.ndarray:
     return np.divide(filled, room, out=np.zeros_like(room), where=room > 0.02 * tiles.dx * tiles.dy)
 
 
-def _cut(
-    low: np.ndarray, high: np.ndarray, step: float, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Intervals cut at the multiples of a step: of each part its interval, the number of the step, and its
-    length.
-    """
-    first = np.clip(np.floor(low / step).astype(int), 0, count - 1)
-    last = np.clip(np.ceil(high / step).astype(int) - 1, first, count - 1)
-    parts = last - first + 1
-    which = np.repeat(np.arange(len(parts)), parts)
-    number = first[which] + np.arange(len(which)) - (np.cumsum(parts) - parts)[which]
-    ends = np.minimum(high[which], (number + 1) * step) - np.maximum(low[which], number * step)
-    return which, number, np.clip(ends, 0, None)
+def _within(intervals: np.ndarray, step: float, count: int) -> np.ndarray:
+    """How much of each interval (a row) lies in each step (a column)."""
+    low, high = intervals.T[:, :, None]
+    edges = step * np.arange(count + 1)
+    return np.clip(np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1]), 0, None)
 
 
 def wire_density(placement: Placement, routing: Routing) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ..kit.functions import Function, parse
-from ..kit.liberty import Cell, FlipFlop, Latch, Library
+from ..kit.liberty import Cell, Library, Register
 from .document import Bit, Module
 from .order import in_order
 
@@ -179,31 +179,27 @@ def _net(name: str, pins: Mapping[str, Bit], pin: str) -> Bit:
     return pins[pin]
 
 
-def _register(
-    name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop | Latch
-) -> tuple[State, list[Node]]:
+def _register(name: str, pins: Mapping[str, Bit], cell: Cell, register: Register) -> tuple[State, list[Node]]:
     """A library register; a next state or an output that is not a single net becomes a node."""
-    latch = isinstance(ff, Latch)
-    taken, when = (ff.data_in, ff.enable) if isinstance(ff, Latch) else (ff.next_state, ff.clocked_on)
     nets = dict(pins)
     outputs = []
     gates = []
     for pin in cell.outputs:
         if pin in pins:
             function = parse(cell.pins[pin].function)
-            if function.literal and function.literal[0] in (ff.state, ff.inverse):
-                complement = (function.literal[0] == ff.inverse) == function.literal[1]
+            if function.literal and function.literal[0] in (register.state, register.inverse):
+                complement = (function.literal[0] == register.inverse) == function.literal[1]
                 outputs.append((pins[pin], complement))
-                nets.setdefault(ff.inverse if complement else ff.state, pins[pin])
+                nets.setdefault(register.inverse if complement else register.state, pins[pin])
             else:
                 gates.append((pins[pin], function))
     data: Bit = f"{name} {NEXT}"
-    following = parse(taken)
+    following = parse(register.data)
     if following.literal and following.literal[1] and following.literal[0] in pins:
         data = pins[following.literal[0]]
     else:
         gates.append((data, following))
-    for held, complement in ((ff.state, False), (ff.inverse, True)):
+    for held, complement in ((register.state, False), (register.inverse, True)):
         if held not in nets and any(held in function.inputs for _, function in gates):
             nets[held] = f"{name} {held}"
             outputs.append((nets[held], complement))
@@ -214,8 +210,8 @@ def _register(
             raise BadInput(f"{name} ({cell.name}): {text!r} is of more than one pin, which is not supported")
         return _net(name, pins, literal[0]), literal[1]
 
-    clear, preset = (level(text) if text else None for text in (ff.clear, ff.preset))
-    state = State(name, data, *level(when), tuple(outputs), clear, preset, latch)
+    clear, preset = (level(text) if text else None for text in (register.clear, register.preset))
+    state = State(name, data, *level(register.clock), tuple(outputs), clear, preset, bool(cell.latch))
     return state, [_node(name, nets, out, function) for out, function in gates]
 
 

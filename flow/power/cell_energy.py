@@ -128,7 +128,7 @@ class KindEnergy:
         held = cell.ff or cell.latch
         if held is None or related not in cell.inputs:
             return True
-        for text in (held.clear, held.preset, cell.ff.clocked_on if cell.ff else ""):
+        for text in (held.clear, held.preset, held.clock if cell.ff else ""):
             if text and related in parse(text).inputs:
                 return bool(parse(text).value(**{related: 1}))
         return True
@@ -296,6 +296,6 @@ def _data(cell: Cell) -> str:
     """The data pin of a register or clock gate; "" if its next state is not a single pin."""
     if cell.clock_gate:
         return cell.clock_gate.enable
-    text = cell.ff.next_state if cell.ff else cell.latch.data_in if cell.latch else ""
-    literal = parse(text).literal if text else None
+    held = cell.ff or cell.latch
+    literal = parse(held.data).literal if held else None
     return next((name for name in cell.inputs if (name, True) == literal), "")

@@ -114,7 +114,7 @@ class _Proof:
         self.of_before, self.of_after = _drivers(before), _drivers(after)
         drivers = {bit: name for bit, name in self.of_after.items() if name in self.new}
         # readers first
-        self.order = in_order({name: _read(cell) for name, cell in self.new.items()}, drivers)[::-1]
+        self.order = in_order({name: _nets(cell, "input") for name, cell in self.new.items()}, drivers)[::-1]
         if len(self.order) < len(self.new):
             raise NotShownError("a loop")
         self.shown: set[Bit] = set()
@@ -243,7 +243,7 @@ class _Proof:
         found = set()
         todo = [name]
         while todo:
-            for bit in _read(self.new[todo.pop()]):
+            for bit in _nets(self.new[todo.pop()], "input"):
                 below = self.of_after.get(bit, "")
                 if below in self.new and below not in found and bit not in self.of_before:
                     found.add(below)
@@ -309,7 +309,7 @@ class _Proof:
         words = [bits for cell in self.before["cells"].values() for bits in cell["connections"].values()]
         nets = set().union(*words, *(port["bits"] for port in self.before["ports"].values()))
         for name, cell in self.new.items():
-            if nets.intersection(_written(cell)) - self.shown:
+            if nets.intersection(_nets(cell, "output")) - self.shown:
                 raise NotShownError(f"what {name} drives")
         driven = set(self.of_after)
         read = {bit for bit in readers(self.after) if isinstance(bit, int)}
@@ -348,7 +348,7 @@ def _drivers(module: Module) -> dict[Bit, str]:
     """{net: cell}; NotShownError for a net with two drivers."""
     found: dict[Bit, str] = {}
     for name, cell in module["cells"].items():
-        for bit in _written(cell):
+        for bit in _nets(cell, "output"):
             if bit in found:
                 raise NotShownError(f"the net {bit} with two drivers")
             found[bit] = name
@@ -357,12 +357,8 @@ def _drivers(module: Module) -> dict[Bit, str]:
     return found
 
 
-def _written(cell: Cell) -> Iterator[int]:
-    return (bit for bit in cell_bits(cell, "output") if isinstance(bit, int))
-
-
-def _read(cell: Cell) -> Iterator[int]:
-    return (bit for bit in cell_bits(cell, "input") if isinstance(bit, int))
+def _nets(cell: Cell, direction: str) -> Iterator[int]:
+    return (bit for bit in cell_bits(cell, direction) if isinstance(bit, int))
 
 
 def _function(name: str, cell: Cell, place: int) -> Polynomial:

@@ -67,7 +67,7 @@ def latch_of(library: Library) -> LibraryCell:
 def _plain(cell: LibraryCell) -> bool:
     if not cell.latch or cell.clock_gate or cell.dont_use or cell.resets:
         return False
-    literals = [parse(text).literal for text in (cell.latch.enable, cell.latch.data_in)]
+    literals = [parse(text).literal for text in (cell.latch.clock, cell.latch.data)]
     shows = [pin for pin in cell.outputs if _shows(cell, pin)]
     return bool(shows) and len(cell.inputs) == 2 and all(literal and literal[1] for literal in literals)
 
@@ -81,5 +81,5 @@ def _shows(cell: LibraryCell, pin: str) -> bool:
 def _made(latch: LibraryCell, enable: Bit, value: Bit, out: Bit) -> Cell:
     assert latch.latch
     pin = next(pin for pin in latch.outputs if _shows(latch, pin))
-    pins = {latch.latch.enable: [enable], latch.latch.data_in: [value], pin: [out]}
+    pins = {latch.latch.clock: [enable], latch.latch.data: [value], pin: [out]}
     return made_cell(latch.name, pins, [pin])

@@ -196,14 +196,7 @@ def analyze(
     """
     if wires is not None and wire_load is not None:
         raise BadInput("wires or a wire-load model: not both")
-    return Timing(netlist, library, constraints, _wires(netlist, library, wires, wire_load))
-
-
-def _wires(
-    netlist: Netlist, library: Library, wires: WireTable | None, wire_load: str | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Capacitance in fF and resistance in kohm of every net's wire."""
-    caps, resistances = np.zeros((2, len(netlist.nets)))
+    caps, resistances = np.zeros((2, len(netlist.nets)))  # fF and kohm
     if wire_load is not None:
         if wire_load not in library.wire_loads:
             raise unknown("wire-load model", wire_load, library.wire_loads)
@@ -213,4 +206,4 @@ def _wires(
             caps[net], resistances[net] = length * model.cap_ff_per_um, length * model.res_kohm_per_um
     for net, wire in by_net(wires or {}, netlist):
         caps[net], resistances[net] = wire.cap_ff, wire.res_ohm / 1000
-    return caps, resistances
+    return Timing(netlist, library, constraints, (caps, resistances))

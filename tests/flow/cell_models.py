@@ -75,8 +75,8 @@ def _flip_flop(ff):
         # preset also acts when clear ends while preset is active
         lines.append(f"wire preset = {verilog(f'({preset}) & !({clear})')};")
         preset = "preset"
-    events = [_edge(text) for text in (ff.clocked_on, clear, preset) if text]
-    steps = [f"{ff.state} <= {verilog(ff.next_state)};"]
+    events = [_edge(text) for text in (ff.clock, clear, preset) if text]
+    steps = [f"{ff.state} <= {verilog(ff.data)};"]
     for text, value in ((preset, 1), (clear, 0)):
         if text:
             steps = [f"if ({verilog(text)}) {ff.state} <= 1'b{value}; else", *steps]
@@ -84,7 +84,7 @@ def _flip_flop(ff):
 
 
 def _latch(latch):
-    steps = [f"if ({verilog(latch.enable)}) {latch.state} = {verilog(latch.data_in)};"]
+    steps = [f"if ({verilog(latch.clock)}) {latch.state} = {verilog(latch.data)};"]
     for text, value in ((latch.preset, 1), (latch.clear, 0)):
         if text:
             steps = [f"if ({verilog(text)}) {latch.state} = 1'b{value}; else", *steps]

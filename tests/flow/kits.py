@@ -60,7 +60,7 @@ def second_kit(directory, dropped=()):
     (directory / "cells.lib").write_text(renamed(_without_cells(first.lib.read_text(), dropped), names))
     (directory / "cells.lef").write_text(renamed(_without_macros(first.lef.read_text(), dropped), names))
     (directory / "tech.lef").write_text(renamed(first.tech_lef.read_text(), names))
-    (directory / "cells.v").write_text(renamed(first.verilog.read_text(), cells))
+    (directory / "cells.v").write_text(renamed(first.others["verilog"].read_text(), cells))
     layout = db.Layout()
     layout.read(str(first.gds))
     for cell in layout.each_cell():

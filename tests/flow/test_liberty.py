@@ -100,14 +100,14 @@ def test_all_of_nangate_is_read(library):
     assert [arc.related for arc in nand.pins["ZN"].power] == ["A1", "A2"]
     assert sum(cell.ff is not None for cell in library.cells.values()) == 16
     flop = library.cells["DFFR_X1"]
-    assert flop.ff == liberty.FlipFlop("IQ", "IQN", "CK", "D", "!RN", "")
+    assert flop.ff == liberty.Register("IQ", "IQN", "CK", "D", "!RN", "")
     assert [pin.name for pin in flop.pins.values() if pin.clock] == ["CK"]
     assert {arc.kind for arc in flop.pins["D"].timing} == {"setup_rising", "hold_rising"}
     gate = library.cells["CLKGATE_X1"]
     assert gate.clock_gate == liberty.ClockGate("latch_posedge", "CK", "E", "", "GCK")
     assert gate.sequential and not library.cells["FA_X1"].sequential
     assert gate.pins["GCK"].function == "(CK & IQ)"
-    assert library.cells["DLH_X1"].latch == liberty.Latch("IQ", "IQN", "G", "D", "", "")
+    assert library.cells["DLH_X1"].latch == liberty.Register("IQ", "IQN", "G", "D", "", "")
     # one number of each kind, copied from the file
     and2 = library.cells["AND2_X1"]
     assert and2.leakage_nw == 25.066064 and ("A1 & A2", 28.466240) in and2.leakage_states
@@ -154,7 +154,7 @@ def test_units_axes_and_sloppy_text():
     assert arc.rise_transition.at(17, 4) == approx(0.005)
     wire = library.wire_loads["w"]
     assert [wire.length_um(n) for n in (0, 1, 2, 3, 5)] == [0, 5, 7, 9, 29]
-    assert wire.cap_ff(2) == approx(7)
+    assert wire.length_um(2) * wire.cap_ff_per_um == approx(7)
 
 
 def test_interpolation_is_bilinear_also_outside():

@@ -73,7 +73,7 @@ def test_registers_latches_and_clock_gates():
     )
     flip_flop, latch, gate = (found.cells[name] for name in ("FF", "LAT", "ICG"))
     assert (flip_flop.ff.clear, flip_flop.ff.preset, flip_flop.resets) == ("!RN", "S", ("RN", "S"))
-    assert (latch.latch.enable, latch.latch.clear, latch.resets) == ("G", "!RN", ("RN",))
+    assert (latch.latch.clock, latch.latch.clear, latch.resets) == ("G", "!RN", ("RN",))
     pins = gate.clock_gate
     assert (pins.clock, pins.enable, pins.test, pins.output) == ("CK", "EN", "SE", "GCK")
     assert gate.dont_use and not flip_flop.dont_use
