@@ -40,7 +40,7 @@ class Description(Product):
     core_top: str = ""  # the module of this instance, as a top module
 
 
-def load(path: Path | str) -> Description:
+def load(path: Path) -> Description:
     """Read a description; BadInput if it is invalid."""
     try:
         return product.read(path, Description)

@@ -24,9 +24,9 @@ class Product(msgspec.Struct):
     FILE: ClassVar[str] = ""
     STEP: ClassVar[str] = ""
 
-    def write(self, directory: Path | str, file: str = "") -> None:
+    def write(self, directory: Path, file: str = "") -> None:
         """Write the file to a directory, atomically and indented."""
-        write(Path(directory) / (file or self.FILE), self)
+        write(directory / (file or self.FILE), self)
 
 
 def write(path: Path, value: object) -> None:
@@ -34,13 +34,13 @@ def write(path: Path, value: object) -> None:
     replace_text(path, msgspec.json.format(msgspec.json.encode(value), indent=1).decode() + "\n")
 
 
-def read(path: Path | str, kind: type[T], step: str = "", file: str = "") -> T:
+def read(path: Path, kind: type[T], step: str = "", file: str = "") -> T:
     """Read a struct; the only reader. BadInput, with the reason and the step to run, for a missing or invalid
     file.
     """
     name, step = file or getattr(kind, "FILE", ""), step or getattr(kind, "STEP", "")
     try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=kind)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}; run the step {step} first") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

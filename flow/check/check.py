@@ -19,10 +19,9 @@ from ..kit.constraints import Constraints
 from ..kit.kit import Kit
 from ..layout.place import verilog
 from ..layout.placed import Placed
-from ..layout.placement import Placement
 from ..layout.routing import Routing
 from ..netlist import yosys
-from ..netlist.netlist import Netlist, read
+from ..netlist.netlist import read
 from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing import opensta, wire_table
@@ -98,18 +97,19 @@ class _Run:
         if "netlist_placed.json" not in self.files:
             self.left_out |= dict.fromkeys(DRAWN, "there is no layout")
             return
-        netlist = read(self.files["netlist_placed.json"], self.kit.library)
+        placed = Placed.read(self.files, self.kit)
         yield from self._area("netlist_placed.v", PLACED, AFTER)
         if asked := self._asked("timing_post.json"):
             self.say("timing after layout")
             table, spef = wire_table.load(self.files["wires.json"]), self.files["wires.spef"]
             place = self.files["netlist_placed.v"]
-            subject = with_openers(Subject(place, netlist, self.design.top, self.kit, asked, table, spef))
+            subject = Subject(place, placed.netlist, self.design.top, self.kit, asked, table, spef)
+            subject = with_openers(subject)
             yield from self._corners(subject, AFTER)
             yield from self._power("activity_post", subject, AFTER)
-        yield from self._drawn(netlist)
+        yield from self._drawn(placed)
 
-    def _drawn(self, netlist: Netlist) -> Iterator[Compared]:
+    def _drawn(self, placed: Placed) -> Iterator[Compared]:
         if "layout.gds" not in self.files:
             self.left_out |= dict.fromkeys(DRAWN, "the layout was not drawn")
             return
@@ -120,8 +120,6 @@ class _Run:
             self.left_out[connections.CHECK] = "the layout has no wires: it was not routed in detail"
             return
         self.say("connections")
-        placement = product.read(self.files[Placement.FILE], Placement)
-        placed = Placed(netlist, placement, self.kit.library, self.kit.geometry)
         yield from connections.compare(gds, placed)
 
     def _asked(self, file: str) -> Constraints | None:

@@ -86,9 +86,9 @@ class Activity(Product, omit_defaults=True, kw_only=True):
                 )
 
 
-def load(path: Path | str) -> Activity:
+def load(path: Path) -> Activity:
     """Read an activity file; BadInput if it is invalid."""
     found = product.read(path, Activity, file="activity.json")
-    found.workload = found.workload or Path(path).name.partition(".")[0]
+    found.workload = found.workload or path.name.partition(".")[0]
     found.check()
     return found

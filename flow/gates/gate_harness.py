@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...fl.errors import BadInput
-from ...rtl.sim import cache, toolchain
 from ...rtl.sim.build import COMPILE
 from ...rtl.sim.harness import Harness
 from ...rtl.sim.nativemodel import MODEL
+from ..compiled import compiled
 from ..netlist.netlist import Netlist
 
 ENGINE = tuple(Path(__file__).with_name(name) for name in ("glitches.cpp", "gates.cpp"))
@@ -151,22 +151,9 @@ def header(harness: Harness) -> str:
 def library(harness: Harness | None = None, driver: str | None = None) -> Path:
     """The engine as a shared library: alone, or with a driver for this harness."""
     engine = "".join(path.read_text() for path in ENGINE)
-    compiled = _compiled("o", {"gates.cpp": engine}, "-O3", "-c", "gates.cpp")
+    linked = [str(compiled("gates-*.o", {"gates.cpp": engine}, *COMPILE, "-O3", "-c", "gates.cpp"))]
     texts = {}
     if harness and driver:
         texts = {"VHarness.h": header(harness), "driver.cpp": MODEL.read_text() + driver}
-    return _compiled("so", texts, "-O1", "-shared", "-I.", *(["driver.cpp"] if texts else []), str(compiled))
-
-
-def _compiled(suffix: str, texts: Mapping[str, str], *arguments: str) -> Path:
-    """Compile files of these names and texts, or take the product from the cache."""
-    command = [*COMPILE, *arguments, "-o", "product"]
-    key = cache.key(*texts.values(), *command, toolchain.fingerprint())
-
-    def make(directory: Path) -> Path:
-        for name, text in texts.items():
-            (directory / name).write_text(text)
-        toolchain.cxx(command, cwd=directory)
-        return directory / "product"
-
-    return cache.cached(f"gates-{key}.{suffix}", make)
+        linked = ["driver.cpp", *linked]
+    return compiled("gates-*.so", texts, *COMPILE, "-O1", "-shared", "-I.", *linked)

@@ -149,11 +149,6 @@ def _version(name: str) -> str:
     return adapter(name).version()
 
 
-def forget_versions() -> None:
-    """Forget the versions of all tools, so that they are queried again."""
-    _version.cache_clear()
-
-
 def sources(name: str) -> list[str]:
     """The steps whose files a step reads, in order."""
     found = {MAKERS[file] for file in declaration(name).inputs if file != ADK}

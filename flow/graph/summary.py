@@ -75,6 +75,7 @@ class Read:
         self.mapped, self.placed = found(Area), found(Area, PLACED)
         self.timing, self.timing_post = found(TimingReport), found(TimingReport, "timing_post.json")
         self.power, self.power_post = found(PowerReport), found(PowerReport, "power_post.json")
+        self.last_timing, self.last_power = self.timing_post or self.timing, self.power_post or self.power
         self.placement, self.routing = found(Placement), found(Routing)
         self.wires = found(WiresSummary)
         self.proof = found(Equivalence)
@@ -109,9 +110,8 @@ def summarize(
         last = searched.after_layout or searched.before_layout
         _take(before, searched.before_layout)
         _take(after, searched.after_layout)
-    best = (
-        after if read.placed or after.verdict is not None else before
-    )  # all from one netlist, as layout changes cells
+    # all from one netlist, as layout changes cells
+    best = after if read.placed or after.verdict is not None else before
     tests = {name: Ran(result.tests_passed, result.tests_failed) for name, result in read.simulated.items()}
     cycles = next((result.cycles for result in reversed(read.simulated.values())), {})
     times = {} if best.met_ns is None else {name: round(n * best.met_ns, 3) for name, n in cycles.items()}
@@ -144,19 +144,17 @@ def summarize(
         corners=_corners(read),
         derate=_derate(read),
         rules=read.rules,
-        corner_ns=timing.corner_ns if (timing := read.timing_post or read.timing) else {},
+        corner_ns=read.last_timing.corner_ns if read.last_timing else {},
     )
     if searched is not None:
-        after_layout = searched.after_layout
-        more = f" and {len(after_layout.trials)} after" if after_layout else ""
-        trials = (
-            f"{len(searched.before_layout.trials)} trials{' before layout' if after_layout else ''}{more}"
-        )
+        trials = f"{len(searched.before_layout.trials)} trials"
+        if searched.after_layout is not None:
+            trials += f" before layout and {len(searched.after_layout.trials)} after"
         report.caveats.append(f"the clock was searched in {trials}{SUPPOSED}")
     report.core = _core(design.core, area, best)
     if report.core is not None:
         report.caveats += _caveats_of_core(report.core, report.worst_path)
-    report.marks += _marks(report, read, before, after)
+    report.marks += _marks(report, read, before, best)
     report.comparable = not report.marks
     if out is not None:
         report.write(out)
@@ -248,11 +246,10 @@ def _caveats_of_core(core: Core, path: WorstPath | None) -> Iterator[str]:
         yield f"the worst path begins or ends outside {core.instance}: by itself it is as fast or faster"
 
 
-def _marks(report: Summary, read: Read, before: Figures, after: Figures) -> Iterator[str]:
+def _marks(report: Summary, read: Read, before: Figures, last: Figures) -> Iterator[str]:
     """The reasons why the figures do not count, a missed clock first."""
-    last, where = (after, "after layout ") if read.placed or after.verdict is not None else (before, "")
     if last.met is False:
-        yield f"{where}{last.verdict}"
+        yield f"{'' if last is before else 'after layout '}{last.verdict}"
     for name, where in TESTED.items():
         if name in report.tests and report.tests[name].failed:
             names = [failure.name for failure in read.simulated[name].failures]
@@ -263,11 +260,11 @@ def _marks(report: Summary, read: Read, before: Figures, after: Figures) -> Iter
         yield last.verdict or NOT_TIMED
     if report.equivalence is not None and report.equivalence.refuted:
         yield f"the netlist is not what the design says: {report.equivalence.summary}"
-    if last is after and before.met is False:
+    if last is not before and before.met is False:
         yield f"before layout {before.verdict}"
     if read.rules is not None and read.rules.wrong:
         yield f"the layout has faults: {read.rules.text}"
-    if after.routed is False:
+    if read.routing is not None and not read.routing.success:
         yield "the router left overflows: too many wires for the layers"
 
 
@@ -279,33 +276,29 @@ def _wires(read: Read, source: Source) -> str:
 
 def _corners(read: Read) -> dict[str, str]:
     """The corner of each kind of figure."""
-    timing, power = read.timing_post or read.timing, read.power_post or read.power
+    timing, power = read.last_timing, read.last_power
     corners = {"setup": timing.corner, "hold": timing.hold_corner} if timing else {}
     return corners | ({"power": power.corner} if power else {})
 
 
 def _derate(read: Read) -> float:
     """The derate of timing."""
-    timing = read.timing_post or read.timing
-    return timing.constraints.get("derate", 0.0) if timing else 0.0
+    return read.last_timing.constraints.get("derate", 0.0) if read.last_timing else 0.0
 
 
 def _caveats(read: Read) -> Iterator[str]:
     if read.synthesis:
         yield from read.synthesis.caveats
-    if (timing := read.timing_post or read.timing) is not None:
+    if (timing := read.last_timing) is not None:
         corners = _corners(read)
         derate = f", derate {_derate(read):.0%}" if _derate(read) else ""
         one = f"one corner, {timing.corner}{derate or ', no derate'}" if len({*corners.values()}) == 1 else ""
-        fast = (
-            ""
-            if one or timing.hold_corner.startswith(FAST)
-            else f"hold at {timing.hold_corner}: no fast corner"
-        )
+        no_fast = f"hold at {timing.hold_corner}: no fast corner"
+        fast = "" if one or timing.hold_corner.startswith(FAST) else no_fast
         yield "; ".join(filter(None, (one, fast, _wires(read, timing.wires))))
         yield f"timing by {timing.engine} {timing.engine_version}".strip()
         yield from timing.caveats
-    if (power := read.power_post or read.power) is not None:
+    if (power := read.last_power) is not None:
         how = f"{ACTIVITY[power.mode]}; {_wires(read, power.wires)}"
         yield f"power: activity of the netlist by simulation, {how}"
         yield from power.caveats

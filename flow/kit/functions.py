@@ -25,6 +25,11 @@ PYTHON = {"0": "0", "1": "-1", "!": "~", "'": "^-1", "^": "^", "&": AND, "*": AN
 PYTHON |= {"(": "(((", ")": ")))"}
 
 
+def columns(count: int) -> list[int]:
+    """The truth tables of this many inputs: 1010... for the first one, 1100... for the second one."""
+    return [sum(1 << row for row in range(1 << count) if row >> k & 1) for k in range(count)]
+
+
 @dataclass(frozen=True)
 class Function:
     """A function of the pins (or states) `inputs`, in the order of their first use."""
@@ -42,10 +47,8 @@ class Function:
             raise BadInput(
                 f"a function of {', '.join(sorted(unknown))}, which is no pin beside {', '.join(inputs)}"
             )
-        size = 1 << len(inputs)
-        # k = 0: 1010...; k = 1: 1100...
-        columns = {name: sum(1 << i for i in range(size) if i >> k & 1) for k, name in enumerate(inputs)}
-        return self.words([columns[name] for name in self.inputs]) & (1 << size) - 1
+        words = dict(zip(inputs, columns(len(inputs)), strict=True))
+        return self.words([words[name] for name in self.inputs]) & (1 << (1 << len(inputs))) - 1
 
     @functools.cached_property
     def cubes(self) -> tuple[str, ...]:

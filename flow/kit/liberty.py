@@ -26,7 +26,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from ...fl.errors import BadInput
 from ...fl.input_file import read_bytes, read_text
@@ -34,6 +36,8 @@ from ...rtl.sim import cache
 from . import functions
 from .constraints import Constraints
 from .kit_file import Adder, Cells, KitFile, of_kit
+
+Numbers = TypeVar("Numbers", float, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,18 @@ class Table:
         """The value at a point: bilinear interpolation, with linear extrapolation beyond the grid."""
         i, x = _interval(self.index_1, first)
         j, y = _interval(self.index_2, second)
-        low, high = self.values[i], self.values[min(i + 1, len(self.values) - 1)]
-        after = min(j + 1, len(low) - 1)
-        return (low[j] * (1 - x) + high[j] * x) * (1 - y) + (low[after] * (1 - x) + high[after] * x) * y
+        below, above = self.values[i], self.values[min(i + 1, len(self.values) - 1)]
+        after = min(j + 1, len(below) - 1)
+        return between(below[j], below[after], above[j], above[after], x, y)
+
+
+def between(
+    low: Numbers, low_after: Numbers, high: Numbers, high_after: Numbers, x: Numbers, y: Numbers
+) -> Numbers:
+    """Bilinear interpolation between four values of a table; x goes from `low` to `high`, y from each of them
+    to the one after it.
+    """
+    return (low * (1 - x) + high * x) * (1 - y) + (low_after * (1 - x) + high_after * x) * y
 
 
 def _interval(axis: tuple[float, ...], at: float) -> tuple[int, float]:
@@ -115,8 +128,8 @@ class Pin:
 
 @dataclass(frozen=True)
 class Register:
-    """A state (`state`, complement `inverse`): of a flip-flop, which becomes `data` when `clock` becomes true,
-    or of a latch, which follows `data` while `clock` is true.
+    """The state (complement: `inverse`) of a flip-flop, which becomes `data` when `clock` becomes true, or of
+    a latch, which follows `data` while `clock` is true.
     """
 
     state: str
@@ -268,10 +281,10 @@ SHARED = ("lu_table_template", "power_lut_template", "cell")  # groups that are 
 OUTSIDE = ("driving_cell", "output_load_ff", "input_hold_ns", "clock_slew_ns", "derate")
 
 
-def content(path: str | Path) -> str:
+def content(path: Path) -> str:
     """The text of a Liberty file, which may be compressed by gzip."""
     remedy = "give a Liberty file"
-    if Path(path).suffix != ".gz":
+    if path.suffix != ".gz":
         return read_text(path, remedy)
     try:
         return gzip.decompress(read_bytes(path)).decode("utf-8")
@@ -312,7 +325,7 @@ def join(paths: Sequence[Path], unused: Callable[[str], bool], roles: Collection
     return "".join((*pieces, "\n}\n"))
 
 
-def load(path: str | Path) -> Library:
+def load(path: Path) -> Library:
     """The library in a file, from the cache if it is there."""
     text = content(path)
 

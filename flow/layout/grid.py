@@ -131,13 +131,8 @@ class Grid:
         return self._cut(self.lef.vias[self.routing.layers[index].via])
 
     def _cut(self, via: dict[str, Box]) -> int:
-        name = cut_of(via, self.lef)
+        name = next(name for name in via if self.lef.layers[name].kind == "CUT")
         return dbu(via[name][2] - via[name][0] + self.lef.layers[name].spacing)
-
-
-def cut_of(via: dict[str, Box], lef: Lef) -> str:
-    """The cut layer of a via."""
-    return next(name for name in via if lef.layers[name].kind == "CUT")
 
 
 def _nearest(places: list[int], wanted: float) -> int:

@@ -10,14 +10,18 @@ import functools
 import math
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from ...fl.errors import BadInput
+from .. import product
+from ..kit.kit import Kit
 from ..kit.lef import Box, Lef, Point, dbu
 from ..kit.liberty import Cell, Library
-from ..netlist.netlist import PORT, Netlist, Terminal
+from ..netlist.netlist import PORT, Netlist, Terminal, read
 from .placement import Place, Placement
 
 
@@ -139,6 +143,13 @@ class Placed:
     placement: Placement
     library: Library
     lef: Lef
+
+    @classmethod
+    def read(cls, files: Mapping[str, Path], kit: Kit) -> "Placed":
+        """What the step place wrote, among files by name."""
+        netlist = read(files["netlist_placed.json"], kit.library)
+        placement = product.read(files[Placement.FILE], Placement)
+        return cls(netlist, placement, kit.library, kit.geometry)
 
     @functools.cached_property
     def rows(self) -> Rows:

@@ -92,7 +92,7 @@ class _Cell:
         self.macro, self.grid, self.lef, self.db = macro, grid, grid.lef, db
         self.width, self.height = dbu(macro.width), dbu(macro.height)
         upper = self.lef.vias[grid.routing.stacks[0][1]]
-        self.low = grid.routing.pin_layer
+        self.low, self.cut = grid.routing.pin_layer, grid.routing.pin_cut
         self.middle = next(
             name for name in upper if name not in grid.layers and self.lef.layers[name].kind == "ROUTING"
         )
@@ -107,8 +107,7 @@ class _Cell:
         own = self._region(pin.shapes, self.middle)
         others = [shape for other in self.macro.pins.values() if other is not pin for shape in other.shapes]
         foreign = {
-            name: self._region([*self.macro.obstructions, *others], name)
-            for name in (self.middle, self.grid.routing.pin_cut)
+            name: self._region([*self.macro.obstructions, *others], name) for name in (self.middle, self.cut)
         }
         places = product(
             range(self.grid.x0, self.width, self.grid.dx), range(self.grid.y0, self.height, self.grid.dy)
@@ -123,7 +122,7 @@ class _Cell:
                 for dx, dy in self._asides(pin, lower, x, y):
                     shapes = self.lef.vias[lower]
                     other = _moved(shapes[self.middle], x + dx, y + dy)
-                    cut = _moved(shapes[self.grid.routing.pin_cut], x + dx, y + dy)
+                    cut = _moved(shapes[self.cut], x + dx, y + dy)
                     fill: Rect | None = None
                     metal: tuple[Rect, ...] = (pad, other)
                     if not self._joined(pad, other):
@@ -131,9 +130,7 @@ class _Cell:
                             _moved(self.lef.vias[upper][self.middle], 0, 0), _shifted(other, -x, -y)
                         )
                         metal = (_around(pad, other),)
-                    if self._free(metal, foreign[self.middle]) and self._apart(
-                        cut, foreign[self.grid.routing.pin_cut]
-                    ):
+                    if self._free(metal, foreign[self.middle]) and self._apart(cut, foreign[self.cut]):
                         yield self._candidate(Access(x, y, ((lower, dx, dy), (upper, 0, 0)), fill), metal)
 
     def _asides(self, pin: MacroPin, lower: str, x: int, y: int) -> Iterator[tuple[int, int]]:
@@ -161,19 +158,17 @@ class _Cell:
 
     def conflicts(self, item: Candidate, name: str, taken: Accesses) -> dict[str, set[Candidate]]:
         """The accesses of other pins that are too near to one."""
+        clear = self.grid.clear(0)
         return {
             other: {
                 theirs
                 for theirs in items
                 if any(_distance(a, b) < self.space for a, b in product(item.metal, theirs.metal))
-                or self._too_near_on_grid(item.access, theirs.access)
+                or (item.access.x == theirs.access.x and abs(item.access.y - theirs.access.y) < clear)
             }
             for other, items in taken.items()
             if other != name
         }
-
-    def _too_near_on_grid(self, one: Access, two: Access) -> bool:
-        return one.x == two.x and abs(one.y - two.y) < self.grid.clear(0)
 
     def _joined(self, a: Rect, b: Rect) -> bool:
         """Whether two rectangles join without a neck."""
@@ -189,7 +184,7 @@ class _Cell:
         )
 
     def _apart(self, rect: Rect, foreign: Any, space: int | None = None) -> bool:
-        near = dbu(self.lef.layers[self.grid.routing.pin_cut].spacing) if space is None else space
+        near = dbu(self.lef.layers[self.cut].spacing) if space is None else space
         return (self.db.Region(self.db.Box(*rect).enlarged(near - 1, near - 1)) & foreign).is_empty()
 
     def _joins(self, pad: Rect, own: Any) -> bool:

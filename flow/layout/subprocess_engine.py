@@ -13,22 +13,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ...rtl.sim import cache, toolchain
 from ...rtl.sim.toolchain import ToolError
 from .. import progress
+from ..compiled import compiled
 
 LAST_LINES = 5  # of what a router said, for a message
 
 
 def run(source: Path, what: str, task: Iterable[str]) -> Iterator[int]:
     """Yield the numbers that a router returns for a task; `what`: its name in progress reports."""
-
-    def build(directory: Path) -> Path:
-        toolchain.cxx(["-O2", "-std=c++17", "-o", "router", str(source)], directory)
-        return directory / "router"
-
-    key = cache.key(source.read_text(), toolchain.fingerprint())
-    program = cache.cached(f"{source.stem}-{key}", build)
+    program = compiled(
+        f"{source.stem}-*", {source.name: source.read_text()}, "-O2", "-std=c++17", source.name
+    )
     with tempfile.TemporaryDirectory(prefix="route-") as name:
         given, answer = Path(name) / "task", Path(name) / "answer"
         with given.open("w") as file:

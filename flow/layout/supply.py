@@ -122,7 +122,8 @@ def power_grid(placed: Placed) -> PowerGrid:
     grid.vias = {name: [] for name in below}
     x0, x1 = row_ends(placed.placement.rows[0], lef)
     half = dbu(supply.rail_um) // 2
-    y0, y1 = (place + sign * half for place, sign in zip(_heights(below), (-1, 1), strict=True))
+    places = [rail.y0 for rail in itertools.chain(*below.values())]
+    y0, y1 = min(places) - half, max(places) + half
     for strap in supply.straps:
         upright = lef.layers[strap.layer].direction == "VERTICAL"
         (low, high), ends = ((x0, x1), (y0, y1)) if upright else ((y0, y1), (x0, x1))
@@ -138,11 +139,6 @@ def power_grid(placed: Placed) -> PowerGrid:
             grid.straps[name] += above[name]
         below = above
     return grid
-
-
-def _heights(nets: dict[str, list[Wire]]) -> tuple[int, int]:
-    places = [wire.y0 for wire in itertools.chain(*nets.values())]
-    return min(places), max(places)
 
 
 def crossings(lef: Lef, below: list[Wire], above: list[Wire]) -> list[tuple[PowerVia, int, int]]:

@@ -70,7 +70,6 @@ class Module(TypedDict, total=False):
 class Document(TypedDict, total=False):
     """The content of a netlist file."""
 
-    creator: str
     modules: dict[str, Module]
 
 
@@ -151,10 +150,10 @@ def fresh_nets(module: Module) -> Iterator[int]:
     return count(max(numbers, default=1) + 1)
 
 
-def load(path: Path | str) -> Document:
+def load(path: Path) -> Document:
     """Read a netlist file; BadInput if it is invalid."""
     try:
-        read = json.loads(Path(path).read_text())
+        read = json.loads(path.read_text())
         if not isinstance(read["modules"], dict):
             raise TypeError("modules is no object")
         return read
@@ -164,6 +163,6 @@ def load(path: Path | str) -> Document:
         raise BadInput(f"{path} is no netlist in yosys' JSON ({error}): write it with write_json") from None
 
 
-def module(path: Path | str, top: str) -> Module:
+def module(path: Path, top: str) -> Module:
     """The module `top` of a netlist file."""
     return load(path)["modules"][top]

@@ -18,6 +18,6 @@ class Hierarchy(Product):
     modules: dict[str, str]
 
 
-def load(path: Path | str) -> Hierarchy:
+def load(path: Path) -> Hierarchy:
     """Read the hierarchy from a file."""
     return product.read(path, Hierarchy)

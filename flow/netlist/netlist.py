@@ -62,7 +62,7 @@ class Netlist:
             raise unknown("net", name, []) from None
 
 
-def read(path: str | Path, library: Library, top: str | None = None) -> Netlist:
+def read(path: Path, library: Library, top: str | None = None) -> Netlist:
     """Read a netlist from a JSON file of yosys; all its cells and pins must be in the library.
 
     The module is `top`, or else the one with the attribute `top`, or else the only one that has cells.
@@ -80,7 +80,7 @@ def of_module(name: str, module: Module, library: Library, path: Path | str = "t
         raise BadInput(f"{path} is no netlist in yosys' JSON ({error!r}): write it with write_json") from None
 
 
-def _top(modules: dict[str, Module], top: str | None, path: Path | str) -> str:
+def _top(modules: dict[str, Module], top: str | None, path: Path) -> str:
     if top is not None:
         if top not in modules:
             raise unknown("module", top, modules)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kit.functions import parse
+from ..kit.functions import columns, parse
 from ..kit.liberty import Cell, PowerArc, Table
 from ..timing.cells import FALL, RISE
 
@@ -85,8 +85,8 @@ class KindEnergy:
         """A word for each name that may occur in a condition: bit i is its value at the point i, at which
         variable k is bit k of i.
         """
-        cell, points = self.cell, range(1 << len(self.variables))
-        words = {name: sum((i >> k & 1) << i for i in points) for k, name in enumerate(self.variables)}
+        cell = self.cell
+        words = dict(zip(self.variables, columns(len(self.variables)), strict=True))
         if cell.sequential:
             state = words.pop(STATE)
             if held := cell.ff or cell.latch:

@@ -46,15 +46,15 @@ from .report import PowerReport, report
 
 
 def analyze(
-    netlist_json: str | Path,
-    activity: str | Path,
-    out_dir: str | Path,
+    netlist_json: Path,
+    activity: Path,
+    out_dir: Path,
     *,
     clock_ns: float,
     top: str | None = None,
     clock_port: str | None = "clk",
-    hierarchy: str | Path | None = None,
-    wires: str | Path | None = None,
+    hierarchy: Path | None = None,
+    wires: Path | None = None,
     wire_load: str | None = None,
     adk: Path | None = None,
     corner: str = kit.TYPICAL,
@@ -71,8 +71,7 @@ def analyze(
     if table is None and wire_load is None:
         wire_load = library.default_wire_load or None
     places = hierarchy_file.load(hierarchy) if hierarchy is not None else None
-    path = Path(activity)
-    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    files = sorted(activity.glob("*.json")) if activity.is_dir() else [activity]
     activities = [activity_file.load(file) for file in files]
     estimator = Estimator(
         netlist,

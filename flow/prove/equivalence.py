@@ -128,12 +128,12 @@ class Pair(NamedTuple):
 
 @uncollected()
 def check_equivalence(
-    design_sv: str | Path,
-    netlist_json: str | Path,
+    design_sv: Path,
+    netlist_json: Path,
     top: str,
-    out_dir: str | Path,
+    out_dir: Path,
     *,
-    tiles_json: str | Path | None = None,
+    tiles_json: Path | None = None,
     seconds: float = SECONDS_A_PART,
     kit_directory: Path | None = None,
 ) -> Equivalence:

@@ -21,7 +21,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..kit.functions import parse
+from ..kit.functions import columns, parse
 from ..kit.liberty import Library
 from ..netlist import logic
 from ..netlist.document import (
@@ -185,8 +185,7 @@ def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Libra
 
 def _table(net: Bit, leaves: Leaves, driver: Mapping[Bit, Gate]) -> int:
     """The truth table of a net over its leaves."""
-    size = 1 << len(leaves)
-    words = {leaf: sum(1 << row for row in range(size) if row >> k & 1) for k, leaf in enumerate(leaves)}
+    words = dict(zip(leaves, columns(len(leaves)), strict=True))
 
     def value(net: Bit) -> int:
         if net in logic.CONSTANTS:
@@ -196,7 +195,7 @@ def _table(net: Bit, leaves: Leaves, driver: Mapping[Bit, Gate]) -> int:
             words[net] = parse(logic.GATES[gate]).words(list(map(value, inputs)))
         return words[net]
 
-    return value(net) & (1 << size) - 1
+    return value(net) & (1 << (1 << len(leaves))) - 1
 
 
 # ---- replacement

@@ -99,13 +99,13 @@ class Reading(NamedTuple):
 
 
 def read_design(
-    design_sv: str | Path, top: str, work: Path, *, files: Kit | None = None, tiled: bool = True
+    design_sv: Path, top: str, work: Path, *, files: Kit | None = None, tiled: bool = True
 ) -> Reading:
     """Elaborate a design; if not `tiled`, without separating its tiles. BadInput if it is no circuit.
 
     With a kit, adders that the design names become cells of the kit.
     """
-    source = Path(design_sv).absolute()
+    source = design_sv.absolute()
     check_given(source, top)
     if re.search(r"[\s\"';#]", str(source)):
         raise BadInput(

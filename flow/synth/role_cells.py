@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kit.functions import parse
+from ..kit.functions import columns, parse
 from ..kit.kit_file import Adder
 from ..kit.liberty import Cell, Library
 
@@ -39,16 +39,6 @@ class Role(NamedTuple):
     names: tuple[str, ...]  # of the outputs, as fields of the kit's adders
 
 
-def columns(leaves: int) -> list[int]:
-    """The truth tables of the leaves."""
-    return [sum(1 << row for row in range(1 << leaves) if row >> leaf & 1) for leaf in range(leaves)]
-
-
-def _selection() -> int:
-    a, b, c, d, e, f = columns(6)
-    return _mask(6) ^ (a & b | c & d | e & f)
-
-
 def _mask(leaves: int) -> int:
     return (1 << (1 << leaves)) - 1
 
@@ -56,7 +46,7 @@ def _mask(leaves: int) -> int:
 ROLES = {
     "full_adder": Role(3, (0xE8, 0x96), ("carry", "sum")),
     "half_adder": Role(2, (0x8, 0x6), ("carry", "sum")),
-    "selector": Role(6, (_selection(),), ()),
+    "selector": Role(6, (parse("!(A & B | C & D | E & F)").table(tuple("ABCDEF")),), ()),
 }
 
 

@@ -10,7 +10,7 @@ abc sizes cells and builds buffer trees for MARGINS of the clock, with the kit's
 so that sizes allow for placement. Clock gating makes one gate for each group of at least MIN_GATED registers
 that share an enable.
 
-Outputs in `out_dir`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json; scripts
+Outputs in `out`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json; scripts
 and logs in work/.
 """
 
@@ -165,9 +165,9 @@ STYLE_OPTIONS: dict[str, dict[str, Any]] = {
 
 @uncollected()
 def synthesize(
-    design_sv: str | Path,
+    design_sv: Path,
     top: str,
-    out_dir: str | Path,
+    out: Path,
     *,
     clock_ns: float = CLOCK_NS,
     style: str = "default",
@@ -186,7 +186,6 @@ def synthesize(
     adders = ("full_adder", "half_adder") if chosen.adders in (FULL_ADDERS, SPARSE) else ()
     if not all(role_cells.find(files.library, role).network for role in adders):
         raise BadInput(f"the kit {files.source} has too few gates for adders={chosen.adders}")
-    out = Path(out_dir)
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
 

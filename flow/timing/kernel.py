@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...rtl.sim import cache, toolchain
 from ...rtl.sim.nativemodel import fields
+from ..compiled import compiled
 
 SOURCE = Path(__file__).with_name("kernel.cpp")
 COMPILE = ["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-shared"]
@@ -60,11 +60,4 @@ def address(array: np.ndarray) -> int:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    key = cache.key(SOURCE.read_text(), *COMPILE, toolchain.fingerprint())
-
-    def make(directory: Path) -> Path:
-        (directory / SOURCE.name).write_text(SOURCE.read_text())
-        toolchain.cxx([*COMPILE, SOURCE.name, "-o", "product"], cwd=directory)
-        return directory / "product"
-
-    return ctypes.CDLL(str(cache.cached(f"timing-{key}.so", make)))
+    return ctypes.CDLL(str(compiled("timing-*.so", {SOURCE.name: SOURCE.read_text()}, *COMPILE, SOURCE.name)))

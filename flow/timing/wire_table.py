@@ -42,7 +42,7 @@ class NetWire(msgspec.Struct, frozen=True):
 WireTable = Mapping[str, NetWire]  # by the name of the net
 
 
-def load(path: Path | str) -> dict[str, NetWire]:
+def load(path: Path) -> dict[str, NetWire]:
     """The table in a file; BadInput if it is none."""
     return product.read(path, dict[str, NetWire], STEP, FILE)
 

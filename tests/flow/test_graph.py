@@ -586,14 +586,14 @@ def test_missing_tool_takes_what_needs_it(monkeypatch):
     # our own engine replaces the missing tool of timing
     for name in ("timing", "route"):
         monkeypatch.setattr(graph.adapter(name), "version", missing)
-    graph.forget_versions()
+    graph._version.cache_clear()
     try:
         out = graph.left_out(graph.ORDER)
         assert "apt-get install g++" in out["route"]
         assert out["layout"] == "needs route and timing-post"
         assert set(out) == set(graph.WITH_LAYOUT) - {"place"}
     finally:
-        graph.forget_versions()
+        graph._version.cache_clear()
 
 
 def test_failing_step_leaves_the_others(own_cache, counter, monkeypatch):

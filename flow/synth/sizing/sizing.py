@@ -77,8 +77,8 @@ def effort_for(cells: int) -> Effort:
 
 @uncollected()
 def size(
-    netlist_json: str | Path,
-    out_dir: str | Path,
+    source: Path,
+    out: Path,
     *,
     clock_ns: float,
     clock_port: str | None = "clk",
@@ -92,7 +92,6 @@ def size(
     """
     say("sizing")
     started = time.perf_counter()
-    source, out = Path(netlist_json), Path(out_dir)
     files = kit.find(kit_directory, corner)
     library = files.library
     wire_ff = library.kit.constraints.wire_ff

@@ -16,16 +16,12 @@ def run(job: Job) -> None:
     """Write the outputs of the step."""
     from ....layout import layout, pictures
     from ....layout.placed import Placed
-    from ....layout.placement import Placement
     from ....layout.routing import Routing
     from ....netlist import hierarchy
-    from ....netlist.netlist import read
     from ....timing.report import TimingReport
 
     files, out = kit.find(job.adk), job.out
-    netlist = read(job["netlist_placed.json"], files.library)
-    placement = product.read(job["placement.json"], Placement)
-    placed = Placed(netlist, placement, files.library, files.geometry)
+    placed = Placed.read(job.inputs, files)
     routing, gds = product.read(job["routing.json"], Routing), out / "layout.gds"
     modules = hierarchy.load(job["hierarchy_placed.json"])
     timing = product.read(job["timing_post.json"], TimingReport)

@@ -11,14 +11,10 @@ version = deck.version
 def run(job: Job) -> None:
     """Write the outputs of the step."""
     from ....layout.placed import Placed
-    from ....layout.placement import Placement
     from ....layout.routing import Routing
-    from ....netlist.netlist import read
 
-    files, placed = kit.find(job.adk), None
+    files = kit.find(job.adk)
     detailed = product.read(job["routing.json"], Routing).detailed
-    if (files.drc or files.values) and detailed.done:
-        netlist = read(job["netlist_placed.json"], files.library)
-        placement = product.read(job["placement.json"], Placement)
-        placed = Placed(netlist, placement, files.library, files.geometry)
+    checked = (files.drc or files.values) and detailed.done
+    placed = Placed.read(job.inputs, files) if checked else None
     deck.check(job["layout.gds"], files, job.out, placed, detailed.why_not)
