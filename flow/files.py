@@ -1,4 +1,4 @@
-"""Writes files atomically: to a temporary name first, then moved into place."""
+"""Temporary directories, and files written atomically: to a temporary name first, then moved into place."""
 
 import json
 import os
@@ -24,6 +24,13 @@ def replacing(path: Path) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def scratch(inside: Path | None = None) -> Iterator[Path]:
+    """Yield a temporary directory; `inside`: on the file system of this one."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-", dir=inside) as name:
+        yield Path(name)
 
 
 def replace_text(path: Path, text: str) -> None:

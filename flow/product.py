@@ -6,7 +6,6 @@ The room that writes a file defines its struct. Invalid content is rejected with
 from __future__ import annotations
 
 import resource
-import time
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -57,12 +56,12 @@ class StepRun(Product):
     peak_memory_mib: float
 
     @classmethod
-    def of(cls, name: str, tool: tuple[str, str], started: float) -> StepRun:
-        """Describe a step that ends now; `started` is its time.perf_counter()."""
+    def of(cls, name: str, tool: tuple[str, str], seconds: float) -> StepRun:
+        """Describe a step that ends now."""
         peak = max(
             resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         )
-        return cls(name, *tool, round(time.perf_counter() - started, 2), round(peak / 1024))
+        return cls(name, *tool, seconds, round(peak / 1024))
 
     @property
     def file(self) -> str:

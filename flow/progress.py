@@ -32,6 +32,12 @@ class Event(NamedTuple):
 Report = Callable[[Event], None]
 
 
+def stopwatch() -> Callable[[], float]:
+    """Return a function that returns the seconds since now, to the hundredth."""
+    start = time.perf_counter()
+    return lambda: round(time.perf_counter() - start, 2)
+
+
 def listen() -> None:
     """Report progress from now on."""
     global _listening

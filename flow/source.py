@@ -9,7 +9,6 @@ import dataclasses
 import functools
 import importlib.metadata
 import re
-import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from . import workload
 from .description import Description
 from .files import replace_json, replace_text
 from .product import StepRun
+from .progress import stopwatch
 
 PACKAGE = "modexlab"
 STEP = "rtl"  # the step that a source performs
@@ -70,9 +70,9 @@ class Source(ABC):
 
     def export(self, directory: Path) -> None:
         """Write the outputs of the step rtl: the three files, and the report of the run."""
-        start = time.perf_counter()
+        elapsed = stopwatch()
         self.write(directory)
-        run = StepRun.of(STEP, self.tool, start)
+        run = StepRun.of(STEP, self.tool, elapsed())
         run.write(directory, run.file)
 
     @property

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -48,6 +47,7 @@ from ..rtl.sim.protocol import BrokenPromise, Progress, Run, SimulationTimeout, 
 from . import typed_toml
 from .description import Description
 from .product import Product
+from .progress import stopwatch
 
 if TYPE_CHECKING:
     from ..proc.iss.outcome import Outcome
@@ -211,12 +211,13 @@ def _checked(work: Workload, ports: Ports | None) -> Workload:
             raise ValueError(f"{name} has {len(row.requests)} requests and {len(row.expected)} answers")
         if ports is not None:
             ports.pack_statics(row.statics)
-            sent, received = ports.request.nbits, ports.response.nbits
-            messages = [(value, "request", sent) for value in row.requests]
-            messages += [(value, "response", received) for value in row.expected]
-            for value, port, nbits in messages:
-                if value >> nbits:
-                    raise ValueError(f"{name}: {value:#x} does not fit into the {nbits} bits of the {port}")
+            sent, received = (ports.request, row.requests), (ports.response, row.expected)
+            for port, (kind, values) in {"request": sent, "response": received}.items():
+                for value in values:
+                    if value >> kind.nbits:
+                        raise ValueError(
+                            f"{name}: {value:#x} does not fit into the {kind.nbits} bits of the {port}"
+                        )
         return msgspec.structs.replace(row, name=name)
 
     return replace(
@@ -293,9 +294,9 @@ def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_
     """Simulate the design before synthesis and write rtl_sim.json; a wrong answer is a failed test, not an
     error.
     """
-    start = time.perf_counter()
+    elapsed = stopwatch()
     report = run_text(design_sv.read_text(), design.top, load(workload_json))
-    report.seconds = round(time.perf_counter() - start, 2)
+    report.seconds = elapsed()
     report.write(out_dir, RTL_SIM)
     return report
 

@@ -5,13 +5,13 @@ is in `left_out`.
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ...fl.errors import BadInput
 from .. import description, product
+from ..files import scratch
 from ..gates import activity_file
 from ..gates.activity_file import INERTIAL, SUFFIXES, ZERO_DELAY
 from ..kit import kit
@@ -87,8 +87,8 @@ class _Run:
     def _supposed(self, subject: Subject, wire_ff: float) -> list[Compared]:
         """By a netlist with our names of nets: Yosys' Verilog has others for those without one."""
         wires = timing.supposed(subject.netlist, wire_ff)
-        with tempfile.TemporaryDirectory(prefix="check-") as directory:
-            path = Path(directory) / "netlist.v"
+        with scratch() as work:
+            path = work / "netlist.v"
             path.write_text(verilog(subject.netlist))
             wired = with_openers(replace(subject, netlist_v=path, table=wires))
             return timing.compare(wired, SUPPOSED)
@@ -158,9 +158,9 @@ def compare_area(netlist_v: Path, top: str, ours: Area, kit: Kit, where: str) ->
         f"read_liberty -lib {kit.lib}\nread_verilog {netlist_v.absolute()}\nhierarchy -check -top {top}\n"
         f"tee -q -o stat.json stat -liberty {kit.lib} -json\n"
     )
-    with tempfile.TemporaryDirectory(prefix="check-") as directory:
-        yosys.run("stat", script, Path(directory))
-        text = (Path(directory) / "stat.json").read_text()
+    with scratch() as work:
+        yosys.run("stat", script, work)
+        text = (work / "stat.json").read_text()
     found = json.loads(text[text.index("{") :])["design"]
     area, cells, tool = float(found["area"]), int(found["num_cells"]), f"Yosys {yosys.version()}"
     near = abs(ours.area_um2 - area) <= EQUAL_AREA * area

@@ -12,10 +12,9 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
-
-import msgspec
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
@@ -43,9 +42,9 @@ class Rules(Product):
     why_not: str = ""
     tool: str = ""
     checks: int = 0  # of the deck, or by the table
-    markers: dict[str, int] = msgspec.field(default_factory=dict)  # by rule, of those with any
+    markers: Mapping[str, int] = {}  # by rule, of those with any
     # faults by what they are, as open nets; nothing where the layout has no wires
-    connections: dict[str, int] = msgspec.field(default_factory=dict)
+    connections: Mapping[str, int] = {}
     antennas: dict[str, int] | None = None  # pieces beyond the LEF's ratios by layer; None where unknown
     no_wires: str = ""  # reason for a layout without detailed routing
     only_values: bool = False  # by the table: metal, vias, areas and grid

@@ -25,11 +25,9 @@ import json
 import math
 import re
 import shutil
-import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +35,7 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
 from .. import product
-from ..files import replace_json
+from ..files import replace_json, scratch
 from ..netlist import yosys
 from ..netlist.document import Document, Module
 from ..progress import Report
@@ -291,7 +289,7 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
     check_given(design_sv, top)
 
     def build(directory: Path) -> None:
-        with _work() as work:
+        with scratch(directory.parent) as work:
             source = shutil.copyfile(slang_source(design_sv, work), work / "design.sv")
             read = yosys.run("read", READ.format(source=source.name, top=top), work)
             module = json.loads((work / "design.json").read_text())["modules"][top]
@@ -314,7 +312,7 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
     """The directory with netlist.json and counts.json of a family."""
 
     def build(directory: Path) -> None:
-        with _work() as work:
+        with scratch(directory.parent) as work:
             shutil.copyfile(design, work / "design.json")
             script = SYNTHESIZE.format(synthesis=device.synthesis, top=top)
             run = yosys.run("synthesize", script, work, limit=limit)
@@ -343,14 +341,6 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
 
     parts = [device.name, top, cache.file_digest(design), yosys.version(), device.synthesis]
     return made(device.family, "fpga-synthesis", parts, build, report)
-
-
-@contextmanager
-def _work() -> Iterator[Path]:
-    """A directory for yosys' files on the file system of the cache, so that products can be moved there."""
-    cache.root().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="fpga-", dir=cache.root()) as name:
-        yield Path(name)
 
 
 def _check_log(top: str, log: str) -> None:

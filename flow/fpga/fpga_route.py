@@ -24,7 +24,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ from ...rtl.sim.toolchain import ToolError
 from .. import product
 from ..isolated import PREAMBLE
 from ..netlist.document import Bit, Cell, Module, NetName, Port, fresh_nets, made_cell, port_bits
-from ..progress import Report
+from ..progress import Report, stopwatch
 from .report import DeviceReport, Frame, LongestPath, Routed, Used, made
 
 SEED = 1
@@ -304,9 +303,9 @@ def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report:
     def build(directory: Path) -> None:
         (directory / "framed.json").write_text(json.dumps({"creator": "modexlab", "modules": {top: frame}}))
         (directory / "frame.xdc").write_text(XDC + "\n")
-        start = time.perf_counter()
+        elapsed = stopwatch()
         _run(router, part, directory)
-        seconds = time.perf_counter() - start
+        seconds = elapsed()
         routed = Routed(
             **_figures(json.loads((directory / "report.json").read_text())),
             part=part,
@@ -315,7 +314,7 @@ def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report:
             settings=router.settings,
             frame=extra,
             tool=f"{router.name} {router.version}",
-            seconds=round(seconds, 1),
+            seconds=seconds,
         )
         routed.write(directory)
 

@@ -1,6 +1,5 @@
 """Report of a design's FPGA resources and routed frequency, and the cache of the parts of a run."""
 
-import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import msgspec
 
 from ...rtl.sim import cache, sources
 from ..product import Product
-from ..progress import Event, Report
+from ..progress import Event, Report, stopwatch
 
 Number = int | float  # of a resource; block RAMs are counted in halves
 
@@ -17,12 +16,12 @@ Number = int | float  # of a resource; block RAMs are counted in halves
 def made(part: str, name: str, parts: Collection[str], build: Callable[[Path], None], report: Report) -> Path:
     """The cache directory of one part of a run, built if it is missing."""
     entry = cache.tree_name(name, cache.key(*parts, sources.digest("flow.fpga.fpga")))
-    start = time.perf_counter()
+    elapsed = stopwatch()
 
     def timed(directory: Path) -> None:
         report(Event(part, "begins"))
         build(directory)
-        report(Event(part, "done", time.perf_counter() - start))
+        report(Event(part, "done", elapsed()))
 
     return cache.cached_tree(entry, timed)
 
@@ -60,7 +59,7 @@ class Routed(Product, kw_only=True, omit_defaults=True):
 
     fmax_mhz: float
     utilization: dict[str, Used]
-    clocks_mhz: dict[str, float] = msgspec.field(default_factory=dict)  # if there are several
+    clocks_mhz: Mapping[str, float] = {}  # if there are several
     critical_path: LongestPath | None = None
     part: str
     target_mhz: float

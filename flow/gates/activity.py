@@ -15,7 +15,6 @@ response, starting with an idle machine; for a program, the cycles with stats_en
 of netlist.py.
 """
 
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from .. import workload
 from ..description import Description
 from ..kit import kit
 from ..netlist import netlist
-from ..progress import say
+from ..progress import say, stopwatch
 from ..timing import nldm, wire_table
 from ..workload import Failure, Simulated, Workload
 from .activity_file import INERTIAL, SUFFIXES, TIMED, ZERO_DELAY, Activity, Mode
@@ -65,7 +64,7 @@ def gate_sim(
     Delays use `wires`, the wires.json of a layout with its clock tree, or else the library's default
     wire-load model.
     """
-    start = time.perf_counter()
+    elapsed = stopwatch()
     work = workload.load(workload_json)
     library = kit.find(adk, corner).library
     nets = netlist.read(netlist_json, library, design.top)
@@ -89,7 +88,7 @@ def gate_sim(
             if row := work.energy.get(made.workload):
                 made.whole_cycles = row.whole_cycles
             made.write(out_dir / FOLDER, made.file)
-    report.seconds = round(time.perf_counter() - start, 2)
+    report.seconds = elapsed()
     report.write(out_dir, FILE)
     return report
 

@@ -198,7 +198,7 @@ def _level(text: str, instance: Instance) -> tuple[int, int]:
 
 def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
     """A register or clock gate as a row of STATE."""
-    register, gate = cell.ff or cell.latch, cell.clock_gate
+    register, gate = cell.register, cell.clock_gate
     if register:
         kind, data, clocked_on = FLIP_FLOP if cell.ff else LATCH, register.data, register.clock
     else:
@@ -240,7 +240,7 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
 
 def _shown(cell: Cell, pin: str) -> str | None:
     """The state that an output drives: "q", its inverse "qn", or None for neither."""
-    register, function = cell.ff or cell.latch, parse(cell.pins[pin].function)
+    register, function = cell.register, parse(cell.pins[pin].function)
     if cell.pins[pin].three_state:
         return None
     if register is None:

@@ -13,7 +13,6 @@ cycle, and 10,000 of a machine, most of whose logic is idle. The test tables hav
 import ctypes
 import functools
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from ...rtl.sim.nativemodel import load as load_library
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation.translate import top_name
 from ...rtl.sim.translation.translated import translated
+from ..files import scratch
 from ..kit import kit
 from ..netlist import yosys
 from ..netlist.netlist import Netlist
@@ -79,8 +79,7 @@ def synthesized(verilog: str, top: str, adk: Path | None = None) -> Netlist:
     files = kit.find(adk)
 
     def make(directory: Path) -> None:
-        with tempfile.TemporaryDirectory(prefix="out-", dir=directory.parent) as name:
-            out = Path(name)
+        with scratch(directory.parent) as out:
             (out / "design.sv").write_text(verilog)
             clock_ns = files.data.constraints.clock_ns
             synthesis.synthesize(out / "design.sv", top, out, clock_ns=clock_ns, kit_directory=adk)

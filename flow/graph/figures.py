@@ -1,6 +1,6 @@
 """Figures of a run as in summary.json; summary.py collects them, summary_text.py prints them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -136,9 +136,9 @@ class Summary(Headline, Product):
     caveats: list[str]
     core: Core | None = None
     rules: Rules | None = None  # design-rule markers, if the kit has a deck
-    corners: dict[str, str] = msgspec.field(default_factory=dict)  # for setup, hold and power
+    corners: Mapping[str, str] = {}  # for setup, hold and power
     derate: float = 0.0  # of the delays of cells on data paths
-    corner_ns: dict[str, float] = msgspec.field(default_factory=dict)  # the shortest period at each corner
+    corner_ns: Mapping[str, float] = {}  # the shortest period at each corner
     # the trials of a clock search, after layout if there is one
-    trials: list[Trial] = msgspec.field(default_factory=list)
+    trials: Sequence[Trial] = []
     products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # directories with the outputs of the steps

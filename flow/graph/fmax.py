@@ -8,14 +8,13 @@ than those of the layout. A trial is a run of the graph up to timing, so that al
 at the found clock, and the same search again, take them from the cache.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from .. import product
 from ..kit.constraints import CLOCK_NS
-from ..progress import Event, Report
+from ..progress import Event, Report, stopwatch
 from ..source import Source
 from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
@@ -61,15 +60,15 @@ def searched(
     what: str = "",
 ) -> Searched:
     """Run the flow at the clocks that the search requests."""
-    began = time.monotonic()
+    whole = stopwatch()
     while (clock_ns := search.ask()) is not None:
-        name, start = f"{what}trial {len(search.trials) + 1}", time.monotonic()
+        name, elapsed = f"{what}trial {len(search.trials) + 1}", stopwatch()
         report(Event(name, "begins"))
-        report(Event(name, "going", message=_expected(search, clock_ns, start - began)))
+        report(Event(name, "going", message=_expected(search, clock_ns, whole())))
         trial = judged(run(clock_ns), clock_ns)
         search.tell(trial)
         area = "" if trial.area_um2 is None else f", {trial.area_um2:,.0f} um^2"
-        report(Event(name, "done", time.monotonic() - start, f"{trial}{area}"))
+        report(Event(name, "done", elapsed(), f"{trial}{area}"))
     return Searched(search.best.clock_ns if search.best else None, list(search.trials))
 
 

@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -116,17 +115,17 @@ class _Run:
         """Run one step, or take it from the cache; return its error if it fails. The step rtl runs in this
         process.
         """
-        start = time.monotonic()
+        elapsed = progress.stopwatch()
         try:
             entry = cache.intact_tree(self._entry_name(name))
             self._report(Event(name, "begins" if entry is None else "cached"))
             if entry is None:
                 entry = self._design.entry() if name == STEP else self._run(name)
                 self._outcome.fresh.add(name)
-                self._report(Event(name, "done", time.monotonic() - start))
+                self._report(Event(name, "done", elapsed()))
         except (BadInput, ToolError) as error:
             self._outcome.failed[name] = str(error)
-            self._report(Event(name, "failed", time.monotonic() - start, str(error)))
+            self._report(Event(name, "failed", elapsed(), str(error)))
             return error if isinstance(error, BadInput) else FlowError(f"step {name}: {error}")
         digests = cache.digests_of(entry)
         for file in graph.declaration(name).outputs:

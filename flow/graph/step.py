@@ -15,7 +15,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -26,6 +25,7 @@ from ...fl.errors import BadInput
 from ...rtl.sim import cache, sources
 from ...rtl.sim.toolchain import ToolError
 from .. import product, progress, source
+from ..files import scratch
 from ..kit import kit
 from ..product import StepRun
 from . import graph
@@ -60,9 +60,8 @@ def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]
     entry = entry_name(name, digests, parameters)
 
     def build(directory: Path) -> None:
-        start = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="out-", dir=directory.parent) as out_name:
-            out = Path(out_name)
+        elapsed = progress.stopwatch()
+        with scratch(directory.parent) as out:
             try:
                 given = {declared.own_name(file): path for file, path in inputs.items()}
                 graph.adapter(name).run(Job(given, parameters, out))
@@ -71,7 +70,7 @@ def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]
                 for file, path in inputs.items():
                     message = message.replace(str(path), file)
                 raise type(error)(_with_logs(message, out, entry)) from None
-            StepRun.of(name, graph.tool(name), start).write(out, declared.run_file)
+            StepRun.of(name, graph.tool(name), elapsed()).write(out, declared.run_file)
             for file in declared.outputs:
                 made = out / declared.own_name(file)
                 if not made.exists():

@@ -178,14 +178,29 @@ class Cell:
         return tuple(name for name, pin in self.pins.items() if pin.direction == "output")
 
     @property
+    def input_pin(self) -> Pin:
+        """The first input."""
+        return self.pins[self.inputs[0]]
+
+    @property
+    def output_pin(self) -> Pin:
+        """The first output."""
+        return self.pins[self.outputs[0]]
+
+    @property
+    def register(self) -> Register | None:
+        """The flip-flop or latch."""
+        return self.ff or self.latch
+
+    @property
     def sequential(self) -> bool:
         """Whether the cell has a state."""
-        return bool(self.ff or self.latch or self.clock_gate)
+        return bool(self.register or self.clock_gate)
 
     @property
     def resets(self) -> tuple[str, ...]:
         """The pins that clear or preset a flip-flop or latch."""
-        state = self.ff or self.latch
+        state = self.register
         texts = [text for text in (state.clear, state.preset) if text] if state else []
         return tuple(pin for text in texts for pin in functions.parse(text).inputs)
 

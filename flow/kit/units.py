@@ -18,7 +18,7 @@ def nand2_um2(library: Library) -> float | None:
         if len(cell.inputs) == 2
         and len(cell.outputs) == 1
         and not (cell.sequential or cell.dont_use)
-        and (text := cell.pins[cell.outputs[0]].function)
+        and (text := cell.output_pin.function)
         and parse(text).table(cell.inputs) == NAND2
     ]
     return min(areas, default=None)
@@ -27,8 +27,8 @@ def nand2_um2(library: Library) -> float | None:
 def fo4_ns(library: Library) -> float:
     """The mean delay of both edges in a chain of the kit's inverters with four on each net, without wires."""
     inverter = library.cells[library.roles.inverter]
-    load = FANOUT * inverter.pins[inverter.inputs[0]].cap_ff
-    (arc, *_) = inverter.pins[inverter.outputs[0]].timing
+    load = FANOUT * inverter.input_pin.cap_ff
+    (arc, *_) = inverter.output_pin.timing
     rise_ns = fall_ns = 0.0  # slews
     delays = (0.0, 0.0)
     for _ in range(STAGES):  # a rising output has a falling input

@@ -7,7 +7,6 @@ part of it enlarged.
 """
 
 import re
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,7 +22,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from ..files import replacing
+from ..files import replacing, scratch
 from ..kit.kit_file import Drawn
 from ..kit.lef import Lef, Point, middle
 from ..netlist.hierarchy import Hierarchy
@@ -358,9 +357,9 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     part = db.DBox(middle.x - half, middle.y - half, middle.x + half, middle.y + half)
     enlarged = f"{ENLARGED_UM:.0f} µm x {ENLARGED_UM:.0f} µm in its middle"
     figure = Figure((14, 7.6), dpi=110)
-    with tempfile.TemporaryDirectory(prefix="layout-") as directory:
+    with scratch() as directory:
         for index, (where, title) in enumerate(((box, "whole die"), (part, enlarged))):
-            png = Path(directory) / f"{index}.png"
+            png = directory / f"{index}.png"
             view.zoom_box(where)
             view.save_image(str(png), PIXELS, round(PIXELS * where.height() / where.width()))
             shown = view.box()  # KLayout keeps the aspect of its canvas

@@ -14,7 +14,6 @@ modules "clock_tree" and "hold").
 
 import json
 import math
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -32,6 +31,7 @@ from ..kit.liberty import Library
 from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import PORT, Netlist, read, write_back
+from ..progress import stopwatch
 from ..prove.placed import prove_same
 from ..synth.sizing.circuit import wired
 from ..synth.sizing.families import Families
@@ -124,9 +124,9 @@ def _finish(
     if placed.lef.kit.supply.tap:
         steps["taps"] = lambda: add_taps(placed)
     for name, step in steps.items():
-        start = time.monotonic()
+        elapsed = stopwatch()
         step()
-        placement.seconds[name] = round(time.monotonic() - start, 2)
+        placement.seconds[name] = elapsed()
     x0, y0, x1, y1 = placement.core_um
     placement.density = round(placed.area_um2 / ((x1 - x0) * (y1 - y0)), 4)
     return owners

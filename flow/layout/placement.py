@@ -76,9 +76,8 @@ class Placement(Product, kw_only=True):
     seconds: dict[str, float]
     clock_tree: TreeSummary = msgspec.field(default_factory=TreeSummary)
     hold: HoldSummary = msgspec.field(default_factory=HoldSummary)
-    sizing: list[Round] = msgspec.field(
-        default_factory=list
-    )  # other sizes and buffers, by the wires of the placement
+    # other sizes and buffers, by the wires of the placement
+    sizing: list[Round] = msgspec.field(default_factory=list)
     rows: list[Row]
     pins: dict[str, PortPin]
     instances: dict[str, Place]

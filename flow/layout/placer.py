@@ -1,6 +1,5 @@
 """The placer: spreads cells over the core (global_placer.cpp), then into rows (detailed_placer.cpp)."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ..kit.lef import Lef, dbu
+from ..progress import stopwatch
 from . import subprocess_engine
 
 GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in ("global", "detailed"))
@@ -47,7 +47,7 @@ class Floorplan:
 
 def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
     """Place the cells of a floorplan; returns them in its order, and the seconds of both stages."""
-    start = time.monotonic()
+    elapsed = stopwatch()
     (left, bottom, right, top), site, row = floor.core, floor.site, dbu(lef.row_height)
     full = min(floor.density + FULLER, max(FULLEST, floor.density))
     widths, nets = [dbu(lef.macro(kind).width) for kind in floor.cells], list(_nets(floor, lef))
@@ -57,7 +57,7 @@ def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
     answer = subprocess_engine.run(GLOBAL, "spreading cells", [size, count, *map(str, widths), *nets])
     next(answer)
     spots = list(zip(answer, answer, strict=True))
-    spread_s = time.monotonic() - start
+    spread_s = elapsed()
     # each cell in a row, near its global position or where its wires are shorter
     first = bottom // row % 2  # whether the lowest row is upside down
     fullest = round(1000 * min(1.0, full + IN_ROWS))
@@ -73,7 +73,7 @@ def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
         (left + at * site, bottom + number * row, (("N", "FN"), ("FS", "S"))[(number + first) % 2][mirrored])
         for number, at, mirrored in zip(answer, answer, answer, strict=True)
     ]
-    return cells, {"spread": spread_s, "rows": time.monotonic() - start - spread_s}
+    return cells, {"spread": spread_s, "rows": elapsed() - spread_s}
 
 
 def _nets(floor: Floorplan, lef: Lef) -> Iterator[str]:

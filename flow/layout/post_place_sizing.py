@@ -114,7 +114,7 @@ def insert_repeaters(placed: Placed, asked: Constraints, modules: Mapping[str, s
     # the one that drives a piece with another one behind it in the least time
     buffer = min(
         (placed.library.cells[kind] for kind in placed.library.roles.buffers),
-        key=lambda cell: through(cell, SLEW_NS, MOST_FF + cell.pins[cell.inputs[0]].cap_ff)[0],
+        key=lambda cell: through(cell, SLEW_NS, MOST_FF + cell.input_pin.cap_ff)[0],
     )
     buffers = Buffers(placed.netlist, placed.library, "repeat", {}, modules)
     for wire in slow:
@@ -139,7 +139,7 @@ def _pieces(wire: wires.Wire, buffer: Cell) -> list[Piece]:
         up, load = nodes[node.up], node.below_ff + node.wire_ff
         if load > MOST_FF and not node.to_a_port:
             up.behind.append(node)
-            load = buffer.pins[buffer.inputs[0]].cap_ff + node.wire_ff
+            load = buffer.input_pin.cap_ff + node.wire_ff
         else:
             up.readers += node.readers
             up.behind += node.behind

@@ -8,7 +8,6 @@ that is a guess, by how many orders of magnitude the count has come down.
 
 import math
 import subprocess
-import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 from ...rtl.sim.toolchain import ToolError
 from .. import progress
 from ..compiled import compiled
+from ..files import scratch
 
 LAST_LINES = 5  # of what a router said, for a message
 
@@ -25,8 +25,8 @@ def run(source: Path, what: str, task: Iterable[str]) -> Iterator[int]:
     program = compiled(
         f"{source.stem}-*", {source.name: source.read_text()}, "-O2", "-std=c++17", source.name
     )
-    with tempfile.TemporaryDirectory(prefix="route-") as name:
-        given, answer = Path(name) / "task", Path(name) / "answer"
+    with scratch() as work:
+        given, answer = work / "task", work / "answer"
         with given.open("w") as file:
             file.writelines(f"{line}\n" for line in task)
         with given.open() as stdin, answer.open("w") as stdout:

@@ -148,7 +148,7 @@ def read(module: Module, library: Library) -> Logic:
             )
         elif gate := library.cells[kind].clock_gate:
             gates.append(Gate(name, pins[gate.clock], pins[gate.enable], pins[gate.output]))
-        elif register := library.cells[kind].ff or library.cells[kind].latch:
+        elif register := library.cells[kind].register:
             state, more = _register(name, pins, library.cells[kind], register)
             states.append(state)
             nodes += more

@@ -16,12 +16,12 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...fl.errors import BadInput
 from .. import isolated
+from ..progress import stopwatch
 
 PACKAGE = "pyosys"
 PIN = "pyosys==0.70"
@@ -73,7 +73,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     (directory / f"{name}.ys").write_text(f"read_rtlil {begin.name}\n{script}")
     used = directory / f"{name}{USED}"
     log_path = directory / f"{name}.log"
-    start = time.perf_counter()
+    elapsed = stopwatch()
     with log_path.open("w") as log:
         command = isolated.command("modexlab.flow.netlist.yosys", f"{name}.ys", used.name)
         if limit is not None:
@@ -86,7 +86,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
             # abc's temporary files go into the script's directory; yosys removes them
             env=os.environ | {"TMPDIR": str(directory.absolute()), "PYTHONUNBUFFERED": "1"},
         )
-    seconds = time.perf_counter() - start
+    seconds = elapsed()
     text = log_path.read_text(errors="replace")
     if limit is not None and (done.returncode in OUT_OF_TIME or (done.returncode and seconds > limit)):
         raise BadInput(f"yosys did not finish in {limit:.0f} s of CPU time: take a smaller width")

@@ -89,7 +89,7 @@ class KindEnergy:
         words = dict(zip(self.variables, columns(len(self.variables)), strict=True))
         if cell.sequential:
             state = words.pop(STATE)
-            if held := cell.ff or cell.latch:
+            if held := cell.register:
                 words |= {held.state: state, held.inverse: ~state}
             else:
                 words[cell.gate_state] = state
@@ -125,7 +125,7 @@ class KindEnergy:
     def _follows(self, related: str) -> bool:
         """Whether a register's output table applies at the rising edge of the related pin."""
         cell = self.cell
-        held = cell.ff or cell.latch
+        held = cell.register
         if held is None or related not in cell.inputs:
             return True
         for text in (held.clear, held.preset, held.clock if cell.ff else ""):
@@ -172,7 +172,7 @@ class KindEnergy:
         """The fraction of the time that the state is 1, and the number of its changes, from a connected
         output.
         """
-        held = self.cell.ff or self.cell.latch
+        held = self.cell.register
         assert held is not None
         for pin in self.cell.outputs:
             if pin in members.ones:
@@ -296,6 +296,5 @@ def _data(cell: Cell) -> str:
     """The data pin of a register or clock gate; "" if its next state is not a single pin."""
     if cell.clock_gate:
         return cell.clock_gate.enable
-    held = cell.ff or cell.latch
-    literal = parse(held.data).literal if held else None
+    literal = parse(cell.register.data).literal if cell.register else None
     return next((name for name in cell.inputs if (name, True) == literal), "")

@@ -314,7 +314,7 @@ class Estimator:
     def _groups(self, kind: str) -> np.ndarray:
         """The group of each instance of a kind; a gate that drives a net of the clock is in `clock`."""
         cell, count = self.library.cells[kind], len(self.members[kind])
-        if cell.ff or cell.latch:
+        if cell.register:
             return np.full(count, REGISTERS)
         in_clock = np.zeros(count, bool)
         for pin in cell.outputs:

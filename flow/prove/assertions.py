@@ -18,7 +18,6 @@ import math
 import re
 import resource
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
+from ..files import scratch
 from ..netlist import yosys
 from .report import PROVED, REFUTED, UNDECIDED, Result
 
@@ -161,8 +161,8 @@ def decide(
     exactly = ((name.replace("[", "[[]"), value) for name, value in initial.items())
     begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in exactly)
     begin += "".join(f"cutpoint w:{name}\n" for name in free)
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        found = _decide(text, READ + begin + CIRCUIT, Path(directory), max(1.0, seconds), cycles, large)
+    with scratch() as work:
+        found = _decide(text, READ + begin + CIRCUIT, work, max(1.0, seconds), cycles, large)
     return replace(found, how=f"{found.how}; {how}") if how else found
 
 
@@ -193,10 +193,10 @@ def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | No
 
 def refused(text: str, top: str) -> str:
     """The reason why a text cannot be elaborated into a sound circuit; empty if it can."""
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        (Path(directory) / f"{top}.sv").write_text(text)
+    with scratch() as work:
+        (work / f"{top}.sv").write_text(text)
         try:
-            yosys.run(top, SOUND.format(top=top), Path(directory))
+            yosys.run(top, SOUND.format(top=top), work)
         except BadInput as error:
             return str(error)
     return ""

@@ -49,8 +49,6 @@ import pickle
 import random
 import re
 import shutil
-import tempfile
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -58,6 +56,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from .. import product
+from ..files import scratch
 from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.functions import parse
@@ -65,7 +64,7 @@ from ..netlist import document, yosys
 from ..netlist.document import SEPARATOR, Document, Module
 from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, evaluated, read
 from ..netlist.netlist import of_module
-from ..progress import say
+from ..progress import say, stopwatch
 from ..synth import tiles
 from ..synth.carry_save import Step, narrow, save_carries
 from ..synth.read_design import CELLS, read_design
@@ -138,13 +137,12 @@ def check_equivalence(
     kit_directory: Path | None = None,
 ) -> Equivalence:
     """Prove a netlist against its design; return the report, which is also written to equivalence.json."""
-    start = time.perf_counter()
+    elapsed = stopwatch()
     files = kit.find(kit_directory)
     library = files.library
     whole = document.module(netlist_json, top)
     made = product.read(tiles_json, Tiles) if tiles_json else Tiles()
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(JOBS) as pool:
-        work = Path(directory)
+    with scratch() as work, ThreadPoolExecutor(JOBS) as pool:
         reading = read_design(design_sv, top, work, files=files, tiled=bool(made.tiles))
         if reading.named.isdisjoint(whole["cells"]):  # made with hierarchy, without named cells
             reading = read_design(design_sv, top, work, tiled=bool(made.tiles))
@@ -177,7 +175,7 @@ def check_equivalence(
         summary=summary(results, steps, seconds),
         parts=results,
         unread_registers=proofs.unread,
-        seconds=round(time.perf_counter() - start, 1),
+        seconds=elapsed(),
     )
     report.write(out_dir)
     return report
@@ -614,7 +612,7 @@ class _Proof:
 
     def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> Part:
         """Prove one part; return its report."""
-        start = time.perf_counter()
+        elapsed = stopwatch()
         if self.words:
             gold, gate = self.words
             words = ((gold.get(pair.gold, 0) ^ gate.get(pair.gate, 0), pair.inverted) for pair in pairs)
@@ -639,11 +637,11 @@ class _Proof:
                 for bit in (*(bit for bit, _ in own), *(bit for node in nodes for bit in node.inputs))
             }
             sources = [bit for bit in sources if bit in read]
-        with tempfile.TemporaryDirectory(dir=work) as directory:
+        with scratch(work) as directory:
             for name, (side, own, nodes) in zip(("gold", "gate"), sides, strict=True):
-                (Path(directory) / f"{name}.blif").write_text(_blif(nodes, own, sources, side.same))
-            result = _cec(Path(directory), seconds)
-        return Part(part, len(pairs), result, round(time.perf_counter() - start, 2))
+                (directory / f"{name}.blif").write_text(_blif(nodes, own, sources, side.same))
+            result = _cec(directory, seconds)
+        return Part(part, len(pairs), result, elapsed())
 
 
 def _alike(one: liberty.Cell, two: liberty.Cell) -> bool:

@@ -109,7 +109,7 @@ def _is_buffer(cell: Cell) -> bool:
     return (
         len(cell.inputs) == 1 == len(cell.outputs)
         and not cell.sequential
-        and (cell.pins[cell.outputs[0]].function.strip("() ") == cell.inputs[0])
+        and (cell.output_pin.function.strip("() ") == cell.inputs[0])
     )
 
 

@@ -5,13 +5,12 @@ An assertion can refer to a register by its name (`unit.control.count`), so that
 from registers becomes an easier proof about the registers themselves.
 """
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
+from ..files import scratch
 from ..netlist import document, yosys
 from ..netlist.document import Module, cell_bits, port_bits
 
@@ -120,8 +119,7 @@ def resets(verilog: str, top: str) -> dict[str, tuple[int, int]]:
 
 
 def _module(verilog: str, top: str, script: str) -> Module:
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        work = Path(directory)
+    with scratch() as work:
         (work / "registers.sv").write_text(verilog)
         yosys.run("registers", (ELABORATE + script + WRITE).format(top=top), work)
         return document.module(work / "registers.json", top)

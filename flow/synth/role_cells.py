@@ -154,7 +154,7 @@ class _Gates:
         self.library = library
         inverter = library.cells[library.roles.inverter]
         self.inverter = inverter
-        self.load_ff = FANOUT * inverter.pins[inverter.inputs[0]].cap_ff
+        self.load_ff = FANOUT * inverter.input_pin.cap_ff
         self.slew_ns = library.kit.constraints.clock_slew_ns
         smallest: dict[str, Cell] = {}
         for cell in library.cells.values():
@@ -316,7 +316,7 @@ class _Gates:
 
 def _last(cell: Cell) -> _Last:
     """A gate over leaves, in the order of its pins."""
-    function = parse(cell.pins[cell.outputs[0]].function)
+    function = parse(cell.output_pin.function)
     order = [cell.inputs.index(pin) for pin in function.inputs]
     node = cell.name, tuple((pin, leaf) for leaf, pin in enumerate(cell.inputs))
     return _Last(node, len(cell.inputs), cell.area, lambda at: function.words([at[place] for place in order]))
@@ -326,7 +326,7 @@ def _is_gate(cell: Cell) -> bool:
     """Whether a cell is a function of two or more inputs that depends on all of them."""
     if cell.sequential or cell.dont_use or len(cell.outputs) != 1 or not 2 <= len(cell.inputs) <= MOST_PINS:
         return False
-    output = cell.pins[cell.outputs[0]]
+    output = cell.output_pin
     return not output.three_state and {*parse(output.function or "0").inputs} == {*cell.inputs}
 
 

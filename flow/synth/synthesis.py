@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -44,7 +43,7 @@ from ..netlist.document import (
 )
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
-from ..progress import say
+from ..progress import say, stopwatch
 from . import estimate, role_cells, tiles
 from .area import area
 from .carry_save import narrow, save_carries
@@ -176,7 +175,7 @@ def synthesize(
     **options: Any,
 ) -> None:
     """Write the netlist of module `top` and its reports; BadInput if the design is invalid."""
-    start = time.perf_counter()
+    elapsed = stopwatch()
     if style not in STYLES:
         raise unknown("style of synthesis", style, STYLES)
     if not 0 < clock_ns <= 1000:
@@ -223,7 +222,7 @@ def synthesize(
         named_cells=dict(Counter(cells[name]["type"] for name in reading.named & cells.keys())),
         caveats=[FORM] if counts["shared_adders"] or counts["carry_save_rows"] else [],
         structure=rest.structure,
-        seconds=round(time.perf_counter() - start, 1),
+        seconds=elapsed(),
         peak_memory_mib=max(reading.peak_memory_mib, *(part.peak_memory_mib for part in parts)),
     ).write(out)
 

@@ -172,7 +172,7 @@ class TimingGraph:
                 cell, pins = self._cell(name)
                 if cell.pins[pin].clock and inverted:
                     self.unchecked.add(name)
-                if cell.ff or cell.latch:
+                if cell.register:
                     continue
                 for row in self.kinds[cell.name].rows:
                     if row.input == pin and row.output in pins:
@@ -344,7 +344,7 @@ class TimingGraph:
         if asked.driving_cell not in self.library.cells:
             raise unknown("driving cell", asked.driving_cell, self.library.cells)
         cell = self.library.cells[asked.driving_cell]
-        arc = cell.pins[cell.outputs[0]].timing[0]
+        arc = cell.output_pin.timing[0]
         delays = np.array([asked.latency_ns, asked.earliest_input_ns])
         bits = dict(self.netlist.port_bits("input"))
         if (clock := bits.pop(asked.clock_port or "", None)) is not None:

@@ -18,7 +18,6 @@ import math
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from subprocess import DEVNULL, STDOUT
 
 from ...fl.errors import BadInput, some
 from ...rtl.sim.toolchain import ToolError
+from ..files import scratch
 from ..kit.constraints import Constraints
 from .report import DIGITS, HighestClock, PathPoint, TimedPath
 from .subject import NO_WIRES, Subject
@@ -216,8 +216,7 @@ def program() -> Path:
 @contextmanager
 def prepared(script: str, asked: Constraints) -> Iterator[tuple[Path, list[str | Path]]]:
     """A directory with this script, its constraints and libraries, and the command that runs the script."""
-    with tempfile.TemporaryDirectory(prefix="sta-") as directory:
-        work = Path(directory)
+    with scratch() as work:
         (work / "no_wires.lib").write_text(NO_WIRES_LIBRARY)
         (work / "constraints.sdc").write_text(asked.sdc)
         (work / "run.tcl").write_text(script)

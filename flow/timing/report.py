@@ -107,9 +107,7 @@ class TimingReport(Product, kw_only=True):
     wire_load: str | None
     corner: str  # of setup
     hold_corner: str = ""
-    corner_ns: dict[str, float] = msgspec.field(
-        default_factory=dict
-    )  # the shortest period at each corner of a kit with several
+    corner_ns: Mapping[str, float] = {}  # the shortest period at each corner of a kit with several
     constraints: Mapping[str, Any]  # but for the clock's period
     paths: list[TimedPath]
     hold_paths: list[TimedPath]

@@ -27,7 +27,6 @@ bisection if the slack there is not 0.
 """
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +37,7 @@ from ..files import replace_text
 from ..kit import kit
 from ..netlist import hierarchy as hierarchy_file
 from ..netlist.netlist import read
+from ..progress import stopwatch
 from . import nldm, opensta, wire_table
 from .graph import openers
 from .opensta import MARGIN_NS, SHOWN, Result
@@ -77,7 +77,7 @@ def analyze(
     hierarchy.json. netlist.json is looked for beside the netlist. `engine` is opensta or nldm, or None:
     opensta if it is there. Further keywords are those of Constraints: input_hold_ns, propagated, ...
     """
-    started = time.monotonic()
+    elapsed = stopwatch()
     if engine not in (None, *ENGINES):
         raise unknown("engine", engine, ENGINES)
     files, fast = (kit.find(adk, corner or own) for own in (kit.SLOW, kit.FAST))
@@ -115,7 +115,7 @@ def analyze(
     report.hold_corner, report.corner_ns = fast.at, {} if corner else _periods(subject, adk)
     report.fmax = result.fmax if fmax else None
     report.fmax_mhz = 1000 / report.fmax.clock_ns if report.fmax else None
-    report.seconds = round(time.monotonic() - started, 2)
+    report.seconds = elapsed()
     replace_text(out_dir / "constraints.sdc", subject.asked.sdc)
     report.write(out_dir)
     return report
