@@ -7,14 +7,14 @@ nothing joins them; with straps, all rails and straps of a power net are one.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ..kit.lef import DBU, Lef, Polygon
 from ..layout.placed import Placed
-from ..layout.routing import Wire
+from ..layout.routing import NetWires
 from ..layout.supply import power_grid
 from . import report
 from .report import Compared
@@ -87,7 +87,7 @@ def pieces(
         yield own, extracted.shapes_of_net(piece, region, True)
 
 
-def _probes(placed: Placed, power: Mapping[str, list[Wire]]) -> Iterator[Probe]:
+def _probes(placed: Placed, power: NetWires) -> Iterator[Probe]:
     """One on each pin of the netlist, on each port, and on each rail."""
     netlist, placement = placed.netlist, placed.placement
     for name, cell in netlist.cells.items():

@@ -166,7 +166,7 @@ def _fill_kind(row: np.void, cell: Cell, arcs: Arcs) -> None:
             raise BadInput(
                 f"{cell.name}/{output} has no function in the library, so that it cannot be simulated"
             )
-        table = parse(pin.function).table(cell.inputs)
+        table = pin.logic.table(cell.inputs)
         if not cell.inputs:  # a tie cell: its value at any index
             table = table and (1 << 64) - 1
         row["table"][place] = table
@@ -240,7 +240,7 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
 
 def _shown(cell: Cell, pin: str) -> str | None:
     """The state that an output drives: "q", its inverse "qn", or None for neither."""
-    register, function = cell.register, parse(cell.pins[pin].function)
+    register, function = cell.register, cell.pins[pin].logic
     if cell.pins[pin].three_state:
         return None
     if register is None:

@@ -101,12 +101,10 @@ def _depths(needs: Mapping[str, Collection[str]]) -> dict[str, int]:
 
 _DECLARED = {path.parent.name: _declared(path.parent.name) for path in sorted(STEPS.glob(f"*/{DECLARATION}"))}
 MAKERS = {file: name for name, declared in _DECLARED.items() for file in declared.outputs}
-_DEPTHS = _depths(
-    {
-        name: {MAKERS[file] for file in declared.inputs if file in MAKERS}
-        for name, declared in _DECLARED.items()
-    }
-)
+_NEEDS = {
+    name: {MAKERS[file] for file in declared.inputs if file in MAKERS} for name, declared in _DECLARED.items()
+}
+_DEPTHS = _depths(_NEEDS)
 _LAYOUT = _after(PLACEMENT) | {MAKERS[PLACEMENT]}
 # each step after those that it needs, layout after all other steps, the summary last
 ORDER = tuple(
@@ -151,8 +149,7 @@ def _version(name: str) -> str:
 
 def sources(name: str) -> list[str]:
     """The steps whose files a step reads, in order."""
-    found = {MAKERS[file] for file in declaration(name).inputs if file != ADK}
-    return [step for step in ORDER if step in found]
+    return [step for step in ORDER if step in _NEEDS[name]]
 
 
 def needed(targets: Collection[str]) -> list[str]:

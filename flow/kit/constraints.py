@@ -14,7 +14,7 @@ The kit's derate models on-chip variation: on data paths the delays of cells cou
 setup and (1 - derate) times for hold. Clocks and wires are not derated.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 from ...fl.errors import BadInput
 
@@ -29,12 +29,13 @@ class Constraints:
 
     clock_ns: float
     clock_port: str | None = "clk"  # None: inputs and outputs are timed by an external clock
+    _: KW_ONLY
     propagated: bool = False  # through the clock tree in the netlist
-    clock_slew_ns: float = field(kw_only=True)  # at the flip-flops; at the port if the clock is propagated
+    clock_slew_ns: float  # at the flip-flops; at the port if the clock is propagated
     latency_ns: float = 0.0  # from the clock port to the external flip-flops
-    input_hold_ns: float = field(kw_only=True)  # after the clock edge, at the earliest
-    driving_cell: str = field(kw_only=True)
-    output_load_ff: float = field(kw_only=True)
+    input_hold_ns: float  # after the clock edge, at the earliest
+    driving_cell: str
+    output_load_ff: float
     derate: float = 0.0  # of the delays of cells on data paths
     # outputs of flip-flops that open latches, and their delay after the edge of an ideal clock
     openers: tuple[tuple[str, float], ...] = ()
@@ -42,11 +43,6 @@ class Constraints:
     def __post_init__(self) -> None:
         if not SHORTEST_NS <= self.clock_ns < float("inf"):
             raise BadInput(f"a clock period of {self.clock_ns} ns: choose one from {SHORTEST_NS} ns on")
-        for name in ("clock_slew_ns", "latency_ns", "output_load_ff"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise BadInput(f"{name} = {getattr(self, name)}: choose 0 or more")
-        if not 0 <= self.derate < 1:
-            raise BadInput(f"derate = {self.derate}: choose a share of the delay, from 0 to less than 1")
 
     @property
     def earliest_input_ns(self) -> float:

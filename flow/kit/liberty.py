@@ -125,6 +125,11 @@ class Pin:
     timing: tuple[Arc, ...]
     power: tuple[PowerArc, ...]
 
+    @property
+    def logic(self) -> functions.Function:
+        """The function, parsed."""
+        return functions.parse(self.function)
+
 
 @dataclass(frozen=True)
 class Register:
@@ -208,7 +213,7 @@ class Cell:
     def gate_state(self) -> str:
         """The name of a clock gate's state in the function of its output."""
         assert self.clock_gate is not None
-        function = functions.parse(self.pins[self.clock_gate.output].function)
+        function = self.pins[self.clock_gate.output].logic
         return next(name for name in function.inputs if name not in self.inputs)
 
 
@@ -268,8 +273,8 @@ class Library:
     def complemented(self, adder: Adder) -> tuple[bool, bool]:
         """Whether the sum and the carry of this adder are inverted."""
         inputs, pins = dict.fromkeys(adder.inputs, 1), self.cells[adder.cell].pins
-        total = functions.parse(pins[adder.sum].function).value(**{adder.inputs[0]: 1})
-        carry = functions.parse(pins[adder.carry].function).value(**inputs)
+        total = pins[adder.sum].logic.value(**{adder.inputs[0]: 1})
+        carry = pins[adder.carry].logic.value(**inputs)
         return not total, not carry
 
     @property

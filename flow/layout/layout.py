@@ -11,7 +11,7 @@ numbers that the kit gives them.
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from ..netlist.netlist import PORT
 from . import supply
 from .placed import Placed
 from .placement import Place
-from .routing import Routing, Wire
+from .routing import NetWires, Routing, Wire
 
 SHOWN = 5  # faults that a message lists
 VIA = "VIA_"  # how the cells of vias begin
@@ -51,12 +51,12 @@ def cells_of(placed: Placed) -> dict[str, Place]:
     return cells
 
 
-def write_def(path: Path, placed: Placed, wires: Mapping[str, list[Wire]]) -> None:
+def write_def(path: Path, placed: Placed, wires: NetWires) -> None:
     """The layout with these wires as DEF 5.6 (Cadence, LEF/DEF Language Reference)."""
     replace_text(path, "\n".join(_lines(placed, wires)) + "\n")
 
 
-def _lines(placed: Placed, wires: Mapping[str, list[Wire]]) -> Iterator[str]:
+def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
     placement, netlist, lef = placed.placement, placed.netlist, placed.lef
     width, height = map(dbu, placement.die_um)
     yield "VERSION 5.6 ;"

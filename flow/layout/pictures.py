@@ -229,8 +229,8 @@ def _short(name: str, length: int = 34) -> str:
 def _draw_ports(axes: Axes, placement: Placement) -> None:
     """Ports as ticks at the edge of the die, each bus named once, about the middle of its bits."""
     pins = placement.pins.values()
-    at_edge: dict[str, Any] = {"color": "black", "markersize": 2.5, "zorder": 4, "clip_on": False}
-    axes.plot([pin.x_um for pin in pins], [pin.y_um for pin in pins], "s", **at_edge)
+    xs, ys = [pin.x_um for pin in pins], [pin.y_um for pin in pins]
+    axes.plot(xs, ys, "s", color="black", markersize=2.5, zorder=4, clip_on=False)
     buses: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for name, pin in placement.pins.items():
         buses[pin.side][name.split("[")[0]].append(pin.y_um if pin.side in "WE" else pin.x_um)

@@ -8,12 +8,12 @@ detailed.py then makes every wire, and the lengths are those of its wires.
 """
 
 import math
-import os
 from collections.abc import Iterator
 from itertools import islice, pairwise
 from pathlib import Path
 
 from ..kit.lef import DBU, Lef, dbu
+from ..prove.assertions import spent
 from . import subprocess_engine
 from .detailed import MOST_CELLS, not_detailed, route_detailed
 from .placed import Placed
@@ -80,7 +80,7 @@ def tracks(lef: Lef, side: float) -> tuple[float, float]:
 
 def route_globally(placed: Placed) -> Ways:
     """A way for every net that has a wire."""
-    start = _processor_seconds()
+    start = spent()
     trees = {net: steiner_tree(points) for net, _, points in terminal_positions(placed)}
     answer = subprocess_engine.run(SOURCE, "global routing", _task(trees, placed))
     overflow = Overflow(*islice(answer, 3))
@@ -88,12 +88,7 @@ def route_globally(placed: Placed) -> Ways:
     segments = {
         net: [piece for _ in tree.edges for piece in _segments(answer, layers)] for net, tree in trees.items()
     }
-    return Ways(segments, overflow, round(_processor_seconds() - start, 2))
-
-
-def _processor_seconds() -> float:
-    """CPU time of this process and of the children that it has waited for."""
-    return sum(os.times()[:4])
+    return Ways(segments, overflow, round(spent() - start, 2))
 
 
 def _task(trees: dict[int, Tree], placed: Placed) -> Iterator[str]:

@@ -31,6 +31,9 @@ class Wire:
         return self.x0 - dx, self.y0 - dy, self.x1 + dx, self.y1 + dy
 
 
+NetWires = dict[str, list[Wire]]  # by the name of the net
+
+
 class Overflow(msgspec.Struct):
     """Overflow of the global router: borders of squares that are too full, the excess wires, and the number
     of rounds.
@@ -83,7 +86,7 @@ class Routing(Product):
         """Length of all wires."""
         return sum(net.length_um for net in self.nets.values())
 
-    def wires(self) -> dict[str, list[Wire]]:
+    def wires(self) -> NetWires:
         """By net, the wires and vias of the detailed routing: none without one."""
         found = {}
         for name, net in self.nets.items():

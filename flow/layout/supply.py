@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..kit.lef import DBU, Lef, dbu
 from .placed import Placed
 from .placement import Place, Row
-from .routing import Rect, Wire
+from .routing import NetWires, Rect, Wire
 
 STEP = 20  # database units: middles of straps lie on a grid of 10 nm, so that their edges lie on one of 5 nm
 
@@ -31,9 +31,9 @@ class PowerVia(NamedTuple):
 class PowerGrid:
     """Wires of each net, and the vias between them."""
 
-    wires: dict[str, list[Wire]]
+    wires: NetWires
     vias: dict[str, list[tuple[PowerVia, int, int]]] = field(default_factory=dict)
-    straps: dict[str, list[Wire]] = field(default_factory=dict)
+    straps: NetWires = field(default_factory=dict)
 
     def arrays(self) -> dict[str, PowerVia]:
         """All kinds of vias, by name."""
@@ -94,7 +94,7 @@ def add_taps(placed: Placed) -> None:
 # ---- wires
 
 
-def rails(placed: Placed) -> dict[str, list[Wire]]:
+def rails(placed: Placed) -> NetWires:
     """The power nets: a rail along each edge of a row, ground below a row that stands upright."""
     placement, supply = placed.placement, placed.lef.kit.supply
     height, width = dbu(placed.lef.row_height), dbu(supply.rail_um)
@@ -104,7 +104,7 @@ def rails(placed: Placed) -> dict[str, list[Wire]]:
         y = dbu(row.y_um)
         names = (supply.ground, supply.power) if row.orient == "N" else (supply.power, supply.ground)
         edges |= zip((y, y + height), names, strict=True)
-    nets: dict[str, list[Wire]] = {supply.power: [], supply.ground: []}
+    nets: NetWires = {supply.power: [], supply.ground: []}
     for y, name in sorted(edges.items()):
         nets[name].append(Wire(supply.rail_layer, x0, y, x1, y, "", width))
     return nets
@@ -128,7 +128,7 @@ def power_grid(placed: Placed) -> PowerGrid:
         upright = lef.layers[strap.layer].direction == "VERTICAL"
         (low, high), ends = ((x0, x1), (y0, y1)) if upright else ((y0, y1), (x0, x1))
         count = max(2, math.ceil((high - low) / dbu(strap.pitch_um)))
-        above: dict[str, list[Wire]] = {name: [] for name in names}
+        above: NetWires = {name: [] for name in names}
         for number in range(count):
             place = low + round((number + 0.5) * (high - low) / count / STEP) * STEP
             at = (place, ends[0], place, ends[1]) if upright else (ends[0], place, ends[1], place)

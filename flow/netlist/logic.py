@@ -155,7 +155,7 @@ def read(module: Module, library: Library) -> Logic:
         else:
             for pin in library.cells[kind].outputs:
                 if pin in pins:
-                    function = parse(library.cells[kind].pins[pin].function)
+                    function = library.cells[kind].pins[pin].logic
                     nodes.append(_node(name, pins, pins[pin], function))
     fixed = {node.out: node.function.value() for node in nodes if not node.inputs} | dict(CONSTANTS)
 
@@ -186,7 +186,7 @@ def _register(name: str, pins: Mapping[str, Bit], cell: Cell, register: Register
     gates = []
     for pin in cell.outputs:
         if pin in pins:
-            function = parse(cell.pins[pin].function)
+            function = cell.pins[pin].logic
             if function.literal and function.literal[0] in (register.state, register.inverse):
                 complement = (function.literal[0] == register.inverse) == function.literal[1]
                 outputs.append((pins[pin], complement))

@@ -124,7 +124,7 @@ def _read(name: str, module: Module, library: Library, path: Path | str) -> Netl
         if way not in ("input", "output"):
             raise BadInput(f"{path}: the port {port} is {way}, which is not supported")
         made.ports[port] = way, list(map(net, data["bits"]))
-        made.port_names[port] = list(_bit_names(port, data, made.bus_bits))
+        made.port_names[port] = _bit_names(port, data, made.bus_bits)
     cells = {name: instance(name, cell) for name, cell in module.get("cells", {}).items()}
     best: dict[int, tuple[bool, bool, int, str]] = {}
     for name, named in module.get("netnames", {}).items():

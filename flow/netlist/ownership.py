@@ -13,8 +13,7 @@ name belongs to the module of its readers.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from .document import SEPARATOR as SEPARATOR
-from .document import Bit, Document, Module, enclosing, instances
+from .document import SEPARATOR, Bit, Document, Module, enclosing, instances
 from .logic import Logic
 
 

@@ -184,7 +184,6 @@ class Estimator:
 
     def activity(self, activity: Activity) -> tuple[np.ndarray, np.ndarray]:
         """Toggles and fraction of the time at 1 of every net."""
-        activity.check()
         netlist = self.netlist
         moved = {netlist.aliases[name]: row for name, row in activity.nets.items() if name in netlist.aliases}
         if not moved:

@@ -274,7 +274,7 @@ class _Proofs:
         """Prove parts; return their reports."""
         found = []
         for side in (proof.gold, proof.gate):
-            side.number()
+            side.places = {node.out: place for place, node in enumerate(side.nodes)}
         for part in self.pool.map(
             lambda name: proof.prove(name, parts[name], self.work, self.seconds), parts
         ):
@@ -365,13 +365,6 @@ class _Side:
         while bit in self.buffers:
             bit = self.buffers[bit]
         return bit
-
-    def number(self) -> None:
-        """Record the index of the node that drives each net."""
-        self.places = {node.out: place for place, node in enumerate(self.nodes)}
-
-    def cone(self, roots: list[Bit]) -> list[Node]:
-        return cone(self.nodes, self.places, roots)
 
     def simulated(self) -> dict[Bit, int]:
         """A random word for each net; corresponding sources of the two sides have the same word."""
@@ -620,7 +613,7 @@ class _Proof:
                 return Part(part, len(pairs), REFUTED, 0.0)
         roots = [(pair.gold, False) for pair in pairs], [(pair.gate, pair.inverted) for pair in pairs]
         sides = [
-            (side, own, side.cone([bit for bit, _ in own]))
+            (side, own, cone(side.nodes, side.places, [bit for bit, _ in own]))
             for side, own in zip((self.gold, self.gate), roots, strict=True)
         ]
         # one output of each register of the netlist; the free registers of the design
@@ -699,12 +692,10 @@ def _cec(directory: Path, seconds: float) -> Result:
     read_both = "".join(f"read_blif {side}.blif; strash; &get; &w {side}.aig; " for side in ("gold", "gate"))
     fast = f"{read_both}&cec -x -C {CONFLICTS} -T @ gold.aig gate.aig"
     other = f"cec -n -C {CONFLICTS} -T @ gold.blif gate.blif"
-    result = UNDECIDED
     for commands, limit in ((fast, min(QUICK, seconds)), (other, seconds), (fast, seconds)):
-        result = _asked(commands, directory, limit)
-        if result != UNDECIDED:
-            break
-    return result
+        if (result := _asked(commands, directory, limit)) != UNDECIDED:
+            return result
+    return UNDECIDED
 
 
 def _asked(commands: str, directory: Path, seconds: float) -> Result:

@@ -5,7 +5,6 @@ um^2; the inverted output of a flip-flop takes no area. For styles that map for 
 then drives more.
 """
 
-from ..kit.functions import parse
 from ..kit.liberty import Library
 from ..netlist.document import Bit, Module, fresh_nets
 
@@ -18,7 +17,7 @@ def use_complements(module: Module, library: Library) -> None:
         kind = library.cells[cell["type"]]
         if kind.ff is None:
             continue
-        by_state = {parse(kind.pins[pin].function).literal: pin for pin in kind.outputs}
+        by_state = {kind.pins[pin].logic.literal: pin for pin in kind.outputs}
         pins = [by_state.get((state, True)) for state in (kind.ff.state, kind.ff.inverse)]
         if None in pins:
             continue
@@ -34,7 +33,7 @@ def use_complements(module: Module, library: Library) -> None:
         if len(kind.inputs) == len(kind.outputs) == 1 and not kind.sequential:
             (start,), (end,) = kind.inputs, kind.outputs
             source = cell["connections"][start][0]
-            if parse(kind.pins[end].function).literal == (start, False) and source in complements:
+            if kind.pins[end].logic.literal == (start, False) and source in complements:
                 same[cell["connections"][end][0]] = complements[source]
                 del cells[name]
 

@@ -75,7 +75,7 @@ def _plain(cell: LibraryCell) -> bool:
 def _shows(cell: LibraryCell, pin: str) -> bool:
     """Whether an output is the non-inverted state."""
     latch = cell.latch
-    return latch is not None and parse(cell.pins[pin].function).literal == (latch.state, True)
+    return latch is not None and cell.pins[pin].logic.literal == (latch.state, True)
 
 
 def _made(latch: LibraryCell, enable: Bit, value: Bit, out: Bit) -> Cell:

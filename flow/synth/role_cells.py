@@ -64,7 +64,7 @@ class Network:
         for kind, pins in self.cells:
             cell, nets = library.cells[kind], dict(pins)
             for output in set(cell.outputs) & nets.keys():
-                function = parse(cell.pins[output].function)
+                function = cell.pins[output].logic
                 values[nets[output]] = function.words([values[nets[pin]] for pin in function.inputs])
         return tuple(values[net] & _mask(self.leaves) for net in self.outputs)
 
@@ -316,7 +316,7 @@ class _Gates:
 
 def _last(cell: Cell) -> _Last:
     """A gate over leaves, in the order of its pins."""
-    function = parse(cell.output_pin.function)
+    function = cell.output_pin.logic
     order = [cell.inputs.index(pin) for pin in function.inputs]
     node = cell.name, tuple((pin, leaf) for leaf, pin in enumerate(cell.inputs))
     return _Last(node, len(cell.inputs), cell.area, lambda at: function.words([at[place] for place in order]))

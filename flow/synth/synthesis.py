@@ -29,7 +29,6 @@ from ..files import replace_text
 from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
-from ..kit.functions import parse
 from ..netlist import logic, ownership, yosys
 from ..netlist.document import (
     SEPARATOR,
@@ -483,7 +482,7 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
         if isinstance(bit, int):
             return bit
         tie = library.cells[ties[bit]]
-        functions = {parse(tie.pins[pin].function).table(()): pin for pin in tie.outputs}
+        functions = {tie.pins[pin].logic.table(()): pin for pin in tie.outputs}
         return add(tie.name, functions[logic.CONSTANTS[bit]])
 
     shared: list[Bit] = []  # outputs of a tie cell shared by registers with an unused reset

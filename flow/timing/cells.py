@@ -130,7 +130,7 @@ def possible(cell: Cell, row: Row, fixed: Mapping[str, int]) -> bool:
     pin = cell.pins[row.output]
     if cell.sequential or not pin.function or pin.three_state:
         return holds(row.when, fixed)
-    function, when = parse(pin.function), parse(row.when or "1")
+    function, when = pin.logic, parse(row.when or "1")
     before = int(row.start == FALL)
     wanted = [int(row.end == FALL), int(row.end == RISE)]
     for free in _points(dict.fromkeys([*function.inputs, *when.inputs]), {**fixed, row.input: before}):

@@ -13,9 +13,9 @@ TOLD = 6  # modules of a path in the verdict
 DIGITS = 6  # of times in ns and loads in fF
 
 
-def rounded(value: float | None) -> float | None:
+def rounded(value: float) -> float:
     """A time or load, rounded to the digits that OpenSTA prints."""
-    return None if value is None else round(value, DIGITS)
+    return round(value, DIGITS)
 
 
 class PathPoint(msgspec.Struct, kw_only=True):
