@@ -10,14 +10,13 @@ these libraries would need dozens on one pin.
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ..kit.lef import Layer
 from ..layout.placed import Placed
-from .connections import Label, drawn, inside, pieces
+from .connections import cell_pins, drawn, pieces
 
 
 def exceeded(gds: Path, placed: Placed) -> dict[str, int] | None:
@@ -29,13 +28,14 @@ def exceeded(gds: Path, placed: Placed) -> dict[str, int] | None:
     metals = [layer for layer in lef.routing if layer.name in lef.kit.layers.signal]
     if not any(layer.antenna for layer in metals):
         return None
-    pins, found, sums = list(_pins(placed)), {}, defaultdict[tuple[bool, int], float](float)
+    pins, found, sums = list(cell_pins(placed)), {}, defaultdict[tuple[bool, int], float](float)
     names = drawn(lef)
     for layer in metals:
         count = 0
         below = names[: names.index(layer.name) + 1]  # and the layer
         for own, shapes in pieces(content, lef, below, [at for *_, at in pins]):
-            gate, diffusion = sum(pins[pin][0] for pin in own), sum(pins[pin][1] for pin in own)
+            gate = sum(pins[pin][1].gate_um2 for pin in own)
+            diffusion = sum(pins[pin][1].diffusion_um2 for pin in own)
             if gate and not (metal := shapes.merged()).is_empty():
                 side = metal.perimeter() * content.dbu * layer.thickness
                 ratios = {False: metal.area() * content.dbu**2 / gate, True: side / gate}
@@ -62,17 +62,3 @@ def _worst(
         if "DIFF" in name or not diffusion:
             worst = max(worst, ratio / float(np.interp(diffusion, limits[::2], limits[1::2])))
     return worst
-
-
-def _pins(placed: Placed) -> Iterator[tuple[float, float, Label]]:
-    """All pins of cells: areas of gates and diffusion, and a place."""
-    for name, cell in placed.netlist.cells.items():
-        place, macro = placed.placement.instances[name], placed.lef.macro(cell.kind)
-        for pin in cell.pins:
-            layer, corners = macro.pins[pin].shapes[0]
-            x, y = macro.placed(place.orient, *inside(corners))
-            yield (
-                macro.pins[pin].gate_um2,
-                macro.pins[pin].diffusion_um2,
-                (layer, place.x_um + x, place.y_um + y),
-            )

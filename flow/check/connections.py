@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..kit.lef import DBU, Lef, Polygon
+from ..kit.lef import DBU, Lef, MacroPin, Polygon
 from ..layout.placed import Placed
 from ..layout.routing import NetWires
 from ..layout.supply import power_grid
@@ -54,9 +54,8 @@ def compare(gds: Path, placed: Placed) -> list[Compared]:
 
 
 def drawn(lef: Lef) -> list[str]:
-    """The layers of metal and cuts in the GDS, lowest first."""
-    kinds = {name: layer.kind for name, layer in lef.layers.items() if name in lef.kit.layers.gds}
-    return [name for name, kind in kinds.items() if kind in ("ROUTING", "CUT")]
+    """The layers of metal and cuts, lowest first; the kit has a number in the GDS for each."""
+    return [name for name, layer in lef.layers.items() if layer.kind in ("ROUTING", "CUT")]
 
 
 def pieces(
@@ -90,12 +89,8 @@ def pieces(
 def _probes(placed: Placed, power: NetWires) -> Iterator[Probe]:
     """One on each pin of the netlist, on each port, and on each rail."""
     netlist, placement = placed.netlist, placed.placement
-    for name, cell in netlist.cells.items():
-        place, macro = placement.instances[name], placed.lef.macro(cell.kind)
-        for pin, net in cell.pins.items():
-            layer, corners = macro.pins[pin].shapes[0]
-            x, y = macro.placed(place.orient, *inside(corners))
-            yield netlist.nets[net], f"{name}/{pin}", (layer, place.x_um + x, place.y_um + y)
+    for name, pin, label in cell_pins(placed):
+        yield netlist.nets[netlist.cells[name].pins[pin.name]], f"{name}/{pin.name}", label
     nets = {bit: netlist.nets[net] for way in ("input", "output") for bit, net in netlist.port_bits(way)}
     for name, port in placement.pins.items():
         yield nets.get(name, name), name, (port.layer, port.x_um, port.y_um)
@@ -103,6 +98,16 @@ def _probes(placed: Placed, power: NetWires) -> Iterator[Probe]:
         for wire in wires:
             x, y = (wire.x0 + wire.x1) / 2 / DBU, (wire.y0 + wire.y1) / 2 / DBU
             yield name, f"rail {name}", (wire.layer, x, y)
+
+
+def cell_pins(placed: Placed) -> Iterator[tuple[str, MacroPin, Label]]:
+    """All connected pins of cells, with their instances and a place well within each."""
+    for name, cell in placed.netlist.cells.items():
+        place, macro = placed.placement.instances[name], placed.lef.macro(cell.kind)
+        for pin in map(macro.pins.__getitem__, cell.pins):
+            layer, corners = pin.shapes[0]
+            x, y = macro.placed(place.orient, *inside(corners))
+            yield name, pin, (layer, place.x_um + x, place.y_um + y)
 
 
 def inside(corners: Polygon) -> tuple[float, float]:

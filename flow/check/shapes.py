@@ -41,7 +41,7 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
 
     found = []
     for layer in (*lef.routing, *lef.cuts):
-        if not layer.width or layer.name not in lef.kit.layers.gds:
+        if not layer.width:
             continue
         index = content.layer(*lef.kit.layers.number(layer.name))
         shapes = on_layer(top, index)

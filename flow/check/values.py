@@ -14,6 +14,7 @@ from ...fl.errors import BadInput
 from ...fl.input_file import read_text
 from ..kit.kit import Kit
 from ..kit.kit_file import LayerValues
+from .connections import drawn
 from .shapes import faults
 
 Found = Iterator[tuple[str, Any]]  # a rule and its markers
@@ -51,10 +52,7 @@ class _Checker:
 
     def __init__(self, content: Any, kit: Kit, limits: dict[str, float]) -> None:
         self.content, self.limits, self.data = content, limits, kit.data
-        lef = kit.geometry
-        self.names = [layer.name for layer in (*lef.routing, *lef.cuts)]
-        self.order = [name for name in lef.layers if name in self.names]
-        self.numbers = lef.kit.layers
+        self.order, self.numbers = drawn(kit.geometry), kit.geometry.kit.layers
 
     def all(self) -> Found:
         """All checks."""

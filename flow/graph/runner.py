@@ -27,7 +27,7 @@ from . import graph, step
 from .job import ADK
 
 JOBS = 2
-LAST = ("equivalence",)  # it uses all cores, and no other step depends on it
+LAST = "equivalence"  # it uses all cores, and no other step depends on it
 # failed steps are left out with all that need them, but without these there is nothing to report
 INDISPENSABLE = ("rtl", "synthesis")
 
@@ -82,7 +82,7 @@ def run_flow(
                 lost = graph.without(names, {**outcome.left_out, **outcome.failed})
                 outcome.left_out = {name: why for name, why in lost.items() if name not in outcome.failed}
                 waiting = [name for name in waiting if name not in lost]
-                for name in sorted(waiting, key=lambda item: item in LAST):
+                for name in sorted(waiting, key=lambda item: item == LAST):
                     if len(running) < jobs and outcome.entries.keys() >= {*graph.sources(name)}:
                         waiting.remove(name)
                         running[pool.submit(run.step, name)] = name

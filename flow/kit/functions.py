@@ -8,7 +8,7 @@ operator closes and reopens more parentheses the looser it binds; `'` is an excl
 import functools
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...fl.errors import BadInput
@@ -37,9 +37,13 @@ class Function:
     inputs: tuple[str, ...]
     words: Callable[[Sequence[int]], int]  # bitwise on words, one per input; may be negative
 
+    def of(self, words: Mapping[str, int]) -> int:
+        """The function of words by input; inputs that are not given are 0."""
+        return self.words([words.get(name, 0) for name in self.inputs])
+
     def value(self, /, **at: int) -> int:
         """The value at one point; inputs that are not given are 0."""
-        return self.words([at.get(name, 0) for name in self.inputs]) & 1
+        return self.of(at) & 1
 
     def table(self, inputs: tuple[str, ...]) -> int:
         """The truth table over these inputs: bit i is the value where input k is bit k of i."""
@@ -48,7 +52,7 @@ class Function:
                 f"a function of {', '.join(sorted(unknown))}, which is no pin beside {', '.join(inputs)}"
             )
         words = dict(zip(inputs, columns(len(inputs)), strict=True))
-        return self.words([words[name] for name in self.inputs]) & (1 << (1 << len(inputs))) - 1
+        return self.of(words) & (1 << (1 << len(inputs))) - 1
 
     @functools.cached_property
     def cubes(self) -> tuple[str, ...]:

@@ -79,14 +79,12 @@ def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
     if arrays := power.arrays():
         yield f"VIAS {len(arrays)} ;"
         for via in arrays.values():
-            shapes = ((layer, rect) for layer, rects in via.shapes.items() for rect in rects)
-            yield (
-                f"- {via.name}"
-                + "".join(
-                    f" + RECT {layer} ( {x0} {y0} ) ( {x1} {y1} )" for layer, (x0, y0, x1, y1) in shapes
-                )
-                + " ;"
+            shapes = "".join(
+                f" + RECT {layer} ( {x0} {y0} ) ( {x1} {y1} )"
+                for layer, rects in via.shapes.items()
+                for x0, y0, x1, y1 in rects
             )
+            yield f"- {via.name}{shapes} ;"
         yield "END VIAS"
     tracks = lef.kit.routing.layers
     wide = "".join(f" + LAYER {track.name} WIDTH {dbu(track.width_um)}" for track in tracks if track.width_um)
@@ -195,10 +193,8 @@ def check(gds_path: Path, placed: Placed) -> list[str]:
         return [f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
     wrong = []
     outline = tops[0].dbbox_per_layer(content.layer(*lef.kit.outline_gds))
-    if list(map(dbu, (outline.left, outline.bottom, outline.right, outline.top))) != [
-        *(0, 0),
-        *map(dbu, placement.die_um),
-    ]:
+    corners = outline.left, outline.bottom, outline.right, outline.top
+    if [*map(dbu, corners)] != [0, 0, *map(dbu, placement.die_um)]:
         wrong.append(f"the outline of the GDS is {outline}")
     found: Counter[tuple[str, str, int, int]] = Counter()
     rows = defaultdict(list)

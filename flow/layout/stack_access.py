@@ -148,11 +148,9 @@ class _Cell:
 
     def _candidate(self, access: Access, metal: tuple[Rect, ...]) -> Candidate:
         x, y = access.x, access.y
-        room = (self.grid.dx - self.space) // 2, (self.next_row - self.space) // 2
+        wide, high = (self.grid.dx - self.space) // 2, (self.next_row - self.space) // 2
         beyond = max(
-            max(x - rect[0], rect[2] - x) - room[0] if axis == 0 else max(y - rect[1], rect[3] - y) - room[1]
-            for rect in metal
-            for axis in (0, 1)
+            max(x - x0 - wide, x1 - x - wide, y - y0 - high, y1 - y - high) for x0, y0, x1, y1 in metal
         )
         return Candidate(access, metal, beyond)
 

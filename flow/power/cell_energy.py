@@ -95,14 +95,12 @@ class KindEnergy:
                 words[cell.gate_state] = state
         for pin in cell.outputs:
             if text := cell.pins[pin].function:
-                function = parse(text)
-                words[pin] = function.words([words.get(name, 0) for name in function.inputs])
+                words[pin] = parse(text).of(words)
         return words
 
     def _at_points(self, text: str, **fixed: int) -> np.ndarray:
         """The values of a function at all points; `fixed` replaces the words of some inputs."""
-        function, words = parse(text), self._words | fixed
-        values = function.words([words.get(name, 0) for name in function.inputs])
+        values = parse(text).of(self._words | fixed)
         return np.array([values >> i & 1 for i in range(1 << len(self.variables))], float)
 
     def _mask(self, when: str) -> np.ndarray:

@@ -99,10 +99,9 @@ class Estimate:
             found[name] = Parts.of(internal + moved[number][0], switching + moved[number][1], leakage)
         return found
 
-    def by_module(self, hierarchy: Hierarchy | None) -> list[ModulePower]:
+    def by_module(self, hierarchy: Hierarchy) -> list[ModulePower]:
         """Power of every module with its submodules; the sum of `own_mw` is the total."""
-        modules = (hierarchy.modules if hierarchy is not None else {}) or {"": ""}
-        cells = hierarchy.cells if hierarchy is not None else {}
+        modules, cells = hierarchy.modules, hierarchy.cells
         own: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3))
         parts = np.stack([self.internal_mw, self.switching_mw, self.leakage_mw], axis=1)
         for name, row in zip(self.names, parts, strict=True):

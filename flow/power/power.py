@@ -36,9 +36,10 @@ Montgomery system (2.86 and 4.46 nJ) lies between the two figures of the twin.
 
 from pathlib import Path
 
+from .. import product
 from ..gates import activity_file
 from ..kit import kit
-from ..netlist import hierarchy as hierarchy_file
+from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import read
 from ..timing import wire_table
 from .estimator import Estimator
@@ -53,7 +54,7 @@ def analyze(
     clock_ns: float,
     top: str | None = None,
     clock_port: str | None = "clk",
-    hierarchy: Path | None = None,
+    hierarchy: Path,
     wires: Path | None = None,
     wire_load: str | None = None,
     adk: Path | None = None,
@@ -70,7 +71,6 @@ def analyze(
     table = wire_table.load(wires) if wires is not None else None
     if table is None and wire_load is None:
         wire_load = library.default_wire_load or None
-    places = hierarchy_file.load(hierarchy) if hierarchy is not None else None
     files = sorted(activity.glob("*.json")) if activity.is_dir() else [activity]
     activities = [activity_file.load(file) for file in files]
     estimator = Estimator(
@@ -82,7 +82,8 @@ def analyze(
         wire_load=wire_load,
         propagated=wires is not None,
     )
-    found = report([(item, estimator.estimate(item)) for item in activities], places)
+    estimates = [(item, estimator.estimate(item)) for item in activities]
+    found = report(estimates, product.read(hierarchy, Hierarchy))
     found.wires = wire_table.source(table) if table is not None else "model" if wire_load else "none"
     found.wire_load, found.corner = wire_load, chosen.at
     found.write(out_dir)

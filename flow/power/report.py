@@ -108,7 +108,7 @@ class PowerReport(Product):
     corner: str = ""
 
 
-def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
+def report(found: Found, hierarchy: Hierarchy) -> PowerReport:
     """Report the power of a netlist: energies by workload, powers as the mean over the cycles of all."""
     if not found:
         raise BadInput("no activity is recorded: the workload has no energy rows")
@@ -192,7 +192,7 @@ def _spread(found: Found) -> dict[str, Spread]:
 
 
 def _by_module(
-    weights: Sequence[tuple[Estimate, float]], hierarchy: Hierarchy | None, total: float
+    weights: Sequence[tuple[Estimate, float]], hierarchy: Hierarchy, total: float
 ) -> list[ModulePower]:
     rows = defaultdict(list)
     for estimate, share in weights:

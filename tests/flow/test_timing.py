@@ -489,8 +489,6 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
     [
         {"clock_ns": 0.0},
         {"clock_ns": float("inf")},
-        {"clock_slew_ns": -1},
-        {"derate": 1.0},
         {"engine": "sta"},
     ],
 )
