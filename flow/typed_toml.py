@@ -2,8 +2,6 @@
 one.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, TypeVar, get_args, get_type_hints
 

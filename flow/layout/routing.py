@@ -1,7 +1,5 @@
 """A routed design as data: the way of every net, and how full the layers are; the file routing.json."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import msgspec

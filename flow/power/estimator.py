@@ -1,7 +1,5 @@
 """Power of every cell of a mapped netlist under an activity, by the rules in power.py."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..netlist.document import Bit, Cell, Module, cell_bits, operands, port_bits, readers
 from ..netlist.order import in_order
-from ..synth.carry_save import Step
+from ..synth.carry_save import Step, extends
 
 Monomial = frozenset[Bit]
 ONE: Monomial = frozenset()
@@ -284,7 +284,7 @@ class _Proof:
     def _value(self, word: tuple[Bit, ...]) -> Polynomial:
         """A word as a polynomial; half of a chain's sum as that of its pair."""
         for half, polynomial in self.halves.items():
-            if _starts(word, half):
+            if extends(word, half):
                 return polynomial
         return _number(word)
 
@@ -331,17 +331,12 @@ def _steps(
             raise NotShownError(f"{step.sum}, which was no sum")
         added = list(operands(cell))
         if previous is not None:
-            halves = [word for word in added if _starts(word, previous.sum[1:])]
+            halves = [word for word in added if extends(word, previous.sum[1:])]
             if not halves:
                 raise NotShownError(f"{step.sum}, which was not the half of a sum and a word")
             added.remove(halves[0])
         yield previous, step, added
         previous = step
-
-
-def _starts(word: tuple[Bit, ...], half: tuple[Bit, ...]) -> bool:
-    """Whether a word is this half of a sum, with zeros above it."""
-    return word[: len(half)] == half and set(word[len(half) :]) <= {"0"}
 
 
 def _drivers(module: Module) -> dict[Bit, str]:

@@ -21,7 +21,7 @@ Works in place on yosys' JSON of a design after sharing.py.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..netlist.document import Bit, Document, Module, readers
@@ -102,7 +102,7 @@ class _Chains(Words):
         if after not in self.cells or self.cells[after]["type"] != "$add":
             return None
         for half, word in operand_orders(self.cells[after]):
-            if _is_half(half, out) and not set(word) & set(out):
+            if extends(half, out[1:]) and not set(word) & set(out):
                 return after, list(word)
         return None
 
@@ -125,7 +125,7 @@ class _Chains(Words):
         cell = self.cells[name]
         out = cell["connections"].get("Y", [])
         shifted = out[place:]
-        if word[: len(shifted)] != shifted or not set(word[len(shifted) :]) <= {"0"}:
+        if not extends(word, shifted):
             return most
         if cell["type"] == "$add":
             bound = self._bound(name)
@@ -182,7 +182,7 @@ class _Chains(Words):
             if cell["type"] != "$sub":
                 continue
             a, b = next(operand_orders(cell))
-            if not _is_half(a, out):
+            if not extends(a, out[1:]):
                 continue
             width = len(a)
             (carry,) = self.made(f"{name}$carry0", "$and", A=[pair.total[0]], B=[pair.carry[0]])
@@ -224,10 +224,9 @@ class _Chains(Words):
         self.put(name, "$xor", out, A=half, B=[carry_in, *g[:-1]])
 
 
-def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
-    """Whether a word is `out` without its lowest bit, with zeros above."""
-    half = out[1:]
-    return list(word[: len(half)]) == half and set(word[len(half) :]) <= {"0"}
+def extends(word: Sequence[Bit], part: Sequence[Bit]) -> bool:
+    """Whether a word is this part with zeros above it."""
+    return [*word[: len(part)]] == [*part] and {*word[len(part) :]} <= {"0"}
 
 
 def _narrow(words: Words, read: Mapping[Bit, set[str]]) -> bool:

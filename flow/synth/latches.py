@@ -12,7 +12,7 @@ from ...fl.errors import BadInput
 from ..kit.functions import parse
 from ..kit.liberty import Cell as LibraryCell
 from ..kit.liberty import Library
-from ..netlist.document import Bit, Cell, Document, Module, made_cell, port_bits
+from ..netlist.document import Bit, Cell, Document, made_cell, port_bits
 
 MARK = "latch"
 REGISTER, CHOICE = "$dff", "$mux"
@@ -21,7 +21,12 @@ REGISTER, CHOICE = "$dff", "$mux"
 def map_latches(design: Document, top: str, library: Library) -> None:
     """Replace the marked registers of a flat design by latches."""
     module = design["modules"][top]
-    marked = _marked(module)
+    marked = {
+        bit: name
+        for name, net in module["netnames"].items()
+        if MARK in net.get("attributes", {})
+        for bit in net["bits"]
+    }
     cells = module["cells"]
     registers = {name for name, cell in cells.items() if cell["type"] == REGISTER}
     held = [name for name in registers if {*cells[name]["connections"]["Q"]} & marked.keys()]
@@ -44,16 +49,6 @@ def map_latches(design: Document, top: str, library: Library) -> None:
         del cells[name]
         for place, (value, out) in enumerate(zip(values, register["Q"], strict=True)):
             cells[f"{name}${place}"] = _made(latch, enable, value, out)
-
-
-def _marked(module: Module) -> dict[Bit, str]:
-    """The name of the marked net of each marked bit."""
-    return {
-        bit: name
-        for name, net in module["netnames"].items()
-        if MARK in net.get("attributes", {})
-        for bit in net["bits"]
-    }
 
 
 def latch_of(library: Library) -> LibraryCell:

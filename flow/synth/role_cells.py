@@ -239,8 +239,7 @@ class _Gates:
         found: Pool = {}
         for _, below in node[1]:
             found |= self._inside(below, leaves)
-        (table,) = self.built(leaves, [node]).tables(self.library, range(leaves))
-        return found | {table: node}
+        return found | self._tabled([node], leaves)
 
     def _of_two(self) -> Pool:
         """All functions of two leaves."""
@@ -256,10 +255,9 @@ class _Gates:
         """The leaves and all functions of two of them."""
         two, pool = self._of_two(), dict[int, Node]()
         for pair in itertools.combinations(range(leaves), 2):
-            for node in two.values():
-                moved = _moved(node, pair)
-                (table,) = self.built(leaves, [moved]).tables(self.library, range(leaves))
-                pool.setdefault(table, moved)
+            moved = self._tabled((_moved(node, pair) for node in two.values()), leaves)
+            for table, node in moved.items():
+                pool.setdefault(table, node)
         return pool
 
     def _products(self) -> Pool:

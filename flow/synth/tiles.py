@@ -79,39 +79,41 @@ class Tiles(Product):
 def likely(design: Document, top: str) -> bool:
     """Whether a design as read may have tiles: enough large modules with one name."""
     alike = _alike(design, top, lambda module: module.partition("$")[0])
-    return any(_saved(design, paths, modules) for paths, modules in alike)
+    return any(_saved(design, group) for group in alike)
 
 
 def find(design: Document, top: str) -> tuple[Tile, ...]:
     """The tiles of a hierarchical design without processes; of nested tiles, the outer one."""
     found: list[Tile] = []
-    for paths, modules in _alike(design, top, forms(design)):
+    for group in _alike(design, top, forms(design)):
+        paths, modules = zip(*group, strict=True)
         module = design["modules"][modules[0]]
         inner = any(inside(path, found) for path in paths)
-        if _saved(design, paths, modules) and not inner and _registered(module):
+        if _saved(design, group) and not inner and _registered(module):
             ports = {name: port["direction"] for name, port in module["ports"].items()}
-            found.append(Tile(tuple(modules), tuple(paths), ports))
+            found.append(Tile(modules, paths, ports))
     return tuple(found)
 
 
-def _alike(design: Document, top: str, form: Callable[[str], str]) -> Iterable[tuple[list[str], list[str]]]:
-    """Paths and modules of the instances of each form, outer before inner."""
-    found: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+Group = list[tuple[str, str]]  # path and module of some instances
+
+
+def _alike(design: Document, top: str, form: Callable[[str], str]) -> Iterable[Group]:
+    """The instances of each form, outer before inner."""
+    found = defaultdict(list)
     for path, module in instances(design, top):
         if path:
-            paths, modules = found[form(module)]
-            paths.append(path)
-            modules.append(module)
+            found[form(module)].append((path, module))
     return found.values()
 
 
-def _saved(design: Document, paths: Sequence[str], modules: Sequence[str]) -> bool:
+def _saved(design: Document, group: Group) -> bool:
     """Whether a tile saves enough, by the estimate of its module with everything inside."""
-    if len(paths) < LEAST_INSTANCES:
+    if len(group) < LEAST_INSTANCES:
         return False
-    inside = [name for _, name in instances(design, modules[0])]
+    inside = [name for _, name in instances(design, group[0][1])]
     cells = sum(estimate.cells({"modules": {name: design["modules"][name]}}) for name in inside)
-    return (len(paths) - 1) * cells >= LEAST_SAVED
+    return (len(group) - 1) * cells >= LEAST_SAVED
 
 
 def inside(path: str, tiles: Sequence[Tile]) -> bool:

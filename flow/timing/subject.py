@@ -1,7 +1,5 @@
 """The subject of a timing analysis: a netlist with its constraints and its wires."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

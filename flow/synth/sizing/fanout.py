@@ -10,8 +10,6 @@ gets the smallest one instead that takes no more than a share of that: of `heap`
 neighbours hang on one buffer. Sizes are for what follows.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
