@@ -5,14 +5,13 @@ VerilogFiles is the source for the user's Verilog files, preprocessed for synthe
 (`one_text`), with optional vectors.
 """
 
-import dataclasses
 import functools
 import importlib.metadata
 import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..fl.errors import BadInput
@@ -209,8 +208,8 @@ class _PragmaLine:
     number: int
     cases: str = ""  # case pragmas, in Verilator's form
     # code without comments, split where translation is switched "on" or "off"
-    pieces: list[str] = dataclasses.field(default_factory=lambda: [""])
-    switches: list[str] = dataclasses.field(default_factory=list)
+    pieces: list[str] = field(default_factory=lambda: [""])
+    switches: list[str] = field(default_factory=list)
     whole: bool = True  # no comment continues on the next line
 
 

@@ -12,7 +12,6 @@ from ..power.estimator import ModulePower, Parts
 from ..power.report import Beside, Spread
 from ..product import Product, StepRun
 from ..synth.area import ModuleArea
-from ..timing.clock_search import MHZ as MHZ
 from ..timing.clock_search import Trial
 from ..timing.report import WorstPath
 from ..timing.wire_table import Source

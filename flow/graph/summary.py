@@ -28,12 +28,12 @@ from ..product import Product, StepRun
 from ..prove.report import Equivalence
 from ..synth.area import PLACED, Area
 from ..synth.synthesis import SynthesisReport
-from ..timing.clock_search import HighestClocks, Searched
+from ..timing.clock_search import MHZ, HighestClocks, Searched
 from ..timing.report import NO_PATHS, TimingReport, WorstPath
 from ..timing.wire_table import Source
 from ..workload import Simulated
 from . import graph
-from .figures import MHZ, Core, Figures, Headline, Ran, Step, Summary, Verdict
+from .figures import Core, Figures, Headline, Ran, Step, Summary, Verdict
 from .summary_text import text
 
 P = TypeVar("P", bound=Product)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..synth.area import ModuleArea
-from .figures import MHZ, Figures, Summary
+from ..timing.clock_search import MHZ
+from .figures import Figures, Summary
 
 MODULES = 12  # lines of the table
 PATH_MODULES = 4  # modules named for the worst path

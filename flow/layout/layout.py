@@ -162,7 +162,7 @@ def _wiring(wires: list[Wire], rail: str = "") -> str:
     for wire in wires:
         shape = "FOLLOWPIN" if wire.layer == rail else "STRIPE"
         head = f"{wire.layer} {wire.width} + SHAPE {shape}" if wire.width else wire.layer
-        to = wire.via if wire.via else f"( {wire.x1} {wire.y1} )"
+        to = wire.via or f"( {wire.x1} {wire.y1} )"
         lines.append(f"{head} ( {wire.x0} {wire.y0} ) {to}")
     return "\n  + ROUTED " + "\n    NEW ".join(lines) if lines else ""
 

@@ -1,7 +1,5 @@
 """Power of a netlist under one or several workloads: power.json."""
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -29,17 +27,6 @@ class WorkloadPower(msgspec.Struct):
     total_mw: float
     energy_nj: float
     scale: float = 1.0  # of the whole operation to the window
-
-    @classmethod
-    def of(cls, activity: Activity, estimate: Estimate) -> WorkloadPower:
-        return cls(
-            activity.workload,
-            activity.mode,
-            activity.cycles,
-            estimate.total_mw,
-            estimate.energy_nj,
-            activity.scale,
-        )
 
 
 class Beside(msgspec.Struct):
@@ -70,11 +57,6 @@ class Spread(msgspec.Struct):
     std_nj: float
     least_nj: float
     most_nj: float
-
-    @classmethod
-    def of(cls, energies: Sequence[float]) -> Spread:
-        mean, deviation = statistics.fmean(energies), statistics.stdev(energies)
-        return cls(len(energies), mean, deviation, min(energies), max(energies))
 
 
 class Inertial(WithGlitches):
@@ -114,7 +96,10 @@ def report(found: Found, hierarchy: Hierarchy) -> PowerReport:
         raise BadInput("no activity is recorded: the workload has no energy rows")
     spread = _spread(found)
     found = [(activity, estimate) for activity, estimate in found if not activity.drawn]
-    workloads = [WorkloadPower.of(activity, estimate) for activity, estimate in found]
+    workloads = [
+        WorkloadPower(done.workload, done.mode, done.cycles, power.total_mw, power.energy_nj, done.scale)
+        for done, power in found
+    ]
     by_mode = {
         mode: of_operations(windows)
         for mode in SUFFIXES
@@ -188,7 +173,11 @@ def _spread(found: Found) -> dict[str, Spread]:
     for activity, estimate in found:
         if activity.drawn:
             energies[activity.workload].append(estimate.energy_nj * activity.scale)
-    return {name: Spread.of(values) for name, values in energies.items() if len(values) > 1}
+    return {
+        name: Spread(len(nj), statistics.fmean(nj), statistics.stdev(nj), min(nj), max(nj))
+        for name, nj in energies.items()
+        if len(nj) > 1
+    }
 
 
 def _by_module(

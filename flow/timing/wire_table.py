@@ -13,19 +13,19 @@ that a wire of no resistance gets a tiny one.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
 from ...fl.errors import BadInput
 from .. import product
+from ..kit.kit_file import NotNegative
 from ..netlist.netlist import PORT, Netlist
 
 # where wires come from; each knows more than those before
 Source = Literal["none", "model", "placement", "routing"]
 SOURCES: tuple[Source, ...] = get_args(Source)
 FILE, STEP = "wires.json", "route"
-NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class NetWire(msgspec.Struct, frozen=True):
