@@ -114,4 +114,4 @@ def test_only_alike_cells_are_of_a_family(library):
 
 def test_a_missing_hierarchy_is_refused(unit, tmp_path):
     with refused("hierarchy"):
-        sizing.size(shutil.copy(unit / "netlist.json", tmp_path), tmp_path, clock_ns=3.0)
+        sizing.size(shutil.copy(unit / "netlist.json", tmp_path / "netlist.json"), tmp_path, clock_ns=3.0)
