@@ -796,7 +796,8 @@ def test_machine_from_verilog_to_wires(nbits, cells, capsys, tmp_path, library):
     assert routing.detailed.done, routing.detailed
     summary = wires.extract(subject, tmp_path, routing)
     model = library.wire_loads[library.default_wire_load]
-    guessed = sum(model.cap_ff(len(pins) - 1) for _, pins, _ in wires.terminal_positions(subject))
+    lengths = (model.length_um(len(pins) - 1) for _, pins, _ in wires.terminal_positions(subject))
+    guessed = sum(lengths) * model.cap_ff_per_um
     assert 0.5 < summary.cap_ff / guessed < 2
     assert summary.clock_tree.skew_ps < 30
     layout.write_layout(subject, routing, FILES, tmp_path)
