@@ -7,7 +7,9 @@ from ..rtl.sim import cache, toolchain
 
 
 def compiled(name: str, texts: Mapping[str, str], *arguments: str) -> Path:
-    """What the compiler makes of files of these names and texts; `name` is that of the product, `*` its key."""
+    """Compile files of these names and texts, or take the product from the cache; in `name`, its key replaces
+    the asterisk.
+    """
     command = [*arguments, "-o", "product"]
 
     def make(directory: Path) -> Path:

@@ -146,7 +146,7 @@ class Placed:
 
     @classmethod
     def read(cls, files: Mapping[str, Path], kit: Kit) -> "Placed":
-        """What the step place wrote, among files by name."""
+        """Read the outputs of the step place, among files by name."""
         netlist = read(files["netlist_placed.json"], kit.library)
         placement = product.read(files[Placement.FILE], Placement)
         return cls(netlist, placement, kit.library, kit.geometry)
