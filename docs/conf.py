@@ -20,7 +20,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from modexlab.eval.cli.commands.compare_cores import PRIVATE, PRODUCT
 from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.render import Table
-from modexlab.eval.cli.routes import SUMMARIES, USES, form_of, forms
+from modexlab.eval.cli.routes import ROUTES, SUMMARIES, form_of, forms
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.foreign import manifest
 from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000, STREAM
@@ -102,8 +102,8 @@ def command(name: str) -> Iterator[str]:
     """The page of a command: each of its forms, from its parser."""
     yield f"# modexlab {name}\n\n{sentence(SUMMARIES[name])}"
     for form in forms(name):
-        parser, about, (use, page) = parser_of(form), form_of(form), USES[form]
-        yield f"## {form}\n\n{sentence(about.summary)} Use it to [{use}](../../{page}.md)."
+        parser, about, route = parser_of(form), form_of(form), ROUTES[form]
+        yield f"## {form}\n\n{sentence(about.summary)} Use it to [{route.use}](../../{route.page}.md)."
         yield prose(about.text)
         formatter = parser._get_formatter()
         for group in parser._action_groups:

@@ -1,7 +1,9 @@
 """JSON values: integers that a double cannot represent exactly become strings."""
 
+import json
 from typing import Any
 
+Json = dict[str, Any]  # a JSON object
 JSON_SAFE = 2**53 - 1  # largest integer up to which doubles are exact
 
 
@@ -10,6 +12,16 @@ def json_number(value: int | None) -> int | str | None:
     if value is None or -JSON_SAFE <= value <= JSON_SAFE:
         return value
     return hex(value)
+
+
+def canonical(value: Any) -> str:
+    """The JSON text of a value with sorted keys, equal for equal values."""
+    return json.dumps(value, sort_keys=True, allow_nan=False)
+
+
+def spelled(value: Any) -> str:
+    """A value in the syntax of the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def attributes(value: Any, *names: str) -> dict[str, Any]:

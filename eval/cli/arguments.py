@@ -13,7 +13,8 @@ from ..designs.machine import Design
 from ..designs.own import OwnDesign
 from ..designs.protection import private_settings
 from ..designs.soc_system import Xcel
-from ..json_values import json_value
+from ..designs.widths import check_fit
+from ..json_values import attributes, json_value
 from .options import PRIVATE, number, short
 from .render import Json
 
@@ -22,7 +23,8 @@ SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow",
 
 
 def given(args: Namespace, name: str) -> bool:
-    """Whether the user has given an option; 0 counts as a value."""
+    """Whether the user has given an option, as --base or base; 0 counts as a value."""
+    name = name.removeprefix("--")
     value = getattr(args, name, None)
     return value is not False and value not in (None, []) and (name, value) != ("blind", "no")
 
@@ -31,12 +33,12 @@ def refuse(args: Namespace, options: Iterable[str], why: str) -> None:
     """BadInput if one of these options is given."""
     for name in options:
         if given(args, name):
-            raise BadInput(f"{SPELLED.get(name) or '--' + name.replace('_', '-')}{why}")
+            raise BadInput(f"{SPELLED.get(name) or '--' + name.removeprefix('--').replace('_', '-')}{why}")
 
 
 def private(args: Namespace) -> bool:
     """Whether a private operation is requested."""
-    return any(given(args, option.removeprefix("--")) for option in PRIVATE)
+    return any(given(args, option) for option in PRIVATE)
 
 
 # ---- designs
@@ -89,6 +91,17 @@ def program_settings(args: Namespace, design: Design, nbits: int) -> Settings:
     if private(args):
         return private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     return settings
+
+
+def operands_of(args: Namespace, machine: Any) -> tuple[int, int, int]:
+    """The operands of a command that the machine accepts; missing ones are random."""
+    asked, drawn = attributes(args, "base", "exp", "mod"), machine.some_operands(args.mod)
+    base, exp, mod = (
+        default if value is None else value for value, default in zip(asked.values(), drawn, strict=True)
+    )
+    check_fit(machine.nbits, [(base, exp, mod)])
+    machine.require(base, exp, mod)
+    return base, exp, mod
 
 
 def described(accelerator: Any) -> Json:

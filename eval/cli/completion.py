@@ -1,8 +1,7 @@
 """`modexlab --completion`: scripts for bash, zsh and fish, with the names of designs and systems."""
 
 import argparse
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import shtab
@@ -44,7 +43,7 @@ def script(prog: str, forms: Mapping[str, argparse.ArgumentParser], shell: str) 
             if action.metavar in (*FILES, *DIRECTORIES):
                 path = shtab.FILE if action.metavar in FILES else shtab.DIR
                 action.complete = path
-    return _fish(prog, commands.choices) if shell == "fish" else shtab.complete(parser, shell=shell)
+    return shtab.complete(parser, shell=shell)
 
 
 def _add_forms(
@@ -83,35 +82,3 @@ def _add_forms(
         if words and action is operands[0] and action.metavar not in FILES:
             action.choices = [*words, *(action.choices or ())]
         command._add_action(action)
-
-
-def _fish(prog: str, commands: Mapping[str, argparse.ArgumentParser]) -> str:
-    """The script for fish, which shtab does not support: one `complete` line per command, option and list of
-    values.
-    """
-    lines = [f"# completion of {prog} for fish", f"complete -c {prog} -f"]
-    for name, command in commands.items():
-        summary = shlex.quote(SUMMARIES[name])
-        lines.append(f"complete -c {prog} -n __fish_use_subcommand -a {name} -d {summary}")
-        condition = shlex.quote(f"__fish_seen_subcommand_from {name}")
-        lines += [f"complete -c {prog} -n {condition} {rest}" for rest in _fish_options(command)]
-    return "\n".join(lines)
-
-
-def _fish_options(command: argparse.ArgumentParser) -> Iterator[str]:
-    for action in command._actions:
-        options = action.option_strings
-        parts = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in options]
-        parts.sort()  # the long ones first
-        if action.metavar in (*FILES, *DIRECTORIES):
-            parts.append("-r -F" if options else "-F")
-        elif action.choices:
-            values = shlex.quote(" ".join(map(str, action.choices)))
-            parts.append(f"-x -a {values}" if options else f"-a {values}")
-        elif options and action.nargs != 0:
-            parts.append("-x")
-        if options and action.help:
-            said = action.help.replace("%(default)s", str(action.default)).replace("%%", "%")
-            parts.append(f"-d {shlex.quote(said)}")
-        if parts:
-            yield " ".join(parts)

@@ -74,8 +74,6 @@ def grade(checkpoint: Checkpoint, folder: Path) -> Grade:
             if failure := _failure(row, folder):
                 return Grade(title, passed, failure, hint)
             passed += 1
-    except (BadInput, Disagreement) as error:
-        return Grade(title, passed, str(error), hint)
     except Exception as error:  # anything that the student's code raises
         return Grade(title, passed, _raised(error, folder), hint)
     return Grade(title, passed)
@@ -87,8 +85,6 @@ def _failure(row: Row, folder: Path) -> str:
     where = f"row {row.name!r}" + (f" ({asked})" if asked else "")
     try:
         value = row.call(**row.arguments)
-    except (BadInput, Disagreement) as error:
-        return f"{where}: {error}"
     except Exception as error:
         return f"{where}: {_raised(error, folder)}"
     return "" if _same(value, row.expected) else f"{where}: {_text(value)}, expected {_text(row.expected)}"
@@ -101,6 +97,8 @@ def _same(value: Any, expected: Any) -> bool:
 
 
 def _raised(error: Exception, folder: Path) -> str:
+    if isinstance(error, (BadInput, Disagreement)):
+        return str(error)
     place, text = own.place_of(error, folder.absolute() / own.FILE), f"{type(error).__name__}: {error}"
     return f"{place}: {text}" if ", line " in place else text
 

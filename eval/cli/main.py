@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from ...fl.errors import BadInput
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
 from .options import add_options
-from .routes import GROUPS, ROUTES, SUMMARIES, USES, find, form_of, forms, words
+from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, words
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
 EXAMPLES = """\
@@ -123,8 +123,8 @@ def _bare(args: argparse.Namespace) -> int:
 def parser_of(form: str) -> _Parser:
     """The parser of one form of a command."""
     summary, text, examples, module = form_of(form)
-    use, page = USES[form]
-    text = f"Use it to {use}. Page: docs/{page}.md\n\n{text}"
+    route = ROUTES[form]
+    text = f"Use it to {route.use}. Page: docs/{route.page}.md\n\n{text}"
     parser = _parser(form, summary, text, examples.splitlines())
     parser.set_defaults(execute=module.execute)
     add_options(parser, module.OPTIONS)

@@ -13,12 +13,21 @@ from ..json_values import json_number
 from ..progress import Progress
 from .arguments import accelerator_of, assignments, refuse
 from .operations import Labelled, Operation
-from .options import number
+from .options import RSA_OPERANDS, number
 from .render import Json, answer
 
 RSA_OPTIONS = (
-    *("base", "exp", "mod", "key", "encrypt", "decrypt", "crt", "verify", "blind", "unchecked"),
-    *("fixed", "message", "bellcore"),
+    *RSA_OPERANDS,
+    "key",
+    "encrypt",
+    "decrypt",
+    "crt",
+    "verify",
+    "blind",
+    "unchecked",
+    "fixed",
+    "message",
+    "bellcore",
 )
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
+from ..json_values import Json as Json
 from ..table import cell, is_number, markdown_table, table
 from .exit_codes import FAILED, INTERRUPTED
 
 LABEL = 14  # letters
 TEXT, MARKDOWN, LATEX = "text", "markdown", "latex"  # forms of a table, which are methods of Table
 EMPTY = (None, "", "-")
-Json = dict[str, Any]  # a JSON object
 Columns = Mapping[str, str | Callable[[Any], Any]]  # the item of a record, by column head
 
 
@@ -70,11 +70,17 @@ class Table:
         numeric = [all(map(is_number, map(cell, column))) for column in zip(*self.rows, strict=True)]
         head, *rows = [" & ".join(row) for row in ([*map(_tex, self.head)], *body)]
         lines = [
-            *(r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.title)}}}"),
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_tex(self.title)}}}",
             r"\resizebox{\ifdim\width>\linewidth \linewidth\else \width\fi}{!}{%",
             rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in numeric)}}}",
-            *(r"\toprule", rf"{head} \\", r"\midrule", *(rf"{row} \\" for row in rows)),
-            *(r"\bottomrule", r"\end{tabular}}"),
+            r"\toprule",
+            rf"{head} \\",
+            r"\midrule",
+            *(rf"{row} \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}}",
             *([rf"\par\smallskip {_tex(self.note)}"] if self.note else []),
             r"\end{table}",
         ]

@@ -32,94 +32,67 @@ SUMMARIES = {
 }
 
 
-# The module in commands/ of each form, which is a command with the word or option that selects it.
-ROUTES = {
-    "show": "show.overview",
-    "show designs": "show.designs",
-    "show papers": "show.papers",
-    "show spaces": "show.spaces",
-    "show --program": "show.program",
-    "show --costs": "show.programs",
-    "show --tree": "show.draw",
-    "show --diagram": "show.diagram",
-    "show --wave": "show.wave",
-    "show --schedule": "show.schedule",
-    "show --multiples": "show.pseudo",
-    "new accelerator": "new.accelerator",
-    "new manifest": "new.manifest",
-    "new wrapper": "new.wrapper",
-    "new keys": "new.keys",
-    "new lab": "new.lab",
-    "run": "run",
-    "run --level formula": "cycles",
-    "check": "check",
-    "check --manifest": "check_manifest",
-    "check --lab": "check_lab",
-    "proc": "proc",
-    "proc systems": "systems",
-    "proc soc": "soc",
-    "verilog": "verilog",
-    "verilog --package": "package",
-    "asic": "asic",
-    "asic --fpga": "fpga",
-    "asic --crosscheck": "figures",
-    "prove": "prove",
-    "attack leakage": "attack.leak",
-    "attack faults": "attack.faults",
-    "attack all": "attack.everything",
-    "sweep": "explore",
-    "compare": "compare",
-    "report": "report",
-    "ledger": "ledger",
-    "ledger reproduce": "reproduce",
-    "env": "env",
-}
+class Route(NamedTuple):
+    """A form of a command: its module in commands/, when to use it, and its page in docs/."""
 
-# When to use each form, and its page in docs/.
-USES = {
-    "show": ("see the catalogue, and the parameters of a design", "tutorials/first-steps"),
-    "show designs": ("choose a design", "explanation/families"),
-    "show papers": ("look up a published figure and its errors", "explanation/papers"),
-    "show spaces": ("choose a sweep", "howto/sweep"),
-    "show --program": ("read what a machine does, step by step", "explanation/programs"),
-    "show --costs": ("decide which protections to pay for", "explanation/programs"),
-    "show --tree": ("see how a bit heap is compressed", "explanation/bit-heap"),
-    "show --diagram": ("find your way in the RTL of a design", "howto/waveforms"),
-    "show --wave": ("show a handshake on a page or a slide", "howto/waveforms"),
-    "show --schedule": ("see where the cycles of a program go", "explanation/programs"),
-    "show --multiples": ("find out whether a modulus has an easy multiple", "explanation/montgomery"),
-    "new accelerator": ("start an accelerator of any kind in your own folder", "tutorials/accelerator"),
-    "new manifest": ("bring in Verilog from elsewhere", "howto/foreign-verilog"),
-    "new wrapper": ("adapt a core with other ports", "howto/foreign-verilog"),
-    "new keys": ("look up a key of a manifest", "howto/foreign-verilog"),
-    "new lab": ("start a lab of the course", "tutorials/course"),
-    "run": ("try one operation, trace it, or record waveforms", "tutorials/first-steps"),
-    "run --level formula": ("count cycles at any width at once", "explanation/levels"),
-    "check": ("test a design against third parties' vectors or your table", "tutorials/accelerator"),
-    "check --manifest": ("test a core before measuring it", "howto/foreign-verilog"),
-    "check --lab": ("see whether your lab is complete", "tutorials/course"),
-    "proc": ("run C on the processor and see where the cycles go", "howto/run-program"),
-    "proc systems": ("compare software with accelerators", "explanation/systems"),
-    "proc soc": ("see a machine at work in a complete chip", "howto/soc"),
-    "verilog": ("take a design to other tools", "reference/protocol"),
-    "verilog --package": ("hand a design to another team", "howto/package"),
-    "asic": ("learn area, clock and energy of a design", "howto/asic"),
-    "asic --fpga": ("compare a design with published FPGA figures", "howto/asic"),
-    "asic --crosscheck": ("verify a figure with other tools", "explanation/figures"),
-    "prove": ("be sure about all inputs, not only the tested ones", "howto/prove"),
-    "attack leakage": ("find out whether time or power reveals a secret", "howto/attack"),
-    "attack faults": ("find out what a flipped bit can do", "howto/attack"),
-    "attack all": ("see which protections hold", "howto/attack"),
-    "sweep": ("explore a design space", "howto/sweep"),
-    "compare": ("judge a design against published work", "howto/compare"),
-    "report": ("get all results as one page", "howto/report"),
-    "ledger": ("look up, move or check measurements", "howto/report"),
-    "ledger reproduce": ("repeat a measurement", "howto/report"),
-    "env": ("find out what is installed and how large the cache is", "howto/asic"),
+    module: str
+    use: str
+    page: str
+
+
+# Each form: a command with the word or option that selects it.
+ROUTES = {
+    "show": Route(
+        "show.overview", "see the catalogue, and the parameters of a design", "tutorials/first-steps"
+    ),
+    "show designs": Route("show.designs", "choose a design", "explanation/families"),
+    "show papers": Route("show.papers", "look up a published figure and its errors", "explanation/papers"),
+    "show spaces": Route("show.spaces", "choose a sweep", "howto/sweep"),
+    "show --program": Route("show.program", "read what a machine does, step by step", "explanation/programs"),
+    "show --costs": Route("show.programs", "decide which protections to pay for", "explanation/programs"),
+    "show --tree": Route("show.draw", "see how a bit heap is compressed", "explanation/bit-heap"),
+    "show --diagram": Route("show.diagram", "find your way in the RTL of a design", "howto/waveforms"),
+    "show --wave": Route("show.wave", "show a handshake on a page or a slide", "howto/waveforms"),
+    "show --schedule": Route("show.schedule", "see where the cycles of a program go", "explanation/programs"),
+    "show --multiples": Route(
+        "show.pseudo", "find out whether a modulus has an easy multiple", "explanation/montgomery"
+    ),
+    "new accelerator": Route(
+        "new.accelerator", "start an accelerator of any kind in your own folder", "tutorials/accelerator"
+    ),
+    "new manifest": Route("new.manifest", "bring in Verilog from elsewhere", "howto/foreign-verilog"),
+    "new wrapper": Route("new.wrapper", "adapt a core with other ports", "howto/foreign-verilog"),
+    "new keys": Route("new.keys", "look up a key of a manifest", "howto/foreign-verilog"),
+    "new lab": Route("new.lab", "start a lab of the course", "tutorials/course"),
+    "run": Route("run", "try one operation, trace it, or record waveforms", "tutorials/first-steps"),
+    "run --level formula": Route("cycles", "count cycles at any width at once", "explanation/levels"),
+    "check": Route(
+        "check", "test a design against third parties' vectors or your table", "tutorials/accelerator"
+    ),
+    "check --manifest": Route("check_manifest", "test a core before measuring it", "howto/foreign-verilog"),
+    "check --lab": Route("check_lab", "see whether your lab is complete", "tutorials/course"),
+    "proc": Route("proc", "run C on the processor and see where the cycles go", "howto/run-program"),
+    "proc systems": Route("systems", "compare software with accelerators", "explanation/systems"),
+    "proc soc": Route("soc", "see a machine at work in a complete chip", "howto/soc"),
+    "verilog": Route("verilog", "take a design to other tools", "reference/protocol"),
+    "verilog --package": Route("package", "hand a design to another team", "howto/package"),
+    "asic": Route("asic", "learn area, clock and energy of a design", "howto/asic"),
+    "asic --fpga": Route("fpga", "compare a design with published FPGA figures", "howto/asic"),
+    "asic --crosscheck": Route("figures", "verify a figure with other tools", "explanation/figures"),
+    "prove": Route("prove", "be sure about all inputs, not only the tested ones", "howto/prove"),
+    "attack leakage": Route("attack.leak", "find out whether time or power reveals a secret", "howto/attack"),
+    "attack faults": Route("attack.faults", "find out what a flipped bit can do", "howto/attack"),
+    "attack all": Route("attack.everything", "see which protections hold", "howto/attack"),
+    "sweep": Route("explore", "explore a design space", "howto/sweep"),
+    "compare": Route("compare", "judge a design against published work", "howto/compare"),
+    "report": Route("report", "get all results as one page", "howto/report"),
+    "ledger": Route("ledger", "look up, move or check measurements", "howto/report"),
+    "ledger reproduce": Route("reproduce", "repeat a measurement", "howto/report"),
+    "env": Route("env", "find out what is installed and how large the cache is", "howto/asic"),
 }
 
 # Names before 1.0, and the form that does the same; most of them are those of the modules.
-_FORM_OF = {module.rpartition(".")[2]: form for form, module in ROUTES.items()}
+_FORM_OF = {route.module.rpartition(".")[2]: form for form, route in ROUTES.items()}
 _UNCHANGED = (
     "designs cycles program programs systems soc package figures fpga leak faults explore reproduce papers "
     "pseudo draw"
@@ -146,7 +119,7 @@ class Form(NamedTuple):
 
 def form_of(form: str) -> Form:
     """A form; its module is imported on demand."""
-    module = import_module(f".commands.{ROUTES[form]}", __package__)
+    module = import_module(f".commands.{ROUTES[form].module}", __package__)
     about, _, examples = (module.__doc__ or "").rstrip().partition("\n\nexamples:\n")
     summary, _, text = about.partition("\n\n")
     return Form(f"{summary[0].lower()}{summary[1:].removesuffix('.')}", text, examples, module)

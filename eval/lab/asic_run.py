@@ -27,7 +27,7 @@ from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.translation.translated import Digests
 from ..designs.verilog_header import commit
 from ..errors import NoMeasurement
-from ..json_values import attributes
+from ..json_values import Json, attributes
 from .flow_settings import EQUIVALENCE, KIT, check_flow, steps_of
 from .metrics import DRAWN, OF_OPERATION, Figure, Measurement, figure
 from .point import Point
@@ -38,8 +38,21 @@ SKIPPED = "left out by --skip"
 # figures of the summary that belong to the netlist, not to an operation
 OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
 DETAILS = (
-    *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
-    *("before_layout", "after_layout", "left_out", "paper", "core", "met_ns", "period_ns", "trials"),
+    "parameters",
+    "style",
+    "tests",
+    "equivalence",
+    "area_by_module",
+    "worst_path",
+    "caveats",
+    "before_layout",
+    "after_layout",
+    "left_out",
+    "paper",
+    "core",
+    "met_ns",
+    "period_ns",
+    "trials",
 )
 NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
 PICTURES = ("amoeba.png", "density.png", "layout.png")
@@ -61,13 +74,9 @@ def verilog_files(
     for path in files:
         if not Path(path).is_file():
             raise BadInput(f"there is no file {path}; give Verilog files")
+    sources, folders = tuple(map(Path, files)), tuple(map(Path, include))
     return VerilogFiles(
-        tuple(map(Path, files)),
-        top,
-        clock_port,
-        None if vectors is None else Path(vectors),
-        tuple(map(Path, include)),
-        tuple(define),
+        sources, top, clock_port, None if vectors is None else Path(vectors), folders, tuple(define)
     )
 
 
@@ -212,10 +221,9 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
 
 def _require_done(point: Point, run: Summary, wanted: Collection[str]) -> None:
     """NoMeasurement if a step was not done, if a test failed, or if the netlist is another circuit."""
-    lost = {name: why for name, why in run.left_out.items() if name in wanted and name != EQUIVALENCE}
-    if lost:
-        name, why = next(iter(lost.items()))
-        raise NoMeasurement(f"{point}: step {name}: {why}")
+    for name, why in run.left_out.items():
+        if name in wanted and name != EQUIVALENCE:
+            raise NoMeasurement(f"{point}: step {name}: {why}")
     for where, tests in run.tests.items():
         if tests.failed and run.core is None:  # a core of a manifest gets a mark and is shown
             raise NoMeasurement(
@@ -233,7 +241,7 @@ def _tests(tests: Mapping[str, Ran]) -> str:
     return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
 
 
-def _digests(files: Mapping[str, Path]) -> dict[str, Any]:
+def _digests(files: Mapping[str, Path]) -> Json:
     """Digests of the Verilog that the flow used, as fields of a measurement."""
     digests = Digests.of(files["design.sv"].read_text(encoding="utf-8"))
     return {"verilog_hash": digests.text, "content": digests.hardware}

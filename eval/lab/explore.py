@@ -199,6 +199,11 @@ class Sweep:
         """The number of points measured in this run."""
         return sum(not point.reused for point in self.measured.values())
 
+    @property
+    def reused(self) -> int:
+        """The number of points that were in the ledger."""
+        return len(self.measured) - self.new
+
     # ---- the run
 
     def run(self, scheduler: Scheduler, name: str, *, quiet: bool = False) -> "Sweep":

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...flow.kit.constraints import CLOCK_NS, DENSITY
+from ..json_values import Json
 from .stages import FLOW, FPGA, LAYOUT
 
 # settings of the flow that are always part of a point; any other parameter of the graph may be given
@@ -74,7 +75,7 @@ def check_density(value: float) -> float:
     return value
 
 
-def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def check_flow(parameters: Mapping[str, Any]) -> Json:
     """These parameters of the graph with values of the right type; BadInput for an illegal value."""
     from ...flow.graph import graph
     from ...flow.synth.synthesis import STYLES
@@ -87,14 +88,13 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
             raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
     if "style" in values and values["style"] not in STYLES:
         raise unknown("style of synthesis", values["style"], STYLES)
-    if "clock_period" in values:
-        check_clock(values["clock_period"])
-    if "density" in values:
-        check_density(values["density"])
+    for name, check in (("clock_period", check_clock), ("density", check_density)):
+        if name in values:
+            check(values[name])
     return values
 
 
-def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:
+def check_point_flow(stage: str, flow: Mapping[str, Any]) -> Json:
     """The settings of a point with values of the right type; BadInput for an illegal value."""
     from ...flow.fpga import fpga
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
-from ..json_values import json_value
+from ..json_values import Json, json_value
 from .flow_settings import KIT
 from .point import Point, key_in
 
@@ -47,7 +47,7 @@ class Row:
     stage: str
     flow: Mapping[str, Any]
     metric: str
-    value: float | int
+    value: float
     unit: str
     tests: str
     marks: tuple[str, ...]
@@ -84,7 +84,7 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row) if field.name != "source")
 
 
-def record(row: Row) -> dict[str, Any]:
+def record(row: Row) -> Json:
     """The row for JSON; numbers that readers would round become hexadecimal text."""
     columns = {name: getattr(row, name) for name in COLUMNS}
     return {**_exact(columns), "command": shlex.join(row.command)}

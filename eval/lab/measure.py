@@ -12,7 +12,6 @@ yields no figure.
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...fl.accelerator import Message
 from ...fl.status import MEANING, Status
@@ -21,7 +20,7 @@ from ..designs.system_catalogue import SystemKind
 from ..designs.verilog_header import commit
 from ..designs.workload_names import CRT, Part, cycles_of
 from ..errors import NoMeasurement
-from ..json_values import attributes
+from ..json_values import Json, attributes
 from .content import verilog_digests
 from .metrics import Measurement, figure
 from .point import Point
@@ -48,7 +47,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
     parts, chip = point.parts(), point.chip()
     caveats = [chip.note] if point.workload != CRT else []
     failed = []
-    more: dict[str, Any] = {}
+    more: Json = {}
     if point.kind is not None:
         counts, tests, more = _system(point, point.kind)
         caveats.append(point.kind.caveat)
@@ -58,17 +57,18 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
                 point.machine.require(*request)
         counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
         failed = chip.failed_rows()
+    exponentiations = [
+        {"name": part.work.name, "times": part.times, "cycles": cycles, **part.work.as_json()}
+        for part, cycles in zip(parts, counts, strict=True)
+    ]
     details = {
         "commit": commit(),
         "parameters": point.resolved,
         "caveats": [*filter(None, caveats)],
-        "exponentiations": [
-            {"name": part.work.name, "times": part.times, "cycles": cycles, **part.work.as_json()}
-            for part, cycles in zip(parts, counts, strict=True)
-        ],
+        "exponentiations": exponentiations,
         **more,
     }
-    total = sum(part.times * cycles for part, cycles in zip(parts, counts, strict=True))
+    total = sum(work["times"] * work["cycles"] for work in exponentiations)
     return Measurement(
         figures=(figure("cycles", total, point.operation),),
         seconds=time.monotonic() - start,
@@ -128,7 +128,7 @@ def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> No
 # ---- systems
 
 
-def _system(point: Point, kind: SystemKind) -> tuple[list[int], str, dict[str, Any]]:
+def _system(point: Point, kind: SystemKind) -> tuple[list[int], str, Json]:
     """Cycles of one operation on the processor without those of the call, a description of the check, and the
     breakdown of the cycles.
     """

@@ -97,12 +97,12 @@ class Figure:
     """
 
     metric: str
-    value: float | int
+    value: float
     unit: str
     operation: str = ""
 
 
-def figure(metric: str, value: float | int, operation: str = "") -> Figure:
+def figure(metric: str, value: float, operation: str = "") -> Figure:
     """A figure with the metric's unit."""
     return Figure(metric, value, METRICS[metric].unit, operation)
 
@@ -121,7 +121,7 @@ class Measurement:
     artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures by file name
     content: str = ""  # digest of the measured hardware or model; empty: that of the point (content.py)
 
-    def value(self, metric: str, operation: str = "") -> float | int:
+    def value(self, metric: str, operation: str = "") -> float:
         """One figure; the operation may be omitted if the metric has only one."""
         check_metric(metric)
         found = {figure.operation: figure.value for figure in self.figures if figure.metric == metric}

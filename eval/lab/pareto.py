@@ -26,7 +26,7 @@ def goals_of(objectives: Mapping[str, str]) -> Goals:
     return {metric: DIRECTIONS[direction] for metric, direction in objectives.items()}
 
 
-def by_operation(figures: Iterable[Figure | Row]) -> dict[str, dict[str, float | int]]:
+def by_operation(figures: Iterable[Figure | Row]) -> dict[str, dict[str, float]]:
     """The values by metric for each operation, with the figures that belong to all; without operations, under
     "".
     """
@@ -40,7 +40,7 @@ def by_operation(figures: Iterable[Figure | Row]) -> dict[str, dict[str, float |
 
 def figures_by_operation(
     figures: Iterable[Figure | Row], metrics: Collection[str]
-) -> dict[str, tuple[float | int, ...]]:
+) -> dict[str, tuple[float, ...]]:
     """The values of these metrics for each operation that has them all; without operations, under ""."""
     found = by_operation(figure for figure in figures if figure.metric in metrics)
     return {

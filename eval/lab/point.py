@@ -8,7 +8,6 @@ command that measures the point.
 """
 
 import functools
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -42,6 +41,7 @@ from ..designs.workload_names import (
     own_part,
     parts_of,
 )
+from ..json_values import Json, canonical, spelled
 from . import content, keys
 from .flow_settings import CORNER, FLOW_DEFAULTS, KIT, SHOWN, check_point_flow, defaults_of, optional_flow
 from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, STAGES
@@ -119,10 +119,9 @@ class Point:
         """All settings of the flow at this stage; optional ones only if they differ from their defaults."""
         given = dict(self.flow)
         if self.stage not in IMPLEMENTED:
-            if given:
+            for name in given:
                 raise BadInput(
-                    f"{next(iter(given))} is a setting of the flow, and stage {self.stage} is none; give "
-                    "stage flow"
+                    f"{name} is a setting of the flow, and stage {self.stage} is none; give stage flow"
                 )
             return ()
         defaults = defaults_of(self.stage, given)
@@ -157,17 +156,17 @@ class Point:
         return self.design.at(self.nbits, **self.all_settings)
 
     @functools.cached_property
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> Json:
         """All parameters of the design with their values; BadInput if the settings are illegal."""
         settings = self.all_settings
         if self.design is not None:
             return self.machine.parameters
-        if settings:
-            raise BadInput(f"{self.subject} has no parameter {next(iter(settings))}: it is software")
+        for name in settings:
+            raise BadInput(f"{self.subject} has no parameter {name}: it is software")
         return {}
 
     @property
-    def all_settings(self) -> dict[str, Any]:
+    def all_settings(self) -> Json:
         """Parameters as given. In a system, a machine for one modulus is made for the modulus of the key, as
         in `modexlab proc systems`.
         """
@@ -287,7 +286,7 @@ class Point:
 
     # ---- names
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         """The point as JSON values, for `from_json`."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**values, "settings": dict(self.settings), "flow": dict(self.flow)}
@@ -325,13 +324,8 @@ class Point:
         if self.kind is None and self.design is not None:
             identity["subject"] = self.design.identity
         digest = keys.sources_of(self.interface == SYSTEM, self.stage)
-        tools = json.dumps(self.tools, sort_keys=True)
-        return cache.key(
-            json.dumps(identity, sort_keys=True),
-            digest,
-            tools,
-            keys.kit_of(self.stage, self.kit or None),
-        )
+        kit = keys.kit_of(self.stage, self.kit or None)
+        return cache.key(canonical(identity), digest, canonical(self.tools), kit)
 
     @functools.cached_property
     def content(self) -> str:
@@ -403,11 +397,11 @@ class Point:
         flow = dict(self.flow)
         if self.stage == FPGA:
             return ["--device", flow["device"], *(["--pnr"] if flow["pnr"] else [])]
-        options = ["--clock", _text(flow.pop("clock_period"))]
+        options = ["--clock", spelled(flow.pop("clock_period"))]
         style = flow.pop("style")
         options += [] if style == FLOW_DEFAULTS[FLOW]["style"] else ["--style", style]
         if self.stage == LAYOUT:
-            options += ["--layout", "--density", _text(flow.pop("density"))]
+            options += ["--layout", "--density", spelled(flow.pop("density"))]
         options += [] if flow.pop("equivalence") else ["--skip", "equivalence"]
         options += ["--fmax"] if flow.pop("fmax", False) else []
         options += [word for name in (KIT, CORNER) if name in flow for word in (f"--{name}", flow.pop(name))]
@@ -427,9 +421,4 @@ def _differing(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> Settin
 
 def _options(option: str, values: Iterable[tuple[str, Any]]) -> list[str]:
     """The option, repeated for each of the values."""
-    return [word for name, value in values for word in (option, f"{name}={_text(value)}")]
-
-
-def _text(value: Any) -> str:
-    """A value in the syntax of the command line."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return [word for name, value in values for word in (option, f"{name}={spelled(value)}")]

@@ -225,9 +225,7 @@ class Local(Scheduler):
         (idle or self._another()).begin(task)
 
     def collect(self, timeout: float) -> list[Outcome]:
-        busy: dict[Any, _Worker] = {
-            worker.pipe: worker for worker in self._workers if worker.task is not None
-        }
+        busy = {worker.pipe: worker for worker in self._workers if worker.task is not None}
         outcomes = []
         for pipe in connection.wait(list(busy), timeout):
             worker = busy[pipe]

@@ -129,9 +129,8 @@ def _nothing_found(refused: Refused) -> BadInput:
     """The error for a space in which no random point was possible."""
     by_constraint = Counter(match[1] for why in refused.values() if (match := BY_CONSTRAINT.search(why)))
     reasons = [f'constraint "{text}" refuses {count}' for text, count in by_constraint.most_common()]
-    impossible = [(what, why) for what, why in refused.items() if not BY_CONSTRAINT.search(why)]
-    if impossible:
-        what, why = impossible[0]
+    impossible = [item for item in refused.items() if not BY_CONSTRAINT.search(item[1])]
+    for what, why in impossible[:1]:
         reasons.append(f"{len(impossible)} are impossible, as {what} ({why})")
     return BadInput(f"of {len(refused)} points that were drawn none can be measured: {'; '.join(reasons)}")
 

@@ -28,6 +28,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ from ..designs.machine import Design
 from ..designs.own import OwnDesign
 from ..designs.system_catalogue import HARDWARE, OPERATIONS, SOFTWARE, find_system
 from ..designs.workload_names import ENCRYPT, check_name
+from ..grouping import grouped
+from ..json_values import Json, spelled
 from ..papers.expression import Expression
 from . import pareto
 from .flow_settings import FLOW_DEFAULTS, optional_flow
@@ -59,8 +62,14 @@ MOST_NUMBER_BITS = 5000  # a modulus has 4096 at most
 DEFAULT_OBJECTIVES = {"cycles": "min"}
 # names that a constraint may use in addition to parameters, settings of the flow and metrics
 ABOUT = (
-    *("design", "subject", *SELECTORS, CONSTANT_TIME),
-    *("nbits", "interface", "workload", "stage"),
+    "design",
+    "subject",
+    *SELECTORS,
+    CONSTANT_TIME,
+    "nbits",
+    "interface",
+    "workload",
+    "stage",
 )
 
 Choose = Callable[[str, Sequence[Any]], Any]
@@ -236,8 +245,7 @@ class Space:
     def _empty(self) -> str:
         """The error message for a space without points."""
         reasons = [f'constraint "{text}" leaves out {count}' for text, count in self.left_out.most_common()]
-        if self.impossible:
-            what, why = self.impossible[0]
+        for what, why in self.impossible[:1]:
             reasons.append(f"{len(self.impossible)} are impossible, as {what} ({why})")
         return f"the space is empty: of {self.size()} points, {'; '.join(reasons) or 'none is left'}"
 
@@ -298,7 +306,7 @@ def _broken(constraints: Iterable[Expression], found: Sequence[Mapping[str, Any]
     ]
 
 
-def about(point: Point) -> dict[str, Any]:
+def about(point: Point) -> Json:
     """The properties of a point that are known before it is measured, by the names that constraints use."""
     design = point.design
     values = {
@@ -315,7 +323,7 @@ def about(point: Point) -> dict[str, Any]:
     return values | dict(point.flow) | point.resolved
 
 
-def by_operation(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+def by_operation(figures: Sequence[Figure]) -> list[Json]:
     """The values by metric for each operation; each includes metric.operation of all operations."""
     dotted = {f"{figure.metric}.{figure.operation}": figure.value for figure in figures if figure.operation}
     return [{**dotted, **values} for values in pareto.by_operation(figures).values()]
@@ -330,11 +338,8 @@ def _design(subject: str) -> Any:
 
 def _params(subjects: Iterable[str]) -> dict[str, list[Any]]:
     """The parameters of these designs, by name."""
-    found: dict[str, list[Any]] = {}
-    for design in filter(None, map(_design, subjects)):
-        for param in design.params:
-            found.setdefault(param.name, []).append(param)
-    return found
+    designs = filter(None, map(_design, subjects))
+    return grouped((param for design in designs for param in design.params), attrgetter("name"))
 
 
 def _reference(subject: str) -> str:
@@ -465,7 +470,7 @@ def _read_part(part: PartFile) -> Part:
     wanted = promised if isinstance(promised, list) else [promised]
     if not all(isinstance(value, bool) for value in wanted):
         raise BadInput(f"{CONSTANT_TIME} = {promised!r}: give true, or false")
-    constraints = tuple(Expression(f"{CONSTANT_TIME} == {str(value).lower()}") for value in set(wanted))
+    constraints = tuple(Expression(f"{CONSTANT_TIME} == {spelled(value)}") for value in set(wanted))
     if len(constraints) > 1:  # both true and false are accepted
         constraints = ()
     subjects = _subjects(chosen)

@@ -20,6 +20,7 @@ from ..designs import catalogue
 from ..designs.control import SCHEDULE
 from ..designs.runnable import Runnable
 from ..designs.verilog_header import commit
+from ..json_values import Json, canonical, spelled
 from . import keys
 from .point import Point
 
@@ -116,7 +117,7 @@ class Verdict:
             settings = [
                 word
                 for item in sorted(self.settings.items())
-                for word in ("--set", "=".join(map(_text, item)))
+                for word in ("--set", "=".join(map(spelled, item)))
             ]
             words = ["attack", self.kind, self.subject, "--nbits", self.nbits, *settings, *count]
         else:
@@ -127,9 +128,8 @@ class Verdict:
     @property
     def hardware(self) -> str:
         """The digest of the current hardware; BadInput if it no longer exists."""
-        if self.subject == PROC:
-            return _content(PROCESSOR)
-        return _content(Point(self.subject, self.nbits, tuple(sorted(self.settings.items()))))
+        settings = tuple(sorted(self.settings.items()))
+        return _content(PROCESSOR if self.subject == PROC else Point(self.subject, self.nbits, settings))
 
 
 @dataclass(frozen=True)
@@ -151,16 +151,18 @@ def _content(point: Point) -> str:
     return point.content
 
 
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 # ---- reference verdicts
+
+
+def _lines() -> dict[Key, Json]:
+    """The lines of the file, by design, width and check."""
+    lines = map(json.loads, FILE.read_text().splitlines())
+    return {(line["design"], line["nbits"], line["check"]): line for line in lines}
 
 
 def reference() -> Iterator[Recorded]:
     """The reference verdicts."""
-    for line in map(json.loads, FILE.read_text().splitlines()):
+    for line in _lines().values():
         processor = line["design"] == PROC
         yield Recorded(
             key="",
@@ -177,22 +179,24 @@ def reference() -> Iterator[Recorded]:
 
 def recorded() -> dict[Key, str]:
     """The reference verdicts by design, width and check."""
-    lines = map(json.loads, FILE.read_text().splitlines())
-    return {(line["design"], line["nbits"], line["check"]): line["verdict"] for line in lines}
+    return {key: line["verdict"] for key, line in _lines().items()}
 
 
 def record(verdicts: Iterable[Verdict], drop: Collection[Key] = ()) -> None:
     """Put these verdicts in place of recorded ones of the same checks, and drop checks that are gone."""
-    lines = {
-        (line["design"], line["nbits"], line["check"]): line
-        for line in map(json.loads, FILE.read_text().splitlines())
-    }
+    lines = _lines()
     for item in verdicts:
         lines[item.about] = {
-            **{"design": item.subject, "nbits": item.nbits, "check": item.name, "verdict": item.verdict},
-            **{"kind": item.kind, "how": item.how, "command": item.command},
+            "design": item.subject,
+            "nbits": item.nbits,
+            "check": item.name,
+            "verdict": item.verdict,
+            "kind": item.kind,
+            "how": item.how,
+            "command": item.command,
             **({"settings": dict(item.settings)} if item.kind in ATTACKS else {}),
-            **{"commit": commit(), "content": item.hardware},
+            "commit": commit(),
+            "content": item.hardware,
         }
     kept = sorted(lines.keys() - set(drop))
     FILE.write_text("".join(json.dumps(lines[key]) + "\n" for key in kept))
@@ -223,4 +227,4 @@ def gone(verdicts: Iterable[Verdict], nbits: int) -> list[Key]:
 
 
 def _key(what: Any, sources: str) -> str:
-    return cache.key(json.dumps(what, sort_keys=True), sources)
+    return cache.key(canonical(what), sources)

@@ -157,17 +157,6 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return value if scale == 1.0 else value * scale  # whole numbers stay whole
 
     @property
-    def shown(self) -> str:
-        """The printed text with its unit, and the correction if there is one."""
-        text = self.printed
-        if self.value is not None and self.unit and not text.endswith(self.unit):
-            text += f" {self.unit}"
-        if self.corrected is None:
-            return text
-        corrected = f"{self.corrected:.10g} {self.unit}".strip()
-        return f"{text} (corrected: {corrected})"
-
-    @property
     def comparable(self) -> bool:
         """Whether it is a number of one of our metrics, with a twin or rival, and without a reason against
         comparing it.
@@ -233,8 +222,20 @@ class Formula(_Part):
 
 Meaning = dict[str, Any]  # attributes of a cell (head of this file), checked once a figure has them all
 ATTRIBUTES = (
-    *("metric", "unit", "operation", "window", "against", "twin", "ours", "nbits", "settings", "alike"),
-    *("interface", "design", "technology", "caveat"),
+    "metric",
+    "unit",
+    "operation",
+    "window",
+    "against",
+    "twin",
+    "ours",
+    "nbits",
+    "settings",
+    "alike",
+    "interface",
+    "design",
+    "technology",
+    "caveat",
 )
 
 
@@ -423,7 +424,9 @@ class _Reader(NamedTuple):
         """Check that attributes refer to existing rows and columns."""
         rows = {*names, *(key for of_row in names.values() for key in of_row)}
         referred: list[tuple[Collection[str], Iterable[str]]] = [
-            *((rows, self.read.rows), (keys, self.read.keys), (columns, self.read.columns)),
+            (rows, self.read.rows),
+            (keys, self.read.keys),
+            (columns, self.read.columns),
             *((names, cells.rows) for cells in self.read.cells),
             *((columns, cells.columns) for cells in self.read.cells),
         ]

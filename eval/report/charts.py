@@ -37,6 +37,9 @@ ENDS = "ends_marks"  # Vega's name for the labels at the ends of lines, which _l
 LABEL_ROOM = 130  # pixels to the right of the lines
 LABEL_PITCH = 13.5  # pixels from one label to the next
 
+AREA = METRICS["area_um2"].head
+LINE_NAME = {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5}
+
 Spec = dict[str, Any]
 
 
@@ -394,11 +397,10 @@ def _bar(band: float, **more: Any) -> Spec:
 
 def areas(classes: Sequence[str], style: Style) -> Spec:
     """Area by class of module: multipliers in the colour of their family, everything else grey."""
-    head = METRICS["area_um2"].head
-    encoding, height = _bars("area_um2", head, stack="zero")
+    encoding, height = _bars("area_um2", AREA, stack="zero")
     looks = map(style, [*module_colours(classes[:-1], style.families), "rule"])
     *tips, share, row = _tips(
-        "name design", "part module", "units modules", f"area_um2# {head}", "share# share", "row row"
+        "name design", "part module", "units modules", f"area_um2# {AREA}", "share# share", "row row"
     )
     tooltip = [*tips, {**share, "format": ".1%"}, row]
     more = {"color": _nominal("part", classes, [*looks]), "order": RANK, "tooltip": tooltip}
@@ -408,9 +410,8 @@ def areas(classes: Sequence[str], style: Style) -> Spec:
 
 def interfaces(style: Style) -> Spec:
     """Area of a machine with each interface."""
-    head = METRICS["area_um2"].head
-    encoding, height = _bars("area_um2", head)
-    tooltip = _tips("name machine", f"area_um2# {head}", "setup stage", "row row")
+    encoding, height = _bars("area_um2", AREA)
+    tooltip = _tips("name machine", f"area_um2# {AREA}", "setup stage", "row row")
     bars = {**encoding, "color": style["color"], "opacity": _opacity(), "tooltip": tooltip}
     return _chart("interfaces", height, _layer(_bar(0.6), bars))
 
@@ -419,8 +420,13 @@ def paths(style: Style) -> Spec:
     """The longest path of each design, and its clock period."""
     encoding, height = _bars("path_ns", "Longest path (ns)")
     encoding["tooltip"] = _tips(
-        *("name design", "path_ns# longest path (ns)", "clock_ns# clock period (ns)"),
-        *("start from", "end to", "through through", "row row"),
+        "name design",
+        "path_ns# longest path (ns)",
+        "clock_ns# clock period (ns)",
+        "start from",
+        "end to",
+        "through through",
+        "row row",
     )
     clock = {**encoding, "x": {**encoding["x"], "field": "clock_ns"}}
     bars = _layer(_bar(0.6), {**encoding, "color": style["color"]})
@@ -429,21 +435,25 @@ def paths(style: Style) -> Spec:
 
 def cores(style: Style) -> Spec:
     """Area against the time of a product, with a floor of area x time for each width."""
-    head = METRICS["area_um2"].head
-    here = {"x": _log("product_ns", "Interval between products (ns)"), "y": _log("area_um2", head)}
+    here = {"x": _log("product_ns", "Interval between products (ns)"), "y": _log("area_um2", AREA)}
     floor, core = (f"datum.kind === '{kind}'" for kind in ("floor", "core"))
     quiet = {**here, "color": {"value": style("ink-2")}}
     tooltip = _tips(
-        *("label core", "nbits bits", "setup stage", "product_ns# interval (ns)", f"area_um2# {head}"),
-        *("area_time# area × time (mm² ns)", "floor_ratio# of the floor", "row row"),
+        "label core",
+        "nbits bits",
+        "setup stage",
+        "product_ns# interval (ns)",
+        f"area_um2# {AREA}",
+        "area_time# area × time (mm² ns)",
+        "floor_ratio# of the floor",
+        "row row",
     )
     line = {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 3]}
-    text = {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5}
     return _chart(
         "cores",
         400,
         _layer(line, {**quiet, "detail": {"field": "name"}}, floor, "floor"),
-        _layer(text, {**quiet, "text": {"field": "name"}}, f"{floor} && !datum.last", "floors"),
+        _layer(LINE_NAME, {**quiet, "text": {"field": "name"}}, f"{floor} && !datum.last", "floors"),
         _layer(POINT, {**here, **style.signs, "opacity": _opacity(), "tooltip": tooltip}, core, "points"),
         _names("name", here, style, core),
     )
@@ -454,10 +464,9 @@ KINDS = {"ours": "circle", "twin": "square", "foreign": "triangle-up", "publishe
 
 def private(style: Style) -> Spec:
     """Area against the time of a private operation, with lines of equal area x time and floors of area."""
-    head = METRICS["area_um2"].head
     here = {
         "x": _log("operation_us", "Time of a private operation (µs)"),
-        "y": _log("area_um2", head),
+        "y": _log("area_um2", AREA),
     }
     equal, floor = "datum.kind === 'equal'", "datum.kind === 'floor'"
     machine = f"!({equal} || {floor})"
@@ -465,10 +474,16 @@ def private(style: Style) -> Spec:
     named = {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}}
     looks = {"color": style["color"], "shape": _nominal("kind", [*KINDS], [*KINDS.values()])}
     tooltip = _tips(
-        *("label machine", "kind kind", "nbits bits", "operation_us# time (µs)", f"area_um2# {head}"),
-        *("area_time# area × time (mm² µs)", "constant_time constant time", "setup stage", "row row"),
+        "label machine",
+        "kind kind",
+        "nbits bits",
+        "operation_us# time (µs)",
+        f"area_um2# {AREA}",
+        "area_time# area × time (mm² µs)",
+        "constant_time constant time",
+        "setup stage",
+        "row row",
     )
-    text = {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5}
     sort = {"sort": [{"field": "operation_us"}], "groupby": ["nbits"]}
     lowest: list[Spec] = [
         {"filter": f"{machine} && datum.kind !== 'published'"},
@@ -480,8 +495,8 @@ def private(style: Style) -> Spec:
         420,
         _layer({"type": "line", "strokeWidth": 1}, quiet, equal, "equal"),
         _layer({"type": "line", "strokeDash": [5, 3]}, quiet, floor, "floor"),
-        _layer(text, named, f"{equal} && !datum.last", "lines"),
-        _layer({**text, "align": "right"}, named, f"{floor} && datum.last", "ends"),
+        _layer(LINE_NAME, named, f"{equal} && !datum.last", "lines"),
+        _layer({**LINE_NAME, "align": "right"}, named, f"{floor} && datum.last", "ends"),
         _layer(POINT, {**here, **looks, "opacity": _opacity(), "tooltip": tooltip}, machine, "points"),
         _names("name", here, style, lowest),
     )
@@ -522,8 +537,12 @@ def leakage(style: Style) -> Spec:
     looks = [*map(style, ("series-2", "series-1", "ink-2"))]
     encoding["color"] = _nominal("kind", (CONSTANT, DEPENDS, BY_FORMULA), looks)
     encoding["tooltip"] = _tips(
-        *("name design", "cycles cycles", "weight ones in the exponent"),
-        *("verdict verdict", "setup stage", "row row"),
+        "name design",
+        "cycles cycles",
+        "weight ones in the exponent",
+        "verdict verdict",
+        "setup stage",
+        "row row",
     )
     tick = {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}}
     return _chart("leakage", height, _layer(tick, encoding))
@@ -545,8 +564,12 @@ def protections(shares: Sequence[str], style: Style) -> Spec:
         "shape": {**_nominal("part", shares, ("circle", "square", "diamond")), "sort": shares},
         "opacity": _opacity(),
         "tooltip": _tips(
-            *("name program", "part metric", "value# figure", "unit unit"),
-            *("percent# relative to the fixed window alone (%)", "row row"),
+            "name program",
+            "part metric",
+            "value# figure",
+            "unit unit",
+            "percent# relative to the fixed window alone (%)",
+            "row row",
         ),
     }
     points = _layer({**POINT, "size": 80}, shown, name="points")

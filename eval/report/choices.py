@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ..json_values import attributes
-from ..lab.comparison.cores import MACHINE, MM2, PUBLISHED, UNKNOWN, Core, spread
+from ..lab.comparison.cores import MACHINE, MM2, PUBLISHED, UNKNOWN, Core, Cores, spread
 from ..lab.stages import title
 from .cores import figures_of
-from .ledger_view import Record
+from .ledger_view import Record, Records
 from .metrics import shown
-from .tables import MISSING, SIGN, Cell, Column, Table, line
+from .tables import MISSING, SIGN, Cell, Column, Table, table_of
 
 ROOM = 1.6  # factor by which lines of equal area x time extend beyond the points, on both sides
 
@@ -81,8 +81,8 @@ class Width(NamedTuple):
 
     nbits: int
     work: str  # done by all of its machines
-    machines: Sequence[Core]
-    published: Sequence[Core]  # with the same limits on the modulus
+    machines: Cores
+    published: Cores  # with the same limits on the modulus
 
     def best(self, criterion: Criterion, limit: Limit | None = None) -> Core | None:
         known = [
@@ -99,7 +99,7 @@ class Width(NamedTuple):
         return min(known, key=attrgetter("operation_us"), default=None)
 
 
-def widths(found: Sequence[Core]) -> list[Width]:
+def widths(found: Cores) -> list[Width]:
     """The measured machines, grouped by width, work and stage."""
     made = []
     for nbits, cores in groupby(found, attrgetter("nbits")):
@@ -112,7 +112,7 @@ def widths(found: Sequence[Core]) -> list[Width]:
     return made
 
 
-def table(found: Sequence[Core]) -> Table:
+def table(found: Cores) -> Table:
     """The table of the best machines: a line for each width, with a machine for each criterion."""
     columns = (
         Column("Bits", lambda width: Cell(f"{width.nbits:,}", width.nbits), number=True),
@@ -121,15 +121,14 @@ def table(found: Sequence[Core]) -> Table:
         Column("On", lambda width: width.rival.technology if width.rival else ""),
         Column("Work", "work"),
     )
-    lines = [line(columns, width, {}) for width in widths(found)]
-    return Table(
+    return table_of(
         "choices",
         "The machine to build",
         "Machines for a private operation. All of our machines on one line do the same work at the same "
         "stage in the same library. A published machine has its own technology, and its exponent may differ "
         "in length. The table below lists clocks and protections.",
         columns,
-        lines,
+        ((width, {}) for width in widths(found)),
     )
 
 
@@ -151,23 +150,21 @@ TERMS = (
 )
 
 
-def terms(found: Sequence[Core]) -> Table:
+def terms(found: Cores) -> Table:
     """The table of the work, clock and protections of each machine in the table of choices."""
-    lines = []
-    for width in widths(found):
-        best = [*map(width.best, CRITERIA), width.rival]
-        lines += [
-            line(TERMS, core, {}, f"{width.nbits:,} bits")
-            for core in (*width.machines, *width.published)
-            if core in best
-        ]
-    return Table(
+    best = (
+        (core, {}, f"{width.nbits:,} bits")
+        for width in widths(found)
+        for core in (*width.machines, *width.published)
+        if core in (*map(width.best, CRITERIA), width.rival)
+    )
+    return table_of(
         "terms",
         "Conditions of these figures",
         "Constant time: for all exponents (yes), for exponents of one length, or no. Protections: CRT, "
         f"blinding and the check of the result. {UNKNOWN} or an empty cell: the source does not say.",
         TERMS,
-        lines,
+        best,
     )
 
 
@@ -190,7 +187,7 @@ def _rival(width: Width) -> Cell:
     )
 
 
-def finding(found: Sequence[Core], shown_at: Sequence[int] = (32, 256, 1024, 2048)) -> str:
+def finding(found: Cores, shown_at: Sequence[int] = (32, 256, 1024, 2048)) -> str:
     """Sentences that name the fastest machine of each width, over all stages and lengths of the exponent."""
     fastest: dict[int, tuple[float, str]] = {}
     for width in widths(found):
@@ -209,7 +206,7 @@ def _sentence(width: Width, fastest: Core) -> str:
     return f"{text}."
 
 
-def records(found: Sequence[Core]) -> list[Record]:
+def records(found: Cores) -> Records:
     """Return the data of the chart: machines with an area, lines of equal area x time, and floors."""
     shown_cores = [
         core
@@ -232,7 +229,7 @@ def records(found: Sequence[Core]) -> list[Record]:
     return [*drawn, *_equal(drawn), *_floors(shown_cores, drawn)]
 
 
-def _floors(cores: Sequence[Core], drawn: Sequence[Record]) -> Iterator[Record]:
+def _floors(cores: Cores, drawn: Sequence[Record]) -> Iterator[Record]:
     """Horizontal lines at the area floor of each width with a measured machine, across all times."""
     times = [record["operation_us"] for record in drawn]
     for nbits, least in sorted({(core.nbits, core.floor_um2) for core in cores if core.floor_um2}):

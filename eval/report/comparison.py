@@ -20,13 +20,12 @@ from ..lab.comparison.compare import (
     Side,
     compare,
     label,
-    missing,
 )
 from ..lab.ledger.ledger import Ledger, family_of
 from ..lab.metrics import Metric
 from ..papers.published import Table as PaperTable
 from ..papers.published import papers
-from .ledger_view import Record
+from .ledger_view import Record, Records
 from .metrics import of_paper, shown
 from .published import citation
 from .tables import MISSING, OPERATIONS, Cell, Column, Line, Table, judged, line, own, quotient
@@ -37,9 +36,8 @@ class Compared:
     """Published figures paired with comparable figures of the ledger."""
 
     tables: list[Table] = field(default_factory=list)  # one for each paper
-    records: list[Record] = field(default_factory=list)  # of the chart
+    records: Records = field(default_factory=list)  # of the chart
     citations: list[dict[str, str]] = field(default_factory=list)  # of the published figures
-    wanted: int = 0  # points that have not been measured
 
 
 def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
@@ -53,8 +51,6 @@ def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
         if isinstance(item, Comparison)
         and (not asked or any(side.name.removeprefix("procxcel-") in asked for side in item.sides))
     ]
-    left = missing(found, stale=False)
-    result.wanted = len(left.quick) + len(left.long)
     for paper in papers():
         own = [comparison for comparison in found if comparison.figure.paper == paper.number]
         lines = [
@@ -126,12 +122,12 @@ class _Shown(NamedTuple):
 
     def times(self, side: Side | None) -> Cell:
         """The ratio to the published figure."""
-        if side is None or side.value is None or side.row is None:
+        if side is None or side.row is None:
             return MISSING
         comparison = self.of
         figure, basis = comparison.figure, comparison.basis
         return quotient(
-            side.value if comparison.ratio(side) is not None else None,
+            None if comparison.ratio(side) is None else side.value,
             comparison.value,
             _upper(comparison, side),
             close=CLOSE_TO_A_MEAN if figure.operation == "mean" else CLOSE,

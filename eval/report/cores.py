@@ -10,13 +10,13 @@ from ..designs.interfaces import DEFAULT, UNIT
 from ..designs.system_catalogue import HARDWARE
 from ..json_values import attributes
 from ..lab.comparison import league
-from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
+from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, Cores, cores
 from ..lab.comparison.league import Agreement, Entry
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
-from .ledger_view import Record
+from .ledger_view import Record, Records
 from .metrics import shown
-from .tables import MISSING, SIGN, Cell, Column, Table, line, own
+from .tables import MISSING, SIGN, Cell, Column, Table, own, table_of
 
 ROOM = 1.5  # factor by which a floor line extends beyond the points of its width, on both sides
 
@@ -36,7 +36,7 @@ def found(ledger: Ledger, asked: Sequence[str] = (), kit: str = "") -> list[Core
     ]
 
 
-def measured(found: Sequence[Core]) -> list[Core]:
+def measured(found: Cores) -> list[Core]:
     """Return our unmarked cores with an area; none unless a multiplier alone is among them."""
     own = [core for core in found if core.measured and not core.marks]
     return own if any(core.part == MULTIPLIER for core in own) else []
@@ -67,18 +67,9 @@ COLUMNS = (
 )
 
 
-def table(found: Sequence[Core]) -> Table:
+def table(found: Cores) -> Table:
     """The table of cores, grouped by width and limits on the modulus."""
-    lines = [
-        line(
-            COLUMNS,
-            product,
-            attributes(product, "family", "nbits"),
-            f"{product.nbits:,} bits {product.limits}".strip(),
-        )
-        for product in _of_products(found)
-    ]
-    return Table(
+    return table_of(
         "cores",
         "What a product costs",
         "Multipliers alone, and machines without a separate multiplier, each at the clock shown. Cores "
@@ -87,18 +78,25 @@ def table(found: Sequence[Core]) -> Table:
         "occupies half a selecting gate and half a full adder of the library for one clock. `modexlab "
         "compare cores` adds private operations and published figures.",
         COLUMNS,
-        lines,
+        (
+            (
+                product,
+                attributes(product, "family", "nbits"),
+                f"{product.nbits:,} bits {product.limits}".strip(),
+            )
+            for product in _of_products(found)
+        ),
     )
 
 
-def _of_products(found: Sequence[Core]) -> list[Core]:
+def _of_products(found: Cores) -> list[Core]:
     return sorted(
         (core for core in found if core.area_time is not None),
         key=lambda core: (core.nbits, core.limits, core.part != MULTIPLIER, core.product_ns),
     )
 
 
-def records(found: Sequence[Core]) -> list[Record]:
+def records(found: Cores) -> Records:
     """Chart data: the cores, and a floor line for each width."""
     made = _of_products(found)
     drawn = [
@@ -108,8 +106,9 @@ def records(found: Sequence[Core]) -> list[Record]:
             "label": product.name,
             "name": f"{product.name}, {product.nbits:,}",
             "setup": title(product.stage),
-            **attributes(product, "row", "family", "nbits"),
-            **attributes(product, "product_ns", "area_um2", "area_time", "floor_ratio"),
+            **attributes(
+                product, "row", "family", "nbits", "product_ns", "area_um2", "area_time", "floor_ratio"
+            ),
             **({"stale": True} if product.stale else {}),
         }
         for product in made
@@ -117,7 +116,7 @@ def records(found: Sequence[Core]) -> list[Record]:
     return [*drawn, *_floors(made)]
 
 
-def _floors(made: Sequence[Core]) -> Iterator[Record]:
+def _floors(made: Cores) -> Iterator[Record]:
     """Lines of constant area x time, one for each width, across the times of its points."""
     for nbits, found in groupby(made, lambda core: core.nbits):
         points = [core for core in found if core.cell_um2 and core.period_ns]
@@ -141,7 +140,7 @@ def _floors(made: Sequence[Core]) -> Iterator[Record]:
 # ---- the same cores with every kit
 
 
-def _number(head: str, value: Callable[[Any], float | int | None], unit: str = "") -> Column:
+def _number(head: str, value: Callable[[Any], float | None], unit: str = "") -> Column:
     def cell(item: Any) -> Cell:
         found = value(item)
         return MISSING if found is None else Cell(shown(found), found)
@@ -184,10 +183,7 @@ RANKINGS = (
 
 def nodes(entries: Sequence[Entry]) -> Table:
     """The table of each core with each kit at each corner."""
-    lines = [
-        line(NODES, entry, {"nbits": entry.core.nbits}, f"{entry.core.nbits:,} bits") for entry in entries
-    ]
-    return Table(
+    return table_of(
         "nodes",
         "The same cores with every cell library",
         "The same Verilog, operands and tests, after synthesis with estimated wires. The clock period is the "
@@ -195,18 +191,18 @@ def nodes(entries: Sequence[Entry]) -> Table:
         "thousands of NAND2 gates of the library. FO4: the delay of the library's inverter driving four "
         "copies of itself, at that corner.",
         NODES,
-        lines,
+        ((entry, {"nbits": entry.core.nbits}, f"{entry.core.nbits:,} bits") for entry in entries),
     )
 
 
 def rankings(held: Sequence[Agreement]) -> Table:
     """The table of how well the ranking with the default kit predicts those with other kits."""
-    return Table(
+    return table_of(
         "rankings",
         f"Rankings compared with that of {league.base()}",
         "Kendall's τ is 1 if two rankings agree, and -1 if one is the reverse of the other. The last column "
         "is the range over the cores of area × time in units of the library, divided by that of the same "
         f"core with {league.base()}.",
         RANKINGS,
-        [line(RANKINGS, item, {"nbits": item.nbits}) for item in held],
+        ((item, {"nbits": item.nbits}) for item in held),
     )

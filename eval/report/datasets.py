@@ -9,19 +9,19 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter, itemgetter
 
 from ...fl.errors import BadInput
 from ..designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ..designs.workload_names import DECRYPT, ENCRYPT
 from ..designs.workload_names import EXPONENTS as LEAKAGE
+from ..grouping import grouped
 from ..json_values import attributes
 from ..lab.comparison.compare import STALE
 from ..lab.point import Point
 from ..lab.stages import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
-from .ledger_view import SILICON, Entries, Entry, Record
+from .ledger_view import SILICON, Entries, Entry, Record, Records
 from .metrics import AXES
 from .palette import PARTS, is_family
 from .published import Machine, sources
@@ -51,7 +51,7 @@ def _of_machine(machine: Machine) -> Record:
     return {"p": machine.number, **attributes(machine, *OF_ALL), "setup": "published"}
 
 
-def points(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
+def points(entries: Entries, machines: Iterable[Machine]) -> Records:
     """All measurements, and the published machines with at least two of the metrics of the axes.
 
     Runs of many random exponents are excluded because their totals are not the cost of an operation. `off`
@@ -77,7 +77,7 @@ def points(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
     return records
 
 
-def widths(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
+def widths(entries: Entries, machines: Iterable[Machine]) -> Records:
     """Cycles of machines alone, with default parameters, for public and private operations."""
     records = [
         {
@@ -103,14 +103,14 @@ def widths(entries: Entries, machines: Iterable[Machine]) -> list[Record]:
     return records
 
 
-def grown(entries: Entries) -> list[Record]:
+def grown(entries: Entries) -> Records:
     """Machines with an area at two or more widths; no whole systems."""
-    found: dict[tuple[Any, ...], list[Record]] = {}
-    for entry in entries:
-        if entry.stage in SILICON and entry.operation != LEAKAGE and entry.interface != SYSTEM:
-            values = {name: entry.value(name) for name in GROWING}
-            line = (entry.label, entry.interface, entry.stage, entry.operation)
-            found.setdefault(line, []).append({**basics(entry), "row": entry.first.id, **values})
+    records = (
+        {**basics(entry), "row": entry.first.id, **{name: entry.value(name) for name in GROWING}}
+        for entry in entries
+        if entry.stage in SILICON and entry.operation != LEAKAGE and entry.interface != SYSTEM
+    )
+    found = grouped(records, itemgetter("label", "interface", "stage", "operation"))
     several = (line for line in found.values() if len({record["nbits"] for record in line}) > 1)
     return sorted(itertools.chain.from_iterable(several), key=itemgetter("nbits"))
 
@@ -122,17 +122,20 @@ def chips(entries: Entries) -> list[Entry]:
     """The netlists and layouts that are shown individually: for each machine and stage the one with the least
     area x time, fresh ones preferred. There are at most MOST_CHIPS, default parameters first.
     """
-    best: dict[tuple[Any, ...], tuple[tuple[bool, float], Entry]] = {}
-    for entry in entries:
-        area, time = entry.value("area_um2"), entry.value("time_ns")
-        if entry.stage in SILICON and not entry.marks and area is not None and time is not None:
-            machine, cost = (
-                (entry.label, entry.nbits, entry.interface, entry.stage),
-                (entry.stale, area * time),
-            )
-            if machine not in best or cost < best[machine][0]:
-                best[machine] = cost, entry
-    return sorted((entry for _, entry in best.values()), key=lambda entry: bool(entry.settings))[:MOST_CHIPS]
+
+    def cost(entry: Entry) -> tuple[bool, float]:
+        return entry.stale, (entry.value("area_um2") or 0) * (entry.value("time_ns") or 0)
+
+    able = (
+        entry
+        for entry in entries
+        if entry.stage in SILICON
+        and not entry.marks
+        and None not in (entry.value("area_um2"), entry.value("time_ns"))
+    )
+    machines = grouped(able, attrgetter("label", "nbits", "interface", "stage")).values()
+    best = (min(found, key=cost) for found in machines)
+    return sorted(best, key=lambda entry: bool(entry.settings))[:MOST_CHIPS]
 
 
 def lines(entries: Entries) -> dict[int, str]:
@@ -160,7 +163,7 @@ def _dated(name: str, entry: Entry) -> str:
     return f"{name} ({STALE})" if entry.stale and STALE not in name else name
 
 
-def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple[list[Record], list[str]]:
+def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple[Records, list[str]]:
     """Return the area of each measurement by classes of modules, and the classes, multipliers first."""
     pieces = {}
     chosen = {entry.measurement: entry for entry in entries if entry.measurement in names}
@@ -178,7 +181,7 @@ def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple
     multipliers = sorted({name for parts in pieces.values() for name in parts} - shares.keys())
     others = sorted(shares, key=lambda name: (name not in leading, -shares[name]))[: len(PARTS)]
     classes = [*multipliers, *others, OTHER]
-    records: list[Record] = []
+    records: Records = []
     for place, number in enumerate(sorted(pieces, key=lambda number: -wholes[number])):
         entry = chosen[number]
         together: Pieces = {}
@@ -187,9 +190,15 @@ def areas(entries: Entries, names: Mapping[int, str], details: Details) -> tuple
         records += (
             {
                 **basics(entry),
-                **{"operation": "", "name": names[number], "order": place, "row": entry.source("area_um2")},
-                **{"part": name, "rank": classes.index(name), "units": len(part)},
-                **{"area_um2": sum(part), "share": sum(part) / wholes[number]},
+                "operation": "",
+                "name": names[number],
+                "order": place,
+                "row": entry.source("area_um2"),
+                "part": name,
+                "rank": classes.index(name),
+                "units": len(part),
+                "area_um2": sum(part),
+                "share": sum(part) / wholes[number],
             }
             for name, part in together.items()
         )
@@ -200,10 +209,7 @@ def _pieces(modules: Sequence[Record], family: str, top_level: str = TOP) -> Pie
     """Areas of modules by class. Large modules are split into their submodules, but multipliers are not."""
     by_path = {module["path"]: module for module in modules}
     top, whole = by_path[""]["module"], by_path[""]["area_um2"]
-    children: dict[str, list[str]] = {}
-    for path in by_path:
-        if path:
-            children.setdefault(path.rpartition(".")[0], []).append(path)
+    children = grouped(filter(None, by_path), lambda path: path.rpartition(".")[0])
     found: Pieces = {}
 
     def take(path: str) -> None:
@@ -223,7 +229,7 @@ def _pieces(modules: Sequence[Record], family: str, top_level: str = TOP) -> Pie
     return found
 
 
-def paths(entries: Entries, names: Mapping[int, str], details: Details) -> list[Record]:
+def paths(entries: Entries, names: Mapping[int, str], details: Details) -> Records:
     """The longest path and the clock of each measurement."""
     records = []
     for number, entry in {entry.measurement: entry for entry in entries}.items():
@@ -240,13 +246,11 @@ def through(path: Record) -> str:
     """The outermost modules on a path; the elements of a list are merged."""
     modules = [module for module in path.get("modules", []) if module]
     outer = [item for item in modules if not any(item.startswith(f"{other}.") for other in modules)]
-    rows: dict[str, list[str]] = {}
-    for item in outer:
-        rows.setdefault(INDEX.sub("", item), []).append(item)
+    rows = grouped(outer, lambda item: INDEX.sub("", item))
     return ", ".join(f"{name}__*" if len(set(found)) > 1 else found[0] for name, found in rows.items())
 
 
-def energies(entries: Entries, names: Mapping[int, str], machines: Iterable[Machine]) -> list[Record]:
+def energies(entries: Entries, names: Mapping[int, str], machines: Iterable[Machine]) -> Records:
     """The bars of the energy of each operation, without and with glitches, and the published energies."""
     records = []
     papers = {
@@ -270,26 +274,24 @@ def energies(entries: Entries, names: Mapping[int, str], machines: Iterable[Mach
     return _ordered(records, "whole")
 
 
-def leakage(entries: Entries, details: Details) -> list[Record]:
+def leakage(entries: Entries, details: Details) -> Records:
     """The cycles of every exponentiation in workloads of many exponents of one length."""
-    records: list[Record] = []
-    counted: dict[str, Entry] = {}
+    records: Records = []
 
     def worse(entry: Entry) -> tuple[bool, bool]:
         return entry.stage == FORMULA, entry.stale
 
-    def exponents(entry: Entry) -> list[Record]:
+    def exponents(entry: Entry) -> Records:
         """The exponentiations of an entry."""
         found = (
             details.get(entry.measurement, {}).get("exponentiations") if entry.operation == LEAKAGE else []
         )
         return found or []
 
-    for entry in entries:  # simulations are preferred to formulas, then fresh entries to stale ones
-        name = f"{entry.label}, {entry.nbits} bits"
-        if exponents(entry) and (name not in counted or worse(entry) <= worse(counted[name])):
-            counted[name] = entry
-    for name, entry in counted.items():
+    designs = grouped(filter(exponents, entries), lambda entry: f"{entry.label}, {entry.nbits} bits")
+    for name, found in designs.items():
+        # simulations are preferred to formulas, then fresh entries to stale ones, then later ones
+        entry = min(reversed(found), key=worse)
         runs = exponents(entry)
         counts = [run["cycles"] for run in runs]
         mean = sum(counts) / len(counts)
@@ -300,7 +302,10 @@ def leakage(entries: Entries, details: Details) -> list[Record]:
             promised = "" if point.design is None else point.machine.promises.word
         one = {
             **basics(entry),
-            **{"operation": "", "name": _dated(name, entry), "verdict": verdict, "promised": promised},
+            "operation": "",
+            "name": _dated(name, entry),
+            "verdict": verdict,
+            "promised": promised,
             "kind": BY_FORMULA if entry.stage == FORMULA else verdict,
             "spread": (max(counts) - min(counts)) / mean,
             "row": entry.source("cycles"),
@@ -312,7 +317,7 @@ def leakage(entries: Entries, details: Details) -> list[Record]:
     return _ordered(records, "spread")
 
 
-def _ordered(records: list[Record], name: str) -> list[Record]:
+def _ordered(records: Records, name: str) -> Records:
     """The records sorted by a field, each with the position of its line in `order`."""
     ordered = sorted(records, key=itemgetter(name))
     return [{**record, "order": place} for place, record in enumerate(ordered)]

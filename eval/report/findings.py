@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...flow.prove.report import REFUTED
 from ..designs.interfaces import UNIT
+from ..grouping import grouped
 from ..lab.comparison import league
 from ..lab.verdicts import FAULTS, LEAKAGE
 from . import protections
 from .charts import DEPENDS, SHARES
 from .datasets import GROWING
-from .ledger_view import Record
+from .ledger_view import Record, Records
 from .metrics import METRICS, shown
 from .palette import is_family
 from .tables import OPERATIONS, Table
@@ -27,10 +28,15 @@ WORDS: dict[str, str] = {REFUTED: "disproved"}
 EQUAL = 0.005  # a ratio to a published figure this close to 1 counts as equal
 
 
-def _ends(records: Iterable[Record], name: str) -> tuple[Record, Record]:
+def _ends(records: Iterable[Record], key: Callable[[Record], Any]) -> tuple[Record, Record]:
     """The records with the least and the greatest value of a figure."""
-    found = sorted(records, key=itemgetter(name))
+    found = sorted(records, key=key)
     return found[0], found[-1]
+
+
+def _extremes(records: Iterable[Record], name: str, text: Callable[[Any], str]) -> str:
+    """The least and the greatest value of a figure, each with the name of its record."""
+    return " to ".join(f"{text(end[name])} ({end['name']})" for end in _ends(records, itemgetter(name)))
 
 
 def column(table: Table, head: str) -> list[Any]:
@@ -52,10 +58,14 @@ def _best(content: Content) -> str:
 
 def _fronts(content: Content) -> str:
     """The area-time front of the group with the most points."""
-    groups: dict[str, list[Record]] = {}
-    for record in content.data["points"]:
-        if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns"):
-            groups.setdefault(record["group"], []).append(record)
+    groups = grouped(
+        (
+            record
+            for record in content.data["points"]
+            if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns")
+        ),
+        itemgetter("group"),
+    )
     if not groups:
         return ""
     group, points = max(groups.items(), key=lambda item: len(item[1]))
@@ -69,7 +79,7 @@ def _fronts(content: Content) -> str:
     return f"{group}: {len(front)} of {len(points)} points are Pareto-optimal in area and time: {names}."
 
 
-def _cells(table: Table, head: str) -> list[Record]:
+def _cells(table: Table, head: str) -> Records:
     """The values of a column, each with the name of its line."""
     cells = zip(table.lines, column(table, head), strict=True)
     return [
@@ -82,11 +92,11 @@ def _designs(content: Content) -> str:
     text = f"{shown(len(table.lines))} designs and settings have cycle counts"
     if not (areas := _cells(table, "Area")):
         return f"{text}, but none has an area."
-    least, most = _ends(areas, "value")
-    return (
-        f"{text}; their areas range from {shown(least['value'])} µm² ({least['name']}) to "
-        f"{shown(most['value'])} µm² ({most['name']})."
-    )
+    return f"{text}; their areas range from {_extremes(areas, 'value', _area_text)}."
+
+
+def _area_text(value: float) -> str:
+    return f"{shown(value)} µm²"
 
 
 def _others(content: Content) -> str:
@@ -99,7 +109,7 @@ def _cores(content: Content) -> str:
     found = [record for record in content.data["cores"] if record["kind"] == "core"]
     counts = Counter(record["nbits"] for record in found)
     nbits = max(counts, key=lambda width: (counts[width], width))
-    least, most = _ends([one for one in found if one["nbits"] == nbits], "area_time")
+    least, most = _ends([one for one in found if one["nbits"] == nbits], itemgetter("area_time"))
     return (
         f"At {nbits:,} bits {least['label']} has the lowest area × time per product, "
         f"{shown(least['area_time'])} mm² ns, and {most['label']} the highest, "
@@ -130,26 +140,28 @@ def _widths(content: Content) -> str:
     """The factors by which cycles, area, time and energy grow when the width doubles."""
     parts = []
     for metric, name in (("cycles", "widths"), *((name, "grown") for name in GROWING)):
-        lines: dict[str, list[tuple[int, float]]] = {}
-        for record in content.data[name]:
-            if record.get(metric) and record["operation"] == OPERATIONS[1] and "m" in record:
-                key = f"{record['label']}, {record['stage']}, {record['interface']}"
-                lines.setdefault(key, []).append((record["nbits"], record[metric]))
+        private = (
+            record
+            for record in content.data[name]
+            if record.get(metric) and record["operation"] == OPERATIONS[1] and "m" in record
+        )
+        lines = grouped(private, itemgetter("label", "stage", "interface")).values()
+        ends = (_ends(line, itemgetter("nbits", metric)) for line in lines)
         factors = [
-            (last / first) ** (1 / math.log2(wide / narrow))
-            for line in lines.values()
-            for (narrow, first), (wide, last) in [(min(line), max(line))]
-            if wide > narrow
+            (last[metric] / first[metric]) ** (1 / math.log2(last["nbits"] / first["nbits"]))
+            for first, last in ends
+            if last["nbits"] > first["nbits"]
         ]
         if factors:
             between = " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(factors), max(factors))))
             parts.append(f"{METRICS[metric].title.lower()} by {between}")
     if not parts:
         return ""
-    return f"For a private operation, doubling the width multiplies {_listed(parts)}."
+    return f"For a private operation, doubling the width multiplies {listed(parts)}."
 
 
-def _listed(words: Sequence[str]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -158,12 +170,10 @@ def _interfaces(content: Content) -> str:
     """The cycles and the area that each interface adds to the machine alone."""
     parts = []
     for what, of in (("cycles", attrgetter("time")), ("areas", attrgetter("area"))):
-        added: dict[str, list[float]] = {}
-        for step in content.interfaces:
-            if of(step).value is not None and step.first.interface != UNIT:
-                added.setdefault(step.first.behind, []).append(of(step).value)
-        costs = [f"{_range(values)} {name}" for name, values in added.items()]
-        parts += [f"{what} change by {_listed(costs)}"] if costs else []
+        behind = (step for step in content.interfaces if step.first.interface != UNIT)
+        added = grouped((step for step in behind if of(step).value is not None), attrgetter("first.behind"))
+        costs = [f"{_range([of(step).value for step in same])} {name}" for name, same in added.items()]
+        parts += [f"{what} change by {listed(costs)}"] if costs else []
     return f"Compared with the machine alone, {'; '.join(parts)}." if parts else ""
 
 
@@ -181,19 +191,12 @@ def _area(content: Content) -> str:
     shares = [{"name": name, "share": share} for name, share in multipliers.items()]
     if not shares:
         return "No machine here has its multiplier in a separate module."
-    least, most = _ends(shares, "share")
-    return (
-        f"Multipliers take {least['share']:.0%} ({least['name']}) to {most['share']:.0%} ({most['name']}) of "
-        f"the area of {len(shares)} of {len(whole)} machines."
-    )
+    taken = _extremes(shares, "share", "{:.0%}".format)
+    return f"Multipliers take {taken} of the area of {len(shares)} of {len(whole)} machines."
 
 
 def _critical(content: Content) -> str:
-    least, most = _ends(content.data["paths"], "path_ns")
-    return (
-        f"Longest paths range from {least['path_ns']:.2f} ns ({least['name']}) to {most['path_ns']:.2f} ns "
-        f"({most['name']})."
-    )
+    return f"Longest paths range from {_extremes(content.data['paths'], 'path_ns', '{:.2f} ns'.format)}."
 
 
 def _energy(content: Content) -> str:
@@ -208,25 +211,22 @@ def _energy(content: Content) -> str:
     ]
     if not shares:
         return ""
-    least, most = _ends(shares, "more")
-    return (
-        f"Glitches add {least['more']:.0%} ({least['name']}) to {most['more']:.0%} ({most['name']}) to the "
-        "glitch-free energy of an operation."
-    )
+    added = _extremes(shares, "more", "{:.0%}".format)
+    return f"Glitches add {added} to the glitch-free energy of an operation."
 
 
 def _leakage(content: Content) -> str:
     """The attacks that succeed, and the designs whose cycles depend on the exponent."""
-    outcomes: dict[str, list[bool]] = {}
-    for item in content.attacked:
-        outcomes.setdefault(item.kind, []).append(not item.verdict.startswith("no "))
     words = {LEAKAGE: "leakage tests find a leak", FAULTS: "fault campaigns release wrong results"}
-    parts = [f"{sum(found)} of {len(found)} {words[kind]}" for kind, found in outcomes.items()]
+    parts = []
+    for kind, found in grouped(content.attacked, attrgetter("kind")).items():
+        succeeded = sum(not item.verdict.startswith("no ") for item in found)
+        parts.append(f"{succeeded} of {len(found)} {words[kind]}")
     verdicts = {record["name"]: record["verdict"] for record in content.data["leakage"]}
     if verdicts:
         leaking = sum(verdict == DEPENDS for verdict in verdicts.values())
         parts.append(f"the cycles of {leaking} of {len(verdicts)} designs depend on the exponent")
-    return f"{_listed(parts)[:1].upper()}{_listed(parts)[1:]}." if parts else ""
+    return f"{listed(parts)[:1].upper()}{listed(parts)[1:]}." if parts else ""
 
 
 def _protections(content: Content) -> str:
@@ -234,7 +234,7 @@ def _protections(content: Content) -> str:
     nbits = protections.SHOWN_NBITS
     base, *others = content.programs
     costs = [f"{program.cycles[nbits] / base.cycles[nbits] - 1:+.0%} ({program.name})" for program in others]
-    text = f"At {nbits:,} bits, compared with the fixed window alone, cycles change by {_listed(costs)}"
+    text = f"At {nbits:,} bits, compared with the fixed window alone, cycles change by {listed(costs)}"
     chips = [program.silicon for program in content.programs if program.silicon is not None]
     areas = [chip.value(protections.AREA) or 0 for chip in chips]
     if len(areas) > 1:
@@ -246,17 +246,14 @@ def _protections(content: Content) -> str:
 def _proofs(content: Content) -> str:
     verdicts = Counter(verdict.verdict for proven in content.proven for verdict in proven.verdicts)
     counts = [f"{shown(count)} are {WORDS.get(name, name)}" for name, count in verdicts.most_common()]
-    return f"Of {shown(verdicts.total())} checks of {len(content.proven)} designs, {_listed(counts)}."
+    return f"Of {shown(verdicts.total())} checks of {len(content.proven)} designs, {listed(counts)}."
 
 
 def _layouts(content: Content) -> str:
     if "layouts" not in content.tables:
         return ""
-    least, most = _ends(_cells(content.tables["layouts"], "Cells"), "value")
-    return (
-        f"Cell areas of the layouts range from {shown(least['value'])} µm² ({least['name']}) to "
-        f"{shown(most['value'])} µm² ({most['name']})."
-    )
+    areas = _cells(content.tables["layouts"], "Cells")
+    return f"Cell areas of the layouts range from {_extremes(areas, 'value', _area_text)}."
 
 
 def _marked(content: Content) -> str:

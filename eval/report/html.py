@@ -17,8 +17,8 @@ from ..lab.stages import FORMULA, STAGES
 from .charts import ENDS, LABELS, Chart, config
 from .datasets import GROWING, LEAKAGE, through
 from .findings import finding
-from .ledger_view import INTERFACES, Entry, Record, names_of_metrics, unit_of
-from .metrics import AXES, METRICS, metric, shown
+from .ledger_view import INTERFACES, Entry, Record, Records, metric_of, names_of_metrics
+from .metrics import AXES, METRICS, shown
 from .palette import look, style_sheet, variable
 from .published import citation
 from .sections import Content
@@ -163,7 +163,7 @@ def packed(records: Sequence[Record]) -> Record:
 def _data(content: Content, charts: Sequence[Chart]) -> Record:
     metrics = {}
     for name in (*METRICS, *names_of_metrics(content.entries)):
-        known = metric(name, unit_of(name, content.entries))
+        known = metric_of(name, content.entries)
         metrics[name] = {**attributes(known, "head", "title"), "unit": known.shown_unit}
     rows = {row.id: row for entry in content.entries for row in entry.rows.values()}
     figures = [
@@ -193,7 +193,7 @@ def _data(content: Content, charts: Sequence[Chart]) -> Record:
     }
 
 
-def _columns(content: Content) -> list[Record]:
+def _columns(content: Content) -> Records:
     """The columns of the table of all figures."""
     titles = {
         "label": "Design",
@@ -206,13 +206,13 @@ def _columns(content: Content) -> list[Record]:
         {"name": name, "head": title, "unit": "", "number": name == "nbits"} for name, title in titles.items()
     ]
     for name in names_of_metrics(content.comparable):
-        known = metric(name, unit_of(name, content.comparable))
+        known = metric_of(name, content.comparable)
         unit = known.shown_unit if known.shown_unit != known.title.lower() else ""
         made.append({"name": name, "head": known.title, "unit": unit, "number": True, "metric": True})
     return made
 
 
-def _measurements(content: Content) -> list[Record]:
+def _measurements(content: Content) -> Records:
     """The description of each measurement in its panel, without its figures."""
     return [
         {
@@ -292,10 +292,9 @@ def _footer(content: Content) -> str:
 def _filters(content: Content) -> list[Filter]:
     """The filters with more than one value, in their initial state."""
     entries = content.comparable or content.entries
-    known = ("encrypt", *OPERATIONS)
     operations = sorted(
         {entry.operation for entry in entries} - {"", LEAKAGE},
-        key=lambda name: (known.index(name) if name in known else len(known), name),
+        key=lambda name: ([*OPERATIONS, name].index(name), name),
     )
     first = content.opening._asdict() if content.opening is not None else {}
     there = {name: {str(getattr(entry, name)) for entry in entries} for name in ("interface", "stage")}

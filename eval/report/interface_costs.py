@@ -10,10 +10,11 @@ from typing import NamedTuple
 from ..designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ..designs.system_catalogue import HARDWARE
 from ..designs.workload_names import DECRYPT, ENCRYPT, PRODUCT
+from ..grouping import grouped
 from ..json_values import attributes
 from ..lab.stages import FLOW, RTL
-from .ledger_view import INTERFACES, Entries, Entry, Record
-from .tables import MISSING, Cell, Column, Table, figures, line
+from .ledger_view import INTERFACES, Entries, Entry, Records
+from .tables import MISSING, Cell, Column, Table, figures, table_of
 
 AREA = "area_um2"
 ORDER = (UNIT, *(name for name in INTERFACES if name not in (UNIT, SYSTEM)), SYSTEM)
@@ -52,14 +53,12 @@ def steps(entries: Entries) -> list[Step]:
     """The machines with cycles of a decryption behind at least three interfaces, each with its area at the
     clock that most of its interfaces share.
     """
-    machines: dict[tuple[str, int], dict[str, list[Entry]]] = {}
-    for entry in entries:
-        if entry.stage in (*RTL, FLOW):
-            machine = entry.label.removeprefix(HARDWARE), entry.nbits
-            machines.setdefault(machine, {}).setdefault(entry.interface, []).append(entry)
+    kept = (entry for entry in entries if entry.stage in (*RTL, FLOW))
+    machines = grouped(kept, lambda entry: (entry.nbits, entry.label.removeprefix(HARDWARE)))
     made: list[Step] = []
-    for _, found in sorted(machines.items(), key=lambda item: (item[0][1], item[0][0])):
-        netlists = [entry for own in found.values() for entry in own if entry.value(AREA) is not None]
+    for _, same in sorted(machines.items()):
+        found = grouped(same, attrgetter("interface"))
+        netlists = [entry for entry in same if entry.value(AREA) is not None]
         clocks = Counter(
             clock
             for clock, _ in {
@@ -101,16 +100,7 @@ COLUMNS = (
 
 def table(found: Sequence[Step]) -> Table:
     """The table of costs: a line for each interface of a machine."""
-    lines = [
-        line(
-            COLUMNS,
-            step,
-            attributes(step.first, "family", "nbits"),
-            f"{step.name}, {step.first.nbits:,} bits",
-        )
-        for step in found
-    ]
-    return Table(
+    return table_of(
         "interfaces",
         "From the multiplier to the processor",
         "The same machine behind each interface. Behind registers and AXI4-Lite, cycles include the transfer "
@@ -118,11 +108,14 @@ def table(found: Sequence[Step]) -> Table:
         "use the operands of paper 001, on which the cycles of some machines depend. All areas of a machine "
         "are at one clock. +: compared with the machine alone.",
         COLUMNS,
-        lines,
+        (
+            (step, attributes(step.first, "family", "nbits"), f"{step.name}, {step.first.nbits:,} bits")
+            for step in found
+        ),
     )
 
 
-def records(found: Sequence[Step]) -> list[Record]:
+def records(found: Sequence[Step]) -> Records:
     """The data of the chart: the area behind each interface."""
     return [
         {

@@ -9,9 +9,9 @@ from typing import Any
 
 from ..assurance.attacks.leakage import Assessment
 from ..assurance.attacks.welch import HALVES, THRESHOLD, Point
+from . import render_png
 from .charts import SCHEMA, Spec
 from .palette import light
-from .render_png import SCALE, WIDTH, headed, printed
 
 FORMATS = ("png", "svg", "html")
 HALF_NAMES = ("first half", "second half")
@@ -50,8 +50,14 @@ def specification(assessment: Assessment, title: str) -> Spec:
     ]
     return {
         "$schema": SCHEMA,
-        **{"width": WIDTH, "height": HEIGHT, "config": printed()},
-        "title": {**headed(title), "subtitle": f"dashed: {THRESHOLD}{said}", "subtitleColor": light("ink-2")},
+        "width": render_png.WIDTH,
+        "height": HEIGHT,
+        "config": render_png.printed(),
+        "title": {
+            **render_png.headed(title),
+            "subtitle": f"dashed: {THRESHOLD}{said}",
+            "subtitleColor": light("ink-2"),
+        },
         "layer": [
             {"data": {"values": values}, "mark": mark, "encoding": encoding}
             for values, mark, encoding in shown
@@ -61,14 +67,12 @@ def specification(assessment: Assessment, title: str) -> Spec:
 
 def drawn(assessment: Assessment, title: str, format: str) -> bytes:
     """The chart as PNG, as SVG, or as a self-contained HTML page."""
+    spec = specification(assessment, title)
+    if format != "html":
+        return render_png.drawn(spec, format)
     import vl_convert
 
-    spec = specification(assessment, title)
-    if format == "html":
-        return vl_convert.vegalite_to_html(spec, bundle=True).encode()
-    if format == "svg":
-        return vl_convert.vegalite_to_svg(spec).encode()
-    return vl_convert.vegalite_to_png(spec, scale=SCALE)
+    return vl_convert.vegalite_to_html(spec, bundle=True).encode()
 
 
 def _spans(assessment: Assessment) -> list[dict[str, Any]]:

@@ -16,9 +16,10 @@ from ..lab.comparison.compare import STALE
 from ..lab.flow_settings import FLOW_DEFAULTS
 from ..lab.ledger.ledger import Row
 from ..lab.point import Point
-from .metrics import METRICS, metric
+from .metrics import METRICS, Metric, metric
 
 Record = dict[str, Any]  # flat, with strings and numbers as values
+Records = list[Record]
 INTERFACES = interfaces.titles()
 SILICON = (stages.LAYOUT, stages.FLOW)  # stages with an area in square micrometres, the preferred one first
 
@@ -120,7 +121,7 @@ class Entry:
         except BadInput:  # of a design that no longer exists
             return 0
 
-    def value(self, name: str) -> float | int | None:
+    def value(self, name: str) -> float | None:
         """A figure; None if it was not measured."""
         if name in self.rows:
             return self.rows[name].value
@@ -165,6 +166,6 @@ def names_of_metrics(entries: Entries) -> list[str]:
     return [*(name for name in METRICS if name in found), *sorted(found - METRICS.keys())]
 
 
-def unit_of(name: str, entries: Entries) -> str:
-    """The unit of a metric; for one that the report does not know, the unit in its rows."""
-    return metric(name, next((entry.rows[name].unit for entry in entries if name in entry.rows), "")).unit
+def metric_of(name: str, entries: Entries) -> Metric:
+    """The metric with this name; one that the report does not know has the unit of its rows."""
+    return metric(name, next((entry.rows[name].unit for entry in entries if name in entry.rows), ""))

@@ -33,7 +33,7 @@ def of_paper(name: str, unit: str = "") -> Metric:
     return metrics.METRICS.get(name) or metric(name, unit)
 
 
-def shown(value: float | int | None) -> str:
+def shown(value: float | None) -> str:
     """A number for a reader: counts whole, measured values with three digits; `-` for none."""
     if value is None:
         return "-"

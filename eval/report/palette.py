@@ -50,8 +50,14 @@ FAMILIES = (  # a row for each colour of SERIES; families of one row differ in s
     ("software",),
 )
 SHAPES = (
-    *("circle", "square", "triangle-up", "diamond", "cross"),
-    *("triangle-down", "triangle-right", "triangle-left"),
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
 )
 DASHES = ([1, 0], [6, 3], [2, 2])  # lines of the first family of a colour, of the second, of all others
 SHAPE_STEP = 3  # between families of one colour; coprime to the number of shapes

@@ -17,25 +17,22 @@ KINDS = {  # artifact: what it shows
     "density.png": "Cells and wires by area.",
 }
 NO_WIRES = "It has no wires because the setting detailed=false leaves out detailed routing."
-TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 class Picture(NamedTuple):
-    """An image with its caption. Large ones span the whole width."""
+    """A picture of a layout with its caption. Large ones span the whole width."""
 
     file: str  # the file name, if it is written to disk
     title: str
     caption: str
     content: bytes
-    entry: Entry | None = None
-    command: str = ""
-    large: bool = False
+    entry: Entry
+    large: bool
 
     @property
     def uri(self) -> str:
         """The image as a data URI, for the self-contained page."""
-        kind = TYPES[self.file[self.file.rindex(".") :]]
-        return f"data:{kind};base64,{base64.b64encode(self.content).decode()}"
+        return f"data:image/png;base64,{base64.b64encode(self.content).decode()}"
 
 
 def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple[list[Picture], int]:
@@ -58,6 +55,6 @@ def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple
             room -= len(content)
             file = f"{entry.subject}-{entry.nbits}-{number}-{kind}"
             caption = f"{says} {NO_WIRES}" if large and entry.flow.get("detailed") is False else says
-            pictures.append(Picture(file, names[number], caption, content, entry, large=large))
-    pictures.sort(key=lambda picture: (-picture.entry.measurement if picture.entry else 0, picture.large))
+            pictures.append(Picture(file, names[number], caption, content, entry, large))
+    pictures.sort(key=lambda picture: (-picture.entry.measurement, picture.large))
     return pictures, left_out

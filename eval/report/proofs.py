@@ -1,15 +1,16 @@
 """Verdicts of `modexlab prove` by design."""
 
 import functools
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...flow.prove.report import PROVED, REFUTED
 from ..assurance.proof.check import AXI, KINDS, PROCESSOR, UNITS
+from ..grouping import grouped
+from ..json_values import canonical
 from ..lab.ledger.ledger import Ledger
 from ..lab.verdicts import ATTACKS, OTHER_SCHEDULE, Verdict
-from .tables import MISSING, SIGN, Cell, Column, Table, line
+from .tables import MISSING, SIGN, Cell, Column, Table, table_of
 
 ALONE = tuple(
     item for item in KINDS if item != UNITS
@@ -48,11 +49,8 @@ def verdicts(ledger: Ledger, asked: Sequence[str] = ()) -> list[Verdict]:
 
 def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
     """Machines with proofs."""
-    machines: dict[tuple[str, int, str], list[Verdict]] = {}
-    for item in verdicts(ledger, asked):
-        if item.kind not in ATTACKS:
-            settings = json.dumps(item.settings, sort_keys=True)
-            machines.setdefault((item.subject, item.nbits, settings), []).append(item)
+    proofs = (item for item in verdicts(ledger, asked) if item.kind not in ATTACKS)
+    machines = grouped(proofs, lambda item: (item.subject, item.nbits, canonical(item.settings)))
     return [Proven(found, any(verdict.stale for verdict in found)) for found in machines.values()]
 
 
@@ -104,8 +102,7 @@ def table(found: Sequence[Proven]) -> Table:
     """The table of proofs: one machine per line."""
     made = sorted(found, key=lambda proven: (proven.first.family, proven.first.subject, proven.first.nbits))
     # filtered by family only: widths of proofs are small, widths of figures are not
-    lines = [line(COLUMNS, proven, {"family": proven.first.family}) for proven in made]
-    return Table(
+    return table_of(
         "proofs",
         "Proofs",
         "Units: each unit computes its function for all inputs. Protocol: one answer per request within a "
@@ -116,7 +113,7 @@ def table(found: Sequence[Proven]) -> Table:
         "bounded number of cycles from any state. `modexlab prove DESIGN` proves a design again and prints "
         "counterexamples.",
         COLUMNS,
-        lines,
+        ((proven, {"family": proven.first.family}) for proven in made),
     )
 
 
@@ -140,7 +137,7 @@ ATTACKED = (
 def attacks(found: Sequence[Verdict]) -> Table:
     """The table of attacks: one attack per line."""
     made = sorted(found, key=lambda item: (item.kind, item.nbits, item.subject, item.name))
-    return Table(
+    return table_of(
         "attacks",
         "Leakage and faults",
         "Leakage: operations with one exponent against operations with random exponents. A leak is a Welch's "
@@ -148,5 +145,5 @@ def attacks(found: Sequence[Verdict]) -> Table:
         "Simulated at RTL without noise, wires or glitches. Faults: one flip-flop flips in one cycle. "
         "`modexlab attack all` runs all attacks.",
         ATTACKED,
-        [line(ATTACKED, item, {"family": item.family}, item.kind.capitalize()) for item in made],
+        ((item, {"family": item.family}, item.kind.capitalize()) for item in made),
     )

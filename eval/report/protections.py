@@ -13,8 +13,8 @@ from ..designs.interfaces import DEFAULT
 from ..designs.protection import PROGRAMS, costs, fitted
 from ..designs.workload_names import DECRYPT
 from ..lab.point import Point
-from .ledger_view import SILICON, Entries, Entry, Record
-from .tables import MISSING, Cell, Column, Table, figures, line
+from .ledger_view import SILICON, Entries, Entry, Record, Records
+from .tables import MISSING, Cell, Column, Table, figures, table_of
 
 DESIGN = "mont"
 SCHEDULE = "fixed-window"
@@ -122,8 +122,7 @@ def table(found: Sequence[Program]) -> Table:
     alike = (
         "All take the same time for all secrets. " if all(program.constant_time for program in found) else ""
     )
-    lines = [line(COLUMNS, program, {"family": family}) for program in found]
-    return Table(
+    return table_of(
         "protections",
         "What each protection costs",
         f"Private operations of {DESIGN} with a key of the machine's width and e = 65537. At {WIDTHS[0]:,} "
@@ -137,16 +136,16 @@ def table(found: Sequence[Program]) -> Table:
         "around them cost more than that saves. Blinding lengthens exponents by 64 bits, and at "
         f"{SILICON_NBITS} bits by {SILICON_NBITS}, which triples the number of digits modulo a prime.",
         COLUMNS,
-        lines,
+        ((program, {"family": family}) for program in found),
     )
 
 
-def records(found: Sequence[Program]) -> list[Record]:
+def records(found: Sequence[Program]) -> Records:
     """Chart data: the measured programs, in percent of the schedule alone."""
     base = next((program for program in found if program.name == SCHEDULE), None)
     if base is None or base.silicon is None:
         return []
-    made: list[Record] = []
+    made: Records = []
     for place, program in enumerate(found):
         cycles, usual = program.cycles[SHOWN_NBITS], base.cycles[SHOWN_NBITS]
         about = {"name": program.name, "order": place, "family": catalogue.find(DESIGN).family}

@@ -63,7 +63,7 @@ class Machine:
         """Its area, time and energy are comparable with ours; other papers have FPGA figures."""
         return self.first.paper in SAME_LIBRARY
 
-    def value(self, name: str) -> float | int | None:
+    def value(self, name: str) -> float | None:
         """A figure, in the metric's unit."""
         if name in self.figures:
             return self.figures[name].amount

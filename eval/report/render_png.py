@@ -48,11 +48,11 @@ def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:
     ]
 
 
-def drawn(chart: Chart, content: Content, format: str) -> bytes:
-    """The chart as PNG, SVG or PDF."""
+def drawn(spec: Spec, format: str) -> bytes:
+    """A chart as PNG, SVG or PDF."""
     import vl_convert
 
-    vega = apart(vl_convert.vegalite_to_vega(specification(chart, content)))
+    vega = apart(vl_convert.vegalite_to_vega(spec))
     if format == "svg":
         return vl_convert.vega_to_svg(vega).encode()
     if format == "pdf":
@@ -64,7 +64,7 @@ def pictures(content: Content, format: str) -> Iterator[tuple[Chart, str, bytes]
     """Every chart with data in the initial view, with its file name and its picture."""
     for chart in content.charts(light):
         if first_records(chart, content):
-            yield chart, f"{chart.name}.{format}", drawn(chart, content, format)
+            yield chart, f"{chart.name}.{format}", drawn(specification(chart, content), format)
 
 
 def write_all(content: Content, directory: Path, format: str) -> list[Path]:

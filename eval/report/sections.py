@@ -19,7 +19,8 @@ from ..lab.verdicts import ATTACKS
 from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
-from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, entries_of
+from .findings import listed
+from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, Records, entries_of
 from .metrics import shown
 from .palette import Colours, light
 from .pictures import Picture, layouts
@@ -61,12 +62,6 @@ class View(NamedTuple):
     nbits: int
     operation: str
     interface: str
-
-
-def listed(words: Sequence[str]) -> str:
-    """a, b and c."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 class Content:
@@ -160,7 +155,7 @@ class Content:
         return datasets.lines(self.comparable)
 
     @cached_property
-    def data(self) -> dict[str, list[Record]]:
+    def data(self) -> dict[str, Records]:
         """The data of the charts by name."""
         own, details, papers, names = self.comparable, self.details, self.machines, self.chips
         return {
@@ -187,7 +182,7 @@ class Content:
         return protections.programs(self.comparable) if wanted else []
 
     @cached_property
-    def _areas(self) -> tuple[list[Record], list[str]]:
+    def _areas(self) -> tuple[Records, list[str]]:
         return datasets.areas(self.comparable, self.chips, self.details)
 
     def charts(self, colours: Colours = light) -> list[Chart]:

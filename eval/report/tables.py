@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
+from ..grouping import grouped
 from ..json_values import attributes
 from ..lab import stages
 from ..lab.comparison.compare import CLOSE, GLITCHES
@@ -34,7 +35,7 @@ class Cell(NamedTuple):
     """Text of a cell, its sort key, and its source."""
 
     text: str
-    value: float | int | None = None
+    value: float | None = None
     row: int | None = None  # of the ledger
     measurement: int | None = None
     published: str | None = None  # number of a published figure (published.py)
@@ -94,6 +95,13 @@ class Table(NamedTuple):
         return self._replace(caption=f"{self.caption}{SIGN_HERE}") if stale else self
 
 
+def table_of(
+    name: str, title: str, caption: str, columns: Sequence[Column], items: Iterable[tuple[Any, ...]]
+) -> Table:
+    """A table with a line for each item; items come with the other arguments of `line`."""
+    return Table(name, title, caption, columns, [line(columns, *item) for item in items])
+
+
 def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> Line:
     """The line of an item; strings and integers become cells."""
     cells = []
@@ -123,7 +131,7 @@ def figures(
     return Column(head, lambda item: figure(_part(item, of), name), unit, True)
 
 
-def own(value: float | int, row: int | None, measurement: int, stale: bool) -> Cell:
+def own(value: float, row: int | None, measurement: int, stale: bool) -> Cell:
     """A number of ours, with a sign if it is stale."""
     return Cell(f"{shown(value)}{SIGN if stale else ''}", value, row, measurement, stale=stale)
 
@@ -176,7 +184,7 @@ IN_TURN: tuple[tuple[str, tuple[str, ...], Collection[str]], ...] = (
 SHORTER = {"time_ns": (1e-3, "µs")}
 
 
-def product(one: Entry | Machine | None, names: Iterable[str]) -> float | int | None:
+def product(one: Entry | Machine | None, names: Iterable[str]) -> float | None:
     """The product of these metrics; None if one is missing."""
     values = [one and one.value(name) for name in names]
     return None if None in values else math.prod(value or 0 for value in values)
@@ -236,20 +244,17 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
     """The best design by each criterion for every width, operation and interface, next to the best published
     one. Netlists and layouts have lines of their own.
     """
-    groups: dict[tuple[Any, ...], list[Entry]] = {}
-    no_keys = ""
-    for entry in entries:
-        if entry.stage not in COUNTED or entry.operation == LEAKAGE:
-            continue
-        if entry.known_factors:
-            no_keys = NO_KEYS_HERE
-            continue
+
+    def place(entry: Entry) -> tuple[Any, ...]:
         known = [*OPERATIONS, entry.operation].index(entry.operation)
-        length = entry.exponent_nbits
-        place = (entry.nbits, list(INTERFACES).index(entry.interface), known, entry.operation, length)
-        groups.setdefault(place, []).append(entry)
+        interface = list(INTERFACES).index(entry.interface)
+        return entry.nbits, interface, known, entry.operation, entry.exponent_nbits
+
+    counted = [entry for entry in entries if entry.stage in COUNTED and entry.operation != LEAKAGE]
+    keyed = [entry for entry in counted if not entry.known_factors]
+    no_keys = NO_KEYS_HERE if len(keyed) < len(counted) else ""
     lines = []
-    for _, found in sorted(groups.items()):
+    for _, found in sorted(grouped(keyed, place).items()):
         nbits, operation, interface = found[0].nbits, found[0].operation, found[0].interface
         papers = [machine for machine in machines if (machine.nbits, machine.interface) == (nbits, interface)]
         for criterion, names, where in IN_TURN:
@@ -272,8 +277,8 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
             of["stage"] = "" if names == CYCLES else winner.stage  # cycles are equal at all stages
             group = f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}"
             group += f", an exponent of {length:,} bits" if (length := found[0].exponent_nbits) else ""
-            lines.append(line(BEST, _Best(criterion, names, winner, rival), of, group))
-    return Table(
+            lines.append((_Best(criterion, names, winner, rival), of, group))
+    return table_of(
         "best",
         "Which design is best at what",
         "The best design of all families, among figures without a mark. Cycles by formula count if "
@@ -341,14 +346,15 @@ def designs(entries: Entries, chips: Collection[int]) -> Table:
     """The table of designs, one machine per line: cycles of both operations, and silicon figures of the
     measurements in `chips`.
     """
-    machines: dict[tuple[Any, ...], list[Entry]] = {}
     measured = {entry.label for entry in entries if entry.stage != FORMULA}
-    for entry in entries:
-        redundant = entry.stage == FORMULA and entry.label in measured  # the chart by width has these
-        if entry.stage in COUNTED and not redundant:
-            machines.setdefault(_place(entry), []).append(entry)
+    kept = (
+        entry
+        for entry in entries
+        if entry.stage in COUNTED
+        and not (entry.stage == FORMULA and entry.label in measured)  # the chart by width has these
+    )
     lines = []
-    for _, found in sorted(machines.items())[:MOST_LINES]:
+    for _, found in sorted(grouped(kept, _place).items())[:MOST_LINES]:
         silicon: dict[int, dict[str, Entry]] = {}
         for entry in found:
             if entry.measurement in chips:
@@ -356,8 +362,8 @@ def designs(entries: Entries, chips: Collection[int]) -> Table:
         for chip in silicon.values() or [{}]:
             cycles = {name: chip.get(name) or _counted(found, name) for name in OPERATIONS}
             if any(cycles.values()):
-                lines.append(line(DESIGNS, _Made(found[0], cycles, chip), _filters(found[0])))
-    return Table(
+                lines.append((_Made(found[0], cycles, chip), _filters(found[0])))
+    return table_of(
         "designs",
         "What does each design cost?",
         "Cycles run from request to answer, counted in RTL, or by formula for designs without a "
@@ -389,19 +395,18 @@ def others(entries: Entries, chips: Collection[int]) -> Table:
     """The table of operations other than encrypt and decrypt: those of accelerators that are not for RSA, and
     mixes.
     """
-    machines: dict[tuple[Any, ...], list[Entry]] = {}
-    for entry in entries:
-        if entry.operation not in (*OPERATIONS, LEAKAGE) and entry.stage in COUNTED:
-            machines.setdefault((*_place(entry), entry.operation), []).append(entry)
+    kept = (
+        entry for entry in entries if entry.operation not in (*OPERATIONS, LEAKAGE) and entry.stage in COUNTED
+    )
     lines = []
-    for _, found in sorted(machines.items()):
+    for _, found in sorted(grouped(kept, lambda entry: (*_place(entry), entry.operation)).items()):
         operation = found[0].operation
         chosen = [entry for entry in found if entry.measurement in chips]
         of = {**_filters(found[0]), "operation": operation}
         if not chosen and (counted := _counted(found, operation)):
             chosen = [counted]
-        lines += [line(OTHERS, entry, of) for entry in chosen]
-    return Table(
+        lines += [(entry, of) for entry in chosen]
+    return table_of(
         "others",
         "Other operations",
         "Workloads of accelerators other than RSA machines, and mixes of RSA operations. Figures are "
@@ -445,17 +450,16 @@ def critical_paths(records: Sequence[Record], entries: Entries) -> Table:
     """The table of the longest path of each netlist."""
     by_measurement = {entry.measurement: entry for entry in entries}
     names = ("family", "nbits", "interface", "stage")
-    lines = [
-        line(CRITICAL, (record, by_measurement[record["m"]]), {name: record[name] for name in names})
-        for record in records
-    ]
-    return Table(
+    return table_of(
         "critical",
         "Critical paths",
         "The longest path from register to register, which is the first to shorten, and the modules that it "
         "goes through.",
         CRITICAL,
-        lines,
+        (
+            ((record, by_measurement[record["m"]]), {name: record[name] for name in names})
+            for record in records
+        ),
     )
 
 
@@ -484,13 +488,13 @@ LAYOUTS = (
 def layouts(entries: Entries, names: Mapping[int, str]) -> Table:
     """The table of layouts, one per line."""
     once = {entry.measurement: entry for entry in entries if entry.stage == stages.LAYOUT}
-    lines = [
-        line(LAYOUTS, (entry, names[number]), attributes(entry, "family"))
+    lines = (
+        ((entry, names[number]), attributes(entry, "family"))
         for number, entry in once.items()
         if number in names
-    ]
+    )
     caption = "Placed and routed with open tools. The command of each figure reproduces its pictures."
-    return Table("layouts", "Size and wires", caption, LAYOUTS, lines)
+    return table_of("layouts", "Size and wires", caption, LAYOUTS, lines)
 
 
 class _Leak(NamedTuple):
@@ -525,18 +529,14 @@ LEAKS = (
 
 def leaks(records: Sequence[Record]) -> Table:
     """The table of the cycles of each design for many exponents."""
-    found: dict[str, list[Record]] = {}
-    for record in records:
-        found.setdefault(record["name"], []).append(record)
-    lines = [
-        line(
-            LEAKS,
+    lines = (
+        (
             _Leak(runs[0], [run["cycles"] for run in runs]),
             {key: runs[0][key] for key in ("family", "nbits")},
         )
-        for runs in found.values()
-    ]
-    return Table(
+        for runs in grouped(records, itemgetter("name")).values()
+    )
+    return table_of(
         "leaks",
         "Do the cycles depend on the exponent?",
         "The same base and modulus with random exponents of one length, some with few 1 bits and some with "
@@ -563,13 +563,12 @@ MARKED = (
 def marked(entries: Entries) -> Table:
     """The table of measurements that must not be compared."""
     once = {entry.measurement: entry for entry in entries if entry.marks}
-    lines = [line(MARKED, entry, attributes(entry, "family", "nbits")) for entry in once.values()]
-    return Table(
+    return table_of(
         "marked",
         "Measured but not comparable",
         "These figures are in the ledger, but excluded from every table, chart and front above.",
         MARKED,
-        lines,
+        ((entry, attributes(entry, "family", "nbits")) for entry in once.values()),
     )
 
 
@@ -590,11 +589,10 @@ FAILED = (
 
 def failed(failures: Sequence[Failure]) -> Table:
     """The table of points that could not be measured."""
-    lines = [line(FAILED, failure, {"nbits": failure.point.get("nbits")}) for failure in failures]
-    return Table(
+    return table_of(
         "failed",
         "Could not be measured",
         "A point with a wrong result, or whose tools timed out, has no figure. The command retries it.",
         FAILED,
-        lines,
+        ((failure, {"nbits": failure.point.get("nbits")}) for failure in failures),
     )

@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 from modexlab.eval.cli.main import MOST_EXAMPLES, parser_of
-from modexlab.eval.cli.routes import GROUPS, OLD, ROUTES, SUMMARIES, USES, forms, words
+from modexlab.eval.cli.routes import GROUPS, OLD, ROUTES, SUMMARIES, forms, words
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.session import Session
 from modexlab.eval.folders import write_file
@@ -86,7 +86,7 @@ def test_help_of_commands_has_examples(cli, form):
     assert 1 <= len(examples) <= MOST_EXAMPLES and any(
         line.startswith(f"  modexlab {name} ") and " ".join(selector) in line for line in examples
     )
-    use, page = USES[form]
+    _, use, page = ROUTES[form]
     assert f"Use it to {use}. Page: docs/{page}.md" in result.out
     assert (ROOT / "docs" / f"{page}.md").exists()
 

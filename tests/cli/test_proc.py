@@ -325,7 +325,7 @@ test_refusals = refusals(
         f"{GCD} --stage native --trace": "stage native has no line trace",
         f"{GCD} --latency 0": "latency must be 1 or more cycles",
         f"{GCD} --stall 1": "stall probability must be in [0, 1), not 1.0",
-        f"{GCD} --stall often": "'often' is not a probability; give one from 0 up and below 1",
+        f"{GCD} --stall often": "'often' is not a number; write it as in 0.2",
         f"{GCD} --mul-latency 0": "a multiplier with a latency of 0 is not possible; give 1 to 32",
         f"{GCD} --div-bits 3": "argument --div-bits: invalid choice: 3",
         f"{GCD} --max-cycles 0": "0 is too few; give a number from 1 up",

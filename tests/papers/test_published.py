@@ -201,17 +201,6 @@ def test_units():
     assert cell("002", "4", "Wang, Virtex-5", "DSPs").technology == "Virtex-5"
 
 
-def test_shown():
-    assert cell("001", "1", "Encryption (cycles)", "Proc (Naive)").shown == "3532 cycles"
-    assert cell("000", "8", "16", "CM (M)").shown == "98 ns"
-    assert cell("000", "11", "128", "MM (PM)").shown == "162.8 ms (corrected: 81.4 ms)"
-    assert cell("003", "17.4", "256", "Total Time [ms]").shown == "2,99 ms (corrected: 3.02 ms)"
-    assert cell("001", "text", "extra area of RSAMontXcel over RSAXcel (um2)", "printed").shown == (
-        "57726.21 (corrected: 57771.21)"
-    )
-    assert cell("004", "1", "64, Algo 2", "DSPs").shown == "?"
-
-
 def test_what_ours_is_called():
     """Every twin and rival is a design of the catalogue or a system, and every machine of the papers has a
     twin.

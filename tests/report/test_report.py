@@ -568,7 +568,7 @@ def test_silicon_by_width_is_of_what_has_several(report_of):
     text = page_of(content)
     assert all(f'id="chart-{chart.name}"' in text for chart in content.charts()), "every chart is on the page"
     for chart in content.charts()[3:6]:
-        assert b"Width (bits)" in render_png.drawn(chart, content, "svg")
+        assert b"Width (bits)" in render_png.drawn(render_png.specification(chart, content), "svg")
 
 
 def test_captions_are_true_in_both_themes():
@@ -624,7 +624,7 @@ def test_every_line_by_width_has_its_name_at_its_end(content):
     drawn = [record for record in render_png.first_records(chart, content) if record["source"] == "formula"]
     steps = Counter(record["label"] for record in drawn)
     assert set(steps) == set(CYCLES)
-    root = ElementTree.fromstring(render_png.drawn(chart, content, "svg"))
+    root = ElementTree.fromstring(render_png.drawn(render_png.specification(chart, content), "svg"))
     group = next(mark for mark in root.iter() if "ends_marks" in mark.get("class", ""))
     texts = {mark.text: float(re.search(r",(-?[\d.]+)\)", mark.get("transform", ""))[1]) for mark in group}
     assert set(texts) == set(steps)
@@ -703,7 +703,7 @@ def test_colours_can_be_read_on_both_papers():
 @parametrize("format", render_png.FORMATS)
 def test_pictures_of_charts(content, tmp_path, format):
     chart = named(content.charts(), "area-time")
-    content_of = render_png.drawn(chart, content, format)
+    content_of = render_png.drawn(render_png.specification(chart, content), format)
     if format == "png":
         assert content_of.startswith(b"\x89PNG") and len(content_of) > 10_000
     else:

@@ -67,7 +67,7 @@ def test_chart_has_a_floor_for_each_width(content):
     assert set(legend) == families == {"MontMulRem", "Systolic"}
     axes = specification(chart, content)["layer"][0]["encoding"]
     assert axes["x"]["scale"]["type"] == axes["y"]["scale"]["type"] == "log"
-    picture = drawn(chart, content, "svg").decode()
+    picture = drawn(specification(chart, content), "svg").decode()
     assert "floor of 128 bits" in picture and "systolic-002, 32" in picture and "Infinity" not in picture
 
 

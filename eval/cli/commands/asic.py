@@ -126,7 +126,8 @@ OPTIONS = (
     ),
     "--output (a directory for the products of every step)",
     option("--export", "DIR", "write only the inputs of the flow to this directory"),
-    *("--ledger", "--json"),
+    "--ledger",
+    "--json",
 )
 
 
@@ -137,7 +138,7 @@ def execute(args: Namespace) -> int:
         return 0
     from ....flow.graph import graph, summary, summary_text  # not at the top: they need the extra [flow]
     from ....flow.kit import kit
-    from ...lab.asic_run import targets
+    from ...lab.asic_run import run_asic, targets
 
     wanted = targets(layout=args.layout, skip=args.skip)
     partial = args.to not in (None, graph.LENIENT)
@@ -178,8 +179,8 @@ def execute(args: Namespace) -> int:
         ledger.names()  # BadInput now if it cannot be written
     start = time.monotonic()
     try:
-        with sigterm_as_ctrl_c():
-            outcome, report = _run(wanted, source, parameters, library, args.json)
+        with sigterm_as_ctrl_c(), steps("flow", args.json) as progress:
+            outcome, report = run_asic(wanted, source, parameters, progress, adk=library)
     except KeyboardInterrupt:
         print(f"Interrupted: {RESUME}", file=sys.stderr, flush=True)
         raise
@@ -239,24 +240,11 @@ def steps(label: str, quiet: bool) -> Iterator[Report]:
         yield report
 
 
-def _run(
-    wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
-) -> tuple[Outcome, Summary]:
-    """Run the flow; return its outcome and summary."""
-    from ...lab.asic_run import run_asic
-
-    with steps("flow", quiet) as report:
-        return run_asic(wanted, source, parameters, report, adk=kit)
-
-
 def _recorded(
     args: Namespace, point: Point | None, wanted: list[str], parameters: Mapping[str, Any], kit: str
 ) -> Point | None:
     """The point that this run measures; None for external Verilog or a partial run."""
-    from ...lab.asic_run import targets
-
-    whole = targets(layout=args.layout, skip=() if EQUIVALENCE in wanted else (EQUIVALENCE,))
-    if point is None or wanted != whole:
+    if point is None or set(args.skip) - {EQUIVALENCE}:
         return None
     known = {*FLOW_DEFAULTS[point.stage], *optional_flow(point.stage)}
     flow = {name: value for name, value in {**parameters, KIT: kit}.items() if name in known}

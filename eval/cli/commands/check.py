@@ -51,11 +51,14 @@ OPTIONS = (
     shared("--level", "default: rtl", choices=LEVELS),
     "--stage (default: native)",
     "--nbits (default: for each vector its length, rounded up to a multiple of 32)",
-    *("--set", *PRIVATE),
+    "--set",
+    *PRIVATE,
     flag("--reduce", "reduce bases and factors first, as the calling software would"),
     option("--limit", "N", "run at most N usable vectors of each file", type=positive),
     flag("--allow-empty", "no error if no vector could be checked"),
-    *("--jobs", "--ledger", "--json"),
+    "--jobs",
+    "--ledger",
+    "--json",
 )
 
 

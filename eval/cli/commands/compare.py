@@ -40,10 +40,12 @@ examples:
 import shlex
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ....fl.errors import BadInput, unknown
+from ...grouping import grouped
 from ...json_values import attributes
 from ...lab.comparison.compare import NOTES, Comparison, LeftOut, Side, compare, label, missing
 from ...lab.ledger.ledger import Ledger, Row
@@ -88,7 +90,9 @@ OPTIONS = (
     "--full (with --measure: wide machines, routing)",
     flag("--own", "without the reference results of modexlab"),
     flag("--no-search", f"with {compare_cores.WORD} --measure: use known clocks where there are any"),
-    *("--retry", "--jobs", "--ledger"),
+    "--retry",
+    "--jobs",
+    "--ledger",
     shared(
         "--kit", f"with {compare_cores.WORD}; all: the same cores with every kit, in NAND2 and FO4 as well"
     ),
@@ -207,28 +211,20 @@ def _measure(points: list[Point], ledger: Ledger, args: Namespace) -> int:
 
 def _blocks(compared: Compared, markdown: bool) -> Iterator[Block]:
     """Papers with their tables, the figures left out, and notes."""
-    for number, of_paper in _grouped(compared, lambda item: item.figure.paper):
+    for number, of_paper in grouped(compared, attrgetter("figure.paper")).items():
         yield f"{'## ' if markdown else ''}Paper {number}: {paper(number).title}"
-        for name, of_table in _grouped(of_paper, lambda item: item.figure.table):
+        for name, of_table in grouped(of_paper, attrgetter("figure.table")).items():
             if found := [item for item in of_table if isinstance(item, Comparison)]:
                 yield _verdicts(paper(number).table(name), found, markdown)
         lines = ["Left out, with the tables:\n"]
         left_out = [item for item in of_paper if isinstance(item, LeftOut)]
-        for reason, items in _grouped(left_out, lambda item: item.reason):
+        for reason, items in grouped(left_out, attrgetter("reason")).items():
             tables = ", ".join(dict.fromkeys(item.figure.table for item in items))
             lines.append(f"- {len(items)}: {reason} ({tables})")
         if left_out:
             yield "\n".join(lines)
         yield wrapped(NOTES[number], markdown)
     yield from (wrapped(text, markdown) for text in _ending(compared))
-
-
-def _grouped(items: Sequence[T], key: Callable[[T], str]) -> Iterable[tuple[str, list[T]]]:
-    """The items by key, in the order of the first item of each key."""
-    groups: dict[str, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups.items()
 
 
 def _verdicts(of: PaperTable, found: Sequence[Comparison], markdown: bool) -> str:
@@ -307,8 +303,19 @@ def _as_json(compared: Compared) -> list[Json]:
     for item in compared:
         figure = item.figure
         report = {
-            **attributes(figure, "paper", "table", "row", "column", "metric", "operation", "printed"),
-            **attributes(figure, "erratum", "technology", "source"),
+            **attributes(
+                figure,
+                "paper",
+                "table",
+                "row",
+                "column",
+                "metric",
+                "operation",
+                "printed",
+                "erratum",
+                "technology",
+                "source",
+            ),
             "machine": label(figure),
             "nbits": figure.nbits or None,
             "published": figure.amount,

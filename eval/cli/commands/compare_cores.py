@@ -5,7 +5,7 @@ published cores.
 import math
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import groupby
 from operator import attrgetter
@@ -17,7 +17,7 @@ from ...designs.widths import check_width
 from ...json_values import attributes, json_value
 from ...lab.comparison import cores as lab
 from ...lab.comparison import published_data
-from ...lab.comparison.cores import Core
+from ...lab.comparison.cores import Core, Cores
 from ...lab.point import Point
 from ...report.choices import Limit, Width
 from ...report.choices import widths as comparable
@@ -58,12 +58,12 @@ def _shown(name: str) -> Callable[[Core], str]:
     return lambda core: shown(getattr(core, name))
 
 
-def _name(core: Core) -> str:
+def marked_name(core: Core) -> str:
     own = OWN_MARK if core.measured and not core.reference else ""
     return f"{core.name}{own}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
 
 
-NAME: Columns = {"design": _name, "of": lambda core: None if core.kind == lab.PUBLISHED else core.kind}
+NAME: Columns = {"design": marked_name, "of": lambda core: None if core.kind == lab.PUBLISHED else core.kind}
 CLOCKS: Columns = {"clock": "period_ns:.2f", "met": "met_ns:.2f", "area um2": "area_um2:,.0f"}
 # stated once below a table if all of its rows agree
 OF_WORK: Columns = {
@@ -107,7 +107,9 @@ class Workload(NamedTuple):
 
 PRODUCT = Workload(
     "a product",
-    *("product_ns", "product_cycles", "limits"),
+    "product_ns",
+    "product_cycles",
+    "limits",
     {
         "latency": _shown("latency_cycles"),
         "interval": _shown("product_cycles"),
@@ -121,7 +123,9 @@ PRODUCT = Workload(
 )
 PRIVATE = Workload(
     "a private operation",
-    *("operation_us", "operation_cycles", "work"),
+    "operation_us",
+    "operation_cycles",
+    "work",
     {
         "cycles": _shown("operation_cycles"),
         "instructions": _shown("instructions"),
@@ -134,7 +138,9 @@ PRIVATE = Workload(
 )
 PUBLIC = Workload(
     "a public operation, e = 65537",
-    *("public_us", "public_cycles", "limits"),
+    "public_us",
+    "public_cycles",
+    "limits",
     {"cycles": _shown("public_cycles"), "us": _shown("public_us"), **CLOCKS},
 )
 
@@ -156,7 +162,7 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
         for what, why in impossible:
             warn(f"there is no {what}: {why}")
 
-    def to_measure(found: Sequence[Core]) -> list[Point]:
+    def to_measure(found: Cores) -> list[Point]:
         """Missing points, slow ones only with --full: at known clocks, then, without --no-search, at
         searched ones.
         """
@@ -183,19 +189,19 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
 # ---- output
 
 
-def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: Namespace) -> Iterator[Block]:
+def _blocks(found: Cores, impossible: Sequence[tuple[str, str]], args: Namespace) -> Iterator[Block]:
     for nbits in dict.fromkeys(core.nbits for core in found):
         yield from _of_width(nbits, [core for core in found if core.nbits == nbits], output_form(args))
     for text in (*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)):
         yield wrapped(text, args.markdown)
 
 
-def _picked(found: Sequence[Core], limit: Limit) -> list[Core]:
+def _picked(found: Cores, limit: Limit) -> list[Core]:
     """The best machines within a limit, one for each width and work."""
     return [core for width in comparable(found) if (core := width.best(limit.best, limit)) is not None]
 
 
-def _picks(found: Sequence[Core], limit: Limit, args: Namespace) -> Iterator[Block]:
+def _picks(found: Cores, limit: Limit, args: Namespace) -> Iterator[Block]:
     """The best machines within a limit; for widths without one, the nearest."""
     what = f"{limit.best.head} machine within {args.pick}"
     columns = {
@@ -207,8 +213,7 @@ def _picks(found: Sequence[Core], limit: Limit, args: Namespace) -> Iterator[Blo
         **OF_WORK,
         **OF_FLOW,
     }
-    made = Table.of(_picked(found, limit), columns, what).folded((*OF_FLOW, *OF_WORK))
-    yield _fitted(made) if made and output_form(args) == TEXT else made
+    yield _table(_picked(found, limit), columns, what, output_form(args))
     for width in comparable(found):
         if width.best(limit.best, limit) is None:
             yield wrapped(_nearest(width, limit), args.markdown)
@@ -225,7 +230,7 @@ def _nearest(width: Width, limit: Limit) -> str:
     return f"{width.nbits:,} bits, {width.work}: none of {len(width.machines)} machines{least}."
 
 
-def _of_width(nbits: int, found: Sequence[Core], form: str) -> Iterator[Table]:
+def _of_width(nbits: int, found: Cores, form: str) -> Iterator[Table]:
     """Products, private and public operations, ours before published ones."""
     for where in ("", ", published, other technologies"):
         for load in (PRODUCT, PRIVATE, PUBLIC):
@@ -237,8 +242,12 @@ def _of_width(nbits: int, found: Sequence[Core], form: str) -> Iterator[Table]:
                 columns = {**NAME, **load.columns, **END}
                 hidden = () if form == MARKDOWN else (*MARKDOWN_ONLY, "source")
                 shown = {head: item for head, item in columns.items() if head not in hidden}
-                made = Table.of(rows, shown, f"{nbits:,} bits: {title}{where}").folded((*OF_FLOW, *OF_WORK))
-                yield _fitted(made) if form == TEXT else made
+                yield _table(rows, shown, f"{nbits:,} bits: {title}{where}", form)
+
+
+def _table(rows: Iterable[Core], columns: Columns, title: str, form: str) -> Table:
+    made = Table.of(rows, columns, title).folded((*OF_FLOW, *OF_WORK))
+    return _fitted(made) if made and form == TEXT else made
 
 
 def _fitted(made: Table) -> Table:
@@ -255,7 +264,7 @@ def _fitted(made: Table) -> Table:
     return replace(made, rows=rows, note=wrapped(made.note))
 
 
-def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:
+def _ending(found: Cores, args: Namespace) -> Iterator[str]:
     measured = [core for core in found if core.measured]
     if measured:
         where = " or ".join(dict.fromkeys(lab.WHERE[core.stage] for core in measured))

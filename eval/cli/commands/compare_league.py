@@ -3,20 +3,20 @@ NAND2 and FO4 of each library.
 """
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from ....fl.errors import BadInput
 from ...json_values import attributes
 from ...lab.comparison import league as lab
-from ...lab.comparison.cores import Core
-from ...lab.comparison.league import Agreement, Entry
+from ...lab.comparison.cores import Cores
+from ...lab.comparison.league import Entry
 from ...lab.point import Point
 from ...report.metrics import shown
+from ..arguments import refuse
 from ..render import Block, Columns, Json, Table, warn
-from .compare_cores import wrapped
+from .compare_cores import OWN_MARK, STALE_MARK, marked_name, wrapped
 
 ALL = "all"
-STALE_MARK, OWN_MARK = "!", "+"
 ABOUT = (
     "The same Verilog, operands and tests with each kit, after synthesis with supposed wires. The clock is "
     "the shortest that the slow corner meets (typical, for a kit without one); at another corner it changes "
@@ -26,7 +26,7 @@ ABOUT = (
     "most."
 )
 COLUMNS: Columns = {
-    "design": lambda entry: f"{entry.core.name}{_mark(entry.core)}",
+    "design": lambda entry: marked_name(entry.core),
     "kit": "kit",
     "corner": "corner",
     "um2": "core.area_um2:,.5g",
@@ -55,12 +55,11 @@ HELD: Columns = {
 
 def execute(args: Namespace, answer: Callable[..., int]) -> int:
     """Print the league; --measure measures missing points first."""
-    for name in ("manifests", "no_search", "full", "pick"):
-        if getattr(args, name):
-            option = "accelerator" if name == "manifests" else name.replace("_", "-")
-            raise BadInput(
-                f"--{option} with --kit {ALL}: the league is of designs at searched clocks; drop it"
-            )
+    refuse(
+        args,
+        ("manifests", "no_search", "full", "pick"),
+        f" with --kit {ALL}: the league is of designs at searched clocks; drop it",
+    )
     names = args.papers[1:]
     return answer(
         args,
@@ -71,7 +70,7 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     )
 
 
-def _to_measure(found: Sequence[Core]) -> list[Point]:
+def _to_measure(found: Cores) -> list[Point]:
     """Missing and stale points whose kit is installed."""
     from ....flow.kit import kit
 
@@ -86,7 +85,7 @@ def _to_measure(found: Sequence[Core]) -> list[Point]:
     return [point for point in wanted if point.kit not in lost]
 
 
-def _blocks(found: Sequence[Core], markdown: bool) -> Iterator[Block]:
+def _blocks(found: Cores, markdown: bool) -> Iterator[Block]:
     entries = lab.entries(found)
     for nbits in dict.fromkeys(entry.core.nbits for entry in entries):
         own = [entry for entry in entries if entry.core.nbits == nbits]
@@ -97,7 +96,7 @@ def _blocks(found: Sequence[Core], markdown: bool) -> Iterator[Block]:
         yield wrapped(text, markdown)
 
 
-def _ending(found: Sequence[Core]) -> Iterator[str]:
+def _ending(found: Cores) -> Iterator[str]:
     measured = [core for core in found if core.measured]
     for core in measured:
         if core.marks:
@@ -114,20 +113,16 @@ def _ending(found: Sequence[Core]) -> Iterator[str]:
         )
 
 
-def _mark(core: Core) -> str:
-    return f"{'' if core.reference else OWN_MARK}{STALE_MARK if core.stale else ''}"
-
-
 # ---- JSON
 
 
-def as_json(found: Sequence[Core]) -> Json:
+def as_json(found: Cores) -> Json:
     """Entries, agreements and the answer, as JSON."""
     entries = lab.entries(found)
     held = lab.held_to_base(entries)
     return {
         "cores": [_entry(entry) for entry in entries],
-        "agreements": [_agreement(item) for item in held],
+        "agreements": [item._asdict() for item in held],
         "answer": lab.answer(held),
     }
 
@@ -135,17 +130,33 @@ def as_json(found: Sequence[Core]) -> Json:
 def _entry(entry: Entry) -> Json:
     core = entry.core
     return {
-        **attributes(core, "design", "nbits", "settings"),
-        **attributes(entry, "kit", "corner"),
-        **attributes(core, "area_um2", "product_cycles"),
-        **attributes(entry, "period_ns", "product_ns", "area_time", "gates", "period_fo4", "product_fo4"),
-        **attributes(entry, "gate_time", "place"),
+        **attributes(
+            entry,
+            "kit",
+            "corner",
+            "period_ns",
+            "product_ns",
+            "area_time",
+            "gates",
+            "period_fo4",
+            "product_fo4",
+            "gate_time",
+            "place",
+        ),
         "units": {"nand2_um2": entry.units.nand2_um2, "fo4_ns": entry.units.fo4_ns.get(entry.corner)},
         **attributes(
-            core, "technology", "tests_passed", "tests_failed", "stale", "reference", "row", "command"
+            core,
+            "design",
+            "nbits",
+            "settings",
+            "area_um2",
+            "product_cycles",
+            "technology",
+            "tests_passed",
+            "tests_failed",
+            "stale",
+            "reference",
+            "row",
+            "command",
         ),
     }
-
-
-def _agreement(item: Agreement) -> Json:
-    return item._asdict()

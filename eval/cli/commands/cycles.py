@@ -19,22 +19,25 @@ from ....fl.errors import BadInput
 from ....fl.param import PAPER_NBITS
 from ...designs.machine import Design, Machine
 from ...designs.own import OwnDesign
-from ...designs.widths import check_fit
 from ...designs.workload_names import PRODUCT, Workload, cycles_of, parts_of, private_operation
-from ...json_values import attributes, json_number
+from ...json_values import json_number
 from .. import own
-from ..arguments import accelerator_of, described, entries_of, refuse
+from ..arguments import accelerator_of, described, entries_of, operands_of, refuse
 from ..options import RSA_OPERANDS
 from ..render import Json, answer_all
 
 Counted = tuple[Json, str]  # the report as JSON and as text
-OPERANDS = ("base", "exp", "mod")
 
 
 OPTIONS = (
-    *("design", "--accelerator", *RSA_OPERANDS, "--workload", "--field"),
+    "design",
+    "--accelerator",
+    *RSA_OPERANDS,
+    "--workload",
+    "--field",
     f"--nbits (default: length of the modulus, rounded up to a multiple of 32; without --mod {PAPER_NBITS})",
-    *("--set", "--json"),
+    "--set",
+    "--json",
 )
 
 
@@ -66,29 +69,25 @@ def _of(args: Namespace, design: Design) -> Counted:
     """The cycles of one RSA machine."""
     own.refuse_fields(args)
     if args.workload is not None:
-        refuse(args, OPERANDS, " with --workload, which has its own operands; drop one of them")
+        refuse(args, RSA_OPERANDS, " with --workload, which has its own operands; drop one of them")
         return _named(accelerator_of(args, design), args.workload)
     machine = accelerator_of(args, design, (1 << PAPER_NBITS) - 1 if args.mod is None else args.mod)
     if machine.keyed:
         refuse(
             args,
-            OPERANDS,
+            RSA_OPERANDS,
             ": with crt, blind or verify the machine does the private operation of its key, which has its "
             "own operands; drop it, or give --workload decrypt",
         )
         work = private_operation(machine.nbits, machine.key)
         about = {**_private_products(machine, work), "mod": json_number(work.mod)}
         return _report(machine, machine.counted(*work.operands), about, "a private operation of its key")
-    asked, drawn = attributes(args, *OPERANDS), machine.some_operands(args.mod)
-    base, exp, mod = operands = [
-        default if value is None else value for value, default in zip(asked.values(), drawn, strict=True)
-    ]
-    check_fit(machine.nbits, [(base, exp, mod)])
-    machine.require(*operands)
+    operands = operands_of(args, machine)
+    exp = operands[1]
     about = {}
     if (products := machine.products(exp)) is not None:
         about = {"products": products, "product_cycles": machine.product_cycles}
-    about |= zip(OPERANDS, map(json_number, operands), strict=True)
+    about |= zip(("base", "exp", "mod"), map(json_number, operands), strict=True)
     what = f"exponent of {exp.bit_length()} bits"
     if args.exp is None and (args.base is not None or args.mod is not None):
         what += " (random; give --exp for yours)"

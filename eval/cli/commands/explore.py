@@ -31,7 +31,8 @@ from typing import Any
 from ....fl.errors import BadInput
 from ...designs.catalogue import by_paths
 from ...designs.workload_names import EXPONENTS
-from ...json_values import attributes, json_value
+from ...grouping import grouped
+from ...json_values import attributes, json_value, spelled
 from ...lab.campaign import Estimate
 from ...lab.explore import Measured, Measuring, Member, Sweep, Work, cost_of, failures, read
 from ...lab.ledger.ledger import Ledger
@@ -57,7 +58,9 @@ OPTIONS = (
     option("space", "SPACE", "a file (SPACE.toml), or a ready-made space", nargs="?"),
     flag("--list", "list the ready-made spaces"),
     flag("--dry-run", "measure nothing: list the points and estimate the time"),
-    *("--accelerator", "--ledger", "--retry"),
+    "--accelerator",
+    "--ledger",
+    "--retry",
     Group(
         "which points, and in which order",
         (
@@ -185,7 +188,7 @@ def _dry_run(args: Namespace, space: Space, search: Search, ledger: Ledger) -> i
         table = Table(["state", "point"], [[states[key], point] for key, point in points.items()])
     else:
         choices = [
-            [name, len(values), textwrap.shorten(", ".join(map(_value, values)), 60, placeholder=" ...")]
+            [name, len(values), _brief(", ".join(map(_value, values)))]
             for name, values in space.parameters.items()
         ]
         table = Table(["choice", "values", "which"], choices)
@@ -224,7 +227,7 @@ def _as_json(args: Namespace, sweep: Sweep) -> Json:
         **attributes(args, "space", "method"),
         "points": {
             "measured": sweep.new,
-            "reused": len(sweep.measured) - sweep.new,
+            "reused": sweep.reused,
             "failed": len(sweep.failed),
             "impossible": len(space.impossible) + len(search.refused),
             "left_out": space.left_out.total(),
@@ -301,17 +304,12 @@ def _fronts(sweep: Sweep, fronts: Sequence[Json]) -> Table:
     for name, value in (item for point in points for item in point["flow"].items()):
         found.setdefault(name, set()).add(str(value))
     flow = [name for name, values in found.items() if len(values) > 1]
-    settings = ["parameters"] if any(point["settings"] for point in points) else []
     metrics = list(goals)
     lines = [
         [
             "" if number else front["work"],
             point["subject"].partition("@")[0],
-            *(
-                [" ".join(f"{name}={_value(value)}" for name, value in point["settings"].items()) or None]
-                if settings
-                else []
-            ),
+            " ".join(f"{name}={_value(value)}" for name, value in point["settings"].items()),
             *(_value(point["flow"].get(name)) for name in flow),
             *(_figure(point["values"].get(metric)) for metric in metrics),
             point["row"],
@@ -319,12 +317,16 @@ def _fronts(sweep: Sweep, fronts: Sequence[Json]) -> Table:
         for front in fronts
         for number, point in enumerate(front["points"])
     ]
-    head = ["work", "design", *settings, *flow, *metrics, "row"]
-    return Table(head, lines, f"{len(fronts)} front{'s' if len(fronts) > 1 else ''}, {least}")
+    head = ["work", "design", "parameters", *flow, *metrics, "row"]
+    return Table(head, lines, f"{len(fronts)} front{'s' if len(fronts) > 1 else ''}, {least}").folded(())
+
+
+def _brief(text: str) -> str:
+    return textwrap.shorten(text, 60, placeholder=" ...")
 
 
 def _value(value: Any) -> str:
-    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return "-" if value is None else spelled(value)
 
 
 def _figure(value: float | None) -> str:
@@ -350,14 +352,9 @@ def _more(count: int, what: str = "") -> str:
 def _refusals(report: Json) -> Iterator[Table]:
     """Impossible points by reason, and the number of points that constraints leave out."""
     impossible = report["impossible"]
-    examples: dict[str, list[str]] = {}
-    for refused in impossible:
-        examples.setdefault(refused["reason"], []).append(refused["point"])
+    examples = grouped(impossible, itemgetter("reason"))
     common = sorted(examples.items(), key=lambda item: -len(item[1]))[:MOST_SHOWN]
-    lines = [
-        [len(points), textwrap.shorten(why, LINE), textwrap.shorten(points[0], 60, placeholder=" ...")]
-        for why, points in common
-    ]
+    lines = [[len(points), textwrap.shorten(why, LINE), _brief(points[0]["point"])] for why, points in common]
     head = ["points", "reason", "for example"]
     yield Table(head, lines, f"Impossible ({len(impossible)}):", _more(len(examples), " reasons"))
     left_out = [[count, text] for text, count in report["left_out"].items()]
@@ -368,9 +365,8 @@ def _not_compared(points: Sequence[Json]) -> Table:
     """Measured points that are on no front, by reason; reasons that differ only in their numbers
     are merged.
     """
-    kinds: dict[str, list[str]] = {}
-    for reason in (reason for point in points for reason in point["reasons"]):
-        kinds.setdefault(re.sub(r"\d+", "", reason.partition(":")[0]), []).append(reason)
+    reasons = (reason for point in points for reason in point["reasons"])
+    kinds = grouped(reasons, lambda reason: re.sub(r"\d+", "", reason.partition(":")[0]))
     lines = [[len(reasons), textwrap.shorten(reasons[0], LINE)] for reasons in kinds.values()]
     return Table(["points", "because (for example)"], lines, "Measured, but on no front:")
 

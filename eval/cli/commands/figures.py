@@ -50,7 +50,10 @@ SLACKS = (
 OPTIONS = (
     "design (or a system; see `modexlab proc systems`)",
     *HARDWARE,
-    *("--clock", "--kit", "--flow", "--layout"),
+    "--clock",
+    "--kit",
+    "--flow",
+    "--layout",
     option(
         "--space",
         "SPACE",

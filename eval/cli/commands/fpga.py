@@ -23,7 +23,8 @@ from ..render import Table, answer
 from .asic import source_of, steps
 
 OPTIONS = (
-    *("design", "--accelerator"),
+    "design",
+    "--accelerator",
     *HARDWARE,
     Group("Verilog from elsewhere instead of a design", VERILOG),
     option("--device", "NAME", "artix-7, cyclone-v, ecp5 (default: all)", nargs="+"),

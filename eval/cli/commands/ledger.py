@@ -131,14 +131,15 @@ def _diff(args: Namespace) -> int:
         [
             [
                 *_point_cells(difference.row),
-                *(difference.before, difference.after),
+                difference.before,
+                difference.after,
                 None if difference.relative is None else f"{difference.relative:+.2%}",
             ]
             for difference in differences
         ],
     )
-    alone = [(found.only_before, "the first"), (found.only_after, "the second")]
-    only = [f"{len(rows)} figures are in {which} alone" for rows, which in alone if rows]
+    alone = {"first": found.only_before, "second": found.only_after}
+    only = [f"{len(rows)} figures are in the {which} alone" for which, rows in alone.items() if rows]
     differ = f"{len(differences)} of {found.compared} figures differ"
     return answer(args, report, table, "; ".join([differ, *only]), ok=not differences)
 
@@ -289,7 +290,9 @@ def _list(args: Namespace) -> int:
         [
             row.id,
             *_point_cells(row),
-            *(row.value, row.unit, when_text(row.when)),
+            row.value,
+            row.unit,
+            when_text(row.when),
             ", ".join(["stale"] * row.stale + ["marked"] * bool(row.marks)),
         ]
         for row in rows

@@ -36,7 +36,8 @@ from ..render import answer, labelled
 from .asic import steps
 
 OPTIONS = (
-    *("design", "--accelerator"),
+    "design",
+    "--accelerator",
     shared("--output", "the directory to write", required=True),
     "--nbits (default: 32, or the usual width of an accelerator of your own)",
     "--set",
@@ -49,7 +50,9 @@ OPTIONS = (
             shared("--clock", f"default: {CLOCK_NS}"),
         ),
     ),
-    *("--force", "--ledger", "--json"),
+    "--force",
+    "--ledger",
+    "--json",
 )
 
 

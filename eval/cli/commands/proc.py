@@ -40,7 +40,20 @@ from ...json_values import attributes, json_value
 from ...progress import Progress
 from ..arguments import refuse, xcel_of
 from ..operations import stage_of, tracer
-from ..options import COUPLING, UNITS, WIDTH, Group, choice, flag, number, option, positive, shared, short
+from ..options import (
+    COUPLING,
+    UNITS,
+    WIDTH,
+    Group,
+    choice,
+    flag,
+    number,
+    option,
+    positive,
+    real,
+    shared,
+    short,
+)
 from ..render import Json, Table, answer, labelled, warn
 
 # about a minute: cycles by stage, or instructions without a clock
@@ -72,16 +85,6 @@ def _words(text: str) -> list[int]:
     return words
 
 
-def _probability(text: str) -> float:
-    """Parse a probability; its range is checked where it is used."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ArgumentTypeError(
-            f"{short(text)!r} is not a probability; give one from 0 up and below 1, as 0.2"
-        ) from None
-
-
 OPTIONS = (
     option("program", "PROGRAM", "an ELF file, or C (.c) or assembly (.S, .s)"),
     choice("-O", ("0", "1", "2", "3", "s"), "how C is optimized (default: 2)", dest="opt"),
@@ -104,7 +107,10 @@ OPTIONS = (
             option("--latency", "L", "minimum latency of the memories in cycles (default: 1)", type=number),
             option("--extra", "N", "maximum of random extra cycles (default: 0)", type=number),
             option(
-                "--stall", "P", "probability that a port is not ready, 0 to 1 (default: 0)", type=_probability
+                "--stall",
+                "P",
+                "probability that a port is not ready, 0 to 1 (default: 0)",
+                type=real(float, "0.2"),
             ),
             "--seed (default: 1)",
             *UNITS,
@@ -114,7 +120,8 @@ OPTIONS = (
         "output",
         (
             flag("--stats", "show the stats window (CSR 0x7C1) next to the whole run"),
-            *("--trace", "--vcd"),
+            "--trace",
+            "--vcd",
             option("--commits", "FILE", "write the retired instructions, one per line"),
             "--json",
         ),

@@ -83,7 +83,8 @@ OPTIONS = (
     f"design (or `{ALL}` for all of them, or `{PROC}` for the processor)",
     "--accelerator",
     f"--nbits (default: {NBITS}; steps without registers are proved at 64 as well)",
-    *("--set", *PRIVATE),
+    "--set",
+    *PRIVATE,
     shared("--kit", "of the checks netlist and placed"),
     repeated(
         "--check",
@@ -101,13 +102,16 @@ OPTIONS = (
     ),
     flag("--mutants", "plant faults in the units; the exit code is 1 if one is not found"),
     flag("--record", f"make these verdicts the reference (with {ALL} or {PROC})"),
-    *("--ledger", "--json"),
+    "--ledger",
+    "--json",
 )
 
 
 CHECK: Columns = {
     "check": lambda report: _cut(report["check"]),
-    **{"verdict": "verdict", "s": "seconds:.1f", "how": "how"},
+    "verdict": "verdict",
+    "s": "seconds:.1f",
+    "how": "how",
 }
 
 
@@ -285,7 +289,9 @@ def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
         outcome = search.outcome
         rows.append(
             (
-                *(design, _cut(search.check.name), _cut(search.what) or "none is refuted"),
+                design,
+                _cut(search.check.name),
+                _cut(search.what) or "none is refuted",
                 *((outcome.how, f"{outcome.seconds:.1f}") if outcome else (None, None)),
                 ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "-",
             )

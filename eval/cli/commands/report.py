@@ -60,7 +60,9 @@ OPTIONS = (
             flag("--no-measure", "measure nothing: show what the ledger has"),
             flag("--cycles", "measure only cycles, without the ASIC flow"),
             flag("--own", "without the reference results of modexlab"),
-            *("--retry", "--jobs", "--ledger"),
+            "--retry",
+            "--jobs",
+            "--ledger",
         ),
     ),
     Group(
@@ -99,10 +101,8 @@ def execute(args: Namespace) -> int:
         written = _write(args, content, progress)
     ending = "\n".join(_ending(content, sweep, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
-    failed = (
-        sweep is not None and sweep.failed
-    )  # now, or before and not tried again: the report is incomplete
-    whole = not failed and not content.formulas[1]
+    # failed now, or before and not tried again: the report is incomplete
+    whole = not (sweep and sweep.failed) and not content.formulas[1]
     return answer(args, _as_json(content, sweep, written), shown, ok=whole)
 
 
@@ -194,7 +194,7 @@ def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> I
         failed = f", {len(sweep.failed)} failed" if sweep.failed else ""
         if any(item.earlier for item in sweep.failed.values()):
             failed += " (before; --retry tries again)"
-        reused = f"{len(sweep.measured) - sweep.new} were in the ledger"
+        reused = f"{sweep.reused} were in the ledger"
         yield f"measured {sweep.new} points in {duration(sweep.seconds)}, {reused}{failed}"
     if content.empty and "page" in written:
         yield f"the ledger {content.path} has no figures of these; the page says what to run"
@@ -204,8 +204,7 @@ def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> I
 def _as_json(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Json:
     return {
         "ledger": str(content.path),
-        "points": sweep
-        and {"measured": sweep.new, "reused": len(sweep.measured) - sweep.new, "failed": len(sweep.failed)},
+        "points": sweep and {"measured": sweep.new, "reused": sweep.reused, "failed": len(sweep.failed)},
         "written": written,
         "trust": [attributes(item, "good", "text") for item in content.trust],
         "tables": [

@@ -34,7 +34,8 @@ OPTIONS = (
     option("row", "ROW", "the number of a figure"),
     flag("--run", "measure again and compare"),
     flag("--fresh", "with --run: use nothing from the cache"),
-    *("--ledger", "--json"),
+    "--ledger",
+    "--json",
 )
 
 
@@ -99,7 +100,9 @@ def _figures(then: Measurement, now: Measurement) -> list[Json]:
     return [
         {
             **dict(zip(names, key, strict=True)),
-            **{"ledger": old.get(key), "now": new.get(key), "equal": old.get(key) == new.get(key)},
+            "ledger": old.get(key),
+            "now": new.get(key),
+            "equal": old.get(key) == new.get(key),
         }
         for key in {**old, **new}
     ]

@@ -55,7 +55,10 @@ Result = int | list[int]  # of one exponentiation, or of all of a workload
 
 
 OPTIONS = (
-    *("design", "--accelerator", *RSA_OPERANDS, "--field"),
+    "design",
+    "--accelerator",
+    *RSA_OPERANDS,
+    "--field",
     Group(
         "an RSA key instead of operands",
         (
@@ -73,7 +76,9 @@ OPTIONS = (
     Interfaces(),
     shared("--level", "default: rtl; for formula see `modexlab run --level formula --help`", choices=LEVELS),
     "--stage (default: native; with --trace: python)",
-    *("--trace", "--vcd", "--json"),
+    "--trace",
+    "--vcd",
+    "--json",
 )
 
 
@@ -153,7 +158,7 @@ def _by_program(args: Namespace, design: Design, settings: Settings) -> bool:
 
 def _private_operation(args: Namespace, design: Design, settings: Settings) -> Operation:
     """A decryption by a program with CRT, blinding and the check."""
-    refuse(args, ("base", "exp", "mod", "workload"), BESIDE_KEY)
+    refuse(args, (*RSA_OPERANDS, "workload"), BESIDE_KEY)
     key = RSAKey.load(args.key, unchecked=args.unchecked)
     if key.d is None:
         raise BadInput(f"the key in {args.key} is public: give the private key to decrypt")
@@ -219,7 +224,7 @@ def _named(args: Namespace, design: Design) -> Operation:
     """A workload by its name: all of its parts on the machine, one after the other."""
     refuse(
         args,
-        ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"),
+        (*RSA_OPERANDS, "key", "encrypt", "decrypt", "crt"),
         " with --workload, which has its own operands; drop one of them",
     )
     machine = accelerator_of(args, design)
@@ -244,7 +249,7 @@ def _of_operands(args: Namespace, design: Design) -> Operation:
 
 def _with_key(args: Namespace, design: Design) -> Operation:
     """An encryption or a decryption with the key's exponents."""
-    if names := [f"--{name}" for name in ("base", "exp", "mod") if given(args, name)]:
+    if names := [option for option in RSA_OPERANDS if given(args, option)]:
         raise BadInput(f"{', '.join(names)}{BESIDE_KEY}")
     encrypts = args.encrypt is not None
     if encrypts == (args.decrypt is not None):

@@ -49,7 +49,8 @@ Cycles as the CPU sees them, from the first write to the return of a call; cache
 
 
 OPTIONS = (
-    *("design", "--accelerator"),
+    "design",
+    "--accelerator",
     f"--nbits (an even number from 16; default: {DEFAULT_NBITS}; for your own: its usual width)",
     "--set",
     choice("--cpu", CPUS, f"the CPU (default: {DEFAULT_CPU})", DEFAULT_CPU),
@@ -60,7 +61,8 @@ OPTIONS = (
         POLLING,
     ),
     "--output (a directory: Verilog, program, register map, and how to build the chip again)",
-    *("--force", "--json"),
+    "--force",
+    "--json",
 )
 
 

@@ -175,8 +175,9 @@ def _as_json(row: Row, rows: list[Row], coupling: bool) -> Json:
     place = (BASELINE, row.operation, row.nbits)
     naive = beside(lambda other: (other.system, other.operation, other.nbits) == place)
     report = {
-        **attributes(row, "system", "operation", "nbits", "cycles", "dummy", "normalised", "published"),
-        **attributes(row, "ratio", "note"),
+        **attributes(
+            row, "system", "operation", "nbits", "cycles", "dummy", "normalised", "published", "ratio", "note"
+        ),
         "speedup": naive and normalised and round(naive / normalised, 4),
         "instructions": window and window.instructions,
         "cpi": window and window.cpi and round(window.cpi, 4),
@@ -208,12 +209,17 @@ SUBJECT: Columns = {
 TABLE_1: Columns = {
     **SUBJECT,
     **{name: name for name in ("cycles", "normalised", "published")},
-    **{"ratio": "ratio:.2f", "speedup": "speedup:.2f", "CPI": "cpi:.2f", "stage": "stage"},
+    "ratio": "ratio:.2f",
+    "speedup": "speedup:.2f",
+    "CPI": "cpi:.2f",
+    "stage": "stage",
 }
 COUPLINGS_TABLE: Columns = {
     **SUBJECT,
     **{name: name for name in ("cycles", "call", "transfer", "work")},
-    **{"transfer (%)": _share, "slower by (%)": "slower_percent:.1f", "instructions": "instructions"},
+    "transfer (%)": _share,
+    "slower by (%)": "slower_percent:.1f",
+    "instructions": "instructions",
 }
 
 
@@ -234,6 +240,3 @@ def _note(rows: list[Row]) -> Iterator[str]:
     ):
         if wanted:
             yield note.format(dummies=listed, operands="; ".join(operands), widths=widths)
-
-
-# ---- loosely coupled, compared with tightly coupled

@@ -18,7 +18,6 @@ exists, and is reported as stale.
 """
 
 import functools
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM, UNIT
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT
+from ...json_values import canonical
 from ...papers.published import Published, paper
 from ..flow_settings import FLOW_DEFAULTS, optional_flow
 from ..ledger.ledger import Ledger
@@ -104,9 +104,9 @@ class Side(NamedTuple):
         """The figure or its ratio to the base, in the form of the published value; None if it is not
         measured.
         """
-        if self.row is None or (self.base_point is not None and self.base is None):
-            return None
-        return self.row.value / self.base.value if self.base is not None else self.row.value
+        if self.base_point is not None:
+            return self.row.value / self.base.value if self.row and self.base else None
+        return self.row.value if self.row else None
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -478,7 +478,7 @@ class LedgerRows:
         }
         found = ledger.rows(history=True)
         newest = {row.key: row.measurement for row in found}
-        self._newest = {_name(row.point): row.measurement for row in found}
+        self._newest = {canonical(row.point): row.measurement for row in found}
         for row in found:
             if row.measurement == newest[row.key]:
                 self._rows.setdefault((*machine_of(row.point), row.metric, row.operation), []).append(row)
@@ -494,7 +494,7 @@ class LedgerRows:
         """Whether a row is current or the newest of its point. If sources were changed back, the newest row
         is not the current one.
         """
-        return self._newest[_name(row.point)] == row.measurement or not row.stale
+        return self._newest[canonical(row.point)] == row.measurement or not row.stale
 
     def failure(self, point: Point) -> str:
         """Why this machine could not be measured at this stage at the last attempt; empty if it could."""
@@ -508,13 +508,9 @@ class LedgerRows:
         return next((item for item in rows if item.measurement == row.measurement), None)
 
 
-def _name(point: Mapping[str, Any]) -> str:
-    return json.dumps(point, sort_keys=True)
-
-
 def machine_of(point: Mapping[str, Any]) -> tuple[Any, ...]:
     """The design, width, interface and settings of a point as JSON."""
-    return point["subject"], point["nbits"], point["interface"], _name(point["settings"])
+    return point["subject"], point["nbits"], point["interface"], canonical(point["settings"])
 
 
 _ORDER = (FORMULA, CL, PYTHON, VERILOG, NATIVE, FPGA, FLOW, LAYOUT)

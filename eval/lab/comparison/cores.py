@@ -33,7 +33,8 @@ from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ...designs.session import NoResult
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...designs.workload_names import DECRYPT, ENCRYPT, NBITS_001, PRODUCT, WORKLOADS, cycles_of
-from ...json_values import attributes
+from ...grouping import grouped
+from ...json_values import Json, attributes
 from ...papers import published
 from ...papers.published import Published
 from ..flow_settings import KIT
@@ -188,18 +189,21 @@ class Core:
     @property
     def floor(self) -> float | None:
         """The minimum area x time for counting bit products at this clock, in mm2 ns."""
-        if self.cell_um2 is None or self.period_ns is None or not self.of_product:
+        if not (self.cell_um2 and self.period_ns and self.of_product):
             return None
         return MM2 * counting_floor(self.nbits, self.cell_um2, self.period_ns)
 
     @property
     def floor_ratio(self) -> float | None:
         """Area x time divided by its floor."""
-        return None if self.area_time is None or not self.floor else self.area_time / self.floor
+        return self.area_time / self.floor if self.area_time and self.floor else None
 
     @property
     def utilisation(self) -> float | None:
-        return None if not self.floor_ratio else 1 / self.floor_ratio
+        return self.floor_ratio and 1 / self.floor_ratio
+
+
+Cores = Sequence[Core]
 
 
 def spread(found: tuple[float, float] | None) -> str | None:
@@ -362,8 +366,13 @@ def _place(core: Core) -> tuple[Any, ...]:
     time = core.operation_us if machine else core.product_ns
     cycles = core.operation_cycles if machine else core.product_cycles
     return (
-        *(core.nbits, core.kind == PUBLISHED, machine, not core.measured),
-        *(time or math.inf, cycles or math.inf, core.name),
+        core.nbits,
+        core.kind == PUBLISHED,
+        machine,
+        not core.measured,
+        time or math.inf,
+        cycles or math.inf,
+        core.name,
     )
 
 
@@ -437,7 +446,7 @@ def _simulated(bare: Core, point: Point) -> Core:
     return replace(bare, source="simulated", operation_cycles=cycles[DECRYPT], public_cycles=cycles[ENCRYPT])
 
 
-def _by_formula(point: Point) -> dict[str, Any]:
+def _by_formula(point: Point) -> Json:
     """Cycles, promises and limits of a machine of the catalogue."""
     machine = point.machine
     crt = bool(machine.parameters.get("crt"))
@@ -495,6 +504,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
     cell_um2, floor_um2 = _least_um2(kit.named(row.kit or kit.DEFAULT.stem), bare.nbits)
     tests = (ledger.measurement(row.measurement).details.get("tests") or {}).values()
+    counts = {f"tests_{kind}": sum(test[kind] for test in tests) for kind in ("passed", "failed") if tests}
     searched = bool(row.flow.get(FMAX))
     notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
     if bare.of_product and bare.part == MACHINE:
@@ -515,11 +525,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         operation_drawn_nj=drawn(DECRYPT),
         cell_um2=cell_um2,
         floor_um2=floor_um2,
-        corner_ns={
-            corner: found for corner in CORNERS if (found := value(f"period_{corner}_ns")) is not None
-        },
-        tests_passed=sum(test["passed"] for test in tests) if tests else None,
-        tests_failed=sum(test["failed"] for test in tests) if tests else None,
+        corner_ns={corner: found for corner in CORNERS if (found := value(f"period_{corner}_ns"))},
+        **counts,
         **attributes(row, "stage", "marks", "stale", "measurement"),
         technology=kit.described(row.kit or kit.DEFAULT.stem).title,
         source=f"{'reference result' if row.reference else 'measured here'} {WHERE[row.stage]}: row {row.id}",
@@ -571,12 +578,11 @@ def _of_field() -> Iterator[Core]:
 @functools.cache
 def _of_papers() -> tuple[Core, ...]:
     """Machines and multipliers of the papers, each with all its figures at one width."""
-    found: dict[tuple[Any, ...], list[Published]] = {}
-    for figure in published.figures():
-        if _is_of_a_core(figure):
-            machine = (figure.paper, label(figure), figure.nbits, str(sorted(figure.settings.items())))
-            found.setdefault(machine, []).append(figure)
-    made = map(_of_paper, found.values())
+
+    def machine(figure: Published) -> tuple[Any, ...]:
+        return figure.paper, label(figure), figure.nbits, str(sorted(figure.settings.items()))
+
+    made = map(_of_paper, grouped(filter(_is_of_a_core, published.figures()), machine).values())
     return (_multiplier_of_001(), *(core for core in made if core is not None))
 
 

@@ -16,7 +16,6 @@ netlist there.
 import functools
 import itertools
 import json
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -25,6 +24,7 @@ from typing import NamedTuple
 from ....fl.errors import BadInput
 from ...designs import catalogue
 from ...designs.interfaces import UNIT
+from ...grouping import grouped
 from ..flow_settings import KIT
 from ..ledger.export import RESULTS
 from ..ledger.ledger import Ledger
@@ -36,6 +36,7 @@ from .compare import LedgerRows
 from .cores import MM2, SEARCHED, Core, of_point
 
 SPACE = "kits"
+_group = attrgetter("core.nbits", "kit", "corner")  # of entries that are ranked together
 UNITS = RESULTS / "kits.json"
 SLOW, TYPICAL, _ = CORNERS
 
@@ -150,7 +151,7 @@ def points(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] =
         *listed,
     ]
     widths = {point.nbits for point in listed}
-    others = {row.kit for row in ledger.rows(stage=FLOW, interface=[UNIT], metric="area_um2")} - {""}
+    kits = {row.kit for row in ledger.rows(stage=FLOW, interface=[UNIT], metric="area_um2")}
     for name in (catalogue.find(name).name for name in names):
         for width in sorted(
             set(nbits or widths) - {point.nbits for point in listed if point.subject == name}
@@ -162,10 +163,10 @@ def points(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] =
     found = [
         point
         for point in listed
-        if (not names or point.subject in names) and (point.nbits in nbits if nbits else True)
+        if (not names or point.subject in names) and (not nbits or point.nbits in nbits)
     ]
     more = [
-        point.at(flow=(*SEARCHED, (KIT, own))) for own in sorted(others - {*kit.NAMES}) for point in found
+        point.at(flow=(*SEARCHED, (KIT, own))) for own in sorted(kits - {"", *kit.NAMES}) for point in found
     ]
     return list(dict.fromkeys([*found, *more]))
 
@@ -178,11 +179,8 @@ def cores(ledger: Ledger, nbits: Collection[int] = (), names: Collection[str] = 
 
 def entries(found: Iterable[Core]) -> list[Entry]:
     """All measured cores without marks at all corners, by width, kit, corner and place."""
-    groups: defaultdict[tuple[int, str, str], list[Entry]] = defaultdict(list)
-    for core in found:
-        if core.measured and not core.marks:
-            for entry in _at_corners(core):
-                groups[core.nbits, entry.kit, entry.corner].append(entry)
+    measured = (core for core in found if core.measured and not core.marks)
+    groups = grouped(itertools.chain.from_iterable(map(_at_corners, measured)), _group)
     ranked: list[Entry] = []
     for group in sorted(groups, key=lambda group: (group[0], _turn(group[1]), CORNERS.index(group[2]))):
         own = sorted(groups[group], key=attrgetter("area_time"))
@@ -223,9 +221,9 @@ def kendall(first: Sequence[float], second: Sequence[float]) -> float:
 
 def held_to_base(found: Iterable[Entry]) -> list[Agreement]:
     """The agreement of each kit and corner with the default kit, if they share at least three cores."""
-    groups: defaultdict[tuple[int, str, str], dict[str, Entry]] = defaultdict(dict)
-    for entry in found:
-        groups[entry.core.nbits, entry.kit, entry.corner][entry.core.name] = entry
+    groups = {
+        group: {entry.core.name: entry for entry in own} for group, own in grouped(found, _group).items()
+    }
     result = []
     for (nbits, name, corner), own in groups.items():
         theirs = groups.get((nbits, base(), TYPICAL), {})

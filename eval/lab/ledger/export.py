@@ -25,7 +25,7 @@ import msgspec
 from ....fl.errors import BadInput, unknown
 from ....flow.files import replacing
 from ....rtl.sim import cache
-from ...json_values import attributes
+from ...json_values import Json, attributes, canonical
 from ...png import smaller
 from .. import keys
 from ..ledger_rows import COLUMNS, Failure, Row, Source, record
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and one list
 
 
-def _flat(row: Row) -> dict[str, Any]:
+def _flat(row: Row) -> Json:
     columns = record(row)
-    return columns | {name: json.dumps(columns[name], sort_keys=True) for name in PARTS}
+    return columns | {name: canonical(columns[name]) for name in PARTS}
 
 
 def _csv(rows: Sequence[Row], path: Path, _: Any) -> None:
@@ -63,11 +63,8 @@ def arrow(rows: Sequence[Row]) -> "pyarrow.Table":
     """The rows as an Arrow table."""
     import pyarrow
 
-    records = [_flat(row) for row in rows]
-    columns = {
-        name: pyarrow.array([record[name] for record in records], _type(pyarrow, name)) for name in COLUMNS
-    }
-    return pyarrow.table(columns)
+    schema = pyarrow.schema([(name, _type(pyarrow, name)) for name in COLUMNS])
+    return pyarrow.Table.from_pylist(list(map(_flat, rows)), schema)
 
 
 def frame(rows: Sequence[Row]) -> Any:
@@ -107,17 +104,17 @@ PICTURE, PICTURE_PIXELS = "amoeba.png", 700  # artifact of a layout that is kept
 class Line(msgspec.Struct):
     """A measured point: the fields that two runs of the same hardware share."""
 
-    point: dict[str, Any]
+    point: Json
     marks: list[str]  # for a point without figures: the reason
     command: str
     content: str  # digest of the hardware, without comments, or of the model
     # operation, metric, value and unit; integers beyond 53 bits are hexadecimal text
     figures: list[tuple[str, str, float | int | str, str]]
     family: str = ""
-    parameters: dict[str, Any] = {}
+    parameters: Json = {}
     tests: str = ""
     tools: dict[str, str] = {}
-    details: dict[str, Any] = {}
+    details: Json = {}
 
 
 def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
@@ -125,18 +122,20 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
 
     A point that exceeded its time limit has a mark instead of figures.
     """
-    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    lines: dict[tuple[Any, ...], Json] = {}
     for row in rows:
         place, columns = _place(row.point), record(row)
         if place not in lines:
             names = ("family", "parameters", "tests", "marks", "command", "tools", "point")
-            measurement = ledger.measurement(row.measurement)
-            kept = {name: value for name, value in measurement.details.items() if name in DETAILS}
+            measured = ledger.measurement(row.measurement)
+            kept = {name: measured.details.get(name) for name in DETAILS}
             kept["area_by_module"] = [
-                module for module in kept.get("area_by_module", ()) if module["share"] >= SMALLEST_SHARE
+                module for module in kept["area_by_module"] or () if module["share"] >= SMALLEST_SHARE
             ]
-            if row.stage == LAYOUT and row.measurement > 0:
-                _write_picture(measurement, _picture(path, row.point))
+            if row.stage == LAYOUT and row.measurement > 0 and PICTURE in measured.artifacts:
+                picture = _picture(path, row.point)
+                picture.parent.mkdir(exist_ok=True)
+                picture.write_bytes(smaller(measured.artifacts[PICTURE], PICTURE_PIXELS))
             lines[place] = {
                 **{name: columns[name] for name in names},
                 "content": content_in(row.key),
@@ -157,29 +156,23 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
     with path.open("w", encoding="utf-8") as file:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
-            file.write(json.dumps({**line, "digest": _digest(line)}, sort_keys=True) + "\n")
+            file.write(canonical({**line, "digest": _digest(line)}) + "\n")
 
 
 def _picture(path: Path, point: Mapping[str, Any]) -> Path:
     """The file of a layout's picture, beside the reference results."""
-    digest = cache.key(json.dumps(point, sort_keys=True))[:8]
+    digest = cache.key(canonical(point))[:8]
     return path.parent / PICTURES / f"{point['subject']}-{point['nbits']}-{digest}.png"
-
-
-def _write_picture(measurement: Measurement, file: Path) -> None:
-    if content := measurement.artifacts.get(PICTURE):
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(smaller(content, PICTURE_PIXELS))
 
 
 def _place(point: Mapping[str, Any]) -> tuple[Any, ...]:
     """Sort key of a line: designs together, narrow before wide."""
-    return point["subject"], point["nbits"], point["stage"], json.dumps(point, sort_keys=True)
+    return point["subject"], point["nbits"], point["stage"], canonical(point)
 
 
 def _digest(line: Mapping[str, Any]) -> str:
     """Digest of the rest of a line, which does not match if a figure was edited by hand."""
-    return cache.key(json.dumps(line, sort_keys=True))
+    return cache.key(canonical(line))
 
 
 class ReferenceSource(Source):
@@ -260,12 +253,12 @@ class Reference:
 
     def has(self, point: Point) -> bool:
         """Whether it has current figures of this point."""
-        content = self._content.get(json.dumps(point.as_json(), sort_keys=True))
+        content = self._content.get(canonical(point.as_json()))
         return content is not None and not _is_stale(content, point)
 
     @functools.cached_property
     def _content(self) -> dict[str, str]:
-        return {json.dumps(line.point, sort_keys=True): line.content for line in self._lines}
+        return {canonical(line.point): line.content for line in self._lines}
 
     def points(self) -> list[Point]:
         """The points of the file; BadInput for one that is no longer in the catalogue."""

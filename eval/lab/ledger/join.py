@@ -8,7 +8,6 @@ may be measurable here.
 """
 
 import hashlib
-import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...json_values import canonical
 from ..ledger_rows import Row
 from .export import Reference
 from .ledger import Ledger
@@ -26,8 +26,8 @@ class Difference(NamedTuple):
     """A figure that differs between two ledgers."""
 
     row: Row  # from the second one
-    before: float | int
-    after: float | int
+    before: float
+    after: float
 
     @property
     def relative(self) -> float | None:
@@ -55,10 +55,7 @@ def compare(
     ignored.
     """
     first, second = (
-        {
-            (json.dumps(row.point, sort_keys=True), row.operation, row.metric): row
-            for row in ledger.rows(**filters)
-        }
+        {(canonical(row.point), row.operation, row.metric): row for row in ledger.rows(**filters)}
         for ledger in (before, after)
     )
     both = [Difference(row, first[what].value, row.value) for what, row in second.items() if what in first]

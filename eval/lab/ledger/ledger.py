@@ -23,7 +23,7 @@ from ....fl.errors import BadInput, unknown
 from ...designs import catalogue
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...errors import NoMeasurement
-from ...json_values import attributes
+from ...json_values import Json, attributes, canonical
 from ..ledger_rows import Failure, Row, Source
 from ..metrics import METRICS, Figure, Measurement
 from ..point import Point, version_of
@@ -121,23 +121,23 @@ class Ledger:
         """
         record = _record_of(point, measurement)
         with self.writing() as connection:
-            key = record.columns["key"]
-            there = connection.execute("SELECT 1 FROM measurement WHERE key = ?", (key,)).fetchone()
+            same = "SELECT 1 FROM measurement WHERE key = ?"
+            there = connection.execute(same, (record.columns["key"],)).fetchone()
             return None if there else records.insert(connection, record)
 
     def fail(self, point: Point, message: str, seconds: float) -> None:
         """Record that a point could not be measured, and why."""
-        what = {"point": _json(point.as_json()), "command": _json(point.command)}
+        what = {"point": canonical(point.as_json()), "command": canonical(point.command)}
         self._add(FAILURE, seconds, key=point.version, message=message, **what)
 
     def note(self, verdict: Verdict) -> None:
         """Record the verdict of a proof."""
-        columns = {**vars(verdict), "settings": _json(dict(verdict.settings)), "at": verdict.at or _now()}
+        columns = {**vars(verdict), "settings": canonical(dict(verdict.settings)), "at": verdict.at or _now()}
         self._add(VERDICT, columns.pop("seconds"), **columns)
 
     def keep(self, key: str, result: Any, seconds: float) -> None:
         """Record the result of a task, a JSON value."""
-        self._add(RESULT, seconds, key=key, result=_json(result))
+        self._add(RESULT, seconds, key=key, result=canonical(result))
 
     def _add(self, table: str, seconds: float, **columns: Any) -> None:
         """Write a note."""
@@ -148,14 +148,14 @@ class Ledger:
     def forget(self, keys: Collection[str]) -> None:
         """Delete the results of these tasks, whose command has ended."""
         with self.writing() as connection:
-            connection.execute(f"DELETE FROM result WHERE key {_IN}", (_json(list(keys)),))
+            connection.execute(f"DELETE FROM result WHERE key {_IN}", (canonical(list(keys)),))
 
     # ---- reading
 
     def results(self, keys: Collection[str]) -> dict[str, tuple[Any, float]]:
         """The newest results of these tasks, each with its duration in seconds."""
         notes = self._newest(
-            RESULT, f"SELECT max(id) FROM result WHERE key {_IN} GROUP BY key", _json(list(keys))
+            RESULT, f"SELECT max(id) FROM result WHERE key {_IN} GROUP BY key", canonical(list(keys))
         )
         with self._decoding("a result"):
             return {note["key"]: (json.loads(note["result"]), note["seconds"]) for note in notes}
@@ -194,12 +194,12 @@ class Ledger:
                 FAILURE,
                 f"SELECT max(id) FROM failure WHERE key NOT IN (SELECT key FROM measurement) AND key {_IN} "
                 "GROUP BY key ORDER BY max(id)",
-                _json(list(keys)),
+                canonical(list(keys)),
             )
         others = self.reference.failures() if keys is None and self.reference is not None else []
         own = {point for (point,) in self._select("SELECT point FROM measurement")} if others else set()
         with self._decoding("a failure"):
-            return [failure for failure in others if _json(failure.point) not in own] + [
+            return [failure for failure in others if canonical(failure.point) not in own] + [
                 Failure(
                     **{name: note[name] for name in ("key", "message", "seconds")},
                     when=note["at"],
@@ -223,7 +223,7 @@ class Ledger:
                 raise unknown("filter of the ledger", name, FILTERS)
             several = isinstance(wanted, Collection) and not isinstance(wanted, str)
             conditions.append(f"{FILTERS[name]} {_IN}")
-            values.append(_json(list(wanted) if several else [wanted]))
+            values.append(canonical(list(wanted) if several else [wanted]))
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         found = self._select(
             f"SELECT m.id, f.id, {', '.join(f'f.{name}' for name in FIGURE)}, "
@@ -245,8 +245,8 @@ class Ledger:
             rows.append(Row(id=number, **dict(zip(FIGURE, figure, strict=True)), **shared[measurement]))
         if self.reference is None:
             return rows
-        own = set() if history else {_json(row.point) for row in rows}
-        return [*(row for row in self.reference.rows(**filters) if _json(row.point) not in own), *rows]
+        own = set() if history else {canonical(row.point) for row in rows}
+        return [*(row for row in self.reference.rows(**filters) if canonical(row.point) not in own), *rows]
 
     def row(self, number: int) -> Row:
         """The figure with this number, current or not."""
@@ -282,7 +282,7 @@ class Ledger:
         """The newest measurement of each of these versions (Point.version), with its number."""
         for key, number in self._select(
             f"SELECT key, max(id) FROM measurement WHERE key {_IN} GROUP BY key ORDER BY max(id)",
-            _json(list(keys)),
+            canonical(list(keys)),
         ):
             yield key, number, self.measurement(number)
 
@@ -470,11 +470,11 @@ def _record_of(point: Point, measurement: Measurement) -> Record:
         "key": version_of(point.key, measurement.content) if measurement.content else point.version,
         "subject": point.label,
         "family": family_of(point.subject),
-        "point": _json(point.as_json()),
-        "parameters": _json(point.resolved),
-        "flow": _json(dict(point.flow)),
-        "command": _json(point.command),
-        **{name: _json(getattr(measurement, name)) for name in ("tools", "marks", "details")},
+        "point": canonical(point.as_json()),
+        "parameters": canonical(point.resolved),
+        "flow": canonical(dict(point.flow)),
+        "command": canonical(point.command),
+        **{name: canonical(getattr(measurement, name)) for name in ("tools", "marks", "details")},
         "seconds": float(measurement.seconds),  # as it will be read, so that the digest matches
         "at": _now(),
     }
@@ -495,18 +495,14 @@ def _refusal(measurement: Measurement) -> str:
     return ""
 
 
-def _shared(number: int, columns: Mapping[str, Any]) -> dict[str, Any]:
+def _shared(number: int, columns: Mapping[str, Any]) -> Json:
     """The fields that the rows of a measurement share."""
-    shared = {**columns, "measurement": number, "when": columns["at"]}
-    del shared["at"]
+    shared = {**columns, "measurement": number}
+    shared["when"] = shared.pop("at")
     for name in ("parameters", "flow", "tools", "point", "marks", "command"):
         shared[name] = json.loads(shared[name])
     shared |= {name: tuple(shared[name]) for name in ("marks", "command")}
     return {**shared, "source": Source(shared["key"], shared["point"])}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, allow_nan=False)
 
 
 def _now() -> str:

@@ -22,7 +22,8 @@ from ...render import Json, Table, answer, interrupted, warn
 
 OPTIONS = (
     flag("--record", "make these verdicts the reference"),
-    *("--ledger", "--json"),
+    "--ledger",
+    "--json",
 )
 
 

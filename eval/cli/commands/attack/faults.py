@@ -57,7 +57,8 @@ OPTIONS = (
     shared("--seed", "default: 1", default=1),
     "--netlist (with nets stuck at 0 or 1, or flipped in a cycle)",
     "--kit (with --netlist)",
-    *("--ledger", "--json"),
+    "--ledger",
+    "--json",
 )
 
 

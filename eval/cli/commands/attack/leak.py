@@ -53,7 +53,8 @@ PARTS: Columns = {
     "largest t": lambda part: f"{part['max_t']} (cycle {part['worst_cycle']})",
 }
 MACHINE = (  # the options that `machine_of` reads
-    *("design", "--accelerator"),
+    "design",
+    "--accelerator",
     f"--nbits (default: {PAPER_NBITS}, or the length of the key)",
     "--set",
     "--key (a private one, whose primes are used)",

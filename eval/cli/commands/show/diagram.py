@@ -18,7 +18,7 @@ from ...arguments import accelerator_of
 from ...options import HARDWARE
 from . import draw
 
-OPTIONS = (*("design", "--accelerator", *HARDWARE), draw.OUTPUT)
+OPTIONS = ("design", "--accelerator", *HARDWARE, draw.OUTPUT)
 
 
 def execute(args: Namespace) -> int:

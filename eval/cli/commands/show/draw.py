@@ -22,7 +22,7 @@ from .....fl.moduli import parse
 from ....designs import catalogue
 from ....folders import check_file, write_file
 from ....report.drawing import draw
-from ...arguments import accelerator_of, settings_of
+from ...arguments import accelerator_of, operands_of, settings_of
 from ...options import Option, choice, number, option
 
 DEFAULT_NBITS = 8
@@ -73,13 +73,7 @@ def operation(args: Namespace) -> tuple[Any, tuple[int, int, int]]:
     """The machine of a command and its operands; missing operands are random."""
     wide = [] if args.mod is None else [args.mod]
     machine = accelerator_of(args, catalogue.find(args.design), *wide)
-    drawn = machine.some_operands(args.mod)
-    base, exp, mod = (
-        value if given is None else given
-        for value, given in zip(drawn, (args.base, args.exp, args.mod), strict=True)
-    )
-    machine.require(base, exp, mod)
-    return machine, (base, exp, mod)
+    return machine, operands_of(args, machine)
 
 
 def _plan(args: Namespace) -> Plan:

@@ -19,15 +19,15 @@ OPTIONS = designs.OPTIONS
 def execute(args: Namespace) -> int:
     if args.design:
         return designs.execute(args)
-    found = spaces.spaces()
+    names = [space["name"] for space in spaces.spaces()]
     return answer(
         args,
         {
             "designs": [design.name for design in catalogue.designs()],
             "papers": NUMBERS,
-            "spaces": [space["name"] for space in found],
+            "spaces": names,
         },
         *designs.listed(catalogue.designs()),
         f"papers: {', '.join(NUMBERS)} (`modexlab show papers`); spaces of sweeps: "
-        f"{', '.join(space['name'] for space in found)} (`modexlab show spaces`)",
+        f"{', '.join(names)} (`modexlab show spaces`)",
     )

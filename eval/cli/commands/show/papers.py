@@ -74,7 +74,8 @@ def _as_json(figure: Published) -> Json:
 
 def listed(papers: Iterable[Paper]) -> list[Block]:
     columns: Columns = {
-        **{"paper": "number", "year": "year"},
+        "paper": "number",
+        "year": "year",
         "tables": lambda paper: len(paper.tables),
         "figures": lambda paper: len([*paper.figures()]),
         "errata": lambda paper: len(paper.errata),

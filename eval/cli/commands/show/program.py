@@ -21,7 +21,7 @@ from ...arguments import described, designs_of, program_settings
 from ...options import PRIVATE, WIDTH
 from ...render import Json, answer_all
 
-OPTIONS = (*("design", "--accelerator", *PRIVATE), *(WIDTH, "--set", "--json"))
+OPTIONS = ("design", "--accelerator", *PRIVATE, WIDTH, "--set", "--json")
 
 
 def execute(args: Namespace) -> int:

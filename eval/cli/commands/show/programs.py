@@ -27,7 +27,8 @@ WIDTHS = (1024, 2048, 4096)
 OPTIONS = (
     shared("design", f"default: {DEFAULT_DESIGN}", default=DEFAULT_DESIGN),
     shared("--nbits", f"may be repeated; default: {' '.join(map(str, WIDTHS))}", nargs="+", action="extend"),
-    *("--set", "--json"),
+    "--set",
+    "--json",
 )
 
 
@@ -70,7 +71,9 @@ def execute(args: Namespace) -> int:
 
 
 COLUMNS: Columns = {
-    **{"bits": "nbits", "program": "program", "constant time": "constant"},
+    "bits": "nbits",
+    "program": "program",
+    "constant time": "constant",
     **{name: f"{name}:," for name in ("products", "cycles", "formula")},
     "overhead": lambda row: f"{row['overhead_percent']:+.1f} %" if "," in row["program"] else "",
     "words": "words",
