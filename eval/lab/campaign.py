@@ -190,7 +190,7 @@ class Campaign:
             left = (
                 "waiting for workers" if not workers else f"{duration(seconds)} left" if seconds >= 1 else ""
             )
-            self.progress.note(", ".join(word for word in (self.words(), left) if word))
+            self.progress.note(", ".join(filter(None, (self.words(), left))))
         self.step(0, 0)
 
     def seconds_left(self) -> float:

@@ -55,7 +55,7 @@ class Work:
         interface = "" if self.interface == DEFAULT.name else self.interface
         modulus = f"modulus {self.modulus:#x} alone" if self.modulus else ""
         words = (f"{self.nbits} bits", self.operation, self.stage, interface, self.device, modulus)
-        return ", ".join(word for word in words if word)
+        return ", ".join(filter(None, words))
 
 
 @dataclass(frozen=True)

@@ -308,7 +308,7 @@ class Point:
         given = [f"{name}={value}" for name, value in (*self.settings, *flow)]
         interface = "" if self.interface in (DEFAULT.name, SYSTEM) else self.interface
         words = [self.label, f"{self.nbits} bits", interface, self.workload, self.stage, *given]
-        return ", ".join(word for word in words if word)
+        return ", ".join(filter(None, words))
 
     def at(self, **changes: Any) -> "Point":
         """A copy with these fields changed."""

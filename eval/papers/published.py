@@ -51,7 +51,6 @@ import msgspec
 from ...fl.errors import BadInput, unknown
 from ...flow import typed_toml
 from ..json_values import attributes
-from .expression import Expression
 
 PAPERS = Path(__file__).parent
 NUMBERS = ("000", "001", "002", "003", "004")
@@ -215,10 +214,6 @@ class Formula(_Part):
     where: str
     says: str
 
-    def value(self, values: Mapping[str, float]) -> float:
-        """The value of the formula for these values of its names."""
-        return Expression(self.expression).value(values)
-
 
 Meaning = dict[str, Any]  # attributes of a cell (head of this file), checked once a figure has them all
 ATTRIBUTES = (
@@ -303,7 +298,7 @@ class Paper(_Part, dict=True):
     def citation(self) -> str:
         """Authors, title, venue and year, as far as the paper states them."""
         parts = [", ".join(self.authors), self.title, self.venue, str(self.year or "")]
-        return ". ".join(part for part in parts if part)
+        return ". ".join(filter(None, parts))
 
     @property
     def bibtex(self) -> str:

@@ -152,19 +152,18 @@ TERMS = (
 
 def terms(found: Cores) -> Table:
     """The table of the work, clock and protections of each machine in the table of choices."""
-    best = (
-        (core, {}, f"{width.nbits:,} bits")
-        for width in widths(found)
-        for core in (*width.machines, *width.published)
-        if core in (*map(width.best, CRITERIA), width.rival)
-    )
     return table_of(
         "terms",
         "Conditions of these figures",
         "Constant time: for all exponents (yes), for exponents of one length, or no. Protections: CRT, "
         f"blinding and the check of the result. {UNKNOWN} or an empty cell: the source does not say.",
         TERMS,
-        best,
+        (
+            (core, {}, f"{width.nbits:,} bits")
+            for width in widths(found)
+            for core in (*width.machines, *width.published)
+            if core in (*map(width.best, CRITERIA), width.rival)
+        ),
     )
 
 

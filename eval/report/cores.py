@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 from ...fl.cost import counting_floor
@@ -16,7 +15,7 @@ from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
 from .ledger_view import Record, Records
 from .metrics import shown
-from .tables import MISSING, SIGN, Cell, Column, Table, own, table_of
+from .tables import MISSING, SIGN, Cell, Column, Table, own, part_of, table_of
 
 ROOM = 1.5  # factor by which a floor line extends beyond the points of its width, on both sides
 
@@ -140,9 +139,9 @@ def _floors(made: Cores) -> Iterator[Record]:
 # ---- the same cores with every kit
 
 
-def _number(head: str, value: Callable[[Any], float | None], unit: str = "") -> Column:
+def _number(head: str, value: str | Callable[[Any], float | None], unit: str = "") -> Column:
     def cell(item: Any) -> Cell:
-        found = value(item)
+        found = part_of(item, value)
         return MISSING if found is None else Cell(shown(found), found)
 
     return Column(head, cell, unit, True)
@@ -157,23 +156,23 @@ NODES = (
     Column("Core", _core),
     Column("Kit", "kit"),
     Column("Corner", "corner"),
-    _number("Area", attrgetter("core.area_um2"), "µm²"),
-    _number("Clock", attrgetter("period_ns"), "ns"),
-    _number("Interval", attrgetter("product_ns"), "ns"),
-    _number("Area × time", attrgetter("area_time"), "mm² ns"),
+    _number("Area", "core.area_um2", "µm²"),
+    _number("Clock", "period_ns", "ns"),
+    _number("Interval", "product_ns", "ns"),
+    _number("Area × time", "area_time", "mm² ns"),
     _number("Area", lambda entry: entry.gates and entry.gates / 1000, "kGE"),
-    _number("Interval", attrgetter("product_fo4"), "FO4"),
-    _number("Area × time", attrgetter("gate_time"), "kGE FO4"),
-    _number("Place", attrgetter("place")),
+    _number("Interval", "product_fo4", "FO4"),
+    _number("Area × time", "gate_time", "kGE FO4"),
+    _number("Place", "place"),
 )
 RANKINGS = (
     Column("Kit", "kit"),
     Column("Corner", "corner"),
-    _number("Bits", attrgetter("nbits")),
-    _number("Cores", attrgetter("cores")),
-    _number("τ, area × time", attrgetter("tau")),
-    _number("τ, area", attrgetter("tau_area")),
-    _number("τ, time", attrgetter("tau_time")),
+    _number("Bits", "nbits"),
+    _number("Cores", "cores"),
+    _number("τ, area × time", "tau"),
+    _number("τ, area", "tau_area"),
+    _number("τ, time", "tau_time"),
     Column(
         "Area × time in kGE FO4, relative to the base",
         lambda item: " to ".join(f"{end:.2f}" for end in item.spread or ()),

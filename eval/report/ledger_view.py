@@ -80,7 +80,7 @@ class Entry:
         parts += [stages.title(self.stage), str(self.flow.get("device", ""))]
         parts += [f"exponent of {self.exponent_nbits} bits"] if self.exponent_nbits else []
         parts += [f"modulus {self.modulus:#x} alone"] if self.modulus else []
-        return " · ".join(part for part in parts if part)
+        return " · ".join(filter(None, parts))
 
     @property
     def twin(self) -> bool:

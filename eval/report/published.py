@@ -129,7 +129,7 @@ def citation(number: str, title: str, figures: Sequence[Published]) -> dict[str,
         "source": sources(figures),
         "paper": published.paper(first.paper).citation,
         "technology": first.technology,
-        "ours": ", ".join(dict.fromkeys(name for name in (first.twin, *first.ours) if name)),
+        "ours": ", ".join(dict.fromkeys(filter(None, (first.twin, *first.ours)))),
         "note": first.note,
         "erratum": " ".join(corrected),
     }

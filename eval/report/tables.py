@@ -106,14 +106,14 @@ def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> L
     """The line of an item; strings and integers become cells."""
     cells = []
     for column in columns:
-        cell = _part(item, column.cell)
+        cell = part_of(item, column.cell)
         if not isinstance(cell, Cell):
             cell = Cell(str(cell), cell if isinstance(cell, int) else None)
         cells.append(cell)
     return Line(cells, of, group)
 
 
-def _part(item: Any, of: str | Callable[[Any], Any]) -> Any:
+def part_of(item: Any, of: str | Callable[[Any], Any]) -> Any:
     return attrgetter(of)(item) if isinstance(of, str) else of(item)
 
 
@@ -128,7 +128,7 @@ def figures(
     head: str, name: str, unit: str = "", of: str | Callable[[Any], Entry | None] = lambda it: it
 ) -> Column:
     """A column of figures, of the item or of an entry that `of` gets from it."""
-    return Column(head, lambda item: figure(_part(item, of), name), unit, True)
+    return Column(head, lambda item: figure(part_of(item, of), name), unit, True)
 
 
 def own(value: float, row: int | None, measurement: int, stale: bool) -> Cell:

@@ -21,7 +21,7 @@ def text(content: Content) -> str:
         return NOTHING.format(path=content.path, which=which)
     parts = [of_table(table) for table in content.tables_in_order]
     parts.insert(len(parts) and 1, trust(content))
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(filter(None, parts))
 
 
 def trust(content: Content) -> str:
@@ -39,7 +39,7 @@ def of_table(table: Table) -> str:
     for group, lines in table.groups:
         body = plain_table(heads, [[cell.text for cell in line.cells] for line in lines])
         parts.append(f"{group}\n{body}" if group else body)
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(filter(None, parts))
 
 
 def without_empty_columns(table: Table) -> Table:

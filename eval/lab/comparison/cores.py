@@ -660,4 +660,4 @@ def _of_paper(figures: Sequence[Published]) -> Core | None:
         exponent_nbits=WORKLOADS[1].exp.bit_length() if first.paper == "001" else first.nbits,
     )
     told = (core.product_cycles, core.product_ns, core.operation_cycles, core.operation_us, core.public_us)
-    return core if any(value is not None for value in told) else None
+    return core if {*told} - {None} else None
