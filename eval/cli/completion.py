@@ -15,8 +15,7 @@ from .commands.compare import WORDS
 from .routes import SUMMARIES
 
 # how arguments are completed, by their metavar in the help
-FILES = frozenset({"FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"})
-DIRECTORIES = frozenset({"DIR"})
+PATHS = {**dict.fromkeys(("FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"), shtab.FILE), "DIR": shtab.DIR}
 DESIGN = "DESIGN"
 
 VALUES = {  # of arguments, by their metavar or destination
@@ -40,9 +39,8 @@ def script(prog: str, forms: Mapping[str, argparse.ArgumentParser], shell: str) 
         command: Any = commands.add_parser(name, help=summary)
         _add_forms(command, own)
         for action in command._actions:
-            if action.metavar in (*FILES, *DIRECTORIES):
-                path = shtab.FILE if action.metavar in FILES else shtab.DIR
-                action.complete = path
+            if action.metavar in PATHS:
+                action.complete = PATHS[action.metavar]
     return shtab.complete(parser, shell=shell)
 
 
@@ -79,6 +77,6 @@ def _add_forms(
             if action.option_strings and not {*action.option_strings} & {*command._option_string_actions}:
                 command._add_action(action)
     for action in operands:
-        if words and action is operands[0] and action.metavar not in FILES:
+        if words and action is operands[0] and action.metavar not in PATHS:
             action.choices = [*words, *(action.choices or ())]
         command._add_action(action)

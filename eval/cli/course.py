@@ -59,10 +59,7 @@ def student_module(folder: Path, name: str) -> Any:
 def checkpoints(number: str) -> tuple[Checkpoint, ...]:
     """The checkpoints of a lab in the order of its handout."""
     folder = lab_folder(number)
-    found: tuple[Checkpoint, ...] = own.imported(
-        folder / "checkpoints.py", own.folder_digest(folder)
-    ).CHECKPOINTS
-    return found
+    return own.imported(folder / "checkpoints.py", own.folder_digest(folder)).CHECKPOINTS
 
 
 def grade(checkpoint: Checkpoint, folder: Path) -> Grade:

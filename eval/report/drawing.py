@@ -205,7 +205,7 @@ def _level(picture: _Picture, plan: Plan, level: int, y: float, right: float) ->
     for column, runs in enumerate(plan.all_runs[level]):
         x = right - column * PITCH_X
         bits = [
-            (_origin(plan, run, column, constants), f"level {level}, column {column}, place {place}: {name}")
+            (_origin(plan, run, constants), f"level {level}, column {column}, place {place}: {name}")
             for place, (run, name) in enumerate(_bits(plan, runs))
         ]
         row = 0
@@ -255,7 +255,7 @@ def _bits(plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, str]]:
             yield run, f"{name}, inverted" if run.inverted else name
 
 
-def _origin(plan: Plan, run: Run, column: int, constants: Iterator[tuple[int, int]]) -> str:
+def _origin(plan: Plan, run: Run, constants: Iterator[tuple[int, int]]) -> str:
     if run.kind == "correction":
         return "one" if next(constants)[1] else "zero"
     if run.kind == "pass":
