@@ -17,7 +17,7 @@ from . import protections
 from .charts import DEPENDS, SHARES
 from .datasets import GROWING
 from .ledger_view import Record, Records
-from .metrics import METRICS, shown
+from .metrics import METRICS, listed, shown
 from .palette import is_family
 from .tables import OPERATIONS, Table
 
@@ -158,12 +158,6 @@ def _widths(content: Content) -> str:
     if not parts:
         return ""
     return f"For a private operation, doubling the width multiplies {listed(parts)}."
-
-
-def listed(words: Sequence[str]) -> str:
-    """a, b and c."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _interfaces(content: Content) -> str:

@@ -1,10 +1,11 @@
-"""The metrics of the ledger (lab/metrics.py) for readers: titles, axes and digits.
+"""The metrics of the ledger (lab/metrics.py) for readers: titles, axes, digits and lists of words.
 
 "Energy" alone is the one that `modexlab asic` prints, with partial-swing glitches. Many points lack it, so
 tables and charts show the two that all points have: energy without glitches and with all glitches.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..lab import metrics
@@ -42,6 +43,12 @@ def shown(value: float | None) -> str:
     if value == 0:
         return "0"
     return f"{value:,.{max(0, DIGITS - 1 - math.floor(math.log10(abs(value))))}f}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def ratio(value: float | None) -> str:

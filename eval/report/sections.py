@@ -19,9 +19,8 @@ from ..lab.verdicts import ATTACKS
 from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
-from .findings import listed
 from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, Records, entries_of
-from .metrics import shown
+from .metrics import listed, shown
 from .palette import Colours, light
 from .pictures import Picture, layouts
 from .published import machines
