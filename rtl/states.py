@@ -7,8 +7,6 @@ Update blocks compare the signals with these codes. The Verilog declares the sta
 type of the signals, and omits the branches of update blocks for any other state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

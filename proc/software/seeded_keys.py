@@ -1,6 +1,7 @@
 """Seeded RSA keys for measurements; anyone can recompute them."""
 
 import functools
+import json
 import math
 import random
 from pathlib import Path
@@ -28,14 +29,7 @@ def seeded_key(nbits: int, seed: int = 1, e_nbits: int | None = None) -> RSAKey:
         p, q = _primes(nbits, seed, e)
     else:
         name = f"primes-{cache.key(str(nbits), str(seed), str(e), Path(__file__).read_text())}"
-
-        def make(directory: Path) -> Path:
-            made = directory / "primes"
-            made.write_text("{:x} {:x}\n".format(*_primes(nbits, seed, e)))
-            return made
-
-        with cache.cached(name, make).open("rb") as kept:
-            p, q = (int(word, 16) for word in kept.readline().split())
+        p, q = json.loads(cache.stored(name, lambda: json.dumps(_primes(nbits, seed, e)).encode()))
     return RSAKey(p * q, e, pow(e, -1, (p - 1) * (q - 1)), p, q)
 
 

@@ -86,6 +86,17 @@ def cached(name: str, build: Callable[[Path], Path]) -> Path:
     return entry
 
 
+def stored(name: str, make: Callable[[], bytes]) -> bytes:
+    """The contents of the entry with this name; if it is missing, `make` returns them."""
+
+    def build(directory: Path) -> Path:
+        product = directory / "product"
+        product.write_bytes(make())
+        return product
+
+    return cached(name, build).read_bytes()[:-DIGEST_SIZE]
+
+
 def tree_name(name: str, key: str) -> str:
     """The name of an entry that is a directory."""
     return f"{name}-{key}.tree"

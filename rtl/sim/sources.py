@@ -6,8 +6,6 @@ functions, but not those imported only for type checking), modules that it runs 
 "modexlab.room.module"), the non-Python files in its folder, and those in subfolders that its text names.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import threading

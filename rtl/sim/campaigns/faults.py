@@ -18,8 +18,6 @@ with the same random bits. Cycle 0 is the first after reset, in which the reques
 always ready, and the first response counts.
 """
 
-from __future__ import annotations
-
 import ctypes
 import time
 from array import array
@@ -98,8 +96,8 @@ class Faulted(SiteModel):
     simulation yet.
     """
 
-    def __init__(self, component: Component, opt: str = "-O1") -> None:
-        super().__init__(component, DRIVER, opt, flips=True)
+    def __init__(self, component: Component) -> None:
+        super().__init__(component, DRIVER, flips=True)
         number, cycles = ctypes.c_int32, ctypes.c_uint64
         declare_functions(
             self._lib,

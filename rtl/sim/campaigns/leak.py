@@ -21,7 +21,6 @@ from array import array
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, cast
 
 from pymtl3 import Component
@@ -52,8 +51,8 @@ class Watched(SiteModel):
     yet.
     """
 
-    def __init__(self, component: Component, opt: str = "-O1") -> None:
-        super().__init__(component, DRIVER, opt, flips=False)
+    def __init__(self, component: Component) -> None:
+        super().__init__(component, DRIVER, flips=False)
         integer, number = ctypes.c_int64, ctypes.c_int32
         declare_functions(
             self._lib,
@@ -204,7 +203,5 @@ class Campaign:
     def __enter__(self) -> Campaign:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -59,14 +59,14 @@ class SiteModel:
     simulation yet.
     """
 
-    def __init__(self, component: Component, driver: Path, opt: str = "-O1", *, flips: bool) -> None:
+    def __init__(self, component: Component, driver: Path, *, flips: bool) -> None:
         """flips: responses of units are sites, too."""
         text, self.ports = translated(component, Ports.of)
         top = top_name(component)
         prepared, modules = prepare(text, flips=flips)
         verilog = prepared + harness(self.ports).verilog(top)
         drivers = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
-        self._lib = load(library(verilog, HARNESS, drivers, opt))
+        self._lib = load(library(verilog, HARNESS, drivers, "-O1"))
         declare_functions(self._lib, sim_site=(ctypes.c_int32, TEXT, TEXT, POINTER))
         self._scope = f"TOP.{HARNESS}.{top}_under_test"
         self._places: dict[str, tuple[bytes, bytes, int]] = {}  # path -> scope, name, element

@@ -6,8 +6,6 @@ Each holds at every rising edge of the clock outside reset. A component whose st
 one more. Synthesis and the proof of a package define SYNTHESIS, which omits them; the measured text has none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 The Verilog declares one type for each field, `field_e`, whose values are called FIELD_NAME.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

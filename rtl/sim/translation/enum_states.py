@@ -5,8 +5,6 @@ PyMTL3 has neither enumerations nor case statements: in its tree of an update bl
 choice by state a chain of comparisons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ index that grows with the loop variable, or an element of an unpacked array that
 the instances. The array of a chain has one element more, the input of the first instance or of the last.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Each number that differs is written as an expression of a parameter that is righ
 design: the parameter itself, or a sum, a double or a logarithm of it.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

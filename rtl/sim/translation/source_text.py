@@ -1,7 +1,5 @@
 """Update blocks with their place in the source, and the comments that stand there."""
 
-from __future__ import annotations
-
 import linecache
 from types import FunctionType
 
@@ -14,10 +12,6 @@ class Block(list[str]):
         code = function.__code__
         self.place = code.co_filename, code.co_firstlineno
         self.comment = comment_above(*self.place)
-
-
-def source_order(block: Block) -> tuple[str, int]:
-    return block.place
 
 
 def comment_above(file: str, line: int) -> list[str]:

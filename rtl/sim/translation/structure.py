@@ -17,6 +17,7 @@ from typing import Any
 from pymtl3.passes.backends.verilog.translation.VTranslator import VTranslator
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
 from pymtl3.passes.rtlir import RTLIRType as rt
+from pymtl3.passes.rtlir.RTLIRPass import RTLIRPass
 from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
@@ -52,11 +53,6 @@ class Instance:
     module: str
     name: str
     pins: tuple[Pin, ...]
-
-
-def dimensions(array: rt.Array | None) -> list[int]:
-    """The sizes of a list of signals, without those that are 1."""
-    return [size for size in array.get_dim_sizes() if size != 1] if array is not None else []
 
 
 def one_element(kind: Any) -> bool:
@@ -110,11 +106,10 @@ class DirectStructure(VTranslator):
         if not self._states.codes:
             return ""
         nbits = self._states.nbits
-        names = [
+        names = ",\n".join(
             f"    {name} = {self._literal_number(nbits, code)}" for name, code in self._states.codes.items()
-        ]
-        kind = f"logic [{nbits - 1}:0]"
-        return "\n".join([f"\n  typedef enum {kind} {{", ",\n".join(names), f"  }} {STATE};\n\n"])
+        )
+        return f"\n  typedef enum logic [{nbits - 1}:0] {{\n{names}\n  }} {STATE};\n\n"
 
     def rtlir_tr_wire_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> Declaration:
         if id_ in self._states.signals:
@@ -125,7 +120,7 @@ class DirectStructure(VTranslator):
         return wire_decls
 
     def rtlir_tr_unpacked_array_type(self, Type: rt.Array | None) -> dict[str, Any]:
-        sizes = dimensions(Type)
+        sizes = [] if Type is None else [size for size in Type.get_dim_sizes() if size != 1]
         return {"def": "", "unpacked_type": "".join(f"[0:{size - 1}]" for size in sizes), "n_dim": sizes}
 
     def rtlir_tr_port_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> str:
@@ -160,7 +155,7 @@ class DirectStructure(VTranslator):
         ]
 
     def _instance(self, child: Any, name: str, ports: list[dict[str, Any]]) -> Instance:
-        kind = self.tr_top.get_metadata(_rtlir_getter()).get_rtlir(child)
+        kind = self.tr_top.get_metadata(RTLIRPass.rtlir_getter).get_rtlir(child)
         module = self.rtlir_tr_component_unique_name(kind)
         pins = []
         for port in ports:
@@ -204,8 +199,11 @@ class DirectStructure(VTranslator):
         connections = getattr(structural, "connections", None) or []
         instances = [self._with_own_clock(instance) for instance in instances]
         existing = {pin.wire for instance in instances for pin in instance.pins}
+        lost = tuple(f"__{name}" for name in CLOCKING)  # unless the module still has it
         connections = [
-            pair for pair in connections if not (pair[0] in CLOCKING and _is_clocking(pair[1], existing))
+            (writer, reader)
+            for writer, reader in connections
+            if writer not in CLOCKING or reader in existing or not reader.endswith(lost)
         ]
         texts, connections = joined(instances, connections, blocks)
         wires = list(structural.decl_wires)
@@ -228,17 +226,6 @@ def _has_choices(m: Any) -> bool:
     """Whether an update block depends on a parameter that is true or false."""
     blocks = (*m.get_update_blocks(), *m.get_update_ff())
     return any(isinstance(cell.cell_contents, bool) for block in blocks for cell in block.__closure__ or ())
-
-
-def _is_clocking(wire: str, existing: Collection[str]) -> bool:
-    """Whether this is the clock or reset pin of an instance whose module has lost it."""
-    return wire not in existing and wire.endswith(tuple(f"__{name}" for name in CLOCKING))
-
-
-def _rtlir_getter() -> Any:
-    from pymtl3.passes.rtlir.RTLIRPass import RTLIRPass
-
-    return RTLIRPass.rtlir_getter
 
 
 def _wider(sizes: list[int], port: Mapping[str, Any]) -> str:
@@ -269,11 +256,9 @@ def joined(
     ends: dict[str, str] = {}  # wire of a pin -> to what the pin is connected instead
     dropped: set[Connection] = set()
     for wire, pin in pins.items():
-        mine = written if pin.direction == "input" else read
-        other = read if pin.direction == "input" else written
-        side = 0 if pin.direction == "input" else 1
-        pairs = mine.get(wire, [])
-        if wire in blocks or wire in other or len(pairs) != 1 or pairs[0][1 - side] != wire:
+        mine, other, side = (written, read, 0) if pin.direction == "input" else (read, written, 1)
+        pairs = mine[wire]
+        if wire in blocks or other[wire] or len(pairs) != 1 or pairs[0][1 - side] != wire:
             continue
         end = pairs[0][side]
         # an output that an input takes keeps its wire, which is then the one between the two
@@ -284,9 +269,8 @@ def joined(
     wires = [f"  {pin.declaration};" for pin in pins.values() if pin.wire not in ends]
     texts = ["\n".join(wires)] if wires else []
     for instance in instances:
-        lines = [f"    .{pin.port}( {ends.get(pin.wire, pin.wire)} )" for pin in instance.pins]
-        body = ",\n".join(lines)
-        texts.append("\n".join([f"  {instance.module} {instance.name}", "  (", body, "  );"]))
+        body = ",\n".join(f"    .{pin.port}( {ends.get(pin.wire, pin.wire)} )" for pin in instance.pins)
+        texts.append(f"  {instance.module} {instance.name}\n  (\n{body}\n  );")
     return texts, [pair for pair in connections if pair not in dropped]
 
 
@@ -305,9 +289,8 @@ def read_somewhere(
 
 def _by_name(connections: list[Connection], pins: Collection[str], side: int) -> dict[str, list[Connection]]:
     """The connections of each pin's wire that stand with it on this side."""
-    found: dict[str, list[Connection]] = {}
+    found: dict[str, list[Connection]] = {name: [] for name in pins}
     for pair in connections:
-        name = root(pair[side])
-        if name in pins:
-            found.setdefault(name, []).append(pair)
+        if (name := root(pair[side])) in pins:
+            found[name].append(pair)
     return found

@@ -39,7 +39,7 @@ from .module_files import module_files
 from .names import described, identity, module_names, prefix_of
 from .parameters import merged, numbers_of
 from .portable import portable
-from .source_text import Block, source_order
+from .source_text import Block
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
 from .verilog_format import drop_unused, layout, order_ports, tidy, without_aliases, without_unread
@@ -136,24 +136,18 @@ class Readable(DirectStructure):
             for component in _hierarchy(self.tr_top)
         ]
         self._module_names = module_names(kinds, self._name, self._prefix)
-        self._described = {self._module_names[identity(kind)]: described(kind) for kind in kinds}
-        self._unread = {
-            self._module_names[identity(kind)]: dict(getattr(type(kind.obj), "UNREAD", ())) for kind in kinds
-        }
+        for kind in kinds:
+            name, made, component = self._module_names[identity(kind)], type(kind.obj), kind.obj
+            class_name = f"{self._prefix}{kind.get_name()}"
+            self._described[name] = described(kind)
+            self._unread[name] = dict(getattr(made, "UNREAD", ()))
+            if name != self._name:
+                self._kinds[name] = class_name, numbers_of(kind.get_params())
+            # modules of one class may become one of its name
+            self._latches |= dict.fromkeys((name, class_name), getattr(made, "LATCHES", ()))
+            self._attributes[name] = list(vars(component))
+            self._assertions[name] = assertions_of(component) if self._exported else {}
         self._unread[self._name] |= self._unread_at_top
-        self._kinds = {
-            self._module_names[identity(kind)]: (
-                f"{self._prefix}{kind.get_name()}",
-                numbers_of(kind.get_params()),
-            )
-            for kind in kinds[1:]
-        }
-        for kind in kinds:  # modules of one class may become one of its name
-            for module in (self._module_names[identity(kind)], f"{self._prefix}{kind.get_name()}"):
-                self._latches[module] = getattr(type(kind.obj), "LATCHES", ())
-        self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
-        if self._exported:
-            self._assertions = {self._module_names[identity(kind)]: assertions_of(kind.obj) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
         return self._module_names[identity(c_rtype)]
@@ -162,7 +156,7 @@ class Readable(DirectStructure):
         """One module; those inside it come first."""
         name = structural.component_unique_name
         text = tidy(super().rtlir_tr_component(behavioral, structural))
-        text = with_assertions(text, self._assertions.get(name, {}))
+        text = with_assertions(text, self._assertions[name])
         text = without_aliases(text, nested=self._exported)
         if name in self._pruned:
             text = without_unread(text)
@@ -229,7 +223,8 @@ class Readable(DirectStructure):
     def rtlir_tr_upblk_decls(self, upblk_decls: list[list[str]]) -> str:
         """All blocks in the order of the source; assignments stand together."""
         blocks = sorted(
-            (block for block in upblk_decls if isinstance(block, Block) and block), key=source_order
+            (block for block in upblk_decls if isinstance(block, Block) and block),
+            key=lambda block: block.place,
         )
         text, before = "", False
         for block in blocks:
@@ -301,11 +296,10 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_CombUpblk(self, node: Any) -> list[str]:
         node.body = without_unreached(unrolled(node.body), self._known)
-        items = None if self._ordered & messages(node.body) else concurrent(node.body, (), self._is_case)
+        items = None
+        if not self._ordered & messages(node.body):
+            items = concurrent(node.body, (), lambda branch: choice(branch, self._known.states) is not None)
         return self._block(node, "always_comb") if items is None else self._concurrent(items, node.name)
-
-    def _is_case(self, node: Any) -> bool:
-        return choice(node, self._known.states) is not None
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
         node.body = without_unreached(unrolled(node.body), self._known)
@@ -344,16 +338,10 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         """A choice by state is a case."""
         chosen = choice(node, self._known.states)
         if chosen is not None:
-            branches = [
-                (", ".join(str(self._known.states.name(code)) for code in codes), body)
-                for codes, body in chosen.branches
-            ]
-            return [
-                f"unique case ({self.visit(chosen.signal)})",
-                *(line for label, body in branches for line in self._branch(label, body)),
-                *self._branch("default", chosen.others),
-                "endcase",
-            ]
+            lines = [f"unique case ({self.visit(chosen.signal)})"]
+            for codes, body in chosen.branches:
+                lines += self._branch(", ".join(str(self._known.states.name(code)) for code in codes), body)
+            return [*lines, *self._branch("default", chosen.others), "endcase"]
         node.cond._top_expr = True
         condition = self.visit(node.cond)
         if not node.body:  # its loops have no turns
@@ -390,7 +378,9 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return _number(width, value % (1 << width))
         if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             _lend_width(node.left, node.right)
-        if isinstance(node.op, ASSOCIATIVE) and _same_operator(node, node.left):
+        inner = node.left
+        same = isinstance(inner, bir.BinOp) and type(inner.op) is type(node.op) and not _is_constant(inner)
+        if same and isinstance(node.op, ASSOCIATIVE):  # needs no parentheses
             node.left._top_expr = node.right._top_expr = True
             return f"{self.visit(node.left)} {self.ops[type(node.op)]} {self.visit_expr_wrap(node.right)}"
         return super().visit_BinOp(node)
@@ -481,9 +471,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def visit_Number(self, node: Any) -> str:
         return _number(node.Type.get_dtype().get_length(), node.value)
 
-    def visit_ZeroExt(self, node: Any) -> str:
-        node.value._top_expr = True
-        return f"{node.nbits}'({self.visit(node.value)})"
+    visit_ZeroExt = visit_Truncate
 
     def visit_SignExt(self, node: Any) -> Any:
         """The sign of a concatenation is that of its first part; Yosys and Icarus select no bit of the
@@ -601,11 +589,6 @@ def _one_of_two(node: Any) -> bool:
 def _is_constant(node: Any) -> bool:
     """Whether an expression is made of Python integers alone."""
     return isinstance(node, bir.BinOp) and hasattr(node, "_value") and not node._is_explicit
-
-
-def _same_operator(node: Any, inner: Any) -> bool:
-    """Whether an operand is an operation of the same kind, which needs no parentheses."""
-    return isinstance(inner, bir.BinOp) and type(inner.op) is type(node.op) and not _is_constant(inner)
 
 
 def _width(node: Any) -> int:

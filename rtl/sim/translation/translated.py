@@ -11,7 +11,6 @@ import json
 import pickle
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pymtl3 import Component
@@ -45,12 +44,7 @@ def digests(component: Component, top: str, write: Callable[[], str]) -> Digests
     if name is None:
         return Digests.of(write())
 
-    def make(directory: Path) -> Path:
-        product = directory / "product"
-        product.write_text(json.dumps(Digests.of(write())))
-        return product
-
-    return Digests(*json.loads(cache.cached(name, make).read_bytes()[: -cache.DIGEST_SIZE]))
+    return Digests(*json.loads(cache.stored(name, lambda: json.dumps(Digests.of(write())).encode())))
 
 
 def translated(component: Component, read: Callable[[Component], Any]) -> tuple[str, Any]:
@@ -59,14 +53,7 @@ def translated(component: Component, read: Callable[[Component], Any]) -> tuple[
     name = entry_name(component, read)
     if name is None:
         return _made(component, read)
-
-    def make(directory: Path) -> Path:
-        product = directory / "product"
-        product.write_bytes(pickle.dumps(_made(component, read)))
-        return product
-
-    # what follows a pickle, here the digest, is not read
-    return pickle.loads(cache.cached(name, make).read_bytes())
+    return pickle.loads(cache.stored(name, lambda: pickle.dumps(_made(component, read))))
 
 
 def entry_name(component: Component, read: Callable[[Component], Any]) -> str | None:
