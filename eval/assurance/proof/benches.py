@@ -170,7 +170,7 @@ class Secret:
     """The fields in which the requests of two machines differ.
 
     lengths: `field` has the same bit length in both. also: further fields, each with a condition that both
-    requests meet or neither does. given: a condition on all requests.
+    requests meet or neither does; "1" allows any two values. given: a condition on all requests.
     """
 
     field: str
@@ -366,15 +366,11 @@ def _open(design: Stream, busy: str) -> tuple[str, str]:
 def after_reset(design: Stream, streams: Lines) -> str:
     """Two copies in any states, in the cycle after a reset: units offer no answer and agree in readiness."""
     first = "  reg first = 1;\n  always @(posedge clk) first <= 0;\n  wire reset = first;"
-    holds = [
-        condition
-        for stream in streams
-        for condition in (
-            f"first || !one.{stream}ostream__val",
-            f"first || one.{stream}istream__rdy == two.{stream}istream__rdy",
-        )
-    ]
-    return design.module([], [first, design.kept, design.pair("request", ("", ""))], [], holds)
+    holds = []
+    for stream in streams:
+        holds += [f"!one.{stream}ostream__val", f"one.{stream}istream__rdy == two.{stream}istream__rdy"]
+    body = [first, design.kept, design.pair("request", ("", ""))]
+    return design.module([], body, [], _when("!first", holds))
 
 
 def alone(design: Stream, registers: Registers) -> str:

@@ -10,8 +10,9 @@ import contextlib
 import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ....cl.timing import Dependence
 from ....fl.accelerator import Message
@@ -54,27 +55,16 @@ PLACE = "place"  # the step of the flow
 SHOWN = 3  # differences of a placed netlist that are reported
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """Fields of a request that must not change its cycles, and requests that are tried before the proof.
 
-    fields: each with a condition that the values in both requests meet or neither does; "1" allows any two
-    values. lengths: the values of the first field have the same bit length. held: what else two requests must
-    have in common. given: a condition that all requests meet.
+    held: what two requests must have in common beside the secret.
     """
 
     says: str
-    fields: Mapping[str, str]
+    secret: Secret
     tried: Callable[[], Sequence[Message]]
     held: Callable[[Message], object]
-    lengths: bool = False
-    given: str = ""
-
-    @property
-    def secret(self) -> Secret:
-        """The fields in which the requests of two machines differ."""
-        first, *others = self.fields
-        return Secret(first, self.lengths, {name: self.fields[name] for name in others}, self.given)
 
 
 def machine_checks(accelerator: Runnable, library: str = "") -> Iterator[Check]:
@@ -125,9 +115,8 @@ def _claim_of_machine(machine: Machine) -> Claim:
         base, exp, mod, *more = request
         return -1 if any_base else base, mod, exp.bit_length() if lengths else 0, more
 
-    return Claim(
-        f"as many cycles for {which}", {"exp": "1", **base}, lambda: _tried(machine), held, lengths, given
-    )
+    secret = Secret("exp", lengths, base, given)
+    return Claim(f"as many cycles for {which}", secret, lambda: _tried(machine), held)
 
 
 def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
@@ -135,7 +124,7 @@ def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
     names = dict(accelerator.shape.request)
     return Claim(
         f"as many cycles for all {', '.join(fields)}",
-        dict.fromkeys(fields, "1"),
+        Secret(fields[0], also=dict.fromkeys(fields[1:], "1")),
         lambda: _tried(accelerator, fields),
         lambda request: [value for name, value in zip(names, request, strict=True) if name not in fields],
     )

@@ -88,16 +88,17 @@ class Effect(NamedTuple):
 def effect(name: str) -> Effect:
     """The effect of an instruction by its name."""
     if name in LOADS or name in STORES:
-        nbytes = LOADS[name][0] if name in LOADS else STORES[name]
-        address = f"(rs1 + {'imm_s' if name in STORES else 'imm_i'})"
+        stores = name in STORES
+        nbytes, result = (STORES[name], "") if stores else LOADS[name]
+        address = f"(rs1 + {'imm_s' if stores else 'imm_i'})"
         return Effect(
-            result=LOADS[name][1] if name in LOADS else "",
+            result=result,
             traps=f"({address} & {nbytes - 1}) != 0",
-            cause=MISALIGNED_STORE if name in STORES else MISALIGNED_LOAD,
+            cause=MISALIGNED_STORE if stores else MISALIGNED_LOAD,
             value=address,
             address=address,
             nbytes=nbytes,
-            stores=name in STORES,
+            stores=stores,
         )
     target = JUMPS.get(name) or (f"({TAKEN[name]}) ? pc + imm_b : pc + 4" if name in TAKEN else "")
     if not target:
