@@ -10,7 +10,7 @@ from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.status import Status
 from ..rtl.messages import connect_in_series, declare_streams, mk_entered_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL, exponentiation_cl
-from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp_cycles, montgomery_status
+from .timing import convert_in_cycles, given_cycles, mod_exp_cycles, montgomery_status
 
 
 def ModExpCL(plan, unit):
@@ -60,5 +60,5 @@ def MontModExpCL(plan, unit):
         plan.nbits,
         partial(convert_in_cycles, unit, plan.nbits),
         partial(given_cycles, plan, unit),
-        convert_out_cycles(unit),
+        unit.latency(mod=1),
     )

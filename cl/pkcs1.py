@@ -5,11 +5,6 @@ from ..rtl.messages import mk_unpad_req, mk_unpad_resp
 from .one_at_a_time import OneAtATimeCL
 
 
-def unpad_cycles(nbytes: int) -> int:
-    """Cycles of Pkcs1Unpad."""
-    return nbytes + 2
-
-
 def Pkcs1UnpadCL(nbits, implicit=False):
     """The twin of Pkcs1Unpad."""
     nbytes = nbytes_of(nbits)
@@ -18,6 +13,6 @@ def Pkcs1UnpadCL(nbits, implicit=False):
     def serve(msg, _):
         fallback = (int(msg.length), int(msg.fallback)) if implicit else None
         found = unpad(Kind.SIGN if msg.sign else Kind.ENCRYPT, int(msg.em), nbytes, fallback)
-        return Response(int(found.good), found.length, found.message), unpad_cycles(nbytes)
+        return Response(int(found.good), found.length, found.message), nbytes + 2
 
     return OneAtATimeCL(mk_unpad_req(nbits, implicit), Response, serve, False)

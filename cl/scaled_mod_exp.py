@@ -22,11 +22,6 @@ def scaled_in_cycles(
     return max(shape.wide // doublings_per_cycle, shape.scale_nbits // halvings_per_cycle)
 
 
-def scaled_out_cycles(shape: ScaledShape, halvings_per_cycle: int) -> int:
-    """Cycles of ScaledConvertOut: halvings that divide by R."""
-    return shape.wide // halvings_per_cycle
-
-
 def scaled_mod_exp_cycles(
     shape: ScaledShape,
     base: int,
@@ -36,11 +31,11 @@ def scaled_mod_exp_cycles(
     doublings_per_cycle: int,
     halvings_per_cycle: int,
 ) -> int:
-    """Cycles of ScaledModExp: three units in series."""
+    """Cycles of ScaledModExp: three units in series, the last of which divides by R by halvings."""
     return (
         scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
         + systolic_exp_cycles(shape, exp, montgomery_status(base, mod))
-        + scaled_out_cycles(shape, halvings_per_cycle)
+        + shape.wide // halvings_per_cycle
     )
 
 
@@ -50,5 +45,5 @@ def ScaledModExpCL(shape, doublings_per_cycle, halvings_per_cycle):
         shape.nbits,
         partial(scaled_in_cycles, shape, doublings_per_cycle, halvings_per_cycle),
         partial(systolic_exp_cycles, shape),
-        scaled_out_cycles(shape, halvings_per_cycle),
+        shape.wide // halvings_per_cycle,
     )

@@ -31,8 +31,8 @@ from functools import partial
 from ..fl.mod_exp import operand_status
 from ..fl.program.plan import Plan
 from ..fl.program.schedules import SCHEDULES, Step
+from ..rtl.units.block_count import block_nbits_of
 from ..rtl.units.div_rem import div_rem_block_nbits
-from ..rtl.units.shift_sub import shift_sub_block_nbits
 
 Factors = tuple[int, int]
 NONE = (0, 0)  # factors that do not matter
@@ -217,7 +217,7 @@ class ShiftSubTiming(UnitTiming):
 
     @property
     def _block(self) -> int:
-        return shift_sub_block_nbits(self.nbits, self.bits_per_cycle)
+        return block_nbits_of(self.nbits, self.bits_per_cycle)
 
     @property
     def depends(self) -> Dependence:
@@ -350,11 +350,6 @@ def convert_in_cycles(unit: UnitTiming, nbits: int, base: int, mod: int) -> int:
     return aligned_div_rem_cycles(1 << (2 * nbits), mod) + unit.latency(mod=1)
 
 
-def convert_out_cycles(unit: UnitTiming) -> int:
-    """Cycles of MontConvertOut: a product."""
-    return unit.latency(mod=1)
-
-
 def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
     """Cycles of the ModExp between two converters, whose operands come with a status; its units take a fixed
     number of cycles.
@@ -362,16 +357,11 @@ def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
     return 1 if status else _mod_exp_cycles(plan, unit, 0, exp, 1)
 
 
-def fixed_mod_exp_cycles(plan: Plan, unit: UnitTiming, corrects: bool, exp: int, status: int) -> int:
-    """Cycles of FixedModExp: its ModExp, and one cycle for the correction of a pseudo-modulus."""
-    return given_cycles(plan, unit, exp, status) + int(corrects)
-
-
 def mont_mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
-    """Cycles of MontModExp: three units in series."""
+    """Cycles of MontModExp: three units in series, the last of which computes a product."""
     status = montgomery_status(base, mod)
     return (
         convert_in_cycles(unit, plan.nbits, base, mod)
         + given_cycles(plan, unit, exp, status)
-        + convert_out_cycles(unit)
+        + unit.latency(mod=1)
     )

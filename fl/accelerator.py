@@ -21,8 +21,8 @@ from itertools import cycle
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from .errors import BadInput, shown, unknown
-from .param import Param
+from .errors import BadInput, shown
+from .param import Param, values_of
 
 Fields = tuple[tuple[str, int], ...]  # names and widths, most significant field first
 Message = tuple[int, ...]  # the values of fields
@@ -127,14 +127,7 @@ class Accelerator(ABC):
         if not 1 <= nbits <= MAX_NBITS:
             raise BadInput(f"{self.name} of {nbits} bits is not possible; give a width from 1 to {MAX_NBITS}")
         self.nbits = nbits
-        known = {param.name: param for param in self.params}
-        for name in settings:
-            if name not in known:
-                raise unknown(f"parameter of {self.name}", name, known)
-        self._parameters: dict[str, Any] = {
-            name: param.checked(settings[name]) if name in settings else param.default_at(nbits)
-            for name, param in known.items()
-        }
+        self._parameters = values_of(self.params, nbits, settings, self.name)
         self.prepare()
         fields = dict(self.shape.request)
         for name in (*self.secret, *self.steady):

@@ -210,8 +210,8 @@ class Axi4LiteFL:
 
     def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
         """Perform a write access and return its response code."""
-        found = find_register(self.map, address)
-        if found is None or not found[0].writable:
+        found = find_register(self.map, address, "w")
+        if found is None:
             return SLVERR
         register, place = found
         held = strobed(0, data, strobes)
@@ -233,8 +233,8 @@ class Axi4LiteFL:
 
     def read(self, address: int) -> tuple[int, int]:
         """Perform a read access and return data and response code."""
-        found = find_register(self.map, address)
-        if found is None or not found[0].readable:
+        found = find_register(self.map, address, "r")
+        if found is None:
             return 0, SLVERR
         register, place = found
         if register.name == "RESULT":

@@ -111,8 +111,8 @@ class Axi4Lite000FL:
 
     def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
         """Perform a write access and return its response code."""
-        found = find_register(self.map, address)
-        if found is None or not found[0].writable:
+        found = find_register(self.map, address, "w")
+        if found is None:
             return SLVERR
         name, held = found[0].name, strobed(0, data, strobes)
         if name == "INPUT_FIFO":
@@ -132,8 +132,8 @@ class Axi4Lite000FL:
 
     def read(self, address: int) -> tuple[int, int]:
         """Perform a read access and return data and response code."""
-        found = find_register(self.map, address)
-        if found is None or not found[0].readable:
+        found = find_register(self.map, address, "r")
+        if found is None:
             return 0, SLVERR
         name = found[0].name
         if name == "OUTPUT_FIFO":

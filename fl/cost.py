@@ -70,16 +70,9 @@ def mod_sum_cost(adder: str, nbits: int, subtractions: int, detects_zero: bool) 
     return Cost(area, delay)
 
 
-def bit_products(nbits: int) -> int:
-    """The number of bit products of a Montgomery product: those of both factors, and those of quotient and
-    modulus.
-    """
-    return 2 * nbits**2
-
-
 def counting_floor(nbits: int, cell_area: float, clock: float) -> float:
-    """Lower bound of area x time for a product that adds its bit products one by one: a cell of this area
-    processes one bit product per clock and is never idle. A multiplier that forms fewer bit products
-    (squaring, Karatsuba) can be below it.
+    """Lower bound of area x time for a Montgomery product that adds its bit products (those of both factors,
+    and those of quotient and modulus) one by one: a cell of this area processes one bit product per clock and
+    is never idle. A multiplier that forms fewer bit products (squaring, Karatsuba) can be below it.
     """
-    return bit_products(nbits) * cell_area * clock
+    return 2 * nbits**2 * cell_area * clock

@@ -1,9 +1,10 @@
 """Parameters of a design: defaults, legal values, and the error for an illegal value."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import BadInput
+from .errors import BadInput, unknown
 
 BOOLS = (False, True)
 PAPER_NBITS = 32  # the width of paper 001, at which a default that depends on the width is quoted
@@ -65,6 +66,20 @@ class Param:
 
     def refusal(self, value: Any) -> BadInput:
         return BadInput(f"{self.name} = {value} is not possible; give {self.describe_legal()}")
+
+
+def values_of(params: Iterable[Param], nbits: int, settings: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The values of all parameters of a design of this name, by default those at nbits; BadInput for an
+    unknown parameter or an illegal value.
+    """
+    known = {param.name: param for param in params}
+    for setting in settings:
+        if setting not in known:
+            raise unknown(f"parameter of {name}", setting, known)
+    return {
+        key: param.checked(settings[key]) if key in settings else param.default_at(nbits)
+        for key, param in known.items()
+    }
 
 
 def largest_divisor(number: int, most: int) -> int:

@@ -84,13 +84,15 @@ def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
     return found
 
 
-def find_register(registers: Mapping[str, Register], address: int) -> tuple[Register, int] | None:
-    """The register at a byte address, and the index in its array, or None. The lowest two bits are
-    ignored.
+def find_register(
+    registers: Mapping[str, Register], address: int, access: str
+) -> tuple[Register, int] | None:
+    """The register at a byte address, and the index in its array; None if none there has this access (r or
+    w). The lowest two bits are ignored.
     """
     word = address // 4
     for register in registers.values():
         place = word - register.address // 4
-        if 0 <= place < register.count:
+        if 0 <= place < register.count and access in register.access:
             return register, place
     return None

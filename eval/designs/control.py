@@ -201,13 +201,8 @@ def direct_plan(spec: Spec) -> Plan:
     )
 
 
-def direct(spec: Spec) -> Build:
-    """A program without conversions."""
-    return program_exp(spec, direct_plan(spec))
-
-
 BARE = Control(ANY_SCHEDULE, lambda spec: mod_exp(spec, direct_plan(spec)))
-DIRECT = Control(ANY_PROGRAM, direct, last=(FORWARD, *PROTECTIONS))
+DIRECT = Control(ANY_PROGRAM, lambda spec: program_exp(spec, direct_plan(spec)), last=(FORWARD, *PROTECTIONS))
 DIRECT_CT = replace(DIRECT, schedule=HIDING, first=(FULL_SCAN,))
 
 
@@ -280,13 +275,12 @@ def as_in_001(conversion: str) -> Control:
     return Control(ANY_SCHEDULE, build)
 
 
-def as_in_004(spec: Spec) -> Build:
-    """Paper 004's Montgomery machines, which compute R^2 mod n by shift and subtract from R - n."""
-    return mod_exp(spec, Plan(spec.nbits, spec.schedule, "shift-sub", plain_result=False))
-
-
 GIVEN_001, IDENTITY_001 = as_in_001("given"), as_in_001("identity")
-SHIFT_SUB_004 = Control(ANY_SCHEDULE, as_in_004)
+# paper 004's Montgomery machines, which compute R^2 mod n by shift and subtract from R - n
+SHIFT_SUB_004 = Control(
+    ANY_SCHEDULE,
+    lambda spec: mod_exp(spec, Plan(spec.nbits, spec.schedule, "shift-sub", plain_result=False)),
+)
 
 
 # ---- on a scaled modulus (fl/program/scaled_builder.py): one controller for units with the ports of HeapMont

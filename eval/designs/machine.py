@@ -20,9 +20,9 @@ from ...cl.timing import UnitTiming, product_count
 from ...fl.accelerator import Fields, Shape
 from ...fl.axi4lite import Traits
 from ...fl.domains import DOMAINS, Domain, make_domain
-from ...fl.errors import BadInput, shown, unknown
+from ...fl.errors import BadInput, shown
 from ...fl.mod_exp import exponentiation, mod_exp, operand_status
-from ...fl.param import PAPER_NBITS, Param
+from ...fl.param import PAPER_NBITS, Param, values_of
 from ...fl.program.ir import Check
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
@@ -72,15 +72,7 @@ class Design:
         the combination is impossible.
         """
         check_width(nbits)
-        names = [param.name for param in self.params]
-        for name in settings:
-            if name not in names:
-                raise unknown(f"parameter of {self.name}", name, names)
-        values = (
-            param.checked(settings[param.name]) if param.name in settings else param.default_at(nbits)
-            for param in self.params
-        )
-        return _planned(self, nbits, *values)
+        return _planned(self, nbits, *values_of(self.params, nbits, settings, self.name).values())
 
     def planned(self, nbits: int, values: Settings) -> Machine:
         """A new machine from values for all parameters."""

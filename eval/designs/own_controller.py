@@ -17,7 +17,7 @@ from ...cl.fixed_mod_exp import FixedModExpCL
 from ...cl.fold_exp import FoldExpCL, fold_exp_cycles, scanned
 from ...cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
 from ...cl.systolic import SystolicModExpCL, systolic_interval, systolic_mod_exp_cycles
-from ...cl.timing import Dependence, fixed_mod_exp_cycles
+from ...cl.timing import Dependence, given_cycles
 from ...cl.tiny_exp import TinyExpCL, tiny_exp_cycles, tiny_products
 from ...fl.domains import DOMAINS
 from ...fl.mod_exp import operand_status
@@ -103,7 +103,7 @@ def fixed_mod_exp(finish: str, subtracts: bool, spec: Spec) -> Build:
         unit,
         partial(FixedModExp, nbits, plan, unit.rtl, modulus, working, finish, **tree),
         partial(FixedModExpCL, nbits, plan, unit.timing, inspect, pseudo),
-        lambda base, exp, mod: fixed_mod_exp_cycles(plan, unit.timing, pseudo, exp, inspect(base, mod)),
+        lambda base, exp, mod: given_cycles(plan, unit.timing, exp, inspect(base, mod)) + pseudo,
         modulus,
     )
 

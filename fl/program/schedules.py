@@ -80,7 +80,7 @@ class Schedule:
     name: str
     loop: LoopShape  # what a machine executes
     multipliers: int  # the number of products of a step that run in parallel
-    options: frozenset[str]  # a subset of "nbits" and "k"
+    options: tuple[str, ...] = ()  # of "nbits" and "k"
 
     @property
     def windows(self) -> bool:
@@ -282,20 +282,16 @@ def best_sliding_window(nbits: int) -> int:
     return min(range(1, MAX_WINDOW + 1), key=lambda k: (1 << k - 1 if k > 1 else 0) + nbits / (k + 1))
 
 
-def _schedule(name: str, loop: LoopShape, multipliers: int, *options: str) -> Schedule:
-    return Schedule(name, loop, multipliers, frozenset(options))
-
-
 SCHEDULES = {
     schedule.name: schedule
     for schedule in (
-        _schedule("right-to-left-2", RIGHT_TO_LEFT, 2),
-        _schedule("right-to-left-1", RIGHT_TO_LEFT, 1),
-        _schedule("left-to-right", LEFT_TO_RIGHT, 1),
-        _schedule("always", ALWAYS, 1, "nbits"),
-        _schedule("ladder", LADDER, 2, "nbits"),
-        _schedule("fixed-window", FIXED_WINDOW, 1, "nbits", "k"),
-        _schedule("sliding-window", SLIDING_WINDOW, 1, "k"),
+        Schedule("right-to-left-2", RIGHT_TO_LEFT, 2),
+        Schedule("right-to-left-1", RIGHT_TO_LEFT, 1),
+        Schedule("left-to-right", LEFT_TO_RIGHT, 1),
+        Schedule("always", ALWAYS, 1, ("nbits",)),
+        Schedule("ladder", LADDER, 2, ("nbits",)),
+        Schedule("fixed-window", FIXED_WINDOW, 1, ("nbits", "k")),
+        Schedule("sliding-window", SLIDING_WINDOW, 1, ("k",)),
     )
 }
 # one bit per step; closed formulas give their numbers of products

@@ -9,7 +9,7 @@ The paper subtracts where p > m and c > m; it must be >=, or a product that is 0
 `bits_per_cycle` steps are chained in a cycle. `until`: "count" takes all bits of b, whatever they are
 (constant time); "spent" ends with the highest 1 of b, and "noticed" a cycle later, as the paper's Verilog
 does. shift_sub_carry_save.py has the form in which no carry runs across the word. `fits` (with "count"): of b
-only the lowest `nblocks` blocks are looked at (`shift_sub_block_nbits`).
+only the lowest `nblocks` blocks are looked at (`block_nbits_of`).
 
 Ports: istream {a, b} -> ostream; `modulus` static while the unit is busy; a < modulus, b may be any word.
 `fits`: `nblocks`, 1 to all blocks of the width, static as the modulus is; a product a * b for b below
@@ -23,11 +23,6 @@ from ..messages import declare_product_ports
 from .block_count import block_nbits_of
 from .cond_sub import CondSub
 from .serial_ctrl import SerialCtrl, connect_serial
-
-
-def shift_sub_block_nbits(nbits: int, bits_per_cycle: int) -> int:
-    """The bits of b that a block of a fitted ShiftSub has."""
-    return block_nbits_of(nbits, bits_per_cycle)
 
 
 class ShiftSubStep(Component):
@@ -79,7 +74,7 @@ class ShiftSub(Component):
         most_blocks = None
         if fits:
             assert until == "count"
-            most_blocks = nbits // shift_sub_block_nbits(nbits, bits_per_cycle)
+            most_blocks = nbits // block_nbits_of(nbits, bits_per_cycle)
             s.nblocks = InPort(clog2(most_blocks + 1))
         s.ctrl = SerialCtrl(nbits // bits_per_cycle, until, most_blocks=most_blocks)
         if fits:

@@ -2,6 +2,9 @@
 by digit.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from ....cl.timing import FixedTiming
 from ....fl.multipliers.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
 from ....fl.multipliers.scaled_serial import ScaledSerialShape
@@ -31,12 +34,14 @@ def shape_of(nbits: int, values: Values) -> SerialShape:
     return SerialShape(nbits, values[DIGIT_NBITS.name])
 
 
-def unit(nbits: int, values: Values) -> Unit:
+def of_shape(shape_of: Callable[[int, Values], Any]) -> Callable[[int, Values], Unit]:
     """The cycles of a product; there is no unit apart from the machine."""
-    return within_machine(IN_MEMORIES, FixedTiming(shape_of(nbits, values).product_cycles))
+    return lambda nbits, values: within_machine(
+        IN_MEMORIES, FixedTiming(shape_of(nbits, values).product_cycles)
+    )
 
 
-DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), unit)
+DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), of_shape(shape_of))
 
 
 # ---- on a scaled modulus
@@ -66,9 +71,4 @@ def words_of(nbits: int, values: Values) -> ScaledSerialShape:
     return ScaledSerialShape(nbits, values[WORD_NBITS.name], values[STEP_NBITS.name])
 
 
-def word_unit(nbits: int, values: Values) -> Unit:
-    """The cycles of a product; there is no unit apart from the machine."""
-    return within_machine(IN_MEMORIES, FixedTiming(words_of(nbits, values).product_cycles))
-
-
-WORD_SERIAL = Multiplier("WordSerial", (WORD_NBITS, STEP_NBITS), word_unit)
+WORD_SERIAL = Multiplier("WordSerial", (WORD_NBITS, STEP_NBITS), of_shape(words_of))
