@@ -404,7 +404,7 @@ class Machine(Runnable):
         """Functional level: status and result, from the products of the design's own domain and schedule.
         Numbers from the modulus are recomputed.
         """
-        if self.keyed:
+        if self.keyed or (given and self.build.programmed is not None):
             return self.programmed.fl((base, exp, mod, *given))
         status = self.check(base, exp, mod)
         if status != Status.OK:
@@ -509,10 +509,6 @@ class PublicMachine(Machine):
         if self.calls_public(exp):
             return self.programmed.public(base, exp, mod)
         return super().carried(base, exp, mod) if self.keyed else (base, exp, mod, 0)
-
-    def fl(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
-        """Status and result of the program that the request selects."""
-        return self.programmed.fl((base, exp, mod, *given))
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
         """Cycles of a public operation, or of a private one."""

@@ -15,7 +15,7 @@ from pymtl3 import *
 from ...fl.axi4lite import NO_TRAITS, address_nbits
 from ...fl.mod_exp import is_exponentiation
 from ..messages import connect_handshake
-from .axi4lite_channels import Axi4LiteChannels
+from .axi4lite_channels import Axi4LiteChannels, connect_registers
 from .axi4lite_ifc import Axi4LiteIfc
 from .one_result import one_result
 from .registers.bus_interrupt import BusInterrupt
@@ -38,13 +38,8 @@ class Axi4Lite(Component):
         s.machine = machine = one_result(shape, mk_accelerator)
         s.reads = reads = ReadRegisters(shape, traits)
         s.interrupt = interrupt = BusInterrupt()
-        channels.s_axi //= s.s_axi
+        connect_registers(s)
 
-        writes.wen //= channels.wen
-        writes.waddr //= channels.waddr
-        writes.wdata //= channels.wdata
-        writes.wmask //= channels.wmask
-        writes.error //= channels.werror
         writes.busy //= control.busy
         for word, operand in zip(writes.operand, fields.operand, strict=True):
             operand //= word
@@ -70,9 +65,6 @@ class Axi4Lite(Component):
         reads.busy //= control.busy
         reads.irq_enabled //= interrupt.enabled
         reads.irq_pending //= interrupt.pending
-        reads.raddr //= channels.raddr
-        reads.rdata //= channels.rdata
-        reads.error //= channels.rerror
 
         interrupt.enable_wen //= writes.irq_enable_wen
         interrupt.enable //= channels.wdata[0]

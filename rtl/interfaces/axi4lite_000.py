@@ -20,7 +20,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL
 from ...fl.axi4lite_000 import is_padded, register_map
 from ..messages import connect_fields, connect_handshake, mk_keyed_req, mk_modexp_req
 from ..units.padding.random_health import STARTUP
-from .axi4lite_channels import Axi4LiteChannels
+from .axi4lite_channels import Axi4LiteChannels, connect_registers
 from .axi4lite_ifc import Axi4LiteIfc
 from .key_ifc import KeyIfc
 from .registers.padded_operation import PaddedOperation
@@ -39,17 +39,9 @@ class Axi4Lite000(Component):
         s.writes = writes = WriteRegisters000(nbits)
         s.machine = machine = mk_machine(nbits)
         s.reads = reads = ReadRegisters000(nbits)
-        channels.s_axi //= s.s_axi
-        writes.wen //= channels.wen
-        writes.waddr //= channels.waddr
-        writes.wdata //= channels.wdata
-        writes.wmask //= channels.wmask
-        writes.error //= channels.werror
+        connect_registers(s)
         reads.clear //= writes.start
         reads.place //= writes.place
-        reads.raddr //= channels.raddr
-        reads.rdata //= channels.rdata
-        reads.error //= channels.rerror
 
         # ---- the request: wires of their own, as Icarus takes no message with chosen and connected fields
 

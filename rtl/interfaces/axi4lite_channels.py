@@ -16,6 +16,20 @@ from .axi4lite_ifc import STROBE_NBITS, Axi4LiteIfc
 from .registers.channel_queues import RequestQueue, ResponseQueue
 
 
+def connect_registers(s):
+    """The bus of a slave `s`, its s.channels, and the registers behind them, s.writes and s.reads."""
+    channels, writes, reads = s.channels, s.writes, s.reads
+    channels.s_axi //= s.s_axi
+    writes.wen //= channels.wen
+    writes.waddr //= channels.waddr
+    writes.wdata //= channels.wdata
+    writes.wmask //= channels.wmask
+    writes.error //= channels.werror
+    reads.raddr //= channels.raddr
+    reads.rdata //= channels.rdata
+    reads.error //= channels.rerror
+
+
 class Axi4LiteChannels(Component):
     def construct(s, address_nbits=ADDRESS_NBITS):
         word_address_nbits = address_nbits - 2

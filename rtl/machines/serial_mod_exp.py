@@ -20,7 +20,7 @@ from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.digit_processor import DigitProcessor
 from ..units.serial_ctrl import answer_if_ok, connect_checked
-from ..wires import connect_words
+from ..wires import split_operands
 from .operand_check import check_operands
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
 
@@ -37,19 +37,13 @@ class SerialModExp(Component):
 
         # ---- what arrives, in digits
 
-        s.in_base, s.in_mod, s.in_square = ([Wire(S) for _ in range(M)] for _ in range(3))
-        connect_words(s.istream.msg.base, s.in_base)
-        connect_words(s.istream.msg.mod, s.in_mod)
-        connect_words(s.istream.msg.square, s.in_square)
+        split_operands(s, S, M, "base", "mod", "square")
 
         # ---- memory section
 
-        s.memory_n = DigitMemory(M, S)
-        s.memory_p = DigitMemory(M, S)
-        s.memory_z = DigitMemory(M, S)
-        s.memory_sum = DigitMemory(M, S)  # 2B + N, at last P - N
-        s.memory_square = DigitMemory(M, S)
-        for memory in (s.memory_n, s.memory_p, s.memory_z, s.memory_sum, s.memory_square):
+        memories = [DigitMemory(M, S) for _ in range(5)]  # memory_sum: 2B + N, at last P - N
+        s.memory_n, s.memory_p, s.memory_z, s.memory_sum, s.memory_square = memories
+        for memory in memories:
             memory.index //= s.ctrl.index
             if memory is not s.memory_sum:
                 memory.write_index //= s.ctrl.index

@@ -34,13 +34,7 @@ class SerialModExpCtrl(Component):
         s.index = OutPort(clog2(M))
         s.ends = OutPort()  # the last digit
         s.turn = OutPort(TURN_NBITS)
-        s.loads = OutPort()
-        s.fills = OutPort()
-        s.doubles = OutPort()
-        s.adds = OutPort()
-        s.reduces = OutPort()
-        s.reads = OutPort()
-        s.first_step = OutPort()
+        s.loads, s.fills, s.doubles, s.adds, s.reduces, s.reads, s.first_step = (OutPort() for _ in range(7))
         s.multiplied = OutPort()  # ... was made in the product before: U has it
 
         s.st = Wire(4)

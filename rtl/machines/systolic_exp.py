@@ -15,10 +15,9 @@ array, 4 n register bits.
 from pymtl3 import *
 
 from ..messages import declare_streams, mk_entered_req, mk_entered_resp
-from ..units.serial_ctrl import connect_serial
 from ..units.systolic.scaled_array import ScaledArray
-from ..wires import connect_words
-from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl
+from ..wires import split_operands
+from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl, connect_array
 
 
 class SystolicExp(Component):
@@ -29,16 +28,8 @@ class SystolicExp(Component):
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
-        s.in_base, s.in_one, s.in_mod = ([Wire(k) for _ in range(nwords)] for _ in range(3))
-        connect_words(s.istream.msg.base, s.in_base)
-        connect_words(s.istream.msg.one, s.in_one)
-        connect_words(s.istream.msg.mod, s.in_mod)
-        s.base = [Wire(k) for _ in range(nwords)]
-        s.power = [Wire(k) for _ in range(nwords)]
-        s.mod = [Wire(k) for _ in range(nwords)]
-        for j in range(nwords):
-            s.array.y[j] //= s.power[j]
-            s.array.m[j] //= s.mod[j]
+        split_operands(s, k, nwords, "base", "one", "mod")
+        s.base, s.power, s.mod = ([Wire(k) for _ in range(nwords)] for _ in range(3))
 
         s.passes = Wire()  # the first word is wanted in the cycle in which it comes
 
@@ -62,14 +53,10 @@ class SystolicExp(Component):
         # ---- control
 
         s.ctrl = SystolicModExpCtrl(nbits, k, nwords, converts=False)
-        connect_serial(s)
         s.ctrl.in_status //= s.istream.msg.status
         s.ctrl.in_exp //= s.istream.msg.exp[0:nbits]
-        s.ctrl.start //= s.array.start
         s.ctrl.closing //= s.array.returns
-        s.ctrl.returns //= s.array.returns
-        s.ctrl.whole //= s.array.done[nwords - 1]
-        s.ctrl.out_status //= s.ostream.msg.status
+        connect_array(s, nwords)
 
         # ---- the response
 

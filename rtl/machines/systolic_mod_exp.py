@@ -22,11 +22,10 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
-from ..units.serial_ctrl import connect_serial
 from ..units.systolic.systolic_array import SystolicArray
-from ..wires import connect_words
+from ..wires import split_operands
 from .operand_check import check_operands
-from .systolic_mod_exp_ctrl import BASE, POWER, SystolicModExpCtrl
+from .systolic_mod_exp_ctrl import BASE, POWER, SystolicModExpCtrl, connect_array
 
 
 class SystolicModExp(Component):
@@ -41,11 +40,7 @@ class SystolicModExp(Component):
         check_operands(s, nbits)
         s.in_status = Wire(STATUS_NBITS)
 
-        s.in_base, s.in_mod, s.in_one, s.in_square = ([Wire(k) for _ in range(nwords)] for _ in range(4))
-        connect_words(s.istream.msg.base, s.in_base)
-        connect_words(s.istream.msg.mod, s.in_mod)
-        connect_words(s.istream.msg.one, s.in_one)
-        connect_words(s.istream.msg.square, s.in_square)
+        split_operands(s, k, nwords, "base", "mod", "one", "square")
 
         if shape.modulus_nbits < nbits:
             TOO_WIDE = Status.TOO_WIDE
@@ -63,14 +58,10 @@ class SystolicModExp(Component):
         # ---- control
 
         s.ctrl = SystolicModExpCtrl(nbits, k, nwords)
-        connect_serial(s)
         s.ctrl.in_status //= s.in_status
         s.ctrl.in_exp //= s.istream.msg.exp
-        s.ctrl.start //= s.array.start
         s.ctrl.closing //= s.array.closing
-        s.ctrl.returns //= s.array.returns
-        s.ctrl.whole //= s.array.done[nwords - 1]
-        s.ctrl.out_status //= s.ostream.msg.status
+        connect_array(s, nwords)
 
         # ---- the response: residues below m + 1
 
@@ -98,9 +89,6 @@ class SystolicModExp(Component):
         s.mod = [Wire(k) for _ in range(nwords)]
         s.n_prime = Wire(k)
         s.array.n_prime //= s.n_prime
-        for j in range(nwords):
-            s.array.y[j] //= s.power[j]
-            s.array.m[j] //= s.mod[j]
 
         @update
         def word_of_x():

@@ -14,7 +14,7 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
 from ..states import state_name, states
-from ..units.serial_ctrl import OK, declare_handshakes
+from ..units.serial_ctrl import OK, connect_serial, declare_handshakes
 
 # where the words of x come from; UNITY is the number 1
 SOURCE_NBITS = 2
@@ -22,6 +22,18 @@ BASE, POWER, UNITY = (mk_bits(SOURCE_NBITS)(i) for i in range(3))
 
 STATES = ("IDLE", "CONVERT", "ALIGN", "SQUARE", "MULTIPLY", "LEAVE", "DRAIN", "DONE")
 IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in range(len(STATES)))
+
+
+def connect_array(s, nwords):
+    """The control of a machine `s`, its array, and the words that this works on."""
+    connect_serial(s)
+    s.ctrl.start //= s.array.start
+    s.ctrl.returns //= s.array.returns
+    s.ctrl.whole //= s.array.done[nwords - 1]
+    s.ctrl.out_status //= s.ostream.msg.status
+    for j in range(nwords):
+        s.array.y[j] //= s.power[j]
+        s.array.m[j] //= s.mod[j]
 
 
 class SystolicModExpCtrl(Component):

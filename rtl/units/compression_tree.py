@@ -197,11 +197,7 @@ class FiveThreeCompressors(Component):
     """sum + 2 * carry + 4 * four = v + w + x + y + z in every bit: two full adders and a half adder."""
 
     def construct(s, count):
-        s.v = InPort(count)
-        s.w = InPort(count)
-        s.x = InPort(count)
-        s.y = InPort(count)
-        s.z = InPort(count)
+        s.v, s.w, s.x, s.y, s.z = (InPort(count) for _ in range(5))
         s.sum = OutPort(count)
         s.carry = OutPort(count)
         s.four = OutPort(count)

@@ -10,16 +10,20 @@ bits behind the port.
 from pymtl3 import *
 
 
+def declare_memory(s, depth, nbits):
+    """The words of a memory, and its ports."""
+    at = mk_bits(max(1, clog2(depth)))
+    s.read_at = InPort(at)
+    s.data = OutPort(nbits)
+    s.write = InPort()
+    s.write_at = InPort(at)
+    s.in_data = InPort(nbits)
+    s.words = [Wire(nbits) for _ in range(depth)]
+
+
 class ResidueMemory(Component):
     def construct(s, depth, nbits):
-        at = mk_bits(max(1, clog2(depth)))
-        s.read_at = InPort(at)
-        s.data = OutPort(nbits)
-        s.write = InPort()
-        s.write_at = InPort(at)
-        s.in_data = InPort(nbits)
-
-        s.words = [Wire(nbits) for _ in range(depth)]
+        declare_memory(s, depth, nbits)
 
         @update_ff
         def ports():

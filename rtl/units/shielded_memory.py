@@ -15,18 +15,13 @@ of the words' flip-flops by a gate and an OR of depth words.
 
 from pymtl3 import *
 
+from .residue_memory import declare_memory
+
 
 class ShieldedMemory(Component):
     def construct(s, depth, nbits):
-        at = mk_bits(max(1, clog2(depth)))
         s.read = InPort()
-        s.read_at = InPort(at)
-        s.data = OutPort(nbits)
-        s.write = InPort()
-        s.write_at = InPort(at)
-        s.in_data = InPort(nbits)
-
-        s.words = [Wire(nbits) for _ in range(depth)]
+        declare_memory(s, depth, nbits)
         s.opened = [Wire() for _ in range(depth)]  # the word that is read
         s.taking = [Wire() for _ in range(depth)]  # the word that is written at the end of the cycle
         s.arrived = Wire(nbits)  # what it takes

@@ -78,12 +78,7 @@ class ShiftSubCarrySaveStep(Component):
         s.c_carry_out = OutPort(wide)
 
         # p + b_i * c: four rows to two
-        s.add_sum = Wire(wide)
-        s.add_carry = Wire(wide)
-        s.row_sum = Wire(wide)
-        s.row_carry = Wire(wide)
-        s.y_sum = Wire(wide)
-        s.y_carry = Wire(wide)
+        s.add_sum, s.add_carry, s.row_sum, s.row_carry, s.y_sum, s.y_carry = (Wire(wide) for _ in range(6))
 
         @update
         def gate():

@@ -29,11 +29,8 @@ class FullAddersLevel(Component):
 
     def construct(s, count, columns):
         LOWEST = mk_bits(columns)(1)
-        s.v = [InPort(columns) for _ in range(count)]
-        s.w = [InPort(columns) for _ in range(count)]
-        s.x = [InPort(columns) for _ in range(count)]
-        s.sum = [OutPort(columns) for _ in range(count)]
-        s.carry = [OutPort(columns) for _ in range(count)]
+        s.v, s.w, s.x = ([InPort(columns) for _ in range(count)] for _ in range(3))
+        s.sum, s.carry = ([OutPort(columns) for _ in range(count)] for _ in range(2))
 
         @update
         def add():
