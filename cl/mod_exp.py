@@ -8,7 +8,14 @@ from pymtl3 import *
 
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.status import Status
-from ..rtl.messages import connect_in_series, declare_streams, mk_entered_req, mk_modexp_req, mk_modexp_resp
+from ..rtl.messages import (
+    connect_in_series,
+    declare_streams,
+    mk_entered_req,
+    mk_modexp_req,
+    mk_modexp_resp,
+    trace_conversions,
+)
 from .one_at_a_time import OneAtATimeCL, exponentiation_cl
 from .timing import convert_in_cycles, given_cycles, mod_exp_cycles, montgomery_status
 
@@ -50,8 +57,7 @@ class ConvertedModExpCL(Component):
         s.convert_out = OneAtATimeCL(Response, Response, lambda msg, _: (msg.clone(), cycles_out), False)
         connect_in_series(s, s.convert_in, s.mod_exp, s.convert_out)
 
-    def line_trace(s):
-        return "  ".join(part.line_trace() for part in (s.convert_in, s.mod_exp, s.convert_out))
+    line_trace = trace_conversions
 
 
 def MontModExpCL(plan, unit):

@@ -29,6 +29,11 @@ def connect_in_series(s, *units):
     s.ostream //= units[-1].ostream
 
 
+def trace_conversions(s):
+    """The line trace of a machine between two converters."""
+    return "  ".join(part.line_trace() for part in (s.convert_in, s.mod_exp, s.convert_out))
+
+
 class HandshakeIfc(Interface):
     """val and rdy of a stream whose message goes another way."""
 
@@ -48,9 +53,9 @@ def fields_of(bundle, fields):
     return {name: getattr(bundle, name) for name, _ in fields}
 
 
-def connect_fields(one, other, fields):
-    """Connect fields of the same names."""
-    for name, _ in fields:
+def connect_fields(one, other, *names):
+    """Connect fields, or ports, of the same names."""
+    for name in names:
         connect(getattr(one, name), getattr(other, name))
 
 

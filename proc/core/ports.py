@@ -3,6 +3,7 @@
 from pymtl3 import Bits32, Component, InPort, OutPort
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ...rtl.messages import connect_fields
 from .messages import Commit, MemReq, MemResp
 
 
@@ -24,13 +25,5 @@ def processor_ports(s: Component, observed: bool = True) -> None:
 
 def join_processor(s: Component, inner: Component) -> None:
     """Connect the ports of `inner` to those of a system `s`, except commit."""
-    inner.imem_req //= s.imem_req
-    s.imem_resp //= inner.imem_resp
-    inner.dmem_req //= s.dmem_req
-    s.dmem_resp //= inner.dmem_resp
-    s.mngr2proc //= inner.mngr2proc
-    inner.proc2mngr //= s.proc2mngr
-    s.entry //= inner.entry
-    s.core_id //= inner.core_id
-    inner.halted //= s.halted
-    inner.stats_en //= s.stats_en
+    connect_fields(inner, s, "imem_req", "imem_resp", "dmem_req", "dmem_resp", "mngr2proc", "proc2mngr")
+    connect_fields(inner, s, "entry", "core_id", "halted", "stats_en")

@@ -22,7 +22,7 @@ Accesses to the bus wait in X for their answer (bus_unit.py). The interrupt repl
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...rtl.messages import mk_xcel_req, mk_xcel_resp
+from ...rtl.messages import connect_fields, mk_xcel_req, mk_xcel_resp
 from .bus_unit import BusUnit
 from .div_unit import DivUnit
 from .messages import MemReq, MemResp
@@ -54,9 +54,7 @@ class Proc(Component):
 
         # ---- F
         m = s.fetch
-        m.imem_req //= s.imem_req
-        m.imem_resp //= s.imem_resp
-        m.entry //= s.entry
+        connect_fields(m, s, "imem_req", "imem_resp", "entry")
         m.stop //= s.execute.stop
 
         @update
@@ -70,10 +68,7 @@ class Proc(Component):
         m = s.decode
         m.istream //= s.fetch.ostream
         m.fresh //= s.fetch.fresh
-        m.stall_X //= s.execute.stall_X
-        m.squash_D //= s.execute.squash_D
-        m.late_X //= s.execute.late_X
-        m.write_X //= s.execute.write_X
+        connect_fields(m, s.execute, "stall_X", "squash_D", "late_X", "write_X")
         m.write_M //= s.memory.write_M
         m.write_W //= s.writeback.write_W
         m.mul_req //= s.mul.istream
@@ -81,17 +76,13 @@ class Proc(Component):
 
         # ---- X
         m = s.execute
-        m.core_id //= s.core_id
+        connect_fields(m, s, "core_id", "xcel_req", "mngr2proc", "proc2mngr", "stats_en")
         m.issue //= s.decode.issue
         m.operands //= s.decode.operands
         m.stall_M //= s.memory.stall_M
         m.fault_M //= s.memory.fault_M
         m.mul_resp //= s.mul.ostream
         m.div_resp //= s.div.ostream
-        m.xcel_req //= s.xcel_req
-        m.mngr2proc //= s.mngr2proc
-        m.proc2mngr //= s.proc2mngr
-        m.stats_en //= s.stats_en
 
         # ---- M
         m = s.memory

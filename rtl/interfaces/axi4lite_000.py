@@ -52,7 +52,7 @@ class Axi4Lite000(Component):
         s.request.base //= s.base
         s.request.exp //= s.exponent
         s.request.mod //= s.key.modulus
-        connect_fields(s.request, s.key, given)
+        connect_fields(s.request, s.key, *dict(given))
 
         @update
         def choose_exponent():

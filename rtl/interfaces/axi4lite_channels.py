@@ -12,6 +12,7 @@ from pymtl3 import *
 
 from ...fl.axi4lite import ADDRESS_NBITS, OKAY, SLVERR
 from ...fl.xcel import WORD_NBITS
+from ..messages import connect_fields
 from .axi4lite_ifc import STROBE_NBITS, Axi4LiteIfc
 from .registers.channel_queues import RequestQueue, ResponseQueue
 
@@ -20,10 +21,7 @@ def connect_registers(s):
     """The bus of a slave `s`, its s.channels, and the registers behind them, s.writes and s.reads."""
     channels, writes, reads = s.channels, s.writes, s.reads
     channels.s_axi //= s.s_axi
-    writes.wen //= channels.wen
-    writes.waddr //= channels.waddr
-    writes.wdata //= channels.wdata
-    writes.wmask //= channels.wmask
+    connect_fields(writes, channels, "wen", "waddr", "wdata", "wmask")
     writes.error //= channels.werror
     reads.raddr //= channels.raddr
     reads.rdata //= channels.rdata

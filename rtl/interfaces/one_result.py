@@ -30,7 +30,7 @@ class OneResult(Component):
         s.accelerator = mk_accelerator()
 
         connect_handshake(s.accelerator.istream, s.istream)
-        connect_fields(s.accelerator.istream.msg, s.istream.msg, shape.request)
+        connect_fields(s.accelerator.istream.msg, s.istream.msg, *dict(shape.request))
 
         connect_handshake(s.accelerator.ostream, s.ostream)
         answer, status, result = s.accelerator.ostream.msg, s.ostream.msg.status, s.ostream.msg.result

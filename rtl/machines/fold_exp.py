@@ -21,7 +21,7 @@ more (46 rows instead of 32), n registers of n bits.
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import connect_fields, declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.fold.aligner import Aligner
 from ..units.fold.mod_quadruple import ModQuadruple
 from ..units.fold.product_pair import ProductPair
@@ -89,10 +89,7 @@ class FoldExp(Component):
 
         # ---- the chain: residues, and at last the division; the result
 
-        s.chain.accept //= s.ctrl.accept
-        s.chain.making //= s.ctrl.making
-        s.chain.writes //= s.ctrl.writes
-        s.chain.load //= s.ctrl.load
+        connect_fields(s.chain, s.ctrl, "accept", "making", "writes", "load")
         s.chain.divide //= s.ctrl.tail
         s.chain.modulus //= s.mod
         s.chain.dividend //= s.x

@@ -10,7 +10,7 @@ Cycles: the sum of the three; modexlab.cl.timing has the closed formula.
 
 from pymtl3 import *
 
-from ..messages import connect_in_series, declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import connect_in_series, declare_streams, mk_modexp_req, mk_modexp_resp, trace_conversions
 from .mont_convert import MontConvertIn, MontConvertOut
 from .program_exp import planned_exp
 
@@ -26,6 +26,4 @@ class MontModExp(Component):
 
         connect_in_series(s, s.convert_in, s.mod_exp, s.convert_out)
 
-    def line_trace(s):
-        parts = (s.convert_in, s.mod_exp, s.convert_out)
-        return "  ".join(part.line_trace() for part in parts)
+    line_trace = trace_conversions

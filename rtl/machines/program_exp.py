@@ -26,6 +26,7 @@ from ...fl.status import STATUS_NBITS, Status
 from ..messages import declare_streams, fields_of
 from ..units.mod_double import ModDouble
 from ..units.scaled.scaled_setup import ScaledSetup
+from ..units.serial_ctrl import connect_serial
 from ..units.square_of_r import SquareOfR
 from ..wires import connect_low
 from .microcode import ExpShape, Microcode
@@ -59,11 +60,8 @@ class ProgramExp(Component):
         s.units = [mk_unit(shape.nbits) for _ in range(shape.nunits)]
         s.ctrl.dpath //= s.dpath.ctrl
 
-        s.istream.val //= s.ctrl.istream_val
-        s.istream.rdy //= s.ctrl.istream_rdy
+        connect_serial(s)
         s.istream.msg //= s.dpath.request
-        s.ostream.val //= s.ctrl.ostream_val
-        s.ostream.rdy //= s.ctrl.ostream_rdy
         s.ostream.msg.status //= s.ctrl.out_status
         s.ostream.msg.result //= s.dpath.result
         if shape.screened:

@@ -10,7 +10,7 @@ base below it. Cycles: the sum of the three; modexlab.cl.scaled_mod_exp has the 
 
 from pymtl3 import *
 
-from ..messages import connect_in_series, declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import connect_in_series, declare_streams, mk_modexp_req, mk_modexp_resp, trace_conversions
 from .scaled_convert import ScaledConvertIn, ScaledConvertOut
 from .systolic_exp import SystolicExp
 
@@ -34,6 +34,4 @@ class ScaledModExp(Component):
             if s.convert_in.ostream.val & s.convert_in.ostream.rdy:
                 s.modulus <<= s.convert_in.modulus
 
-    def line_trace(s):
-        parts = (s.convert_in, s.mod_exp, s.convert_out)
-        return "  ".join(part.line_trace() for part in parts)
+    line_trace = trace_conversions

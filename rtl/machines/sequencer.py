@@ -19,6 +19,7 @@ Ports: the handshakes of the two streams, of the product units and of the conver
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
+from ..messages import connect_fields
 from ..units.serial_ctrl import declare_handshakes
 from .exponent_register import ExponentIfc
 from .micro_rom import MicroRom
@@ -306,10 +307,7 @@ class Sequencer(Component):
     def send_products(s, microcode):
         """Issue the products of the next microinstruction, and start its conversion."""
         s.issue.products //= s.next_inst.products
-        s.issue.advance //= s.advance
-        s.issue.req_val //= s.req_val
-        s.issue.req_rdy //= s.req_rdy
-        s.issue.resp_val //= s.resp_val
+        connect_fields(s.issue, s, "advance", "req_val", "req_rdy", "resp_val")
         s.issue.product_val //= s.dpath.product_val
         if microcode.shares_unit:
             s.issue.second //= s.dpath.second
@@ -526,14 +524,9 @@ class Sequencer(Component):
 
         if microcode.program.verified:
             s.release_check = ReleaseCheck(microcode.pc_nbits)
-            s.release_check.pc //= s.pc
-            s.release_check.advance //= s.advance
-            s.release_check.next_pc //= s.next_pc
-            s.release_check.accept //= s.accept
+            connect_fields(s.release_check, s, "pc", "advance", "next_pc", "accept", "status", "out_status")
             s.release_check.equal //= s.dpath.equal_at_end
-            s.release_check.status //= s.status
             s.release_check.released //= s.dpath.released
-            s.release_check.out_status //= s.out_status
 
             @update
             def pass_check():

@@ -16,7 +16,7 @@ muxes of 32 bits.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ....rtl.messages import mk_xcel_req
+from ....rtl.messages import connect_fields, mk_xcel_req
 from ...isa.causes import *
 from ..alu import Alu
 from ..branch_unit import BranchUnit
@@ -204,25 +204,16 @@ class ExecuteStage(Component):
     def connect_csrs(s, bus):
         """Connect the CSRs, and the streams that csr instructions access."""
         s.csrs = m = CsrUnit(bus)
-        m.core_id //= s.core_id
-        m.x //= s.x
-        m.cs //= s.cs
+        connect_fields(m, s, "core_id", "x", "cs", "act", "retire", "cause", "has_handler", "stats_en")
+        connect_fields(m, s, "xcel_req", "mngr2proc", "proc2mngr")
         m.pc //= s.operands_X.pc
         m.inst //= s.operands_X.inst
         m.rs1 //= s.operands_X.a
         m.uimm //= s.operands_X.b
-        m.act //= s.act
-        m.retire //= s.retire
         m.trap //= s.trap_X
-        m.cause //= s.cause
         m.trap_value //= s.tval
         m.illegal //= s.csr_illegal
         m.wait_X //= s.port_waits
-        m.has_handler //= s.has_handler
-        m.stats_en //= s.stats_en
-        m.xcel_req //= s.xcel_req
-        m.mngr2proc //= s.mngr2proc
-        m.proc2mngr //= s.proc2mngr
 
     def send_slot(s):
         """The slot that is sent to M: the instruction, or a bubble with the reason why X waits."""

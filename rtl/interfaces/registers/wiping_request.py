@@ -24,7 +24,7 @@ class WipingRequest(Component):
         s.request.base //= s.cleared.base
         s.request.exp //= s.exponent
         s.request.mod //= s.modulus
-        connect_fields(s.request, s.cleared, shape.request[3:])
+        connect_fields(s.request, s.cleared, *dict(shape.request[3:]))
 
         @update
         def overwrite():
