@@ -53,7 +53,7 @@ def _best(content: Content) -> str:
     most = max(wins.values())
     names = [name for name, count in wins.items() if count == most]
     verb = "each win" if len(names) > 1 else "wins"
-    return f"{_listed(names)} {verb} {most} of {len(table.lines)} comparisons, more than any other design."
+    return f"{listed(names)} {verb} {most} of {len(table.lines)} comparisons, more than any other design."
 
 
 def _fronts(content: Content) -> str:

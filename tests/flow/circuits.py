@@ -205,6 +205,11 @@ def fan_out(places, rows, sites, outputs=()):
     return in_rows(netlist, rows, sites, instances, pins)
 
 
+def star():
+    """Inverters in three rows, the first of which drives 24 others."""
+    return fan_out([(2.85 + 3.8 * (index % 10), 2.8 + 1.4 * (index // 10)) for index in range(25)], 3, 210)
+
+
 def movements(netlist, values, constraints, swings=False):
     """The transitions while the inputs take these values, one per cycle, starting from the state of the first
     values.
@@ -212,8 +217,7 @@ def movements(netlist, values, constraints, swings=False):
     library = kit.find().library
     timing = nldm.analyze(netlist, library, constraints)
     port = constraints.clock_port or "clk"
-    tables = GateTables(netlist, library, timing=timing, clock_port=port, swings=swings)
-    engine = Engine(tables)
+    engine = Engine(GateTables(netlist, library, timing=timing, clock_port=port, swings=swings))
     for index, value in enumerate(values):
         if index == 1:
             engine.window(engine.edges, clock_ns=constraints.clock_ns)

@@ -8,9 +8,9 @@ from modexlab.flow.kit import kit
 from modexlab.flow.netlist import netlist
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.synth.synthesis import synthesize
-from modexlab.flow.timing import nldm
-from modexlab.flow.timing.wire_table import NetWire
+from modexlab.flow.timing import nldm, wire_table
 from modexlab.rtl.sim.translation.translate import translate
+from pytest import approx
 
 TOP = "dut"
 
@@ -45,6 +45,17 @@ def netlist_of(directory):
     return netlist.read(directory / "netlist.json", kit.find().library, TOP)
 
 
+def consistent(directory):
+    """The netlist in a directory, which agrees with its hierarchy and area, and lacks no driver."""
+    read, owners = netlist_of(directory), loaded(directory, "hierarchy.json")
+    assert owners["cells"].keys() == read.cells.keys()
+    assert set(owners["cells"].values()) <= owners["modules"].keys()
+    areas = [kit.find().library.cells[cell.kind].area for cell in read.cells.values()]
+    assert loaded(directory, "area.json")["area_um2"] == approx(sum(areas))
+    assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
+    return read
+
+
 def proof(design, directory=None, **options):
     """Compare the netlist in a directory with the design in another one, or in the same."""
     directory = directory or design
@@ -63,7 +74,7 @@ def sizing_slack(directory, clock_ns):
     """The worst slack with the wires that sizing assumes, by an independent timing analysis."""
     library, read = kit.find().library, netlist_of(directory)
     wires = {
-        read.nets[net]: NetWire(kit.find().data.constraints.wire_ff * len(sinks))
+        read.nets[net]: wire_table.NetWire(kit.find().data.constraints.wire_ff * len(sinks))
         for net, sinks in enumerate(read.sinks)
     }
     return nldm.analyze(read, library, library.constraints(clock_ns), wires=wires).wns_ns

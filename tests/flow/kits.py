@@ -5,13 +5,22 @@ dropped.
 import hashlib
 import re
 
-from modexlab.flow.kit import kit
+from modexlab.flow.kit import kit, liberty
 
 SUPPLY = {"VDD": "pwr", "VSS": "gnd"}
-FEWER = (
-    *("FA_X1", "AOI222_X1", "AOI222_X2", "AOI222_X4", "OAI33_X1", "XOR2_X2", "XNOR2_X2"),
-    *("NAND2_X4", "INV_X32", "BUF_X16", "FILLCELL_X32"),
-)
+FEWER = [
+    "FA_X1",
+    "AOI222_X1",
+    "AOI222_X2",
+    "AOI222_X4",
+    "OAI33_X1",
+    "XOR2_X2",
+    "XNOR2_X2",
+    "NAND2_X4",
+    "INV_X32",
+    "BUF_X16",
+    "FILLCELL_X32",
+]
 
 
 def cell_name(name):
@@ -33,16 +42,6 @@ def renamed(text, names):
     return re.sub(r"\b[A-Za-z]\w*\b", lambda match: names.get(match[0], match[0]), text)
 
 
-def _without_cells(lib, dropped):
-    """A Liberty text without these cells."""
-    parts = re.split(r"(?m)^(?=\s*cell\s*\()", lib)
-    kept = [
-        part for part in parts if not any(re.match(rf"\s*cell\s*\(\s*{kind}\s*\)", part) for kind in dropped)
-    ]
-    # the library's closing brace follows the last cell
-    return "".join(kept) if kept[-1] is parts[-1] else "".join(kept) + "}\n"
-
-
 def _without_macros(lef, dropped):
     for kind in dropped:
         lef = re.sub(rf"(?ms)^MACRO {kind}\s.*?^END {kind}\s*?$", "", lef)
@@ -53,11 +52,12 @@ def second_kit(directory, dropped=()):
     """Write the kit, without the dropped cells; return its kit.toml."""
     import klayout.db as db
 
-    first = kit.find()
+    first, dropped = kit.find(), set(dropped)
     directory.mkdir(parents=True)
     cells = {name: cell_name(name) for name in first.library.cells}
+    lib = liberty.join([first.lib], dropped.__contains__, cells.keys() - dropped)
     names = cells | layer_names() | SUPPLY
-    (directory / "cells.lib").write_text(renamed(_without_cells(first.lib.read_text(), dropped), names))
+    (directory / "cells.lib").write_text(renamed(lib, names))
     (directory / "cells.lef").write_text(renamed(_without_macros(first.lef.read_text(), dropped), names))
     (directory / "tech.lef").write_text(renamed(first.tech_lef.read_text(), names))
     (directory / "cells.v").write_text(renamed(first.others["verilog"].read_text(), cells))
@@ -66,7 +66,7 @@ def second_kit(directory, dropped=()):
     for cell in layout.each_cell():
         cell.name = cells.get(cell.name, cell.name)
     layout.write(str(directory / "cells.gds"))
-    (directory / "kit.toml").write_text(_described(first.source.read_text(), names, set(dropped)))
+    (directory / "kit.toml").write_text(_described(first.source.read_text(), names, dropped))
     return directory / "kit.toml"
 
 

@@ -16,8 +16,6 @@ from pytest import approx
 
 from tests.harness import parametrize, regress
 
-from ..command_line import Cli
-
 LEFT_NS = 0.04  # sizes go down again until no more is left
 
 
@@ -54,7 +52,7 @@ def test_finds_the_shortest_period(start_ns, near):
         period = start_ns * generator.uniform(0.93, 1.07) if near else generator.uniform(0.12, 12)
         search = ClockSearch(start_ns, near=near)
         trials = run(search, made_up(lambda _, period=period: period, generator))
-        assert search.best is not None and search.best.met
+        assert search.best.met
         assert search.best.clock_ns == min(trial.clock_ns for trial in trials if trial.met)
         assert period <= search.best.clock_ns <= period * (1 + RELATIVE) + 2 * GRID_NS
         counts.append(len(trials))
@@ -67,7 +65,7 @@ def test_from_a_period_that_is_nearly_the_answer():
         search = ClockSearch(1.7, near=True)
         trials = run(search, made_up(lambda _, period=period: period, Random(1)))
         assert len(trials) <= most, (period, trials)
-        assert search.best is not None and period <= search.best.clock_ns < period + GRID_NS
+        assert period <= search.best.clock_ns < period + GRID_NS
 
 
 def test_it_begins_with_the_very_clock_that_is_known():
@@ -77,7 +75,7 @@ def test_it_begins_with_the_very_clock_that_is_known():
         while (clock_ns := search.ask()) is not None:
             search.tell(Trial(clock_ns, min(clock_ns - period, LEFT_NS), 1000.0, clock_ns >= period))
         assert [trial.clock_ns for trial in search.trials] == asked
-        assert search.best is not None and search.best.clock_ns == best
+        assert search.best.clock_ns == best
 
 
 def test_netlists_that_differ_from_clock_to_clock():
@@ -125,7 +123,7 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch, tmp_path):
     design = VerilogFiles((tmp_path / "x.v",), "x")
     parameters = {"clock_period": 3.0, "style": "fast", "fmax": True}
     found = fmax.highest_clocks(design, parameters, told.append, layout=True)
-    assert found.before_layout.period_ns == 2.15 and found.after_layout is not None
+    assert found.before_layout.period_ns == 2.15
     assert found.clock_ns == found.after_layout.period_ns == 2.35
     assert found.before_layout.fmax_mhz == approx(1000 / 2.15, abs=1e-3)
     after = [clock_ns for wanted, clock_ns in ran if wanted == ["timing-post"]]
@@ -150,30 +148,28 @@ def test_a_trial_without_timing_ends_the_search():
 
 
 @regress
-def test_the_highest_clock_of_a_multiplier(capsys):
+def test_the_highest_clock_of_a_multiplier(cli):
     """It is met, the next shorter one that was tried is not, and the flow at that clock is the same run."""
     made = chip(find("mont"), 8, {}, "unit")
     parameters = {"clock_period": 3.0, "fmax": True}
     outcome, found = run_asic(targets(layout=False), made, parameters, lambda _: None)
-    assert found.period_ns == found.clock_ns == found.before_layout.period_ns and not found.marks
-    assert found.fmax_mhz == approx(1000 / found.period_ns, abs=1e-3)
+    period_ns = found.period_ns
+    assert period_ns == found.clock_ns == found.before_layout.period_ns and not found.marks
+    assert found.fmax_mhz == approx(1000 / period_ns, abs=1e-3)
     assert found.before_layout.fmax_by == "trials" and found.wns_ns >= 0
-    assert min(trial.clock_ns for trial in found.trials if trial.met) == found.period_ns
+    assert min(trial.clock_ns for trial in found.trials if trial.met) == period_ns
     missed = [trial for trial in found.trials if not trial.met]
-    assert missed and max(item.clock_ns for item in missed) < found.period_ns < 3.0
+    assert missed and max(item.clock_ns for item in missed) < period_ns < 3.0
     assert all((trial.slack_ns >= 0) == trial.met and trial.area_um2 > 0 for trial in found.trials)
-    assert f"{found.period_ns:g} ns, searched" in summary_text.text(found)
-    again, _ = run_asic(["timing"], made, {"clock_period": found.period_ns}, lambda _: None)
+    assert f"{period_ns:g} ns, searched" in summary_text.text(found)
+    again, _ = run_asic(["timing"], made, {"clock_period": period_ns}, lambda _: None)
     assert not again.fresh and again.entries["timing"] == outcome.entries["timing"]
-    cli = Cli(capsys)
-    report = cli(
-        "asic", "mont", "--nbits", 8, "--interface", "unit", "--fmax", "--to", "power", "--json"
-    ).json()
-    assert report["marks"] == [] and report["met_ns"] == found.period_ns
+    report = cli.json("asic mont --nbits 8 --interface unit --fmax --to power")
+    assert report["marks"] == [] and report["met_ns"] == period_ns
     assert report["time_ns"] == {
-        name: round(count * found.period_ns, 3) for name, count in report["cycles"].items()
+        name: round(count * period_ns, 3) for name, count in report["cycles"].items()
     }
-    assert report["period_ns"] == found.period_ns and report["trials"][0].keys() >= {
+    assert report["period_ns"] == period_ns and report["trials"][0].keys() >= {
         "clock_ns",
         "slack_ns",
         "area_um2",
@@ -181,7 +177,6 @@ def test_the_highest_clock_of_a_multiplier(capsys):
     }
 
 
-def test_steps_that_have_no_clock(capsys):
-    assert "--fmax with --to rtl-sim: this step has no clock" in Cli(capsys).fails(
-        "asic", "mont", "--nbits", 8, "--fmax", "--to", "rtl-sim"
-    )
+def test_steps_that_have_no_clock(cli):
+    refusal = cli.fails("asic mont --nbits 8 --fmax --to rtl-sim")
+    assert "--fmax with --to rtl-sim: this step has no clock" in refusal

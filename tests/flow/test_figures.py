@@ -14,8 +14,8 @@ from modexlab.flow.gates.engine import INPUT_NS, TICK_NS
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import dbu
 from modexlab.flow.layout import layout as layout_files
+from modexlab.flow.layout import placement
 from modexlab.flow.layout.placed import Placed
-from modexlab.flow.layout.placement import Place, PortPin
 from modexlab.flow.layout.routing import Wire
 from modexlab.flow.netlist import netlist
 from modexlab.flow.synth.area import Area
@@ -128,8 +128,7 @@ def slower(directory):
 
 def test_a_wrong_delay_is_found(tmp_path):
     """No known cause explains the difference, which is found in spite of resistances."""
-    found = replace(timed(adder(), tmp_path, res_ohm=1000), kit=slower(tmp_path))
-    worst, furthest, _ = slacks(found)
+    worst, furthest, _ = slacks(replace(timed(adder(), tmp_path, res_ohm=1000), kit=slower(tmp_path)))
     assert worst.wrong and furthest.wrong
     assert worst.difference > 0.05
 
@@ -182,8 +181,7 @@ def mixed():
 @parametrize("make", [adder, gated, mixed, flop_to_flop, lambda: adder(3)])
 def test_power_agrees(make, tmp_path):
     """OpenSTA's power is far off, and every part of the difference is explained."""
-    found = powered(make(), tmp_path)
-    rows = by_name(power.compare(found, "here"))
+    rows = by_name(power.compare(powered(make(), tmp_path), "here"))
     assert not [row for row in rows.values() if row.wrong]
     for part, most in (("switching", 2e-3), ("leakage", 5e-3), ("inside gates", power.MOST)):
         row = rows[f"{part}, here"]
@@ -191,8 +189,7 @@ def test_power_agrees(make, tmp_path):
     printed = rows["all of it as printed, here"]
     assert not printed.agrees
     causes = sum(float(value) for value in re.findall(r" ([-+][\d.e-]+) mW", printed.cause))
-    right = rows["all of it, put right, here"].theirs
-    assert printed.theirs == approx(right + causes, rel=0.01)
+    assert printed.theirs == approx(rows["all of it, put right, here"].theirs + causes, rel=0.01)
 
 
 def test_a_wrong_power_is_found(tmp_path, monkeypatch):
@@ -212,8 +209,7 @@ def test_intention_does_not_excuse(part, tmp_path, monkeypatch):
         "ours",
         lambda self: {name: value * (3 if name == part else 1) for name, value in ours(self).items()},
     )
-    rows = by_name(power.compare(powered(adder(), tmp_path), "here"))
-    assert rows[f"{part}, here"].wrong
+    assert by_name(power.compare(powered(adder(), tmp_path), "here"))[f"{part}, here"].wrong
 
 
 # -- layout
@@ -245,7 +241,7 @@ def drawn(directory):
     circuit.add("first", "INV_X1", A="a", ZN="middle")
     circuit.add("second", "INV_X1", A="middle", ZN="z")
     lef = KIT.geometry
-    places = {name: Place("INV_X1", x, 2.8, "N") for name, x in (("first", 2.85), ("second", 6.65))}
+    places = {name: placement.Place("INV_X1", x, 2.8, "N") for name, x in (("first", 2.85), ("second", 6.65))}
     placed = in_rows(circuit.read(directory), 1, 22, places)
 
     def at(name, pin):
@@ -254,7 +250,7 @@ def drawn(directory):
         return places[name].x_um + x, places[name].y_um + y
 
     for port, name, pin, side in (("a", "first", "A", "W"), ("z", "second", "ZN", "E")):
-        placed.placement.pins[port] = PortPin(port, "input", "metal1", *at(name, pin), side)
+        placed.placement.pins[port] = placement.PortPin(port, "input", "metal1", *at(name, pin), side)
     via = lef.kit.routing.pin_vias[0]
     (x0, y0), (x1, y1) = (map(dbu, at(*end)) for end in (("first", "ZN"), ("second", "A")))
     middle = [Wire("metal1", x0, y0, x0, y0, via), Wire("metal1", x1, y1, x1, y1, via)]
@@ -326,7 +322,7 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     counts = movements(nets, [{"a": cycle % 2} for cycle in range(cycles + 1)], asked, swings=True)
     z = nets.net("z")
     # a & !a is 0 when settled, but after each rise of `a` both inputs are 1 during the delay of the inverters
-    assert (counts.cycles, counts.toggles[z], counts.timed[z]) == (cycles, 0, cycles)
+    assert counts.cycles == cycles and counts.toggles[z] == 0 and counts.timed[z] == cycles
     assert counts.toggles[nets.net("a")] == counts.timed[nets.net("a")] == cycles
     found = nldm.analyze(nets, LIBRARY, asked)
     delay = longest_delays(found)

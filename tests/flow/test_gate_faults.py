@@ -88,13 +88,10 @@ def test_a_campaign_of_nets(monkeypatch):
 
 def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty):
     model = TracedNetlist(faulty.tables.netlist, LIBRARY, faulty.ports, LIBRARY.constraints(3.0))
-    requests = [MACHINE.carried(base, 0x8D, 0xB3) for base in (77, 3, 77, 77, 77)]
-    traced = model.run(requests, 12)
-    counts = model._simulation.engine.counts()
-    assert counts.timed is not None and traced.total == counts.timed.sum() > 10_000
+    traced = model.run([MACHINE.carried(base, 0x8D, 0xB3) for base in (77, 3, 77, 77, 77)], 12)
+    assert traced.total == model._simulation.engine.counts().timed.sum() > 10_000
     assert traced.responses[0] == traced.responses[4] == GOLDEN
-    lengths = {rows.shape for rows in traced.rows}
-    assert lengths == {(MACHINE.cycles(77, 0x8D, 0xB3) + 1, len(model.modules))}
+    assert {rows.shape for rows in traced.rows} == {(MACHINE.cycles(77, 0x8D, 0xB3) + 1, len(model.modules))}
     # an operation after an identical one has the same transitions in each cycle
     assert (traced.rows[3] == traced.rows[4]).all() and (traced.rows[0] != traced.rows[1]).any()
     model.close()

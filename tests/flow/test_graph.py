@@ -13,14 +13,14 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 from modexlab.fl.errors import BadInput
 from modexlab.flow import isolated, product, progress
-from modexlab.flow.graph import graph, runner, step
-from modexlab.flow.graph.figures import Summary
+from modexlab.flow.graph import figures, graph, runner, step
 from modexlab.flow.kit import kit
 from modexlab.flow.netlist import yosys
 from modexlab.flow.source import STEP as RTL
@@ -74,9 +74,13 @@ def elaborated(directory, top, *arguments):
     return (directory / "design.sv").read_text(), (directory / "work" / "coarse.json").read_text()
 
 
+def ran(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
 def fails_at(directory, command):
     """The message of a step that must end with exit code 2."""
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+    done = ran(command, cwd=directory)
     assert done.returncode == 2
     return done.stderr
 
@@ -85,15 +89,13 @@ def fails_at(directory, command):
 
 
 def test_every_folder_is_a_step():
-    folders = {path.parent.name for path in graph.STEPS.glob("*/configure.yml")}
-    assert set(graph.ORDER) == folders
+    assert set(graph.ORDER) == {path.parent.name for path in graph.STEPS.glob("*/configure.yml")}
     for name in graph.ORDER:
         assert graph.tool(name)[0] and graph.tool(name)[1], name
         assert hasattr(graph.adapter(name), "run") == (name != RTL), name
     layout = ("place", "route", "gate-sim-post", "timing-post", "layout", "power-post", "rules")
     assert layout == graph.WITH_LAYOUT
-    vectors = ("rtl-sim", "gate-sim", "power", "gate-sim-post", "power-post")
-    assert vectors == graph.WITH_VECTORS
+    assert graph.WITH_VECTORS == ("rtl-sim", "gate-sim", "power", "gate-sim-post", "power-post")
 
 
 README = (FLOW / "README.md").read_text()
@@ -112,13 +114,13 @@ def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
     folder.mkdir()
     (folder / "configure.yml").write_text(STEP_OF_A_USER)
     (folder / "step.py").write_text(ADAPTER_OF_A_USER)
-    code = (
-        "from pathlib import *; from modexlab.flow.graph import graph; from modexlab.flow.graph.runner "
-        "import run_flow; "
-        f"from modexlab.flow.source import VerilogFiles; outcome = run_flow(['lines'], {counter!r}, "
-        f"{{'least': 3}}); "
-        "print(graph.sources('lines'), outcome.files()['lines.json'].read_text())"
-    )
+    code = f"""\
+from pathlib import *
+from modexlab.flow.graph import graph, runner
+from modexlab.flow.source import VerilogFiles
+outcome = runner.run_flow(['lines'], {counter!r}, {{'least': 3}})
+print(graph.sources('lines'), outcome.files()['lines.json'].read_text())
+"""
     printed = mflowgen(tmp_path, sys.executable, "-c", code, PYTHONPATH=str(tmp_path))
     sources, _, made = printed.partition("]")
     assert sources == "['synthesis'" and json.loads(made) == {"lines": 1, "least": 3}
@@ -237,7 +239,7 @@ def test_page_has_all_steps_and_parameters():
 @pytest.fixture
 def hostile(tmp_path, monkeypatch):
     """A current directory with modules that shadow those of Python and of installed packages."""
-    for name in ("random", "json", "py", "tempfile", "pickle", "argparse", "numpy", "pyosys", "modexlab"):
+    for name in ["random", "json", "py", "tempfile", "pickle", "argparse", "numpy", "pyosys", "modexlab"]:
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -247,12 +249,12 @@ def test_steps_import_nothing_from_the_current_directory(hostile):
     """The command of a step, a script of yosys, and the command line with -m."""
     (command,) = yaml.safe_load((graph.STEPS / "synthesis" / "configure.yml").read_text())["commands"]
     words = f"{command.format(python=shlex.quote(sys.executable))} --help"
-    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True)
+    done = ran(["sh", "-c", words])
     assert done.returncode == 0 and "steps/NAME/configure.yml" in done.stdout, done.stderr
     assert yosys.run("greeting", "log hello\n", hostile).log.count("hello")
     (hostile / "modexlab.py").unlink()  # with -m, Python itself would find it first
     words = [sys.executable, "-m", "modexlab.eval.cli", "--version"]
-    assert subprocess.run(words, capture_output=True, text=True).stdout.startswith("modexlab ")
+    assert ran(words).stdout.startswith("modexlab ")
 
 
 def test_workers_import_nothing_from_the_current_directory(hostile):
@@ -335,32 +337,32 @@ def test_mflowgen_makes_everything(tmp_path):
     (tmp_path / "flow").symlink_to(FLOW)
     mflowgen(tmp_path, "bash", "-e", "-c", "\n".join(commands))
     (summary,) = tmp_path.glob("build/*-summary/outputs/summary.json")
-    report = product.read(summary, Summary)
+    report = product.read(summary, figures.Summary)
     assert report.tests_failed == 0 and report.tests_passed > 0
-    assert report.after_layout is not None and report.after_layout.wires == "routing"
+    assert report.after_layout.wires == "routing"
 
 
 # ---- steps as commands
 
 
 def export(counter, directory):
-    """Run the step rtl by its command."""
+    """Run the step rtl by its command; its outputs, as the inputs of the next step."""
     where = ("--verilog", str(counter.files[0]), "--top", counter.top)
     command = [sys.executable, "-m", "modexlab.eval.cli", "asic", *where, "--export", "outputs"]
-    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+    ran(command, cwd=directory, check=True)
+    return (directory / "outputs").rename(directory / "inputs")
 
 
 def test_step_in_a_directory(tmp_path, own_cache, counter):
     """Parameters come from the environment, and outputs go to outputs/; the second run takes them from the
     cache.
     """
-    export(counter, tmp_path)
-    (tmp_path / "outputs").rename(tmp_path / "inputs")
-    assert "module counter" in (tmp_path / "inputs" / "design.sv").read_text()
-    (tmp_path / "inputs" / "adk").symlink_to(kit.find().lib.parent)
+    inputs = export(counter, tmp_path)
+    assert "module counter" in (inputs / "design.sv").read_text()
+    (inputs / "adk").symlink_to(kit.find().lib.parent)
     env = os.environ | {"style": "fast"}
     for _ in range(2):
-        done = subprocess.run([*STEP, "synthesis"], cwd=tmp_path, env=env, capture_output=True, text=True)
+        done = ran([*STEP, "synthesis"], cwd=tmp_path, env=env)
         assert done.returncode == 0, done.stderr
         assert "module counter" in (tmp_path / "outputs" / "netlist.v").read_text()
         assert json.loads((tmp_path / "outputs" / "synthesis.json").read_text())["style"] == "fast"
@@ -383,13 +385,11 @@ def test_step_refuses(tmp_path, name, message):
 
 def test_corrupt_design_kit(tmp_path, own_cache, counter):
     """A truncated kit is rejected, and no output remains."""
-    export(counter, tmp_path)
-    (tmp_path / "outputs").rename(tmp_path / "inputs")
-    shutil.copytree(kit.find().lib.parent, tmp_path / "inputs" / "adk")
-    lib = tmp_path / "inputs" / "adk" / "stdcells.lib"
+    inputs = export(counter, tmp_path)
+    shutil.copytree(kit.find().lib.parent, inputs / "adk")
+    lib = inputs / "adk" / "stdcells.lib"
     lib.write_bytes(lib.read_bytes()[:100_000])
-    said = fails_at(tmp_path, [*STEP, "synthesis"])
-    assert re.search(r"the design kit is damaged, \S+stdcells.lib", said)
+    assert re.search(r"the design kit is damaged, \S+stdcells.lib", fails_at(tmp_path, [*STEP, "synthesis"]))
     assert not list(own_cache.glob("synthesis-*")) and not list(own_cache.glob("build-*"))
 
 
@@ -405,15 +405,16 @@ def test_half_of_an_entry_is_no_entry(own_cache):
         (directory / "sub" / "file").write_text("whole")
 
     name = cache.tree_name("step-x", cache.key("x"))
-    entry = cache.cached_tree(name, build)
-    assert cache.cached_tree(name, build) == entry and len(made) == 1
+    tree = partial(cache.cached_tree, name, build)
+    entry = tree()
+    assert tree() == entry and len(made) == 1
     (entry / "sub" / "file").write_text("hal")
     assert cache.intact_tree(name) is None
-    assert (cache.cached_tree(name, build) / "sub" / "file").read_text() == "whole" and len(made) == 2
+    assert (tree() / "sub" / "file").read_text() == "whole" and len(made) == 2
     (entry / "sub" / "file").unlink()
     assert cache.intact_tree(name) is None
     (entry / "other").write_text("not ours")
-    cache.cached_tree(name, build)
+    tree()
     assert not (entry / "other").exists()
     cache.clear()
     assert not own_cache.exists()
@@ -596,15 +597,14 @@ def test_missing_tool_takes_what_needs_it(monkeypatch):
         graph._version.cache_clear()
 
 
-def test_failing_step_leaves_the_others(own_cache, counter, monkeypatch):
+def test_failing_step_leaves_the_others(own_cache, counter):
     """If a step rejects its input, the steps that need it are left out, and all others run."""
     events = []
     outcome = runner.run_flow(["timing", "equivalence"], counter, {"wire_load": "nix"}, events.append)
     assert "unknown wire-load model 'nix'" in outcome.failed["timing"]
     assert {"rtl", "synthesis", "equivalence"} <= set(outcome.entries)
     assert [event.state for event in events if event.step == "timing"] == ["begins", "failed"]
-    again = runner.run_flow(["equivalence"], counter, {})
-    assert not again.fresh
+    assert not runner.run_flow(["equivalence"], counter, {}).fresh
 
 
 def test_no_netlist_no_flow(own_cache, counter):
@@ -614,10 +614,12 @@ def test_no_netlist_no_flow(own_cache, counter):
 
 def end_in_synthesis(by, cache, counter):
     """Start a run, and send it a signal when synthesis begins."""
-    code = (
-        "from pathlib import *; from modexlab.flow.graph.runner import run_flow; "
-        f"from modexlab.flow.source import VerilogFiles; run_flow(['place'], {counter!r}, {{}}, print)"
-    )
+    code = f"""\
+from pathlib import *
+from modexlab.flow.graph.runner import run_flow
+from modexlab.flow.source import VerilogFiles
+run_flow(['place'], {counter!r}, {{}}, print)
+"""
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

@@ -5,14 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from modexlab.eval.cli.main import main
 from modexlab.flow.kit import kit
 
 from tests.flow.kits import FEWER, cell_name, second_kit
 from tests.harness import parametrize, refused, regress
 
 FLOW = Path(kit.__file__).parents[1]
-RENAMED_ALONE = (
+RENAMED_ALONE = [
     "area_um2",
     "cells",
     "flops",
@@ -22,7 +21,7 @@ RENAMED_ALONE = (
     "power_mw",
     "area_by_module",
     "energy_nj",
-)
+]
 
 
 def test_no_source_of_the_flow_names_a_cell_or_layer():
@@ -98,7 +97,7 @@ def test_a_directory_has_its_own_kit_or_is_like_the_first(tmp_path):
     assert kit.find(own.parent).library.roles.inverter == cell_name("INV_X1")
     assert kit.find(own.parent).digest == kit.find(own).digest != kit.find().digest
     same = kit.find(kit.find().lib.parent)
-    assert (same.source, same.digest) == (kit.DEFAULT, kit.find().digest)
+    assert same.source == kit.DEFAULT and same.digest == kit.find().digest
 
 
 def test_a_library_without_its_kit_has_no_roles():
@@ -114,10 +113,9 @@ def test_a_library_without_its_kit_has_no_roles():
 # ---- the flow with another library
 
 
-def summary(capsys, *options):
+def summary(cli, *options):
     """The output of `modexlab asic --json` for mont at 8 bits."""
-    assert main(["asic", "mont", "--nbits", "8", "--json", *options]) == 0
-    return json.loads(capsys.readouterr().out)
+    return cli.passes("asic mont --nbits 8 --json", *options).json()
 
 
 def kinds(report):
@@ -125,9 +123,9 @@ def kinds(report):
 
 
 @regress  # the next test also renames cells
-def test_other_names_make_the_same_chip(tmp_path, capsys):
-    first = summary(capsys)
-    second = summary(capsys, "--kit", str(second_kit(tmp_path / "second")))
+def test_other_names_make_the_same_chip(tmp_path, cli):
+    first = summary(cli)
+    second = summary(cli, "--kit", second_kit(tmp_path / "second"))
     assert {key: first[key] for key in RENAMED_ALONE} == {key: second[key] for key in RENAMED_ALONE}
     assert second["equivalence"] == first["equivalence"] and second["tests"] == first["tests"]
     assert kinds(second) == {cell_name(kind): count for kind, count in kinds(first).items()}
@@ -135,29 +133,27 @@ def test_other_names_make_the_same_chip(tmp_path, capsys):
 
 
 @regress
-def test_fewer_cells_make_another_chip_that_is_right(tmp_path, capsys):
-    first, fewer = summary(capsys), summary(capsys, "--kit", str(second_kit(tmp_path / "fewer", FEWER)))
-    assert (
-        fewer["equivalence"]["equivalent"]
-        and fewer["tests_failed"] == 0
-        and fewer["tests_passed"] == first["tests_passed"]
-    )
+def test_fewer_cells_make_another_chip_that_is_right(tmp_path, cli):
+    first, fewer = summary(cli), summary(cli, "--kit", second_kit(tmp_path / "fewer", FEWER))
+    assert fewer["equivalence"]["equivalent"]
+    assert fewer["tests_failed"] == 0
+    assert fewer["tests_passed"] == first["tests_passed"]
     assert not kinds(fewer).keys() & {cell_name(kind) for kind in FEWER}
     # without full-adder cells and the cell for sums of three products: 2,269 um^2, compared with 2,187
     assert 1.0 < fewer["area_um2"] / first["area_um2"] < 1.15
     # abc may remove a redundant register in one mapping and not in the other; both are proved
     assert 0 <= fewer["flops"] - first["flops"] <= 1
     assert fewer["power_mw"] == pytest.approx(first["power_mw"], rel=0.2)
-    mapped = summary(capsys, "--kit", str(tmp_path / "fewer"), "--flow", "adders=full-adders")
+    mapped = summary(cli, "--kit", tmp_path / "fewer", "--flow", "adders=full-adders")
     assert mapped["equivalence"]["equivalent"] and mapped["tests_failed"] == 0
 
 
 @regress
-def test_other_names_make_the_same_layout(tmp_path, capsys):
-    first = summary(capsys, "--layout")
-    second = summary(capsys, "--layout", "--kit", str(second_kit(tmp_path / "second")))
+def test_other_names_make_the_same_layout(tmp_path, cli):
+    first = summary(cli, "--layout")
+    second = summary(cli, "--layout", "--kit", second_kit(tmp_path / "second"))
     keys = (*RENAMED_ALONE, "hold_wns_ns", "energy_with_glitches_nj")
     assert {key: first.get(key) for key in keys} == {key: second.get(key) for key in keys}
-    fewer = summary(capsys, "--layout", "--kit", str(second_kit(tmp_path / "fewer", FEWER)))
+    fewer = summary(cli, "--layout", "--kit", second_kit(tmp_path / "fewer", FEWER))
     assert fewer["tests_failed"] == 0 and fewer["hold_wns_ns"] > 0
     assert (Path(fewer["products"]["layout"]) / "layout.gds").is_file()

@@ -7,12 +7,11 @@ import pytest
 from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import DBU, dbu
-from modexlab.flow.layout import detailed, route, subprocess_engine
-from modexlab.flow.layout.placement import PortPin
+from modexlab.flow.layout import detailed, placement, route, subprocess_engine
 from modexlab.flow.layout.routing import Wire
 from modexlab.rtl.sim.toolchain import ToolError
 
-from tests.flow.circuits import fan_out
+from tests.flow.circuits import star
 from tests.harness import module_fixture
 
 SIDE, SQUARES = 100, 8  # of a grid by hand
@@ -49,18 +48,17 @@ def length(points):
 def test_a_wire_is_as_short_as_can_be():
     wires = [(10, 20, 730, 590), (250, 350, 250, 620), (40, 40, 90, 80), (5, 5, 5, 5)]
     full, over, rounds, corners = ways(wires, 9, 9)
-    assert (full, over, rounds) == (0, 0, 1)
+    assert full == 0 and over == 0 and rounds == 1
     for (x0, y0, x1, y1), points in zip(wires, corners, strict=True):
-        assert (points[0], points[-1]) == ((x0, y0), (x1, y1))
+        assert points[0] == (x0, y0) and points[-1] == (x1, y1)
         assert length(points) == abs(x1 - x0) + abs(y1 - y0)
 
 
 def test_wires_go_around_one_another():
     wires = [(50 + step, 350 + step, 750 - step, 350 + step) for step in range(5)]
     full, over, _, corners = ways(wires, 2, 9)
-    assert (full, over) == (0, 0)
-    used = crossings(corners)
-    assert max(count for (way, *_), count in used.items() if way == 0) <= 2
+    assert full == 0 and over == 0
+    assert max(count for (way, *_), count in crossings(corners).items() if way == 0) <= 2
     assert sorted(length(points) for points in corners)[-1] > 700
 
 
@@ -78,15 +76,14 @@ def test_wires_spread_until_each_border_has_its_share():
     """
     wires = [(50 + step, 350, 750, 350) for step in range(6)]
     full, over, _, corners = ways(wires, 8, 8)
-    assert (full, over) == (0, 0)
+    assert full == 0 and over == 0
     assert max(crossings(corners).values()) > 4
     full, over, _, corners = ways(wires, 8, 8, share=50)
-    assert (full, over) == (0, 0)
+    assert full == 0 and over == 0
     assert max(crossings(corners).values()) <= 4
     full, over, _, corners = ways([(50, 50 + step, 650, 650) for step in range(4)], 2, 2, share=50)
-    used = crossings(corners)
-    assert max(used.values()) == 2  # a corner's square has two borders of two tracks
-    assert (full, over) == (0, 0)
+    assert max(crossings(corners).values()) == 2  # a corner's square has two borders of two tracks
+    assert full == 0 and over == 0
 
 
 def test_wires_within_a_square_take_tracks_of_it():
@@ -97,7 +94,7 @@ def test_wires_within_a_square_take_tracks_of_it():
     assert length(corners[-1]) > 200  # around: 2 - 4 * 0.8 / 2 tracks are left
 
 
-def test_a_task_that_is_cut_off(tmp_path):
+def test_a_task_that_is_cut_off():
     with pytest.raises(ToolError, match=r"global routing failed \(2\)"):
         list(subprocess_engine.run(route.SOURCE, "global routing", ["8 8 100 1"]))
 
@@ -108,12 +105,7 @@ def test_it_says_how_far_it_is(monkeypatch, capsys):
     heard = [told for line in capsys.readouterr().err.splitlines() if (told := progress.heard(line))]
     assert heard[0] == ("global routing, first round", 0.0)
     assert {what for what, _ in heard[1:]} == {"global routing, settling"}
-    assert all(share is not None and share <= 1 for _, share in heard)
-
-
-def star():
-    """Inverters in three rows, the first of which drives 24 others."""
-    return fan_out([(2.85 + 3.8 * (index % 10), 2.8 + 1.4 * (index // 10)) for index in range(25)], 3, 210)
+    assert all(share <= 1 for _, share in heard)
 
 
 def test_a_net_is_one_piece_with_all_its_pins():
@@ -160,7 +152,7 @@ def test_wires_keep_away_from_a_port_that_nobody_reads():
     longest = max(wires(), key=lambda wire: wire.x1 - wire.x0)
     x, y = ground.at(*ground.nearest((longest.x0 + longest.x1) // 2, longest.y0))
     assert near()
-    placed.placement.pins["spare"] = PortPin("spare", "input", "metal3", x / DBU, y / DBU, "W")
+    placed.placement.pins["spare"] = placement.PortPin("spare", "input", "metal3", x / DBU, y / DBU, "W")
     assert not near()
 
 
@@ -194,24 +186,31 @@ def occupied(grid, tree):
     return nodes
 
 
+def nodes_of(piece):
+    (a, i0, j0), (b, i1, j1) = piece
+    return set(itertools.product({a, b}, range(i0, i1 + 1), range(j0, j1 + 1)))
+
+
+def connected(pieces, node):
+    """The pieces that lead to a node, and all their nodes."""
+    reached, own, rest = {node}, [], pieces
+    while touching := [piece for piece in rest if nodes_of(piece) & reached]:
+        own += touching
+        reached = reached.union(*map(nodes_of, touching))
+        rest = [piece for piece in rest if piece not in touching]
+    return own, reached
+
+
 def in_one_piece(nodes, tree):
     """Whether wires and vias of a net lead from each of its nodes to all others."""
-    pieces = [
-        set(itertools.product({a[0], b[0]}, range(a[1], b[1] + 1), range(a[2], b[2] + 1)))
-        for a, b in tree.pieces
-    ]
-    reached = pieces.pop()
-    while touching := [piece for piece in pieces if piece & reached]:
-        reached |= set().union(*touching)
-        pieces = [piece for piece in pieces if piece not in touching]
-    return not pieces and nodes <= reached
+    own, reached = connected(tree.pieces, next(iter(nodes)))
+    return len(own) == len(tree.pieces) and nodes <= reached
 
 
 def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
     columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
     # ten nets along the same rows, each with a pin of two nodes at the one end, one in the middle, and one of
     # the other
-    rows = [20, 24]
     nets = [
         [
             [(0, columns[2 * turn + 4], row), (0, columns[2 * turn + 4], row + 1)],
@@ -219,7 +218,7 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
             [(0, columns[2 * turn + 110], row)],
         ]
         for turn in range(10)
-        for row in rows
+        for row in [20, 24]
     ]
     guides = [[(*pins[0][0][1:], *pins[2][0][1:])] for pins in nets]
     tasks = [detailed.Net(pins, guide) for pins, guide in zip(nets, guides, strict=True)]
@@ -242,17 +241,7 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
 
 def wire_below(grid, tree, node, top):
     """Lengths by layer, in um, of what a net's wires up to a layer connect to a node."""
-    rest = [piece for piece in tree.pieces if max(end[0] for end in piece) <= top]
-    reached, own = {node}, []
-
-    def nodes(piece):
-        (a, i0, j0), (b, i1, j1) = piece
-        return set(itertools.product({a, b}, range(i0, i1 + 1), range(j0, j1 + 1)))
-
-    while touching := [piece for piece in rest if nodes(piece) & reached]:
-        own += touching
-        reached |= set().union(*map(nodes, touching))
-        rest = [piece for piece in rest if piece not in touching]
+    own, reached = connected([piece for piece in tree.pieces if max(end[0] for end in piece) <= top], node)
     lengths = defaultdict(float)
     for (layer, i0, j0), (_, i1, j1) in own:
         lengths[layer] += (grid.xs[i1] - grid.xs[i0] + grid.ys[j1] - grid.ys[j0]) / DBU

@@ -9,18 +9,18 @@ import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.flow import product
 from modexlab.flow.kit import kit
-from modexlab.flow.netlist import netlist, yosys
+from modexlab.flow.netlist import yosys
 from modexlab.flow.prove.placed import prove_same
 from modexlab.flow.synth import named_cells, role_cells
-from modexlab.flow.synth.sizing import fanout, sizing
+from modexlab.flow.synth.sizing import families, fanout, sizing
 from modexlab.flow.synth.sizing.circuit import wired
-from modexlab.flow.synth.sizing.families import Families
 from modexlab.flow.synth.sizing.model import Model
 from modexlab.flow.synth.synthesis import SynthesisReport
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.tables import Tables
 from modexlab.rtl.sim.translation.translate import translate
 
+from tests.flow.circuits import Circuit
 from tests.flow.designs import TOP, loaded, proof, refutation, synthesized, top_of, write_top
 from tests.flow.kits import FEWER, second_kit
 from tests.harness import module_fixture, parametrize, regress
@@ -140,10 +140,8 @@ def test_a_kit_without_these_cells_has_several_for_each(tmp_path, monkeypatch):
         assert len(names) > 1 and kinds == [family(kind) for kind, _ in network.cells]
     report = proof(out, kit_directory=path)
     assert report.equivalent and "cell by cell" in report.method
-    first, second = (module["cells"][f"then.adder{place}_0"] for place in (1, 2))
-    inner = (next(iter(cell["connections"])) for cell in (first, second))
-    pins = [(cell["connections"], pin) for cell, pin in zip((first, second), inner, strict=True)]
-    (one, pin), (other, _) = pins
+    one, other = (module["cells"][f"then.adder{place}_0"]["connections"] for place in (1, 2))
+    pin = next(iter(one))
     one[pin], other[pin] = other[pin], one[pin]
     write_top(out, module)
     assert proof(out, kit_directory=path).refuted
@@ -174,39 +172,29 @@ def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
     assert list(loaded(tmp_path, "made.json")["modules"]["sum"]["cells"]) != [new]
 
 
-def spread_circuit(readers, library):
+def spread_circuit(readers, library, directory):
     """A gate with `readers` readers, before and after its net is spread."""
-    cells = {"source": {"type": "INV_X1", "connections": {"A": [2], "ZN": [4]}}}
-    cells |= {
-        f"r{k}": {"type": "NAND2_X1", "connections": {"A1": [4], "A2": [3], "ZN": [10 + k]}}
-        for k in range(readers)
-    }
-    ports = {
-        "a": {"direction": "input", "bits": [2]},
-        "b": {"direction": "input", "bits": [3]},
-        "y": {"direction": "output", "bits": [10 + k for k in range(readers)]},
-    }
-    module = {"ports": ports, "cells": cells, "netnames": {}}
-    before = netlist.of_module(TOP, module, library)
+    circuit = Circuit("spread", "a b", f"y:{readers}")
+    circuit.add("source", "INV_X1", A="a", ZN="n")
+    for k in range(readers):
+        circuit.add(f"r{k}", "NAND2_X1", A1="n", A2="b", ZN=f"y[{k}]")
+    before = circuit.read(directory)
     counts = {"spread": 0}
     hurried = library.constraints(0.1, None)  # no slack for smaller trees
-    model = Model(wired(before, 0.65), library, hurried, Families(library), 0.0)
-    after = fanout.with_trees(model, dict.fromkeys(cells, ""), counts)
-    return before, after.netlist, counts
+    model = Model(wired(before, 0.65), library, hurried, families.Families(library), 0.0)
+    return before, fanout.with_trees(model, dict.fromkeys(before.cells, ""), counts).netlist, counts
 
 
-def test_a_net_with_many_readers_gets_a_tree(library):
-    before, after, counts = spread_circuit(1000, library)
+def test_a_net_with_many_readers_gets_a_tree(library, tmp_path):
+    before, after, counts = spread_circuit(1000, library, tmp_path)
     assert prove_same(before, after, library) == []
     assert max(map(len, after.sinks)) <= fanout.MANY
     # the nets of the gate and of the port are spread, in at least two levels
     assert counts["spread"] == len(after.cells) - len(before.cells) > 2 * 1000 / max(fanout.SPREADS)
     asked = library.constraints(1.0, None)
-    late = [
-        nldm.analyze(netlist, library, asked, wires=None).setup[0].arrival_ns for netlist in (before, after)
-    ]
+    late = [nldm.analyze(netlist, library, asked).setup[0].arrival_ns for netlist in (before, after)]
     assert late[1] < 0.3 < late[0]
-    few = spread_circuit(fanout.MANY, library)
+    few = spread_circuit(fanout.MANY, library, tmp_path)
     assert few[1] is few[0]
 
 
@@ -216,8 +204,7 @@ def test_worst_of_tables_is_the_greatest_at_each_point(library):
     delays = [arc.cell_fall for arc in arcs if arc.related == arcs[0].related and arc.cell_fall]
     assert len(delays) > 4
     tables = Tables()
-    numbers = [tables.add(table) for table in delays]
-    worst = tables.worst(numbers)
+    worst = tables.worst([tables.add(table) for table in delays])
     draw = np.random.default_rng(7)
     slews, loads = draw.uniform(0, 0.4, 500), draw.uniform(0, 60, 500)
     found = tables.look_up(worst, slews, loads)
@@ -229,10 +216,9 @@ def test_worst_of_tables_is_the_greatest_at_each_point(library):
 
 @regress
 def test_a_unit_of_a_wide_digit_meets_two_nanoseconds_and_is_proved(tmp_path):
-    text = translate(find("heap").at(128, digit_nbits=66).multiplier(), TOP)
-    synthesized(tmp_path, text, clock_ns=2.0)
+    synthesized(tmp_path, translate(find("heap").at(128, digit_nbits=66).multiplier(), TOP), clock_ns=2.0)
     sized = sizing.size(tmp_path / "netlist.json", tmp_path, clock_ns=2.0)
-    assert sized.after is not None and sized.after.wns_ns >= 0
+    assert sized.after.wns_ns >= 0
     assert sized.after.area_um2 < 95_000
     report = proof(tmp_path, seconds=10)
     assert report.equivalent, report.summary

@@ -38,16 +38,16 @@ def estimator(circuit, directory, **options):
     return Estimator(circuit.read(directory), kit.find().library, CLOCK_NS, **options)
 
 
-def everywhere(circuit, toggles, *, ties=0.0, cycles=100):
-    """All nets with the same toggles, half of the time at 1; the clock's nets toggle twice a cycle."""
+def everywhere(circuit, toggles, *, ties=0.0):
+    """All nets with the same toggles, half the time at 1, in 100 cycles; clock nets toggle twice a cycle."""
     bits = [bit for bits in circuit.port_bits.values() for bit in bits]
-    nets = dict.fromkeys([*bits, *circuit.inner_nets], (toggles, 0.5)) | {"clk": (2.0 * cycles, 0.5)}
+    nets = dict.fromkeys([*bits, *circuit.inner_nets], (toggles, 0.5)) | {"clk": (200, 0.5)}
     for _, kind, pins in circuit.cells:
         if kind.startswith("LOGIC"):
             nets[pins["Z"]] = (ties, 0.5 if ties else 0.0)
         elif kind.startswith(("CLKBUF", "CLKGATE")):
             nets[pins.get("Z", pins.get("GCK", ""))] = nets["clk"]
-    return Activity.of(nets, cycles, CLOCK_NS)
+    return Activity.of(nets, 100, CLOCK_NS)
 
 
 def instance(found, name):
@@ -228,8 +228,7 @@ def by_opensta(circuit, directory, activity):
     """
     netlist = circuit.write(directory)
     script = SCRIPT.format(lib=kit.find().lib, netlist=netlist, top=circuit.name, activity=activity)
-    asked = kit.find().library.constraints(CLOCK_NS)
-    with opensta.prepared(script, asked) as (work, command):
+    with opensta.prepared(script, kit.find().library.constraints(CLOCK_NS)) as (work, command):
         done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=True)
     connected = {name: pins for name, _, pins in circuit.cells}
     tables = defaultdict(list)
@@ -339,8 +338,7 @@ def test_sums_and_monotony(tmp_path):
 
 def test_a_netlist_without_cells_takes_nothing(tmp_path):
     circuit = Circuit("through", "a clk")
-    found = estimator(circuit, tmp_path).estimate(everywhere(circuit, 0))
-    assert found.total_mw == 0.0
+    assert estimator(circuit, tmp_path).estimate(everywhere(circuit, 0)).total_mw == 0.0
 
 
 def test_wires_and_clock_weigh(tmp_path):
@@ -368,14 +366,14 @@ def test_nets_that_were_not_recorded(tmp_path):
     made = estimator(circuit, tmp_path)
     nets = {"en": (10, 0.5), "en_q": (10, 0.5), "d": (20, 0.5), "gck": (100, 0.25)}
     nets |= {"q0": (20, 0.5), "q1": (12, 0.3), "q2": (12, 0.3), "q": (12, 0.3)}
-    found = made.estimate(Activity.of(nets, 100, CLOCK_NS))
-    toggles, ones = made.activity(Activity.of(nets, 100, CLOCK_NS))
+    activity = Activity.of(nets, 100, CLOCK_NS)
+    found, (toggles, ones) = made.estimate(activity), made.activity(activity)
     inverted = made.netlist.net("q1_not")
-    assert (toggles[inverted], ones[inverted]) == (12, 0.7)
+    assert toggles[inverted] == 12 and ones[inverted] == 0.7
     assert toggles[made.netlist.net("ck1")] == 200
     groups = {name: GROUPS[group] for name, group in zip(found.names, found.group, strict=True)}
     assert {groups[name] for name in ("ct.root", "ct.leaf0", "ct.leaf1", "gate")} == {"clock"}
-    assert (groups["s0"], groups["late.buf"]) == ("registers", "combinational")
+    assert groups["s0"] == "registers" and groups["late.buf"] == "combinational"
     del nets["q2"]
     with refused("has no net q2"):
         made.estimate(Activity.of(nets, 100, CLOCK_NS))
@@ -427,7 +425,7 @@ def test_power_json(analyzed, tmp_path):
     assert product.read(tmp_path / "power.json", report.PowerReport) == made
     windows = {workload.workload: workload.energy_nj for workload in made.workloads}
     assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
-    assert (made.mode, made.wires) == ("zero-delay", "model")
+    assert made.mode == "zero-delay" and made.wires == "model"
     assert sum(parts.total_mw for parts in made.by_group.values()) == approx(made.total_mw)
     # each operation takes 100 cycles
     assert made.total_mw == approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
@@ -437,7 +435,7 @@ def test_power_json(analyzed, tmp_path):
     ratios = {name: nj / both.energy_nj[name] for name, nj in both.with_glitches.energy_nj.items()}
     assert ratios["decrypt"] > ratios["encrypt"] > 1
     # figures with glitches are separate and change no other figure
-    assert (made.with_glitches, both.mode, both.total_mw) == (None, "zero-delay", made.total_mw)
+    assert made.with_glitches is None and both.mode == "zero-delay" and both.total_mw == made.total_mw
     assert both.energy_nj == made.energy_nj
     timed = {row.workload: row.energy_nj for row in both.workloads if row.mode == TIMED}
     assert both.with_glitches.energy_nj == {name: timed[name] - timed["dummy"] for name in both.energy_nj}
@@ -446,7 +444,7 @@ def test_power_json(analyzed, tmp_path):
     # glitches recorded for some workloads only: no figure mixes the modes
     (tmp_path / "activity" / "decrypt.timed.json").unlink()
     mixed_modes = analyzed()
-    assert (mixed_modes.with_glitches, mixed_modes.energy_nj) == (None, made.energy_nj)
+    assert mixed_modes.with_glitches is None and mixed_modes.energy_nj == made.energy_nj
 
 
 def test_energy_and_its_spread(analyzed, tmp_path):
@@ -462,8 +460,8 @@ def test_energy_and_its_spread(analyzed, tmp_path):
     for number, toggle in enumerate(toggles, 1):
         recorded(tmp_path, "decrypt", toggle, INERTIAL, drawn=number)
     found = analyzed()
-    assert found.inertial is not None and found.with_glitches == without.with_glitches
-    assert (found.energy_nj, found.total_mw) == (without.energy_nj, without.total_mw)
+    assert found.with_glitches == without.with_glitches
+    assert found.energy_nj == without.energy_nj and found.total_mw == without.total_mw
     energy = found.inertial.energy_nj["decrypt"]
     assert found.energy_nj["decrypt"] < energy < without.with_glitches.energy_nj["decrypt"]
     spread = found.inertial.spread_nj["decrypt"]
@@ -498,6 +496,6 @@ def test_energies_of_operations():
     rows = report.beside_published({"encrypt": 1.43, "decrypt": 8.92}, published)
     assert [row.ratio for row in rows] == approx([0.5, 2.0])
     (row,) = report.beside_published({"decrypt": 1.0}, published)
-    assert (row.operation, row.name, row.citation) == ("decrypt", "paper 001", "Table 3")
+    assert row.operation == "decrypt" and row.name == "paper 001" and row.citation == "Table 3"
     assert report.beside_published({"encrypt": 1.0}, None) == []
     assert report.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}

@@ -2,8 +2,6 @@
 furthest reader.
 """
 
-import types
-
 from modexlab.flow.layout import post_place_sizing as repeaters
 from modexlab.flow.layout.wires import wires_of
 from modexlab.flow.netlist.netlist import PORT
@@ -27,11 +25,11 @@ def latest(placed):
     return max(max(wire.delays_ps()) for wire in wires_of(placed))
 
 
-def cut(placed, clock=None, modules=types.MappingProxyType({})):
+def cut(placed, clock=None, modules=None):
     """Put repeaters in; the netlist before, and the repeaters' modules."""
     asked = placed.library.constraints(3.0, clock)
     before = placed.netlist
-    owners = repeaters.insert_repeaters(placed, asked, modules)
+    owners = repeaters.insert_repeaters(placed, asked, modules or {})
     assert prove_same(before, placed.netlist, placed.library) == []
     return before, owners
 

@@ -75,17 +75,15 @@ def small(monkeypatch):
 
 def test_only_modules_with_registers_at_their_outputs(made):
     (tile,) = product.read(made / Tiles.FILE, Tiles).tiles
-    assert (tile.name, len(tile.paths)) == ("element", COUNT)
+    assert tile.name == "element" and len(tile.paths) == COUNT
     assert product.read(made / SynthesisReport.FILE, SynthesisReport).tiles == {"element": COUNT}
 
 
 def test_every_instance_has_the_same_cells(made):
     area, owners = product.read(made / Area.FILE, Area), product.read(made / Hierarchy.FILE, Hierarchy)
     of = {module_area.path: module_area for module_area in area.by_module if module_area.module == "element"}
-    assert (
-        len(of) == COUNT
-        and len({(module_area.cells, module_area.area_um2) for module_area in of.values()}) == 1
-    )
+    assert len(of) == COUNT
+    assert len({(module_area.cells, module_area.area_um2) for module_area in of.values()}) == 1
     assert area.flops == COUNT * 12
     assert {owners.cells[cell] for cell in owners.cells if cell.startswith("row[2].pe.")} == {"row[2].pe"}
     assert "mixer" in {module_area.module for module_area in area.by_module}
@@ -158,8 +156,7 @@ def test_wrong_netlists_are_refuted(made, tmp_path, damage, where):
 
 def test_tiles_of_another_design_are_refused(made, tmp_path):
     shutil.copy(made / "netlist.json", tmp_path)
-    text = (made / Tiles.FILE).read_text().replace("row[4].pe", "row[7].pe")
-    (tmp_path / Tiles.FILE).write_text(text)
+    (tmp_path / Tiles.FILE).write_text((made / Tiles.FILE).read_text().replace("row[4].pe", "row[7].pe"))
     with refused("run the step synthesis again"):
         proof(made, tmp_path, tiles_json=tmp_path / Tiles.FILE)
 

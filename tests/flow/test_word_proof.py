@@ -9,11 +9,8 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.flow.netlist.document import cell_bits
 from modexlab.flow.prove import equivalence, word_proof
 from modexlab.flow.prove.word_proof import NotShownError, show
-from modexlab.flow.synth import carry_save
-from modexlab.flow.synth.carry_save import narrow, save_carries
+from modexlab.flow.synth import carry_save, sharing, squaring
 from modexlab.flow.synth.read_design import read_design
-from modexlab.flow.synth.sharing import share_adders
-from modexlab.flow.synth.squaring import make_squarers
 from modexlab.rtl.sim.translation.translate import translate
 
 from tests.flow.designs import TOP, loaded, proof, synthesized
@@ -45,9 +42,9 @@ class Stages:
 
     def __init__(self, design):
         self.all = [design]
-        self.shared = self.then(share_adders)
-        self.then(narrow)
-        self.chains = self.then(lambda now: save_carries(now, prefix=False))
+        self.shared = self.then(sharing.share_adders)
+        self.then(carry_save.narrow)
+        self.chains = self.then(lambda now: carry_save.save_carries(now, prefix=False))
 
     def then(self, rewrite):
         self.all.append(copy.deepcopy(self.all[-1]))
@@ -76,14 +73,12 @@ def coarse(out, text):
 
 @module_fixture
 def stages(tmp_path_factory):
-    out = tmp_path_factory.mktemp("product")
-    return Stages(coarse(out, source(16)))
+    return Stages(coarse(tmp_path_factory.mktemp("product"), source(16)))
 
 
 def test_each_rewriting_is_shown(stages):
     """Shared sums, unused bits, and chains with different ends."""
-    steps = [len(chain) for chain in stages.chains]
-    assert steps == [8, 8] and stages.shared == 16
+    assert [len(chain) for chain in stages.chains] == [8, 8] and stages.shared == 16
     assert show(stages[0], stages[1]) == 16
     show(stages[1], stages[2])
     assert show(stages[2], stages[3], stages.chains, stages.zeros) == 16 + 2
@@ -157,7 +152,7 @@ def test_squares(tmp_path):
     """Squares, one of them truncated; with a wrong partial product the square is not shown."""
     design = coarse(tmp_path, SQUARE)
     squared = copy.deepcopy(design)
-    assert make_squarers(squared) == 2
+    assert squaring.make_squarers(squared) == 2
     before, after = design["modules"][TOP], squared["modules"][TOP]
     assert show(before, after) == 2
     name, cell = next((name, cell) for name, cell in after["cells"].items() if "$and2_5" in name)

@@ -1,14 +1,22 @@
-"""The folder with the PDKs of real libraries; tests that need a missing PDK are skipped."""
+"""The folder with the PDKs of real libraries, and small LEF files; tests without their PDK are skipped."""
 
 import os
 from pathlib import Path
 
 import pytest
-from modexlab.flow.kit import kit
+from modexlab.flow.kit import kit, lef
 
 from tests.paths import ROOT
 
 INSTALLED = sorted(set(kit.NAMES) - {kit.DEFAULT.stem})
+
+
+def lef_of(directory, *texts):
+    """The geometry of two LEF files with these texts: the technology and the cells."""
+    paths = directory / "tech.lef", directory / "cells.lef"
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    return lef.read_lef(*paths)
 
 
 def root():

@@ -1,12 +1,11 @@
 """`--kit` in other commands, and a user's library that is described by one file."""
 
-import json
 import re
 
 import pytest
-from modexlab.eval.cli.main import main
 from modexlab.flow.kit import kit
 
+from tests.command_line import refusals
 from tests.harness import parametrize, regress
 from tests.kits import pdks
 from tests.paths import ROOT
@@ -32,61 +31,46 @@ def own(tmp_path):
     return tmp_path / "kit.toml"
 
 
-def test_the_page_s_kit_runs_to_timing(own, capsys):
+def test_the_page_s_kit_runs_to_timing(own, cli):
     """It meets a tenth of the clock period that the default kit needs."""
-    options = [
-        "asic",
-        "mont",
-        "--nbits",
-        "8",
-        "--kit",
-        str(own),
-        "--to",
-        "timing",
-        "--clock",
-        "0.1",
-        "--json",
-    ]
-    assert main(options) == 0
-    report = json.loads(capsys.readouterr().out)
+    command = f"asic mont --nbits 8 --kit {own} --clock 0.1"
+    report = cli.passes(f"{command} --to timing --json").json()
     assert report["met"] and report["derate"] == 0.05 and report["cells"] > 500
-    assert main([*options[:6], "--layout", "--clock", "0.1"]) == 2
-    assert "so there is no layout with it" in capsys.readouterr().err
+    assert "so there is no layout with it" in cli.fails(f"{command} --layout")
 
 
 @parametrize(
     "command",
     [
-        "prove mont --check netlist --kit sky130hd",
-        "asic mont --crosscheck --nbits 8 --kit sky130hd",
-        "attack faults mont --nbits 8 --netlist --kit sky130hd",
+        "prove mont --check netlist",
+        "asic mont --crosscheck --nbits 8",
+        "attack faults mont --nbits 8 --netlist",
     ],
 )
-def test_a_missing_pdk_is_refused_with_the_remedy(monkeypatch, capsys, command):
+def test_a_missing_pdk_is_refused_with_the_remedy(monkeypatch, cli, command):
     monkeypatch.delenv(kit.PDK_ROOT, raising=False)
-    assert main(command.split()) == 2
-    assert re.search(r"sky130hd is not found: PDK_ROOT is not set.*ciel enable", capsys.readouterr().err)
+    refusal = cli.fails(f"{command} --kit sky130hd")
+    assert re.search(r"sky130hd is not found: PDK_ROOT is not set.*ciel enable", refusal)
 
 
-@parametrize(
-    "command, message",
-    [
-        ("prove all --kit asap7", "--kit with all: the reference is of the default kit"),
-        ("asic --crosscheck --space course --kit asap7", "--kit with --space: the points of a space"),
-        ("report --no-measure --text --kit sky130", "there is no kit sky130: give asap7"),
-    ],
+test_refused = refusals(
+    "",
+    {
+        "prove all --kit asap7": "--kit with all: the reference is of the default kit",
+        "asic --crosscheck --space course --kit asap7": "--kit with --space: the points of a space",
+        "report --no-measure --text --kit sky130": "there is no kit sky130: give asap7",
+        "attack faults mont --nbits 8 --kit sky130hd": "--kit without --netlist",
+        "compare cores --kit sky13": "there is no kit sky13: give asap7",
+        "compare paper-001 --kit asap7": "papers are compared with the default kit",
+        "compare cores --kit all --measure --no-search": "--no-search with --kit all",
+    },
 )
-def test_kits_that_do_not_apply(capsys, command, message):
-    assert main(command.split()) == 2
-    assert message in capsys.readouterr().err
 
 
 @regress
-def test_a_netlist_of_a_kit_is_proved_and_crosschecked(monkeypatch, capsys):
+def test_a_netlist_of_a_kit_is_proved_and_crosschecked(monkeypatch, cli):
     pdks.require(monkeypatch, "ihp-sg13g2")
-    assert main(["prove", "mont", "--check", "netlist", "--kit", "ihp-sg13g2", "--json"]) == 0
-    assert "netlist ihp-sg13g2" in capsys.readouterr().out
+    assert "netlist ihp-sg13g2" in cli.passes("prove mont --check netlist --kit ihp-sg13g2 --json").out
     pdks.require(monkeypatch, "sky130hd")
-    assert main(["asic", "mont", "--crosscheck", "--nbits", "8", "--kit", "sky130hd", "--json"]) == 0
-    names = capsys.readouterr().out
+    names = cli.passes("asic mont --crosscheck --nbits 8 --kit sky130hd --json").out
     assert all(f"{corner} corner" in names for corner in kit.CORNERS)

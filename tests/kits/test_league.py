@@ -4,11 +4,9 @@
 All figures are invented, except for the units of the kits: the tests are about the arithmetic.
 """
 
-import json
 import re
 
 import pytest
-from modexlab.eval.cli.main import main
 from modexlab.eval.lab.comparison import league as lab
 from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point
@@ -28,8 +26,7 @@ def record(ledger, name, kit_name, area, clock, corners=(), marks=()):
     figures = [figure("area_um2", area), figure("clock_ns", clock), figure("wns_ns", 0.1)]
     figures += [figure(f"period_{corner}_ns", value) for corner, value in corners]
     figures.append(figure("cycles", CYCLES[name], "product"))
-    flow = (("fmax", True), ("kit", kit_name))
-    point = Point(name, 16, interface="unit", stage="flow", flow=flow)
+    point = Point(name, 16, interface="unit", stage="flow", flow=(("fmax", True), ("kit", kit_name)))
     ledger.record(point, Measurement(tuple(figures), 1.0, {}, "", "made up", marks, {"tests": TESTS}))
 
 
@@ -75,14 +72,14 @@ def test_recorded_units_are_those_of_the_liberty_files(monkeypatch, name):
 def test_corners_and_units(measured):
     found = lab.league(measured)
     one = next(
-        item for item in found if (item.core.design, item.kit, item.corner) == ("mont", "sky130hd", "fast")
+        item
+        for item in found
+        if item.core.design == "mont" and item.kit == "sky130hd" and item.corner == "fast"
     )
     # the clock of 50 ns is for the slow corner, where the longest path takes eight times as long
-    assert (one.period_ns, one.product_ns, one.area_time) == (
-        50 / 8,
-        2 * 50 / 8,
-        approx(4000 * 2 * 50 / 8 / 1e6),
-    )
+    assert one.period_ns == 50 / 8
+    assert one.product_ns == 2 * 50 / 8
+    assert one.area_time == approx(4000 * 2 * 50 / 8 / 1e6)
     fo4 = lab.units_of("sky130hd").fo4_ns["fast"]
     assert one.gates == approx(4000 / 3.7536) and one.product_fo4 == approx(12.5 / fo4)
     assert one.gate_time == approx(one.gates * one.product_fo4 / 1000)
@@ -100,44 +97,30 @@ def test_rankings(measured):
     assert "-0.33 everywhere, and the order is the same in 0 of 3 cases" in lab.answer(held)
 
 
-def test_marked_rows_are_left_out(ledger, capsys):
+def test_marked_rows_are_left_out(ledger, cli):
     record(ledger, "mont", "sky130hd", 1.0, 1.0, marks=("misses its clock",))
     assert lab.league(ledger) == []
-    assert main(["compare", "cores", "mont", "--kit", "all", "--own", "--nbits", "16"]) == 0
-    assert "Left out: mont, 16 bits, sky130hd: misses its clock." in capsys.readouterr().out
+    out = cli.passes("compare cores mont --kit all --own --nbits 16").out
+    assert "Left out: mont, 16 bits, sky130hd: misses its clock." in out
 
 
-def test_the_command(measured, capsys):
-    assert main(["compare", "cores", "--kit", "all", "--own", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_the_command(measured, cli):
+    command = "compare cores --kit all --own"
+    found = cli.passes(f"{command} --json").json()
     assert len(found["cores"]) == 12 and len(found["agreements"]) == 3
     assert found["cores"][0]["units"] == {"nand2_um2": 0.798, "fo4_ns": approx(0.022, abs=1e-3)}
-    assert main(["compare", "cores", "--kit", "all", "--own"]) == 0
-    text = capsys.readouterr().out
+    text = cli.passes(command).out
     assert found["answer"].split(":")[0] in text and "16 bits: a product, with every kit" in text
 
 
-def test_a_kit_has_a_table_of_its_own(measured, capsys):
+def test_a_kit_has_a_table_of_its_own(measured, cli):
     """The default kit's table has no rows of another kit."""
-    assert main(["compare", "cores", "mont", "--kit", "sky130hd", "--nbits", "16", "--own", "--json"]) == 0
-    (core,) = [
-        item for item in json.loads(capsys.readouterr().out) if item["kind"] == "ours" and item["area_um2"]
-    ]
-    assert (core["area_um2"], core["kit"]) == (4000.0, "sky130hd")
+
+    def ours(options):
+        cores = cli.passes(f"compare cores mont --nbits 16 --own --json {options}").json()
+        return [item for item in cores if item["kind"] == "ours" and item["area_um2"]]
+
+    (core,) = ours("--kit sky130hd")
+    assert core["area_um2"] == 4000.0 and core["kit"] == "sky130hd"
     assert "SkyWater" in core["technology"] and "--kit sky130hd" in core["command"]
-    assert main(["compare", "cores", "mont", "--nbits", "16", "--own", "--json"]) == 0
-    areas = [item["area_um2"] for item in json.loads(capsys.readouterr().out) if item["kind"] == "ours"]
-    assert [area for area in areas if area] == [1000.0]
-
-
-@parametrize(
-    "options, message",
-    [
-        (["cores", "--kit", "sky13"], "there is no kit sky13: give asap7"),
-        (["paper-001", "--kit", "asap7"], "papers are compared with the default kit"),
-        (["cores", "--kit", "all", "--measure", "--no-search"], "--no-search with --kit all"),
-    ],
-)
-def test_refusals(options, message, capsys):
-    assert main(["compare", *options]) == 2
-    assert message in capsys.readouterr().err
+    assert [item["area_um2"] for item in ours("")] == [1000.0]

@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from modexlab.flow.kit import kit
-from modexlab.flow.kit.functions import parse
-from modexlab.flow.kit.kit_file import Adder
+from modexlab.flow.kit import functions, kit, kit_file
 from modexlab.flow.synth import role_cells
 
 from tests.harness import parametrize
@@ -28,7 +26,7 @@ def values(network, library, leaves):
         cell, at = library.cells[kind], dict(pins)
         given = {pin: nets[at[pin]] for pin in cell.inputs}
         for output in cell.outputs:
-            nets[at[output]] = parse(cell.pins[output].function).value(**given)
+            nets[at[output]] = functions.parse(cell.pins[output].function).value(**given)
     return tuple(nets[net] for net in network.outputs)
 
 
@@ -60,7 +58,7 @@ def worth(library, network):
 def test_a_named_cell_keeps_its_role(library, role):
     network = role_cells.find(library, role).network
     named = getattr(library.roles, role)
-    assert [kind for kind, _ in network.cells] == [named.cell if isinstance(named, Adder) else named]
+    assert [kind for kind, _ in network.cells] == [named.cell if isinstance(named, kit_file.Adder) else named]
     assert is_right(network, library, role)
 
 
@@ -105,8 +103,7 @@ def test_inverters_behind_complements(library, poor):
     }
     inverting = with_roles(poor, full_adder=library.roles.full_adder)
     inverting = replace(inverting, cells=inverting.cells | {"FA_X1": replace(cell, pins=pins)})
-    found = role_cells.find(inverting, "full_adder").network
-    assert is_right(found, inverting, "full_adder")
+    assert is_right(role_cells.find(inverting, "full_adder").network, inverting, "full_adder")
     small = replace(inverting, cells=inverting.cells | {"FA_X1": replace(cell, pins=pins, area=1.0)})
     chosen = role_cells.find(small, "full_adder").network
     assert [kind for kind, _ in chosen.cells] == ["FA_X1", "INV_X1", "INV_X1"]
@@ -116,6 +113,5 @@ def test_inverters_behind_complements(library, poor):
 @parametrize("role", role_cells.ROLES)
 @parametrize("name", pdks.INSTALLED)
 def test_roles_of_a_foundry_s_library(monkeypatch, name, role):
-    path = pdks.require(monkeypatch, name)
-    library = kit.find(path, kit.SLOW).library
+    library = kit.find(pdks.require(monkeypatch, name), kit.SLOW).library
     assert is_right(role_cells.find(library, role).network, library, role)

@@ -7,7 +7,6 @@ import math
 import pytest
 from modexlab.eval.assurance.attacks import fault_campaign
 from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
-from modexlab.eval.cli.main import main
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
@@ -68,7 +67,7 @@ def test_operations_that_share_a_model():
         assert (item.response, item.cycles) == model.run(operation.request, most, item.fault), item.fault
 
 
-def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
+def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, cli):
     """It reuses the recorded results, injects only the other faults, and has the same outcomes; other faults
     share nothing with it.
     """
@@ -88,10 +87,9 @@ def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
     with pytest.raises(KeyboardInterrupt):
         first.run(first.faults(450, False), ledger=ledger)
     assert len(first.outcomes) == 200 and first.reused == 0
-    command = ["attack", "faults", "mont", "--nbits", "8", "--samples", "450"]
-    command += ["--ledger", str(ledger.path)]
-    assert main(command) == 1, "a wrong result left"
-    assert "200 of them are from earlier runs" in capsys.readouterr().out
+    result = cli(f"attack faults mont --nbits 8 --samples 450 --ledger {ledger.path}")
+    assert result.code == 1, "a wrong result left"
+    assert "200 of them are from earlier runs" in result.out
     assert len(injected) == 300 + 250
     second = FaultCampaign(machine)
     second.run(second.faults(450, False), ledger=ledger)

@@ -7,9 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from modexlab.eval.assurance.attacks import leakage
-from modexlab.eval.assurance.attacks.leakage import assess, compared
-from modexlab.eval.assurance.attacks.secrets import drawn_key
+from modexlab.eval.assurance.attacks import leakage, secrets
 from modexlab.eval.assurance.attacks.welch import (
     CERTAIN,
     FIXED,
@@ -26,18 +24,16 @@ from modexlab.fl.program.ir import Fetch, Scan
 from modexlab.fl.program.phases import Part, parts
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim.campaigns.leak import IGNORED, NKINDS, Watched
-from pymtl3 import DefaultPassGroup
 
-from tests.harness import code_of, parametrize, refused, regress
+from tests.harness import code_of, parametrize, refused, regress, stepped
 from tests.paths import ROOT
 from tests.programs import machine_of
 
-NOTEBOOK = ROOT / "eval" / "examples" / "leak.ipynb"
 BLINDED = {"schedule": "fixed-window", "blind": "both"}
 
 
 def assessed(machine, traces, **more):
-    return assess(compared(machine, **more), traces)
+    return leakage.assess(leakage.compared(machine, **more), traces)
 
 
 # ---- counts
@@ -63,26 +59,27 @@ def test_moments_are_those_of_pymtl3s_own_simulator():
     machine = find("mont").at(8)
     first, second = machine.carried(77, 0x8D, 0xB3), machine.carried(101, 0xF1, 0xB3)
     model = Watched(machine.rtl())
-    top = machine.rtl()
-    top.elaborate()
-    top.apply(DefaultPassGroup())
-    top.sim_reset()
+    top = stepped(machine.rtl())
     top.ostream.rdy @= 1
     states = []
+
+    def snapshot():
+        states.append({site.path: register(top, site.path) for site in model.registers})
+
     for request in (first, second):
         states.clear()
         top.istream.msg @= type(top.istream.msg)(*request)
         top.istream.val @= 1
         while True:
             top.sim_eval_combinational()
-            states.append({site.path: register(top, site.path) for site in model.registers})
+            snapshot()
             fired, answered = int(top.istream.rdy), int(top.ostream.val)
             top.sim_tick()
             if fired:
                 top.istream.val @= 0
             if answered:
                 break
-    states.append({site.path: register(top, site.path) for site in model.registers})
+    snapshot()
     for measure in ("distance", "weight"):
         with model.campaign(measure) as campaign:
             campaign.run([first, second, first, second], [IGNORED, 0, IGNORED, 0], 1000)
@@ -107,8 +104,8 @@ def test_welch():
     error = math.sqrt(statistics.variance(one) / 30 + statistics.variance(other) / 50)
     expected = (statistics.mean(one) - statistics.mean(other)) / error
     assert math.isclose(welch(moments_of(one), moments_of(other)), expected, rel_tol=1e-12)
-    assert welch(moments_of([5, 5]), moments_of([4, 4])) == CERTAIN
-    assert welch(moments_of([5, 5]), moments_of([5, 5])) == welch(moments_of([5]), moments_of([4, 4])) == 0
+    fours, fives = moments_of([4, 4]), moments_of([5, 5])
+    assert welch(fives, fours) == CERTAIN and welch(fives, fives) == welch(moments_of([5]), fours) == 0
     assert Point(9, 4.6, 4.7).leaks and Point(9, -4.6, -4.7).leaks
     assert not Point(9, 4.6, 4.4).leaks and not Point(0, 4.6, -4.6).leaks
     kinds = [moments_of([]) for _ in range(NKINDS)]
@@ -121,7 +118,7 @@ def test_welch():
 def test_secrets_are_alike_in_what_is_public():
     key, draw = seeded_key(32), Random(1)
     phi = (key.p - 1) * (key.q - 1)
-    drawn = [drawn_key(key, draw) for _ in range(20)]
+    drawn = [secrets.drawn_key(key, draw) for _ in range(20)]
     assert len({rsakey.d for rsakey in drawn}) > 15
     assert len({(rsakey.n, rsakey.e.bit_length(), rsakey.e.bit_count()) for rsakey in drawn}) == 1
     assert len({(rsakey.d or 0) % (phi & -phi) for rsakey in drawn}) == 1
@@ -215,7 +212,7 @@ def test_constant_time_is_not_enough():
 
 
 @regress
-def test_a_secret_that_is_left_behind_is_found(monkeypatch):
+def test_a_secret_that_is_left_behind_is_found():
     """Regression: the exponent stayed in s next to its blinded form until the first entry of the table."""
     machine = machine_of("mont", 32, **BLINDED, crt=True, verify=True, fit="modulus")
     program = machine.programmed.program
@@ -247,7 +244,7 @@ def test_what_is_refused():
     with refused("39 traces are too few"):
         assessed(machine, 39)
     with refused("nothing is drawn"):
-        compared(machine, "message", "fixed")
+        leakage.compared(machine, "message", "fixed")
 
 
 @regress
@@ -258,7 +255,7 @@ def test_notebook(tmp_path, monkeypatch):
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
     names = {}
-    exec("\n".join(code_of(NOTEBOOK)), names)
+    exec("\n".join(code_of(ROOT / "eval" / "examples" / "leak.ipynb")), names)
     d = names["d"]
     assert names["ones_found"] == d.bit_count()
     assert names["d_by_spa"] == names["d_by_cpa"] == names["d_by_ladder"] == d != names["d_blinded"]

@@ -16,11 +16,11 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
 from textwrap import dedent
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 from modexlab.eval.errors import NoMeasurement
@@ -36,39 +36,23 @@ from tests.paths import DATA, ROOT
 MODULUS = (1 << 4000) - 1  # not exact in JSON readers that use doubles
 
 
-@dataclass(frozen=True)
-class StandIn:
+def point(key="k", name=None, **changes):
     """A cheap substitute for a point, with the attributes that the ledger reads."""
-
-    key: str = "k"
-    subject: str = "proc-naive"
-    nbits: int = 32
-    interface: str = "system"
-    workload: str = "encrypt"
-    stage: str = "native"
-    flow: tuple[tuple[str, Any], ...] = (("clock_period", 3.0),)
-    resolved: Any = None
-    name: str = "p"
-
-    @property
-    def version(self):
-        return self.key
-
-    @property
-    def label(self):
-        return self.subject
-
-    def as_json(self):
-        return {"name": self.name}
-
-    @property
-    def command(self):
-        return ["modexlab", "systems", "--system", "a b"]
-
-
-def point(key="k", **changes):
-    changes = {"resolved": {"modulus": MODULUS}, "name": key, **changes}
-    return StandIn(key=key, **changes)
+    fields = {"subject": "proc-naive", "nbits": 32, "interface": "system", "workload": "encrypt"}
+    fields |= {
+        "stage": "native",
+        "flow": (("clock_period", 3.0),),
+        "resolved": {"modulus": MODULUS},
+        **changes,
+    }
+    return SimpleNamespace(
+        key=key,
+        version=key,
+        label=fields["subject"],
+        command=["modexlab", "systems", "--system", "a b"],
+        as_json=lambda: {"name": name or key},
+        **fields,
+    )
 
 
 WHOLE = Measurement(
@@ -77,7 +61,6 @@ WHOLE = Measurement(
     tools={"verilator": "5.028"},
     verilog_hash="ab" * 32,
     tests="result checked against pow",
-    marks=(),
     details={"area_by_module": [{"path": "", "share": 1}]},
     artifacts={"amoeba.png": b"\x89PNG\0", "empty": b""},
 )
@@ -101,15 +84,19 @@ def test_what_is_recorded_is_read(ledger):
     assert not ledger.exists and ledger.rows() == [] and ledger.names() == set()
     number = put(ledger)
     assert ledger.measurement(number) == WHOLE
-    cycles, area = ledger.rows()
-    assert (cycles.metric, cycles.value, cycles.unit, cycles.operation) == ("cycles", 91, "cycles", "encrypt")
-    assert (area.metric, area.value, area.unit, area.operation) == ("area_um2", 1234.5, "um2", "")
+    rows = cycles, area = ledger.rows()
+    assert [Figure(row.metric, row.value, row.unit, row.operation) for row in rows] == list(WHOLE.figures)
     assert isinstance(cycles.value, int) and cycles.id != area.id
-    for row in (cycles, area):
-        assert (row.measurement, row.key, row.subject, row.family) == (number, "k", "proc-naive", "software")
+    for row in rows:
+        assert row.measurement == number
+        assert row.key == "k"
+        assert row.subject == "proc-naive"
+        assert row.family == "software"
         assert row.parameters == {"modulus": MODULUS} and row.flow == {"clock_period": 3.0}
         assert row.command == ("modexlab", "systems", "--system", "a b") and row.comparable
-        assert (row.tools, row.verilog_hash, row.tests) == (WHOLE.tools, WHOLE.verilog_hash, WHOLE.tests)
+        assert row.tools == WHOLE.tools
+        assert row.verilog_hash == WHOLE.verilog_hash
+        assert row.tests == WHOLE.tests
         assert ledger.row(row.id) == row
 
 
@@ -120,8 +107,8 @@ def test_a_real_point_comes_back(ledger):
     ledger.record(_Old(real), WHOLE)
     current, old = (rows[0] for rows in (ledger.rows(key=real.version, history=True), ledger.rows(key="old")))
     assert Point.from_json(current.point) == real == Point.from_json(old.point)
-    assert (current.family, current.parameters) == ("MontMulRem", json.loads(json.dumps(real.resolved)))
-    assert (current.stale, old.stale) == (False, True)
+    assert current.family == "MontMulRem" and current.parameters == json.loads(json.dumps(real.resolved))
+    assert current.stale is False and old.stale is True
 
 
 class _Old:
@@ -147,8 +134,7 @@ def test_a_point_that_is_no_more_is_stale(ledger):
 
 def test_the_newest_counts_and_the_history_stays(ledger):
     for value, key in ((1, "old sources"), (2, "new sources"), (3, "new sources")):
-        figures = (figure("cycles", value),)
-        ledger.record(point(key, name="one point"), replace(WHOLE, figures=figures))
+        ledger.record(point(key, name="one point"), replace(WHOLE, figures=(figure("cycles", value),)))
     put(ledger, "another")
     assert [row.value for row in ledger.rows(metric="cycles")] == [3, 91]
     assert [row.value for row in ledger.rows(metric="cycles", history=True)] == [1, 2, 3, 91]
@@ -203,13 +189,13 @@ def test_a_measurement_is_checked_once(ledger, monkeypatch):
 
 @parametrize(
     "wrong, why",
-    [
-        (replace(WHOLE, tests=""), "systems --system a b: no functional run of this hardware passed"),
-        (replace(WHOLE, figures=(*WHOLE.figures, figure("energy_nj", float("nan")))), "energy_nj is nan"),
-        (replace(WHOLE, figures=(figure("fmax_mhz", float("inf")),)), "fmax_mhz is inf"),
-        (replace(WHOLE, figures=(Figure("area_um2", 1.0, "mm2"),)), "area_um2 in 'mm2', not in um2"),
-        (replace(WHOLE, figures=(Figure("acres", 1.0, ""),)), "acres in '', not in a unit that is known"),
-    ],
+    {
+        replace(WHOLE, tests=""): "systems --system a b: no functional run of this hardware passed",
+        replace(WHOLE, figures=(*WHOLE.figures, figure("energy_nj", float("nan")))): "energy_nj is nan",
+        replace(WHOLE, figures=(figure("fmax_mhz", float("inf")),)): "fmax_mhz is inf",
+        replace(WHOLE, figures=(Figure("area_um2", 1.0, "mm2"),)): "area_um2 in 'mm2', not in um2",
+        replace(WHOLE, figures=(Figure("acres", 1.0, ""),)): "acres in '', not in a unit that is known",
+    }.items(),
 )
 def test_refused(ledger, wrong, why):
     with pytest.raises(NoMeasurement, match=why):
@@ -293,15 +279,15 @@ READERS = {"csv": from_csv, "jsonl": from_jsonl, "parquet": from_parquet}
 
 @parametrize("format", READERS)
 def test_export(format, ledger, tmp_path):
-    path = tmp_path / "rows"
-    assert ledger.export(format, path) == 0 and READERS[format](path) == []
+    path, read = tmp_path / "rows", READERS[format]
+    assert ledger.export(format, path) == 0 and read(path) == []
     marked = replace(WHOLE, marks=('misses its clock, "by far"', "a\nb"))
     put(ledger)
     put(ledger, "m", marked)
     assert ledger.export(format, path) == 4
-    assert READERS[format](path) == [flat(row) for row in ledger.rows()]
+    assert read(path) == [flat(row) for row in ledger.rows()]
     assert ledger.export(format, path, metric="cycles", key="m") == 1
-    assert [row["id"] for row in READERS[format](path)] == [3]
+    assert [row["id"] for row in read(path)] == [3]
     assert [item.name for item in tmp_path.iterdir() if item.is_file()] == ["rows"]
 
 
@@ -633,7 +619,7 @@ def test_forked_processes_open_their_own(tmp_path):
         """
     )
     out, err = process.communicate(timeout=60)
-    assert (out, process.returncode) == ("[0, 0]\n", 0), err
+    assert out == "[0, 0]\n" and process.returncode == 0, err
     with Ledger(path) as ledger:
         assert ledger.names() == {"parent", "a", "b", "after"}
 

@@ -127,7 +127,7 @@ def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path):
         second.note(verdict("b", "undecided", day.format(2)))
         assert join(second, first).noted == 1
         assert {item.name: item.verdict for item in second.verdicts()} == {"a": "refuted", "b": "proved"}
-        first.fail(point("k"), "here, and not there", 1.0)
+        first.fail(point(), "here, and not there", 1.0)
         assert join(second, first).noted == 0 and second.failures() == []
 
 
@@ -185,7 +185,7 @@ def test_whole_seconds_are_no_damage(tmp_path):
     is damage.
     """
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        ledger.record(point("k"), replace(WHOLE, seconds=3))
+        ledger.record(point(), replace(WHOLE, seconds=3))
         ledger.keep("task", 1, 3)
         ledger.forget(["task"])
     assert verify(tmp_path / "ledger.sqlite").whole

@@ -5,13 +5,11 @@ import json
 
 import msgspec
 import pytest
-from modexlab.eval.designs import catalogue, system_catalogue
-from modexlab.eval.designs.machine import Machine
+from modexlab.eval.designs import catalogue, machine, system_catalogue
 from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import asic_run, measure, metrics
 from modexlab.eval.lab.content import verilog_digests
-from modexlab.eval.lab.metrics import METRICS
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published as papers
 from modexlab.fl.status import Status
@@ -31,6 +29,13 @@ def cycles(found):
     return only.value
 
 
+def counted_alike(point, *stages):
+    """The cycles of a point, which are the same at these stages."""
+    counts = {stage: cycles(measure.measure(point.at(stage=stage))) for stage in stages}
+    assert len(set(counts.values())) == 1, counts
+    return counts[stages[0]]
+
+
 # ---- cycles
 
 
@@ -44,11 +49,7 @@ def cycles(found):
     ],
 )
 def test_all_levels_count_alike(name, workload):
-    counts = {
-        stage: cycles(measure.measure(Point(name, 16, stage=stage, workload=workload)))
-        for stage in ("formula", "cl", "native")
-    }
-    assert len(set(counts.values())) == 1, counts
+    counted_alike(Point(name, 16, workload=workload), "formula", "cl", "native")
 
 
 @parametrize(
@@ -60,15 +61,12 @@ def test_all_levels_count_alike(name, workload):
     ],
 )
 def test_programs_count_alike(name, settings):
-    point = Point(name, 16, tuple(settings.items()), workload="decrypt")
-    counts = {stage: cycles(measure.measure(point.at(stage=stage))) for stage in ("formula", "cl", "native")}
-    assert len(set(counts.values())) == 1, counts
+    counted_alike(Point(name, 16, tuple(settings.items()), workload="decrypt"), "formula", "cl", "native")
 
 
 def test_paper_operands_at_32_bits():
     """The figures that paper 001 prints for its own machine."""
-    published = papers.by_name("001", "RTL")["mont-001"]
-    for workload, expected in published.items():
+    for workload, expected in papers.by_name("001", "RTL")["mont-001"].items():
         assert cycles(measure.measure(Point("mont-001", 32, workload=workload))) == expected
 
 
@@ -83,12 +81,8 @@ def test_mix_is_the_sum_of_its_parts():
 
 
 def test_python_stage_and_registers():
-    at = {
-        stage: cycles(measure.measure(Point("mont", 8, interface="xcel", stage=stage)))
-        for stage in ("python", "native", "cl")
-    }
-    assert len(set(at.values())) == 1
-    assert at["native"] > cycles(measure.measure(Point("mont", 8)))
+    count = counted_alike(Point("mont", 8, interface="xcel"), "python", "native", "cl")
+    assert count > cycles(measure.measure(Point("mont", 8)))
 
 
 def test_verilog_hash_is_of_the_hardware():
@@ -125,7 +119,7 @@ def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa():
     )
     found = measure.measure(point)
     (work,) = found.details["exponentiations"]
-    assert (int(work["mod"], 16), int(work["exp"], 16)) == (0x55555555, 65537)
+    assert int(work["mod"], 16) == 0x55555555 and int(work["exp"], 16) == 65537
     assert found.details["caveats"] == [
         "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
     ]
@@ -157,7 +151,7 @@ def test_wrong_result_has_no_figures(operated, message, monkeypatch):
 
 
 def test_wrong_function_has_no_formula(monkeypatch):
-    monkeypatch.setattr(Machine, "fl", lambda *_, **__: (Status.OK, 1))
+    monkeypatch.setattr(machine.Machine, "fl", lambda *_, **__: (Status.OK, 1))
     with pytest.raises(NoMeasurement, match="is wrong"):
         measure.measure(Point("mont", 8, stage="formula"))
 
@@ -219,7 +213,7 @@ def test_layout_has_all_figures(routed):
     found = by_name(routed.figures)
     of_corners = {f"period_{corner}_ns" for corner in metrics.CORNERS}  # of a kit with several
     assert {metric for metric, _ in found} == set(metrics.at("layout")) - of_corners
-    assert {figure.unit for figure in routed.figures} <= {item.unit for item in METRICS.values()}
+    assert {figure.unit for figure in routed.figures} <= {item.unit for item in metrics.METRICS.values()}
     design = catalogue.find("mont")
     for work in SMALL.chip().energy():
         count = design.at(8).cycles(*work.operands)
@@ -294,7 +288,7 @@ def test_fpga_counts_and_its_tests(cli):
     found = measure.measure(point)
     counts = by_name(found.figures)
     report = cli(*point.command[1:]).json()["devices"]["ecp5"]
-    assert (counts["lut", ""], counts["ff", ""]) == (report["luts"], report["ffs"])
+    assert counts["lut", ""] == report["luts"] and counts["ff", ""] == report["ffs"]
     assert found.tests.endswith(" rows at RTL") and found.verilog_hash == verilog_digests(point).text
 
 

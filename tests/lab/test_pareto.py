@@ -1,6 +1,5 @@
 """Pareto fronts, against their definition."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.lab.metrics import figure
@@ -14,25 +13,20 @@ from modexlab.eval.lab.pareto import (
 
 from tests.harness import draws, parametrize, refused
 
-SIDE = 6  # of the grid
-
 
 def vectors(parts):
-    return st.lists(st.tuples(*[st.integers(0, SIDE)] * parts), max_size=12)
-
-
-anything = st.integers(1, 4).flatmap(vectors)
+    return st.lists(st.tuples(*[st.integers(0, 6)] * parts), max_size=12)
 
 
 @parametrize(
     "one, other, expected",
     [
-        pytest.param((1, 2), (2, 3), True, id="better-in-both"),
-        pytest.param((1, 3), (2, 3), True, id="better-in-one"),
-        pytest.param((1, 4), (2, 3), False, id="a-trade"),
-        pytest.param((2, 3), (2, 3), False, id="equal"),
-        pytest.param((2, 3), (1, 3), False, id="worse"),
-        pytest.param((1,), (2,), True, id="one-objective"),
+        ((1, 2), (2, 3), True),
+        ((1, 3), (2, 3), True),
+        ((1, 4), (2, 3), False),  # a trade
+        ((2, 3), (2, 3), False),
+        ((2, 3), (1, 3), False),
+        ((1,), (2,), True),
     ],
 )
 def test_dominates(one, other, expected):
@@ -40,7 +34,7 @@ def test_dominates(one, other, expected):
 
 
 @draws(60)
-@given(anything)
+@given(st.integers(1, 4).flatmap(vectors))
 def test_the_front_is_what_nothing_dominates(points):
     """It equals a comparison of all pairs by definition; equal points all stay."""
     expected = sorted(
@@ -67,8 +61,7 @@ def test_a_point_says_whether_it_is_on_the_front():
 
 
 def test_goals():
-    goals = goals_of({"time_ns": "min", "fmax_mhz": "max"})
-    assert to_minimise((12.5, 400), goals) == (12.5, -400)
+    assert to_minimise((12.5, 400), goals_of({"time_ns": "min", "fmax_mhz": "max"})) == (12.5, -400)
     with refused(r'objective time_ns = \'less\' .*give "min" or "max"'):
         goals_of({"time_ns": "less"})
 
@@ -81,16 +74,16 @@ FIGURES = (
 )
 
 
-def test_an_area_belongs_to_every_operation():
-    by_operation = figures_by_operation(FIGURES, ["time_ns", "area_um2"])
-    assert by_operation == {"encrypt": (231.0, 4100.5), "decrypt": (387.0, 4100.5)}
-
-
-def test_figures_that_no_operation_has():
-    assert figures_by_operation(FIGURES, ["area_um2"]) == {"": (4100.5,)}
-
-
-def test_an_operation_without_one_of_the_figures_is_left_out():
-    assert figures_by_operation(FIGURES, ["energy_nj", "area_um2"]) == {"encrypt": (0.5, 4100.5)}
-    assert figures_by_operation(FIGURES, ["time_ns", "fmax_mhz"]) == {}
-    assert figures_by_operation((), ["time_ns"]) == {}
+@parametrize(
+    "metrics, expected",
+    {
+        ("time_ns", "area_um2"): {"encrypt": (231.0, 4100.5), "decrypt": (387.0, 4100.5)},
+        ("area_um2",): {"": (4100.5,)},
+        ("energy_nj", "area_um2"): {"encrypt": (0.5, 4100.5)},
+        ("time_ns", "fmax_mhz"): {},
+    }.items(),
+)
+def test_figures_of_an_operation(metrics, expected):
+    """A figure of no operation, such as an area, belongs to each; an operation that lacks one is left out."""
+    assert figures_by_operation(FIGURES, metrics) == expected
+    assert figures_by_operation((), metrics) == {}

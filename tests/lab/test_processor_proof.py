@@ -2,8 +2,7 @@
 kind.
 """
 
-from modexlab.eval.assurance.proof.processor import units
-from modexlab.eval.assurance.proof.processor.instructions import EFFECTS, RESULTS
+from modexlab.eval.assurance.proof.processor import instructions, units
 from modexlab.eval.assurance.proof.processor.processor_checks import BENCHES, processor_checks
 from modexlab.flow.prove.assertions import refused
 from modexlab.flow.prove.report import PROVED, REFUTED
@@ -57,10 +56,12 @@ def test_each_instruction_is_asked_for():
     about_the_machine = {
         instruction.name for instruction in INSTRUCTIONS if instruction.group in ("csr", "system", "fence")
     }
-    assert EFFECTS.keys() == {instruction.name for instruction in INSTRUCTIONS} - about_the_machine
-    assert {name for name in VALUES if name in RESULTS} == VALUES.keys()
+    assert (
+        instructions.EFFECTS.keys() == {instruction.name for instruction in INSTRUCTIONS} - about_the_machine
+    )
+    assert {name for name in VALUES if name in instructions.RESULTS} == VALUES.keys()
     assert CHECKS.keys() == {
-        *(f"insn {name}" for name in EFFECTS),
+        *(f"insn {name}" for name in instructions.EFFECTS),
         *BENCHES,
         *(unit.name for unit in units.UNITS),
     }

@@ -6,26 +6,14 @@ import re
 from dataclasses import replace
 
 import pytest
-from modexlab.eval.assurance.proof import benches
+from modexlab.eval.assurance.proof import benches, exhaustive, stream_checks, unit_contracts
 from modexlab.eval.assurance.proof.check import NETLIST
-from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.machine_checks import placed_outcome, same_pace
 from modexlab.eval.assurance.proof.mutants import first_refuted
 from modexlab.eval.assurance.proof.registry import Proof, checks, classes, first_of_each_class
-from modexlab.eval.assurance.proof.stream_checks import (
-    OF_SUCH_AS_STAY,
-    OUTPUTS,
-    StreamUnit,
-    behind,
-    in_a_row,
-    one_by_one,
-    protocol,
-)
 from modexlab.eval.assurance.proof.unit_checks import LATENCY, unit_checks
-from modexlab.eval.assurance.proof.unit_contracts import CONTRACTS
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.lab import verdicts as reference
-from modexlab.eval.lab.verdicts import PROC, Subject
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.assertions import decide, spent
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
@@ -85,11 +73,11 @@ def verdict_of(bench, cycles=None):
 
 
 def one_at_a_time(design, cycles=5):
-    return one_by_one(design, cycles, SECONDS)
+    return stream_checks.one_by_one(design, cycles, SECONDS)
 
 
 def handshakes_of(design, cycles=8):
-    return protocol(design, cycles, 1, SECONDS).verdict
+    return stream_checks.protocol(design, cycles, 1, SECONDS).verdict
 
 
 def elaborated(name, nbits=8):
@@ -112,8 +100,7 @@ def test_contract_and_a_mutant(make):
     """The contract is proved; with one operator changed it is disproved, with a counterexample."""
     check = of(make())
     assert run(check) == PROVED
-    outcome = first_refuted(check, SECONDS).outcome
-    assert outcome is not None and outcome.counterexample
+    assert first_refuted(check, SECONDS).outcome.counterexample
 
 
 def test_inputs_that_refute_do():
@@ -128,8 +115,8 @@ def test_inputs_that_refute_do():
 
 def test_what_is_assumed_is_possible(monkeypatch):
     """A contract with contradictory conditions would prove anything, so it proves nothing."""
-    impossible = replace(CONTRACTS[CondSub], given=("value < n", "value > n"), holds=("0",))
-    monkeypatch.setitem(CONTRACTS, CondSub, impossible)
+    impossible = replace(unit_contracts.CONTRACTS[CondSub], given=("value < n", "value > n"), holds=("0",))
+    monkeypatch.setitem(unit_contracts.CONTRACTS, CondSub, impossible)
     assert run(of(CondSub(4))) == UNDECIDED
 
 
@@ -160,11 +147,12 @@ def test_the_slowest_answer_is_looked_for_under_every_modulus():
     """SquareOfR is faster for the largest modulus, for which one product is enough."""
     unit = SquareOfR(4)
     unit.elaborate()
-    said = ANSWERS[SquareOfR](unit)
-    cycles, room = StreamUnit(benches.Stream.of(unit), said).measured()
-    with simulate(SquareOfR(4), "native") as simulation:
+    cycles, room = stream_checks.StreamUnit(
+        benches.Stream.of(unit), exhaustive.ANSWERS[SquareOfR](unit)
+    ).measured()
+    with simulate(SquareOfR(4)) as simulation:
         taken = {n: max(simulation.run([0], statics={"modulus": n}).latencies) for n in range(1, 16)}
-    assert (cycles, room) == (max(taken.values()), 1) and taken[15] < cycles
+    assert cycles == max(taken.values()) and room == 1 and taken[15] < cycles
 
 
 SECRET = benches.Secret("all")
@@ -197,7 +185,7 @@ def planted(answer="value", ready="", taken="", text=PLANTED, statics=()):
 
 def kept(design):
     """The verdicts on its handshakes, and on whether its answer depends only on its request."""
-    sources, _ = behind(design, OUTPUTS, through=True)
+    sources, _ = stream_checks.behind(design, stream_checks.OUTPUTS, through=True)
     alone, steady = benches.alone(design, sources), benches.steady(design, sources)
     return [handshakes_of(design), verdict_of(alone, 2), verdict_of(steady, 2)]
 
@@ -352,7 +340,7 @@ def test_readiness_shows_a_secret_while_nobody_asks():
     )
     alone = one_at_a_time(gone)
     outcome = alone.same_time(gone, SECRET, SECONDS)
-    assert outcome.verdict == PROVED and outcome.how.endswith(OF_SUCH_AS_STAY)
+    assert outcome.verdict == PROVED and outcome.how.endswith(stream_checks.OF_SUCH_AS_STAY)
 
 
 @regress
@@ -410,7 +398,7 @@ def test_conditions_are_those_of_both_languages():
     """
     unit = MontMulRem(2, 2, 1, "textbook", False)
     unit.elaborate()
-    said = ANSWERS[MontMulRem](unit)
+    said = exhaustive.ANSWERS[MontMulRem](unit)
     ports = Ports.of(unit)
     asked = {
         (sweep.statics["modulus"], int(a), int(b))
@@ -471,7 +459,10 @@ def test_what_a_fault_is_told_as(monkeypatch):
         },
     )
     found = first_refuted(of(CondSub(4)), SECONDS)
-    assert (found.refused, found.same, found.unseen, found.what) == (2, ["the same"], ["above 2n"], "wrong")
+    assert found.refused == 2
+    assert found.same == ["the same"]
+    assert found.unseen == ["above 2n"]
+    assert found.what == "wrong"
     planting(monkeypatch, {"the same": ("6'(value) - 6'(n)", "6'(value) - 6'(n) + 6'd0")})
     assert not first_refuted(of(CondSub(4)), SECONDS).refuted
 
@@ -642,7 +633,7 @@ def test_units_in_a_row(joined, ready, expected):
     unit = planted(ready=ready)
     design = replace(unit, verilog=unit.verilog + ROW.replace("JOINED", joined), top="row")
     parts = dict.fromkeys(("one", "two"), replace(design, top="planted"))
-    assert (in_a_row(design, parts, 8, SECONDS) is not None) == expected
+    assert (stream_checks.in_a_row(design, parts, 8, SECONDS) is not None) == expected
 
 
 def test_where_a_proof_begins_is_where_a_reset_ends():
@@ -771,15 +762,14 @@ SAMPLES = 20  # each is a test, which `--part` assigns to one part of the long r
 def test_what_was_proved_is_proved(sample):
     """Each recorded proof is in one sample; a run checks part of a sample, in limited CPU time."""
     known = reference.recorded()
-    keys = sorted(key for key, verdict in known.items() if verdict == PROVED and key[0] != PROC)
+    keys = sorted(key for key, verdict in known.items() if verdict == PROVED and key[0] != reference.PROC)
     random.Random(1).shuffle(keys)
     drawn, began, verdicts = keys[sample::SAMPLES], spent(), []
     random.shuffle(drawn)
     for name, nbits, check_name in drawn:
         machine = find(name).at(nbits)
         check = {check.name: check for check in checks(machine)}[check_name]
-        proof = Proof(check, check.run(RECHECK_SECONDS))
-        verdicts.append(proof.of(Subject.of(machine)))
+        verdicts.append(Proof(check, check.run(RECHECK_SECONDS)).of(reference.Subject.of(machine)))
         if spent() - began > SECONDS / 2:  # the budget of a sample; the check that exceeds it is its last
             break
     assert not reference.lost(verdicts)

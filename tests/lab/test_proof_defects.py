@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.cl.timing import MontMulRemTiming
-from modexlab.eval.assurance.proof import guards
-from modexlab.eval.assurance.proof.benches import Stream
-from modexlab.eval.assurance.proof.exhaustive import ANSWERS
+from modexlab.eval.assurance.proof import benches, exhaustive, guards
 from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.assurance.proof.unit_checks import unit_checks
 from modexlab.eval.designs.catalogue import find
@@ -46,8 +44,7 @@ def plant(tmp_path, monkeypatch):
     monkeypatch.setattr("modexlab.eval.designs.machine._planned", _planned.__wrapped__)
 
     def planted(name, old, new):
-        source = importlib.import_module(name).__file__
-        text = Path(source).read_text()
+        text = Path(importlib.import_module(name).__file__).read_text()
         assert text.count(old) == 1
         parts = name.split(".")
         absolute = re.sub(
@@ -80,7 +77,7 @@ def hasty(plant, monkeypatch):
         "modexlab.rtl.units.mont_mul_rem", GOES_AROUND, f"{GOES_AROUND} & (s.b[0] != 0)"
     ).MontMulRem
     monkeypatch.setattr(mont_mul_rem, "MontMulRem", changed)
-    monkeypatch.setitem(ANSWERS, changed, ANSWERS[MontMulRem])
+    monkeypatch.setitem(exhaustive.ANSWERS, changed, exhaustive.ANSWERS[MontMulRem])
     return changed
 
 
@@ -99,13 +96,12 @@ def test_a_product_that_is_too_fast(hasty):
     assert right.says.endswith("; in 2 cycles") and run(right).verdict == PROVED
     outcome = run(answers(hasty))
     (wrong,) = outcome.counterexample
-    assert (outcome.verdict, wrong["b"], wrong["cycles"]) == (REFUTED, 0, 1)
+    assert outcome.verdict == REFUTED and wrong["b"] == 0 and wrong["cycles"] == 1
 
 
 def test_time_of_a_machine_with_such_a_unit(hasty):
     """The check is disproved by two operations, not undecided."""
-    machine = find("mont").at(8, steps_per_stage=2, nstages=1)
-    time = checks(machine, ["time"])[0]
+    time = checks(find("mont").at(8, steps_per_stage=2, nstages=1), ["time"])[0]
     assert time.says == "as many cycles for all bases and all exponents of a length"
     outcome = run(time)
     assert outcome.verdict == REFUTED
@@ -124,11 +120,10 @@ def test_a_unit_without_reset(plant, monkeypatch):
         load,
     )
     monkeypatch.setattr(shift_sub, "SerialCtrl", changed.SerialCtrl)
-    machine = find("ssmm").at(8)
-    for check in checks(machine, ["protocol", "ShiftSub"]):
+    for check in checks(find("ssmm").at(8), ["protocol", "ShiftSub"]):
         if "answers" not in check.name:
             outcome = run(check)
-            assert (outcome.verdict, outcome.how) == (REFUTED, "a unit is not at rest after a reset")
+            assert outcome.verdict == REFUTED and outcome.how == "a unit is not at rest after a reset"
 
 
 def zeroised(*change):
@@ -184,7 +179,7 @@ def test_a_base_that_is_the_modulus(plant, monkeypatch):
 def test_refusals():
     """Proved; a comparison that is wrong for a single modulus, which no corner case covers, is disproved."""
     machine = find("mont").at(8)
-    design = Stream.of(machine.rtl())
+    design = benches.Stream.of(machine.rtl())
     assert guards.refusal(machine, design, SECONDS).verdict == PROVED
     old = "too_large = base >= mod"
     text = changed(design.verilog, (old, f"{old} && mod != 8'd77"))
@@ -216,7 +211,7 @@ def test_an_even_prime_with_another_status(plant):
     assert isinstance(rtl, functools.partial)
     hardware = functools.partial(changed.ProgramExp, *rtl.args, **rtl.keywords)
     wrong = guards.wrong_corner(replace(machine, build=replace(machine.build, rtl=hardware)))
-    assert wrong is not None and not wrong["p"] & wrong["q"] & 1 and wrong["status"] == 6
+    assert not wrong["p"] & wrong["q"] & 1 and wrong["status"] == 6
 
 
 def test_a_bad_base_whose_result_is_released(monkeypatch):
@@ -225,7 +220,7 @@ def test_a_bad_base_whose_result_is_released(monkeypatch):
     promises = replace(unchecked.promises, reduced_only=True, checked=True)
     monkeypatch.setitem(vars(unchecked), "promises", promises)
     wrong = guards.wrong_corner(unchecked)
-    assert wrong is not None and wrong["base"] >= wrong["mod"] and wrong["status"] == Status.OK
+    assert wrong["base"] >= wrong["mod"] and wrong["status"] == Status.OK
 
 
 def test_a_memory_that_is_not_wiped(plant, monkeypatch):
@@ -241,7 +236,7 @@ def test_a_memory_that_is_not_wiped(plant, monkeypatch):
 def test_wiping():
     """Proved; a memory that keeps a single value, which no operation shows, is disproved."""
     machine = find("mont").at(8, schedule="fixed-window")
-    design = Stream.of(machine.rtl())
+    design = benches.Stream.of(machine.rtl())
     assert guards.wipe(machine, design, SECONDS).verdict == PROVED
     text = design.verilog.replace("if (write) begin", "if (write && !(words[write_at] == 8'd77)) begin")
     assert text != design.verilog

@@ -6,13 +6,12 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from modexlab.eval.lab import keys
+from modexlab.eval.lab import keys, space
 from modexlab.eval.lab.ledger import export
 from modexlab.eval.lab.ledger.export import REFERENCE, RESULTS, Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FLOW, FORMULA, FPGA, LAYOUT, NATIVE
 from modexlab.eval.lab.task import LATE
 from modexlab.fl.errors import BadInput
@@ -105,6 +104,12 @@ def small(tmp_path):
     return tmp_path / "results.jsonl"
 
 
+def row_of(file):
+    """The only row of a file."""
+    (row,) = Reference(file).rows()
+    return row
+
+
 def test_a_ledger_has_them_where_it_has_nothing(small, tmp_path):
     with Ledger(tmp_path / "own.sqlite", Reference(small)) as ledger:
         (row,) = ledger.rows(subject="mont")
@@ -123,17 +128,13 @@ def test_a_ledger_has_them_where_it_has_nothing(small, tmp_path):
 def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
     """Digests decide, unless the sources are known to be those of the measured hardware."""
     monkeypatch.setattr(export, "recorded_stale", lambda: None)
-    (row,) = Reference(small).rows()
-    assert not row.stale
-    moved = small.read_text().replace(MONT.content, MONT.content[::-1])
-    line = json.loads(moved)
+    assert not row_of(small).stale
+    line = json.loads(small.read_text().replace(MONT.content, MONT.content[::-1]))
     del line["digest"]
     small.write_text(json.dumps({**line, "digest": export._digest(line)}))
-    (row,) = Reference(small).rows()
-    assert row.stale and not Reference(small).has(MONT)
+    assert row_of(small).stale and not Reference(small).has(MONT)
     monkeypatch.setattr(export, "recorded_stale", frozenset)
-    (row,) = Reference(small).rows()
-    assert not row.stale and Reference(small).has(MONT)
+    assert not row_of(small).stale and Reference(small).has(MONT)
 
 
 def test_verify_names_what_changed(small, cli, monkeypatch, tmp_path):
@@ -144,12 +145,12 @@ def test_verify_names_what_changed(small, cli, monkeypatch, tmp_path):
     monkeypatch.setattr(export, "REFERENCE", small)
     cli.passes(f"ledger verify {small}")
     assert export.SOURCES.read_text().splitlines() == [keys.sources_of_hardware()]
-    assert not Reference(small).rows()[0].stale
+    assert not row_of(small).stale
     content = MONT.content
     monkeypatch.setattr(Point, "content", "another")
     result = cli(f"ledger verify {small}")
     assert export.SOURCES.read_text().splitlines() == [keys.sources_of_hardware(), content]
-    assert Reference(small).rows()[0].stale
+    assert row_of(small).stale
     assert result.code == 1 and "modexlab run mont --level formula --nbits 8" in result.out
 
 
@@ -198,7 +199,7 @@ def test_a_point_that_was_ended_says_so(small, tmp_path):
             assert {line.content for line in Reference(small)._lines} == {MONT.content, naive.content}
     with Ledger(tmp_path / "own.sqlite", Reference(small)) as own:
         (failure,) = own.failures()
-        assert (failure.message, failure.point) == (f"{LATE} 3,600 s", naive.as_json())
+        assert failure.message == f"{LATE} 3,600 s" and failure.point == naive.as_json()
         assert {row.subject for row in own.rows()} == {"mont"}
         own.record(naive, measure(naive))
         assert own.failures() == []
@@ -206,7 +207,7 @@ def test_a_point_that_was_ended_says_so(small, tmp_path):
 
 def test_they_are_a_space(small):
     """One command measures all of them again."""
-    assert list(Space.load(small).points()) == [MONT]
+    assert list(space.Space.load(small).points()) == [MONT]
 
 
 def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
@@ -220,8 +221,7 @@ def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
     row = next(row for row in rows if "kit" not in row.flow)
     point = Point.from_json(row.point)
     with Ledger(ledger) as own:
-        measured = replace(Reference().measurement(row.measurement), content=point.content)
-        own.record(point, measured)
+        own.record(point, replace(Reference().measurement(row.measurement), content=point.content))
     mixed, alone = (cli.passes(f"compare cores mont --nbits 32 {more}").out for more in ("", "--own"))
     product, _, operation = mixed.partition("a private operation")
     assert "\nmont+" in product and "\nmont " not in product and "\nmont " in operation

@@ -3,8 +3,7 @@
 import re
 from collections import Counter
 
-from modexlab.eval.lab import search
-from modexlab.eval.lab.explore import Work
+from modexlab.eval.lab import explore, search
 from modexlab.eval.lab.search import Exhaustive, Judged, Nsga2, Several, by_work, make_search, random_search
 from modexlab.eval.lab.space import Space
 
@@ -194,8 +193,7 @@ def test_failed_points_have_no_children():
         return Judged(None) if point.resolved["schedule"] == "ladder" else by_cost(point)
 
     one = for_two_objectives(Nsga2, 240, 3)
-    found = walk(one, fail_ladders)
-    ladders = [point.resolved["schedule"] == "ladder" for point, _ in found]
+    ladders = [point.resolved["schedule"] == "ladder" for point, _ in walk(one, fail_ladders)]
     half = len(ladders) // 2
     assert sum(ladders[half:]) < min(sum(ladders[:half]), 0.1 * half)
     states = Counter(trial.state.name for trial in one._study.trials)
@@ -252,7 +250,7 @@ def test_a_search_for_each_kind_of_work():
                 bool(work.modulus) and point.interface == "stream",
             )
             for point in points
-            for work in [Work.of(point, point.workload)]
+            for work in [explore.Work.of(point, point.workload)]
         }
         assert len(works) == 1, works
         together += [point.key for point in points]

@@ -7,7 +7,6 @@ import pickle
 import random
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs
@@ -19,7 +18,6 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space, by_operation
 from modexlab.eval.papers.expression import Expression
 from modexlab.eval.papers.published import paper
-from modexlab.fl.errors import BadInput
 
 from tests.harness import parametrize, refused
 
@@ -36,19 +34,19 @@ FIGURES = (
 
 @parametrize(
     "text, value",
-    [
-        ("nbits * 2 + 1", 65),
-        ("2 ** nbits - 1", 2**32 - 1),
-        ("nbits // 5 % 4 - 1 / 4", 1.75),
-        ("8 <= nbits < 64", True),
-        ("8 <= nbits < 16", False),
-        ("not nbits == 32 or design == 'mont'", True),
-        ("design in ('naive', 'ssmm') and 1 / 0", False),
-        ("nbits not in [8, 16]", True),
-        ("forward == true", True),
-        ("-min(nbits, 4) + max(1, abs(-2)) + ceil(log2(nbits)) + floor(1.5)", 4),
-        ("energy_nj.decrypt < 6", True),
-    ],
+    {
+        "nbits * 2 + 1": 65,
+        "2 ** nbits - 1": 2**32 - 1,
+        "nbits // 5 % 4 - 1 / 4": 1.75,
+        "8 <= nbits < 64": True,
+        "8 <= nbits < 16": False,
+        "not nbits == 32 or design == 'mont'": True,
+        "design in ('naive', 'ssmm') and 1 / 0": False,
+        "nbits not in [8, 16]": True,
+        "forward == true": True,
+        "-min(nbits, 4) + max(1, abs(-2)) + ceil(log2(nbits)) + floor(1.5)": 4,
+        "energy_nj.decrypt < 6": True,
+    }.items(),
 )
 def test_value(text, value):
     values = {"nbits": 32, "design": "mont", "forward": True, "energy_nj.decrypt": 5.5}
@@ -75,23 +73,23 @@ def test_names():
 
 @parametrize(
     "text, message",
-    [
-        ("nbits <", 'expression "nbits <": invalid syntax'),
-        ("", 'expression ""'),
-        ("__import__('os').system('true')", "is not possible here"),
-        ("eval('1')", "unknown function in the expression"),
-        ("mx(1, 2)", "did you mean 'max'"),
-        ("(lambda: 1)()", "is not possible here"),
-        ("[each for each in (1, 2)]", "is not possible here"),
-        ("nbits.real.imag", "is not possible here"),
-        ("f'{nbits}'", "is not possible here"),
-        ("min(*nbits)", "is not possible here"),
-        ("None", "None is not possible here"),
-        ("nbits & 1", "is not possible here"),
-        ("x := 3", "invalid syntax"),
-        ("1" * 600, "expression of 600 characters"),
-        ("(" * 300 + "1" + ")" * 300, "expression of 601 characters"),
-    ],
+    {
+        "nbits <": 'expression "nbits <": invalid syntax',
+        "": 'expression ""',
+        "__import__('os').system('true')": "is not possible here",
+        "eval('1')": "unknown function in the expression",
+        "mx(1, 2)": "did you mean 'max'",
+        "(lambda: 1)()": "is not possible here",
+        "[each for each in (1, 2)]": "is not possible here",
+        "nbits.real.imag": "is not possible here",
+        "f'{nbits}'": "is not possible here",
+        "min(*nbits)": "is not possible here",
+        "None": "None is not possible here",
+        "nbits & 1": "is not possible here",
+        "x := 3": "invalid syntax",
+        "1" * 600: "expression of 600 characters",
+        "(" * 300 + "1" + ")" * 300: "expression of 601 characters",
+    }.items(),
 )
 def test_refused_expressions(text, message):
     with refused(re.escape(message)):
@@ -141,11 +139,18 @@ def points(text):
 
 
 def test_a_part_is_a_product():
-    found = points(
-        '[[part]]\ndesigns = ["mont", "naive"]\nnbits = {from = 16, to = 64, factor = 2}\n'
-        'workloads = ["encrypt", "decrypt"]\nstages = ["formula", "flow"]\n'
-        "[part.set]\nnstages = [1, 2]\nsteps_per_stage = [8]\n[part.flow]\nclock_period = [2, 3.0]\n"
-    )
+    found = points("""
+[[part]]
+designs = ["mont", "naive"]
+nbits = {from = 16, to = 64, factor = 2}
+workloads = ["encrypt", "decrypt"]
+stages = ["formula", "flow"]
+[part.set]
+nstages = [1, 2]
+steps_per_stage = [8]
+[part.flow]
+clock_period = [2, 3.0]
+""")
     by_hand = {
         Point(name, nbits, settings, workload=workload, stage=stage, flow=flow)
         for name, stages in (("mont", [1, 2]), ("naive", [None]))
@@ -161,22 +166,26 @@ def test_a_part_is_a_product():
 
 def test_points_come_one_at_a_time():
     """A space that does not fit into memory."""
-    huge = Space.parse(
-        '[[part]]\ndesigns = "all"\nnbits = {from = 8, to = 4096}\n'
-        "[part.set]\nmodulus = {from = 3, to = 99999, step = 2}\ndigit_nbits = {from = 4, to = 32}\n"
-    )
+    huge = Space.parse("""
+[[part]]
+designs = "all"
+nbits = {from = 8, to = 4096}
+[part.set]
+modulus = {from = 3, to = 99999, step = 2}
+digit_nbits = {from = 4, to = 32}
+""")
     assert huge.size() > 10**9
     assert len(list(itertools.islice(huge.points(), 5))) == 5
 
 
 def test_what_stands_twice_is_measured_once():
-    again = PART + "[part.set]\nnstages = [1]\n"  # the default value
+    again = f"{PART}[part.set]\nnstages = [1]\n"  # the default value
     assert points(PART + again) == points(PART) == [Point("mont", 32)]
     assert Space.parse(PART + again).size() == 2
 
 
 def test_impossible_points_are_counted():
-    some = Space.parse(PART + "[part.set]\nnstages = [1, 3, 4]\nsteps_per_stage = [8]\n")
+    some = Space.parse(f"{PART}[part.set]\nnstages = [1, 3, 4]\nsteps_per_stage = [8]\n")
     assert [dict(point.settings).get("nstages", 1) for point in some.points()] == [1, 4]
     ((what, why),) = some.impossible
     assert "nstages=3" in what and "does not divide" in why
@@ -239,11 +248,15 @@ def test_ranges():
 
 
 def test_constraints_before_measuring():
-    some = Space.parse(
-        'constraints = ["nstages * steps_per_stage <= 16", "design != \'ssmm\' or nbits < 32"]\n'
-        '[[part]]\ndesigns = ["mont", "ssmm", "naive"]\nnbits = [16, 32]\nstages = ["formula"]\n'
-        "[part.set]\nnstages = [1, 2, 4]\n"
-    )
+    some = Space.parse("""
+constraints = ["nstages * steps_per_stage <= 16", "design != 'ssmm' or nbits < 32"]
+[[part]]
+designs = ["mont", "ssmm", "naive"]
+nbits = [16, 32]
+stages = ["formula"]
+[part.set]
+nstages = [1, 2, 4]
+""")
     found = [(point.subject, point.nbits, point.resolved.get("nstages")) for point in some.points()]
     assert found == [
         ("mont", 16, 1), ("mont", 16, 2), ("mont", 32, 1), ("mont", 32, 2),
@@ -266,14 +279,13 @@ def test_constraints_on_figures():
 
 
 def test_contradicting_constraints():
-    some = Space.parse('constraints = ["nbits > 32", "nbits < 32"]\n' + PART)
-    message = 'the space is empty: of 1 points, constraint "nbits > 32" leaves out 1'
-    with refused(message):
+    some = Space.parse(f'constraints = ["nbits > 32", "nbits < 32"]\n{PART}')
+    with refused('the space is empty: of 1 points, constraint "nbits > 32" leaves out 1'):
         list(some.points())
 
 
 def test_nothing_but_impossible_points():
-    some = Space.parse(PART + "[part.set]\nnstages = [3, 5]\n")
+    some = Space.parse(f"{PART}[part.set]\nnstages = [3, 5]\n")
     with refused(r"of 2 points, 2 are impossible, as mont, .*nstages = 3 does not divide"):
         list(some.points())
 
@@ -311,7 +323,7 @@ def test_sampling_reaches_all_points_and_no_others():
 
 
 def test_sampling_refuses_what_constraints_refuse():
-    some = Space.parse('constraints = ["nbits < 32"]\n' + PART)
+    some = Space.parse(f'constraints = ["nbits < 32"]\n{PART}')
     with refused('the constraint "nbits < 32" refuses it'):
         some.sample(lambda _, values: values[0])
 
@@ -321,89 +333,87 @@ def test_sampling_refuses_what_constraints_refuse():
 
 @parametrize(
     "text, message",
-    [
-        ("title = ", "this is no TOML"),
-        ("", "a space without a part; add [[part]]"),
-        ("part = []", "a space without a part"),
-        ("objectves = 1\n" + PART, "unknown key 'objectves': did you mean 'objectives'"),
-        ("title = 1\n" + PART, "title: give text, not a whole number"),
-        (PART + 'desings = "all"', "unknown key of [part[0]] 'desings': did you mean 'designs'"),
-        ("[[part]]\nnbits = [32]", "part[0]: designs is missing"),
-        ('[[part]]\ndesigns = ["mont"]', "nbits is missing"),
-        ('[[part]]\ndesigns = ["mnt"]\nnbits = [32]', "unknown design 'mnt': did you mean 'mont'"),
-        ('[[part]]\ndesigns = ["proc-nave"]\nnbits = [32]', "did you mean 'proc-naive'"),
-        ("[[part]]\ndesigns = []\nnbits = [32]", "designs is empty"),
-        ("[[part]]\ndesigns = {famly = 1}\nnbits = [32]",
-         "unknown selector of designs 'famly': did you mean 'family'"),
-        ('[[part]]\ndesigns = {family = "MulRm"}\nnbits = [32]',
-         "unknown family 'MulRm': did you mean 'MulRem'"),
-        ('[[part]]\ndesigns = {family = "MulRem", paper = "004"}\nnbits = [32]',
-         "no design has family = 'MulRem'"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = []', "nbits is empty"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = ["x"]', "widths are whole numbers"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8}', "part[0].nbits: to is missing"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, stp = 2}', "did you mean 'step'"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 16, to = 8}', "the range from 16 to 8 is empty"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = 0}', "step = 0 does not go up"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, factor = 1}', "does not go up"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = 2, factor = 2}', "not both"),
-        ('part = [{designs = "mont", nbits = {to = "x", from = 8}}]',
-         "part[0].nbits.to: give a whole number or a number, not text"),
-        (PART + 'stages = ["natve"]', "unknown stage 'natve': did you mean 'native'"),
-        (PART + "stages = []", "stages is empty"),
-        (PART + 'interfaces = ["axi"]', "unknown interface 'axi'"),
-        (PART + 'workloads = ["decript"]', "unknown workload 'decript': did you mean 'decrypt'"),
-        (PART + "workloads = 3", "part[0].workloads: give text or a list, not a whole number"),
-        (PART + "[part.set]\nnstage = [1]",
-         "unknown parameter of these designs 'nstage': did you mean 'nstages'"),
-        (PART + '[part.set]\nadd_red = ["kok"]', "add_red = kok is not possible"),
-        (PART + "[part.set]\nnstages = [0]", "nstages = 0 is not possible; give 1 or more"),
-        (PART + "[part.set]\nnstages = [[1]]",
-         "give true or false, a whole number, a number or text, not a list"),
-        (PART + "set = 3", "part[0].set: give a table, not a whole number"),
-        (PART + "[part.flow]\nclock_period = [2]", "settings of the flow without such a stage"),
-        (PART + 'stages = ["flow"]\n[part.flow]\nclock_perid = [2]', "did you mean 'clock_period'"),
-        ('objectives = {area = "min"}\n' + PART, "unknown metric 'area': did you mean 'area_um2'"),
-        ('objectives = {area_um2 = "min"}\n' + PART,
-         "no stage of this space (native) measures it; add one of stages flow"),
-        ('objectives = {cycles = "less"}\n' + PART, 'give "min" or "max"'),
-        ("objectives = {}\n" + PART, "objectives = {}: give a direction"),
-        ('constraints = ["nstage < 3"]\n' + PART, "'nstage': did you mean 'nstages'"),
-        ('constraints = ["carry_save"]\n' + PART,
-         "unknown name in the expression"),  # no design of this space has this parameter
-        ('constraints = ["area_um2 <"]\n' + PART, "invalid syntax"),
-        (PART + PART + 'stages = ["x"]', "part 2: unknown stage"),
-        ('objectives = {cycles = ["min"]}\n' + PART, "give text, not a list"),
-        ('objectives = {cycles = {a = 1}}\n' + PART, "give text, not a table"),
-        ('constraints = ["cycles.decrpt < 5"]\n' + PART + 'workloads = ["decrypt"]',
-         "did you mean 'cycles.decrypt'"),
-        ('constraints = ["cycles.decrypt < 5"]\n' + PART,
-         "did you mean 'cycles.encrypt'"),  # no workload decrypts
-        ('constraints = ["energy_nj.decript < 5"]\n' + PART + 'stages = ["flow"]',
-         "did you mean 'energy_nj.decrypt'"),
-        ('constraints = ["area_um2.decrypt < 5"]\n' + PART + 'stages = ["flow"]',
-         "unknown name in the expression"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = inf}', "to: inf is no number to measure at"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = nan}', "step: nan is no number"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = [-inf]', "nbits: -inf is no number"),
-        (PART + 'stages = ["flow"]\n[part.flow]\nclock_period = [nan]', "clock_period: nan is no number"),
-        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}}}',
-         "goes further than numbers"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 999999999999}', "give at most 100000"),
-        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, step = 0.5}}',
-         "goes further than numbers"),
-        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, factor = 1.5}}',
-         "goes further than numbers"),
-        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = -1e308, to = 1e308}', "goes further than numbers"),
-        (f"title = {'9' * 5000}\n" + PART, "a number with thousands of digits"),
-        (f'[[part]]\ndesigns = ["mont"]\nnbits = [0x{"f" * 5000}]', "is too long; give at most 5000 bits"),
-        (f"x = {'[' * 5000}", "lists in lists"),
-    ],
+    {
+        "title = ": "this is no TOML",
+        "": "a space without a part; add [[part]]",
+        "part = []": "a space without a part",
+        f"objectves = 1\n{PART}": "unknown key 'objectves': did you mean 'objectives'",
+        f"title = 1\n{PART}": "title: give text, not a whole number",
+        f'{PART}desings = "all"': "unknown key of [part[0]] 'desings': did you mean 'designs'",
+        "[[part]]\nnbits = [32]": "part[0]: designs is missing",
+        '[[part]]\ndesigns = ["mont"]': "nbits is missing",
+        '[[part]]\ndesigns = ["mnt"]\nnbits = [32]': "unknown design 'mnt': did you mean 'mont'",
+        '[[part]]\ndesigns = ["proc-nave"]\nnbits = [32]': "did you mean 'proc-naive'",
+        "[[part]]\ndesigns = []\nnbits = [32]": "designs is empty",
+        "[[part]]\ndesigns = {famly = 1}\nnbits = [32]":
+         "unknown selector of designs 'famly': did you mean 'family'",
+        '[[part]]\ndesigns = {family = "MulRm"}\nnbits = [32]':
+         "unknown family 'MulRm': did you mean 'MulRem'",
+        '[[part]]\ndesigns = {family = "MulRem", paper = "004"}\nnbits = [32]':
+         "no design has family = 'MulRem'",
+        '[[part]]\ndesigns = ["mont"]\nnbits = []': "nbits is empty",
+        '[[part]]\ndesigns = ["mont"]\nnbits = ["x"]': "widths are whole numbers",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8}': "part[0].nbits: to is missing",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, stp = 2}': "did you mean 'step'",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 16, to = 8}': "the range from 16 to 8 is empty",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = 0}': "step = 0 does not go up",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, factor = 1}': "does not go up",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = 2, factor = 2}': "not both",
+        'part = [{designs = "mont", nbits = {to = "x", from = 8}}]':
+         "part[0].nbits.to: give a whole number or a number, not text",
+        f'{PART}stages = ["natve"]': "unknown stage 'natve': did you mean 'native'",
+        f"{PART}stages = []": "stages is empty",
+        f'{PART}interfaces = ["axi"]': "unknown interface 'axi'",
+        f'{PART}workloads = ["decript"]': "unknown workload 'decript': did you mean 'decrypt'",
+        f"{PART}workloads = 3": "part[0].workloads: give text or a list, not a whole number",
+        f"{PART}[part.set]\nnstage = [1]":
+         "unknown parameter of these designs 'nstage': did you mean 'nstages'",
+        f'{PART}[part.set]\nadd_red = ["kok"]': "add_red = kok is not possible",
+        f"{PART}[part.set]\nnstages = [0]": "nstages = 0 is not possible; give 1 or more",
+        f"{PART}[part.set]\nnstages = [[1]]":
+         "give true or false, a whole number, a number or text, not a list",
+        f"{PART}set = 3": "part[0].set: give a table, not a whole number",
+        f"{PART}[part.flow]\nclock_period = [2]": "settings of the flow without such a stage",
+        f'{PART}stages = ["flow"]\n[part.flow]\nclock_perid = [2]': "did you mean 'clock_period'",
+        'objectives = {area = "min"}\n' + PART: "unknown metric 'area': did you mean 'area_um2'",
+        'objectives = {area_um2 = "min"}\n' + PART:
+         "no stage of this space (native) measures it; add one of stages flow",
+        'objectives = {cycles = "less"}\n' + PART: 'give "min" or "max"',
+        "objectives = {}\n" + PART: "objectives = {}: give a direction",
+        f'constraints = ["nstage < 3"]\n{PART}': "'nstage': did you mean 'nstages'",
+        f'constraints = ["carry_save"]\n{PART}':
+         "unknown name in the expression",  # no design of this space has this parameter
+        f'constraints = ["area_um2 <"]\n{PART}': "invalid syntax",
+        f'{PART}{PART}stages = ["x"]': "part 2: unknown stage",
+        'objectives = {cycles = ["min"]}\n' + PART: "give text, not a list",
+        'objectives = {cycles = {a = 1}}\n' + PART: "give text, not a table",
+        f'constraints = ["cycles.decrpt < 5"]\n{PART}workloads = ["decrypt"]':
+         "did you mean 'cycles.decrypt'",
+        f'constraints = ["cycles.decrypt < 5"]\n{PART}':
+         "did you mean 'cycles.encrypt'",  # no workload decrypts
+        f'constraints = ["energy_nj.decript < 5"]\n{PART}stages = ["flow"]':
+         "did you mean 'energy_nj.decrypt'",
+        f'constraints = ["area_um2.decrypt < 5"]\n{PART}stages = ["flow"]':
+         "unknown name in the expression",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = inf}': "to: inf is no number to measure at",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = nan}': "step: nan is no number",
+        '[[part]]\ndesigns = ["mont"]\nnbits = [-inf]': "nbits: -inf is no number",
+        f'{PART}stages = ["flow"]\n[part.flow]\nclock_period = [nan]': "clock_period: nan is no number",
+        f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}}}': "goes further than numbers",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 999999999999}': "give at most 100000",
+        f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, step = 0.5}}':
+         "goes further than numbers",
+        f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, factor = 1.5}}':
+         "goes further than numbers",
+        '[[part]]\ndesigns = ["mont"]\nnbits = {from = -1e308, to = 1e308}': "goes further than numbers",
+        f"title = {'9' * 5000}\n" + PART: "a number with thousands of digits",
+        f'[[part]]\ndesigns = ["mont"]\nnbits = [0x{"f" * 5000}]': "is too long; give at most 5000 bits",
+        f"x = {'[' * 5000}": "lists in lists",
+    }.items(),
 )  # fmt: skip
 def test_refused_spaces(text, message):
-    with pytest.raises(BadInput) as error:
+    with refused(re.escape(message)) as error:
         Space.parse(text)
-    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -411,7 +421,7 @@ def test_files(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(f'title = "mine"\n{PART}')
     assert Space.load(path).title == "mine"
-    path.write_text(PART + "x = 1")
+    path.write_text(f"{PART}x = 1")
     with refused(r"^mine\.toml: unknown key"):
         Space.load(path)
     path.write_bytes(b"\xff\xfe")
@@ -427,7 +437,7 @@ def test_files(tmp_path):
 
 # ---- ready-made spaces
 
-READY_MADE = (
+READY_MADE = [
     "cores",
     "course",
     "kits",
@@ -439,22 +449,19 @@ READY_MADE = (
     "report",
     "silicon",
     "widths",
-)
+]
 
 
 def test_ready_made_names():
-    assert tuple(space.names()) == READY_MADE
+    assert list(space.names()) == READY_MADE
 
 
-@pytest.fixture(params=READY_MADE)
-def ready_made(request):
-    yield Space.load(request.param)
-
-
-def test_ready_made_spaces(ready_made):
+@parametrize("name", READY_MADE)
+def test_ready_made_spaces(name):
     """Every point can be made and has a command, every objective is measured at some stage, and most points
     are possible.
     """
+    ready_made = Space.load(name)
     found = list(ready_made.points())
     assert ready_made.title and ready_made.description and found
     assert len(found) + len(ready_made.impossible) + sum(ready_made.left_out.values()) <= ready_made.size()
@@ -474,8 +481,7 @@ def test_a_papers_space_has_what_its_comparison_asks_for(number, tmp_path):
 
 
 def test_the_course_has_gates_and_the_report_four_accelerators():
-    flow = [point for point in Space.load("course").points() if point.stage == "flow"]
-    assert len(flow) > 10
+    assert len([point for point in Space.load("course").points() if point.stage == "flow"]) > 10
     report = list(Space.load("report").points())
     assert len({item.subject for item in report if item.stage == "flow"}) >= 4
     assert {"proc-naive", "procxcel-mont-001"} <= {item.subject for item in report}

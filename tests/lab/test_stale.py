@@ -10,14 +10,12 @@ from dataclasses import replace
 import pytest
 from modexlab.cl import timing
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab import keys
+from modexlab.eval.lab import keys, metrics
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point
 from modexlab.flow.gates import gates
 from modexlab.flow.kit import kit
-from modexlab.rtl.sim import cache, sources
-from modexlab.rtl.sim.translation import translated
+from modexlab.rtl.sim import cache, sources, translation
 from modexlab.rtl.sim.translation.translated import Digests
 from modexlab.rtl.units import add_red
 
@@ -34,7 +32,7 @@ POINTS = {
 } | {"unit": Point("mont", 8, interface="unit", stage="flow"), "proc-naive": Point("proc-naive", 16)}
 MONT = {"mont native", "mont flow", "mont layout", "mont fpga", "unit"}
 WITH_KIT = {"mont flow", "mont layout", "naive flow", "unit"}
-MADE_UP = Measurement((figure("cycles", 1),), 1.0, {}, "", "made up")
+MADE_UP = metrics.Measurement((metrics.figure("cycles", 1),), 1.0, {}, "", "made up")
 
 
 def forget():
@@ -75,13 +73,13 @@ def test_new_designs_and_comments_leave_all_rows_valid(stale, monkeypatch):
     monkeypatch.setattr(catalogue, "DESIGNS", (*catalogue.DESIGNS, another))
     edit(
         monkeypatch,
-        *(
-            "cl/timing.py",
-            "cl/mont_mul_rem.py",
-            "eval/designs/catalogue.py",
-            "eval/designs/verilog/machine.py",
-        ),
-        *("eval/designs/verilog_header.py", "rtl/units/add_red.py", "rtl/sim/translation/names.py"),
+        "cl/timing.py",
+        "cl/mont_mul_rem.py",
+        "eval/designs/catalogue.py",
+        "eval/designs/verilog/machine.py",
+        "eval/designs/verilog_header.py",
+        "rtl/units/add_red.py",
+        "rtl/sim/translation/names.py",
     )
     assert stale() == set()
 
@@ -97,14 +95,16 @@ def test_formulas_make_the_rows_of_their_stage_stale(stale, monkeypatch):
     assert stale() == {"mont formula", "mont cl", "mont flow", "mont layout", "unit"}
 
 
-def test_a_step_makes_rows_of_the_flow_stale(stale, monkeypatch):
-    edit(monkeypatch, "flow/synth/synthesis.py")
-    assert stale() == WITH_KIT | {"mont fpga"}
-
-
-def test_the_simulator_makes_rows_of_simulation_stale(stale, monkeypatch):
-    edit(monkeypatch, "eval/designs/session.py")
-    assert stale() == {"mont cl", "mont native", "naive cl", "naive native", "proc-naive"}
+@parametrize(
+    "path, names",
+    {
+        "flow/synth/synthesis.py": WITH_KIT | {"mont fpga"},
+        "eval/designs/session.py": {"mont cl", "mont native", "naive cl", "naive native", "proc-naive"},
+    }.items(),
+)
+def test_a_step_and_the_simulator_make_rows_of_their_stages_stale(stale, monkeypatch, path, names):
+    edit(monkeypatch, path)
+    assert stale() == names
 
 
 def test_the_kit_makes_rows_of_netlists_stale(stale, monkeypatch):
@@ -162,7 +162,7 @@ def test_digests_come_from_the_cache(tmp_path, monkeypatch):
     chip = Point("serial", 8, stage="flow").chip()
     made = chip.digests()
     assert made == Digests.of(chip.verilog())
-    monkeypatch.setattr(translated.Digests, "of", None)
+    monkeypatch.setattr(translation.translated.Digests, "of", None)
     assert chip.digests() == made
     (entry,) = tmp_path.glob("digests-*")
     entry.write_bytes(entry.read_bytes()[:-1])

@@ -65,8 +65,7 @@ def counted(cycles, operation, tests="result of the RTL (native) checked against
 
 def simulated(subject, nbits, cycles, operation="encrypt", stage="native", settings=()):
     """A point of simulation or by formula, with its measurement."""
-    point = Point(subject, nbits, settings, workload=operation, stage=stage)
-    return point, counted(cycles, operation)
+    return Point(subject, nbits, settings, workload=operation, stage=stage), counted(cycles, operation)
 
 
 def implemented(area, slack=0.1, energies=(1.0, 2.0), cycles=(77, 129), clock=3.0, **more):

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from modexlab.eval.report import html, tables
-from modexlab.eval.report.html import page
 from modexlab.eval.report.markdown import of_table as in_markdown
 from modexlab.eval.report.sections import Content
 from modexlab.eval.report.text import of_table as in_text
@@ -26,28 +25,27 @@ def without_libraries(monkeypatch):
 
 
 def test_a_new_column_is_one_line(tmp_path, monkeypatch):
-    column = eval(LINE_OF_A_USER, vars(tables))
-    monkeypatch.setattr(tables, "DESIGNS", (*tables.DESIGNS, column))
+    monkeypatch.setattr(tables, "DESIGNS", (*tables.DESIGNS, eval(LINE_OF_A_USER, vars(tables))))
     content = Content(write(tmp_path / "ledger.sqlite"), pictures=False)
     table = content.tables["designs"]
-    made = next(line for line in table.lines if line.cells[0].text == "mont" and line.cells[-1].value)
-    entry = next(item for item in content.entries if item.measurement == made.cells[-1].measurement)
-    assert made.cells[-1].value == entry.value("power_mw")
+    cells = (line.cells for line in table.lines)
+    power = next(cell for design, *_, cell in cells if design.text == "mont" and cell.value)
+    entry = next(item for item in content.entries if item.measurement == power.measurement)
+    assert power.value == entry.value("power_mw")
     assert table.columns[-1].head == "Power"
-    for rendered in (in_text(table), in_markdown(table), page(content)):
+    for rendered in (in_text(table), in_markdown(table), html.page(content)):
         assert re.search(r"Power\W.*mW", rendered)
-        assert made.cells[-1].text in rendered
+        assert power.text in rendered
 
 
 @pytest.mark.parametrize("name", ["BEST", "DESIGNS", "CRITICAL", "LEAKS", "MARKED", "FAILED"])
 def test_every_table_takes_one_more(name, tmp_path, monkeypatch):
     more = tables.Column("One more", lambda _: "of one's own")
     monkeypatch.setattr(tables, name, (*getattr(tables, name), more))
-    made = page(Content(write(tmp_path / "ledger.sqlite"), pictures=False))
+    made = html.page(Content(write(tmp_path / "ledger.sqlite"), pictures=False))
     assert "One more" in made and "of one" in made
 
 
 def test_heads_and_cells_are_as_many(tmp_path):
-    content = Content(write(tmp_path / "ledger.sqlite"), pictures=False)
-    for table in content.tables.values():
+    for table in Content(write(tmp_path / "ledger.sqlite"), pictures=False).tables.values():
         assert all(len(line.cells) == len(table.columns) for line in table.lines), table.name

@@ -2,14 +2,11 @@
 Debian's package `chromium`.
 """
 
-from __future__ import annotations
-
+import itertools
 import json
 import shlex
 import shutil
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.lab import pareto
@@ -23,8 +20,12 @@ from .examples import HOSTILE, MANY_CYCLES, write, write_many
 DATA = "all => all.map(each => each.__data__.datum)"  # the data of the marks
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run"),
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
 ]
 WIDE, NARROW = {"width": 1360, "height": 900}, {"width": 400, "height": 800}
 SECONDS = 60_000  # milliseconds; long, because the machine may be busy
@@ -36,13 +37,18 @@ pytestmark = [
 ]
 
 
-@dataclass
 class Opened:
-    """An open page, with the errors in its console and its network requests."""
+    """The page in a new window without stored settings; errors in its console, and its network requests."""
 
-    page: Any
-    errors: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
+    def __init__(self, browser, path, **options):
+        page = browser.new_context(**{"viewport": WIDE, "color_scheme": "light", **options}).new_page()
+        self.page, self.errors, self.requests = page, [], []
+        page.set_default_timeout(SECONDS)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready]")
 
     def draw(self):
         """Draw all charts, including those far below the window."""
@@ -50,10 +56,11 @@ class Opened:
 
     def points(self, chart):
         """The number of records that a chart shows."""
-        return int(self.page.locator(f"#chart-{chart}").get_attribute("data-points"))
+        return int(self.find(f"#chart-{chart}").get_attribute("data-points"))
 
-    def wait_for_points(self, chart, count):
-        self.page.wait_for_selector(f"#chart-{chart}[data-points='{count}']", timeout=SECONDS)
+    def wait_for_points(self, count):
+        """Wait until the chart of area and time shows this number of points."""
+        self.page.wait_for_selector(f"#chart-area-time[data-points='{count}']")
 
     def choose(self, name, value):
         self.page.click(f".chip[data-filter={name}][data-value='{value}']")
@@ -94,22 +101,9 @@ def path(content):
     return path
 
 
-def opened(browser, path, **options):
-    """Open the page in a new window without stored settings."""
-    context = browser.new_context(**{"viewport": WIDE, "color_scheme": "light", **options})
-    result = Opened(context.new_page())
-    result.page.set_default_timeout(SECONDS)
-    result.page.on("pageerror", lambda error: result.errors.append(str(error)))
-    result.page.on("console", lambda said: result.errors.append(said.text) if said.type == "error" else None)
-    result.page.on("request", lambda request: result.requests.append(request.url))
-    result.page.goto(path.as_uri())
-    result.page.wait_for_selector("html[data-ready]")
-    return result
-
-
 @pytest.fixture
 def report(browser, path):
-    result = opened(browser, path)
+    result = Opened(browser, path)
     yield result
     result.close()
 
@@ -142,8 +136,7 @@ def test_opens_without_network(drawn, path, content):
         box = drawn.find(f"#chart-{name} svg").bounding_box()
         assert box["width"] > 200 and box["height"] > 50, name
     assert drawn.points("area-time") == len(first_points(content))
-    shown = drawn.find("section:visible").count()
-    assert shown == len(drawn.page.query_selector_all("nav.contents a"))
+    assert drawn.find("section:visible").count() == len(drawn.page.query_selector_all("nav.contents a"))
 
 
 def test_filters_change_points_and_tables(drawn, content):
@@ -151,12 +144,10 @@ def test_filters_change_points_and_tables(drawn, content):
     own = first_points(content, family="MontMulRem")
     assert 0 < len(own) < len(before)
     drawn.choose("family", "MontMulRem")
-    drawn.wait_for_points("area-time", len(own))
-    marks = drawn.marks("area-time", "symbol").count()
-    assert marks == len(own)
+    drawn.wait_for_points(len(own))
+    assert drawn.marks("area-time", "symbol").count() == len(own)
     visible = drawn.find("#table-designs tbody tr:visible")
-    families = {row.get_attribute("data-family") for row in visible.all()}
-    assert families == {"MontMulRem"}
+    assert {row.get_attribute("data-family") for row in visible.all()} == {"MontMulRem"}
     drawn.choose("operation", "decrypt")  # operations exclude each other
     pressed = drawn.texts(".chip[data-filter=operation][aria-pressed=true]")
     assert pressed == ["decrypt"]
@@ -167,11 +158,11 @@ def test_filters_change_points_and_tables(drawn, content):
     with_layout = [
         record
         for record in content.data["points"]
-        if (record["family"], record["operation"]) == ("MontMulRem", "decrypt") and record.get("area_um2")
+        if record["family"] == "MontMulRem" and record["operation"] == "decrypt" and record.get("area_um2")
     ]
-    drawn.wait_for_points("area-time", len(with_layout))
+    drawn.wait_for_points(len(with_layout))
     drawn.page.click("#first")
-    drawn.wait_for_points("area-time", len(before))
+    drawn.wait_for_points(len(before))
     drawn.choose("metric", "energy_nj")
     heads = drawn.texts("#figures-table thead th:visible")
     assert heads[-1].startswith("Energy without glitches")
@@ -215,7 +206,7 @@ def test_the_line_is_the_pareto_front(report, content):
     assert len(wanted) < sum(map(len, fronts)), "one design is on a front at two clocks"
     report.draw()
     report.choose("interface", "system")
-    report.wait_for_points("area-time", len(shown_points))
+    report.wait_for_points(len(shown_points))
     texts = report.marks("area-time", "text")
     data = [item for item in texts.evaluate_all(DATA) if item["kind"] != "published"]
     shown = [item["label"] for item in data if item["before"] is None or item["area_um2"] < item["before"]]
@@ -230,15 +221,14 @@ def test_names_do_not_lie_over_each_other(drawn):
         texts = drawn.marks(chart, "text")
         boxes = [item.bounding_box() for item in texts.all() if item.get_attribute("opacity") != "0"]
         assert len(boxes) > 5
-        for number, one in enumerate(boxes):
-            for other in boxes[:number]:
-                apart = (
-                    one["x"] + one["width"] <= other["x"] + 1
-                    or other["x"] + other["width"] <= one["x"] + 1
-                    or one["y"] + one["height"] <= other["y"] + 3
-                    or other["y"] + other["height"] <= one["y"] + 3
-                )
-                assert apart, (chart, one, other)
+        for one, other in itertools.combinations(boxes, 2):
+            apart = (
+                one["x"] + one["width"] <= other["x"] + 1
+                or other["x"] + other["width"] <= one["x"] + 1
+                or one["y"] + one["height"] <= other["y"] + 3
+                or other["y"] + other["height"] <= one["y"] + 3
+            )
+            assert apart, (chart, one, other)
 
 
 def test_the_legend_has_those_that_are_drawn(report, content):
@@ -248,11 +238,10 @@ def test_the_legend_has_those_that_are_drawn(report, content):
         return report.find("#chart-area-time .role-legend-label text").all_text_contents()
 
     report.draw()
-    families = {point["family"] for point in first_points(content)}
-    assert set(legend()) == families < set(content.families)
+    assert set(legend()) == {point["family"] for point in first_points(content)} < set(content.families)
     own = first_points(content, family="MontMulRem")
     report.choose("family", "MontMulRem")
-    report.wait_for_points("area-time", len(own))
+    report.wait_for_points(len(own))
     assert legend() == ["MontMulRem"]
 
 
@@ -265,8 +254,7 @@ def test_numbers_of_axes_are_read_at_once(drawn):
 
 def test_axes_can_be_chosen(drawn):
     drawn.page.select_option("#chart-area-time [name=y]", "energy_nj")
-    title = drawn.find("#chart-area-time .role-axis-title text", has_text="Energy without glitches (nJ)")
-    title.wait_for()
+    drawn.find("#chart-area-time .role-axis-title text", has_text="Energy without glitches (nJ)").wait_for()
 
 
 def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
@@ -331,8 +319,7 @@ def test_figures_of_tables_lead_to_their_rows(report, content):
     assert shlex.join(entry.first.command) in drawer.inner_text()
     assert drawer.locator("tr.chosen").count() == 1
     drawer.locator(".close").click()
-    published = report.find("#table-paper-001 tbody tr:visible .fig[data-p]").first
-    published.click()
+    report.find("#table-paper-001 tbody tr:visible .fig[data-p]").first.click()
     assert "paper 001, section 5.1, Table 1" in drawer.inner_text()
     report.page.evaluate(f"location.hash = 'row-{row}'")
     report.page.wait_for_function(f"document.querySelector('#drawer').innerText.includes('reproduce {row}')")
@@ -344,10 +331,10 @@ def test_tables_are_sorted_by_numbers(report):
         return [float(cell.replace(",", "")) for cell in cells if cell != "-"]
 
     head = report.find("#table-designs thead th:nth-child(4) button")
-    head.dispatch_event("click")  # not by mouse: charts that are still being drawn move the table
-    assert column("#table-designs", 4) == sorted(column("#table-designs", 4))
-    head.dispatch_event("click")
-    assert column("#table-designs", 4) == sorted(column("#table-designs", 4), reverse=True)
+    for falling in (False, True):
+        head.dispatch_event("click")  # not by mouse: charts that are still being drawn move the table
+        numbers = column("#table-designs", 4)
+        assert numbers == sorted(numbers, reverse=falling)
     report.find("#figures-table thead th:nth-child(6) button").dispatch_event("click")
     assert column("#figures-table", 6) == sorted(column("#figures-table", 6))
 
@@ -371,29 +358,30 @@ def background(report):
 
 
 def test_light_dark_and_paper(browser, path):
-    report = opened(browser, path, color_scheme="dark")
+    report = Opened(browser, path, color_scheme="dark")
+    page = report.page
     report.draw()
     ink = "getComputedStyle(document.querySelector('#chart-area-time .role-axis-label text')).fill"
-    dark, dark_ink = background(report), report.page.evaluate(ink)
-    report.page.click("#theme")  # light
-    assert report.page.inner_text("#theme") == "Theme: light"
+    dark, dark_ink = background(report), page.evaluate(ink)
+    page.click("#theme")  # light
+    assert page.inner_text("#theme") == "Theme: light"
     assert background(report) == "rgb(255, 255, 255)" != dark
-    report.page.wait_for_function(f"{ink} !== '{dark_ink}'")  # charts are drawn again
-    report.page.reload()  # remembered
-    report.page.wait_for_selector("html[data-ready]")
+    page.wait_for_function(f"{ink} !== '{dark_ink}'")  # charts are drawn again
+    page.reload()  # remembered
+    page.wait_for_selector("html[data-ready]")
     assert background(report) == "rgb(255, 255, 255)"
-    report.page.click("#theme")
+    page.click("#theme")
     assert background(report) == dark
-    report.page.emulate_media(media="print")
+    page.emulate_media(media="print")
     assert background(report) == "rgb(255, 255, 255)"
     for hidden in (".filters", "nav.contents", "#theme"):
         assert not report.find(hidden).is_visible()
-    assert "bits: 32; operation: encrypt; interface: machine alone" in report.page.inner_text("#filtered")
+    assert "bits: 32; operation: encrypt; interface: machine alone" in page.inner_text("#filtered")
     # the head is repeated on each page of a long table, but Chromium does not repeat buttons
     head = report.find("#table-designs thead th button").first
     assert head.evaluate("each => getComputedStyle(each).display") == "contents"
     report.draw()
-    printed = report.page.pdf(format="A4", print_background=True)
+    printed = page.pdf(format="A4", print_background=True)
     assert printed.startswith(b"%PDF-") and len(printed) > 50_000
     report.close()
 
@@ -407,7 +395,7 @@ def test_no_table_is_cut_off(report):
 
 
 def test_a_narrow_window(browser, path):
-    report = opened(browser, path, viewport=NARROW)
+    report = Opened(browser, path, viewport=NARROW)
     report.draw()
     assert report.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     rows = report.find("#table-paper-001 tbody tr:not(.group):visible").all()
