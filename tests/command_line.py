@@ -5,8 +5,10 @@ import re
 import shlex
 from dataclasses import dataclass
 
-import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from modexlab.eval.cli.main import main
+
+from tests.harness import parametrize
 
 ENCRYPT = "--base 1119317562 --exp 65537 --mod 2603398711"
 DECRYPT = "--base 1460365373 --exp 977851481 --mod 2603398711"
@@ -36,11 +38,20 @@ class Cli:
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 
-    def passes(self, *argv):
+    def passes(self, *argv, code=0):
         """The result of a command that succeeds."""
         result = self(*argv)
-        assert result.code == 0, result
+        assert result.code == code, result
         return result
+
+    def finds(self, *argv):
+        """The result of a command that finds something wrong."""
+        return self.passes(*argv, code=1)
+
+    def of_page(self, command):
+        """The result of a command of a page; a comment behind it has another exit code than 0."""
+        expected = re.search(r"# exit code (\d)", command)
+        return self.passes(command.partition(" #")[0], code=int(expected[1]) if expected else 0)
 
     def json(self, command):
         """The report of a command that succeeds or finds something, with --json."""
@@ -48,13 +59,19 @@ class Cli:
 
     def fails(self, *argv):
         """The one line of a user's mistake: exit code 2, nothing on stdout, no traceback."""
-        result = self(*argv)
-        assert result.code == 2, result
+        result = self.passes(*argv, code=2)
         assert result.out == ""
         *progress, error = result.err.splitlines()
         assert error.startswith("modexlab: error: ")
         assert all(re.search(r": .*\d s", line) for line in progress), "as on a busy machine"
         return error.removeprefix("modexlab: error: ")
+
+
+def key_file(directory, key):
+    """A file with this private key."""
+    path = directory / "key.pem"
+    path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return path
 
 
 def picked(report, names):
@@ -65,7 +82,7 @@ def picked(report, names):
 def refusals(command, messages):
     """A test: the command refuses each of these arguments with a line that has these words."""
 
-    @pytest.mark.parametrize("argv, message", messages.items())
+    @parametrize("argv, message", messages.items())
     def test(cli, argv, message):
         assert message in cli.fails(f"{command} {argv}")
 

@@ -17,7 +17,7 @@ from modexlab.flow.kit import kit
 
 from tests.command_line import Cli
 from tests.design_tests import concerns
-from tests.harness import forget_content
+from tests.harness import forget_content, module_fixture
 
 # a shell's background job ignores Ctrl-C, and so would the programs that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -117,7 +117,7 @@ def library():
     return kit.find().library
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def untranslated():
     """Translate no hardware to name figures, for modules whose figures are made up.
 

@@ -1,6 +1,7 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
 import json
+import operator
 import os
 
 import pytest
@@ -16,6 +17,8 @@ from pymtl3 import DefaultPassGroup
 # the marks that most tests have
 parametrize, regress = pytest.mark.parametrize, pytest.mark.regress
 module_fixture = pytest.fixture(scope="module")
+untraced = pytest.mark.usefixtures("untraced")
+NAME = operator.attrgetter("name")  # the id of a design
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 # the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others
 FIRST = {design.family: design for design in reversed(designs())}
@@ -46,6 +49,21 @@ def one_now(cases, *now):
 def later(*cases):
     """Cases of several values that are left to `make regress`."""
     return [pytest.param(*case, marks=regress) for case in cases]
+
+
+def each_design(*now):
+    """Every design of the catalogue; `make test` runs those of `now`, or all of them."""
+    cases = [
+        pytest.param(design, id=design.name, marks=regress_if(now and design.name not in now, of=design.name))
+        for design in designs()
+    ]
+    return parametrize("design", cases)
+
+
+def case(name, *values, later=True, **settings):
+    """A machine with its settings as a case; without `later` it is in `make test`."""
+    words = [*map(str, (name, *values)), *(f"{key}={value}" for key, value in settings.items())]
+    return pytest.param(name, *values, settings, id=" ".join(words), marks=regress_if(later))
 
 
 def examples(count):
@@ -90,8 +108,7 @@ def any_stream(rtl, cl, moduli, factors, request_of, judge):
                 "stall": Stall(seed, source, sink),
             }
             run, other = (sim.run(requests, **options) for sim in (hardware, twin))
-            assert run.responses == other.responses
-            assert stamps(run) == stamps(other)
+            assert run == other
             for n, request, answer in zip(used, requests, run.responses, strict=True):
                 judge(n, request, answer)
 
@@ -153,6 +170,18 @@ def ran_alike(make, requests, **options):
     return run
 
 
+def agreed(twin, rtl, run, stages=RTL_STAGES):
+    """The run of a twin, which is that of the hardware at these stages, also with stalls.
+
+    run: component, stage and stall -> run.
+    """
+    for stall in (Stall(seed=3, source=0.3, sink=0.4), None):
+        expected = run(twin(), "python", stall)
+        for stage in stages:
+            assert run(rtl(), stage, stall) == expected, stage
+    return expected
+
+
 def delays(rows):
     """The delay columns of a table."""
     return {
@@ -212,11 +241,6 @@ def judged_mod_exps(simulation, rows, design, nbits, stall=None, **settings):
     for row, answer in zip(rows, run.responses, strict=True):
         row.judge(answer, row.golden(design, nbits, **settings), f"stage {simulation.stage}")
     return run
-
-
-def stamps(run):
-    """When each request and each answer fired."""
-    return list(zip(run.accepted, run.done, strict=True))
 
 
 def check_fl_products(rows, domain, nbits):

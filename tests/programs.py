@@ -41,12 +41,8 @@ def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits):
     )
 
 
-def conversions(domain):
-    """The ways into a domain."""
-    yield {"conversion": "double"}
-    if domain == "montgomery":
-        yield {"conversion": "square"}
-        yield {"conversion": "square", "squarings": 2}
+# the ways into any domain, and those into Montgomery's alone
+CONVERSIONS = ({"conversion": "double"}, {"conversion": "square"}, {"conversion": "square", "squarings": 2})
 
 
 def plain_recipes(nbits):
@@ -57,7 +53,8 @@ def plain_recipes(nbits):
     for domain, (name, schedule) in itertools.product(DOMAINS, SCHEDULES.items()):
         scans = (False, True) if "nbits" in schedule.options and not schedule.windows else (False,)
         windows = (0, 1, 3) if schedule.windows else (0,)
-        for how, full_scan, window in itertools.product(conversions(domain), scans, windows):
+        ways = CONVERSIONS if domain == "montgomery" else CONVERSIONS[:1]
+        for how, full_scan, window in itertools.product(ways, scans, windows):
             found.append(Recipe(nbits, domain, name, full_scan=full_scan, window=window, **how))
     return found
 
@@ -72,23 +69,18 @@ def label(recipe):
     return " ".join([*words, *(name for name in flags if getattr(recipe, name))])
 
 
-def arithmetic_of(recipe):
-    """Return the arithmetic of a recipe's machine."""
-    return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
-
-
 def computed(recipe, program, fields):
     """By the oracle, with the status that a machine refuses such a request with."""
     status = operand_status(
         fields["base"], fields["mod"], odd_only=recipe.montgomery, reduced_only=recipe.domain != "identity"
     )
-    return run(program, fields, arithmetic_of(recipe), status)
+    arithmetic = Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
+    return run(program, fields, arithmetic, status)
 
 
 def numbers(key):
     """All numbers of a private key."""
     crt = key.crt()
-    assert key.d is not None
     return {"n": key.n, "d": key.d, "e": key.e, "phi": (crt.p - 1) * (crt.q - 1), **crt._asdict()}
 
 
@@ -102,18 +94,15 @@ def private_fields(program, key, message, rng):
     crt = any(name == "p" for name, _ in program.fields)
     drawn = {"base": message, "exp": key["e"] if crt else key["d"], "mod": key["n"]}
     for name, nbits in program.fields:
-        if name == "x":
-            drawn[name] = coprime(key["n"], rng)
-        elif name in ("k", "kp", "kq"):
+        if name in ("k", "kp", "kq"):
             drawn[name] = rng.choice((0, (1 << nbits) - 1, rng.getrandbits(nbits), rng.getrandbits(nbits)))
         else:
-            drawn[name] = key[name]
+            drawn[name] = coprime(key["n"], rng) if name == "x" else key[name]
     return drawn
 
 
 def messages(key, rng):
     """Corners, a multiple of a prime, and one that is drawn."""
-    assert key.p is not None
     return [0, 1, key.n - 1, key.p, rng.randrange(key.n)]
 
 
@@ -134,24 +123,22 @@ def operations(machine, count):
     """Operations with several keys, and between them requests that are refused."""
     rng = random.Random(0)
     found = []
-    design, names = machine.design, machine.programmed.names
     for at in range(count):
         key = seeded_key(machine.nbits, at + 1, machine.programmed.e_nbits)
-        assert key.d is not None
         held = machine.with_key(key, rng.randrange)
         message = rng.choice(messages(key, rng))
         request = held.carried(message, key.d, key.n)
-        fields = dict(zip(names, request, strict=True))
         found.append(Operation(f"key {at}", request, key, (Status.OK, pow(message, key.d, key.n))))
         wrong = ({"mod": 0}, {"mod": key.n - 1, "base": 1}, {"base": key.n})[at % 3]
-        refused = tuple({**fields, **wrong}.values())
+        refused = changed(machine, request, **wrong)
+        design = machine.design
         status = operand_status(
             refused[0], refused[2], odd_only=design.odd_only, reduced_only=design.reduced_only
         )
         if status is not Status.OK:
             found.append(Operation(f"refused {at}", refused, None, (status, 0)))
-        if "p" in names:
-            even = tuple({**fields, "p": 4}.values())
+        if "p" in machine.programmed.names:
+            even = changed(machine, request, p=4)
             found.append(Operation(f"even prime {at}", even, None, (Status.BAD_KEY, 0)))
     return found
 
@@ -159,3 +146,8 @@ def operations(machine, count):
 def machine_of(name, nbits, **settings):
     """A machine of the catalogue."""
     return find(name).at(nbits, **settings)
+
+
+def changed(machine, request, **numbers):
+    """The request with other numbers in these fields."""
+    return tuple((machine.programmed.named(request) | numbers).values())

@@ -5,9 +5,9 @@ import collections
 import functools
 import re
 
-import pytest
 from modexlab.rtl.sim import sources
 
+from tests.harness import parametrize
 from tests.paths import ROOT
 
 # what a room may import from; cl takes port types and plans from rtl, whose twin it is
@@ -99,7 +99,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
 
 
-in_every = functools.partial(pytest.mark.parametrize, "file", ids=lambda file: str(file.relative_to(ROOT)))
+in_every = functools.partial(parametrize, "file", ids=lambda file: str(file.relative_to(ROOT)))
 
 
 def room_of(file):
@@ -179,7 +179,7 @@ def test_arrows_run_upward(file):
     assert imported_rooms(file) <= BELOW[room_of(file)]
 
 
-@pytest.mark.parametrize("room", INSIDE)
+@parametrize("room", INSIDE)
 def test_arrows_run_upward_inside_a_room(room):
     order = INSIDE[room]
     for file in FILES:
@@ -249,7 +249,7 @@ def inner_room(module):
     return parts[1] if len(parts) > 1 and ROOT.joinpath(*parts[:2]).is_dir() else ""
 
 
-@pytest.mark.parametrize("room", BELOW)
+@parametrize("room", BELOW)
 def test_every_room_says_what_is_in_it(room):
     for folder in {file.parent for file in (ROOT / room).rglob("*.py")}:
         if "steps" not in folder.parts and "examples" not in folder.parts:  # as a user's folder is

@@ -10,9 +10,9 @@ import sys
 import tokenize
 from pathlib import Path
 
-import pytest
 from modexlab.eval.cli.routes import GROUPS
 
+from tests.harness import parametrize
 from tests.paths import ROOT
 
 if sys.version_info >= (3, 11):
@@ -89,7 +89,7 @@ def test_commands():
     assert sum(map(len, GROUPS.values())) == LIMITS["commands"]
 
 
-@pytest.mark.parametrize("room", ["fl", "rtl", "cl", "proc", "flow", "eval", "tests"])
+@parametrize("room", ["fl", "rtl", "cl", "proc", "flow", "eval", "tests"])
 def test_style(room):
     exempt = tuple(f"{name}/" for name in LIMITS["style"]["exempt"])
     files = [file for file in tracked() if file.suffix == ".py" and file.parts[0] == room]

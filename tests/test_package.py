@@ -64,9 +64,8 @@ def test_pins_have_all_that_is_declared():
     assert core <= setup and not setup & dev and every - OURS <= setup | dev
 
 
-def test_version(capsys):
-    assert command.main(["--version"]) == 0
-    assert capsys.readouterr().out == f"modexlab {PROJECT['version']}\n"
+def test_version(cli):
+    assert cli.passes("--version").out == f"modexlab {PROJECT['version']}\n"
     assert f"version: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
 
@@ -83,10 +82,9 @@ def test_version(capsys):
         ("dask_jobqueue", "dask-jobqueue is not installed: run `pip install 'modexlab[sweep]'`"),
     ],
 )
-def test_a_missing_extra_is_named(module, remedy, monkeypatch, capsys):
+def test_a_missing_extra_is_named(module, remedy, monkeypatch, cli):
     without(module, monkeypatch)
-    assert command.main(["show", "designs"]) == 2
-    assert capsys.readouterr().err == f"modexlab: error: {remedy}\n"
+    assert cli.fails("show designs") == remedy
 
 
 def without(module, monkeypatch):

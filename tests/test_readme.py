@@ -35,6 +35,7 @@ from tests.kits.pdks import require
 from tests.paths import ROOT
 from tests.programs import machine_of
 
+pytestmark = pytest.mark.usefixtures("ledger")  # nothing has been measured before
 HOWTO = (
     *("add-column", "add-interface", "add-multiplier", "add-schedule"),
     "attack",
@@ -219,23 +220,10 @@ def table(output, first):
     return "\n".join(line.rstrip() for line in lines[start:end]) + "\n"
 
 
-def run(command, capsys):
-    """The output of a command, which exits with 0 or with the code in the comment behind it."""
-    expected = re.search(r"# exit code (\d)$", command)
-    assert main(shlex.split(command, comments=True)) == int(expected[1] if expected else 0), command
-    return capsys.readouterr().out
-
-
 def comparable(text):
     """A quotation; where another compiler makes other programs, without its numbers and widths."""
     here = subprocess.run([compiler(), "-dumpfullversion"], capture_output=True, text=True, check=True)
     return text if here.stdout.strip() == GCC else re.sub(r"[\d.]+|[ -]+", " ", text)
-
-
-@pytest.fixture(autouse=True)
-def ledger(tmp_path, monkeypatch):
-    """Nothing has been measured before, and the user's own ledger is left alone."""
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
 
 
 def quotations():
@@ -266,8 +254,8 @@ def test_verdicts():
     "command, first",
     [pytest.param(*item, marks=[regress] if item[0] in LONG else []) for item in TABLES.items()],
 )
-def test_table(command, first, capsys):
-    quoted, present = quotations()[f"modexlab {command}"], table(run(command, capsys), first)
+def test_table(command, first, cli):
+    quoted, present = quotations()[f"modexlab {command}"], table(cli.of_page(command).out, first)
     assert comparable(quoted) == comparable(present)
 
 
@@ -284,13 +272,13 @@ def later(command):
         for command in dict.fromkeys(COMMAND.findall(TEXT))
     ],
 )
-def test_commands(command, tmp_path, monkeypatch, capsys):
+def test_commands(command, tmp_path, monkeypatch, cli):
     for room in ("eval", "flow", "proc", "tests"):  # whose files the commands name
         (tmp_path / room).symlink_to(ROOT / room)
     monkeypatch.chdir(tmp_path)
     if "--shuttle" in command:
         require(monkeypatch, shuttle.KIT)
-    assert run(command, capsys)
+    assert cli.of_page(command).out
 
 
 def test_compiler_of_the_quoted_cycles_is_named():

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 from docutils import nodes
-from modexlab.eval.cli.main import main, parser_of
+from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.routes import ROUTES
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.lab.ledger.export import Reference
@@ -75,9 +75,8 @@ def test_formulas_need_no_script(conf):
         "wave": "mont --wave --nbits 8 --base 5 --exp 5 --mod 13",
     }.items(),
 )
-def test_pictures_are_those_of_the_commands(name, command, capsys):
-    assert main(["show", *command.split()]) == 0
-    assert capsys.readouterr().out == (DOCS / "pictures" / f"{name}.svg").read_text()
+def test_pictures_are_those_of_the_commands(name, command, cli):
+    assert cli.passes(f"show {command}").out == (DOCS / "pictures" / f"{name}.svg").read_text()
 
 
 def test_pictures_have_a_white_page():

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -121,8 +122,7 @@ class Load:
         if self.killed:
             process = self.sweep.start("--retry")
             out, err = process.communicate()
-            assert process.returncode == 0, (out, err)
-        assert "failed" not in out, out
+        assert process.returncode == 0 and "failed" not in out, (out, err)
 
 
 def judged(sweep, draw, again=AGAIN):
@@ -156,13 +156,9 @@ def expected(point):
 
 def failures(path):
     """Points that were ever noted as lost with their worker."""
-    connection = sqlite3.connect(path)
-    try:
-        ((count,),) = connection.execute(
-            "SELECT count(*) FROM failure WHERE message LIKE ?", (f"%{KILLED}%",)
-        ).fetchall()
-    finally:
-        connection.close()
+    asked = "SELECT count(*) FROM failure WHERE message LIKE ?"
+    with closing(sqlite3.connect(path)) as connection:
+        ((count,),) = connection.execute(asked, (f"%{KILLED}%",))
     return int(count)
 
 

@@ -18,11 +18,8 @@ from .load import AXES, Load, judged, space_of
 @parametrize("stage", list(AXES))
 def test_spaces_have_as_many_points_as_are_asked_for(stage):
     machines = Space.parse(space_of(stage, 1)).size()
-    assert [Space.parse(space_of(stage, times * machines)).size() // machines for times in (1, 2, 9)] == [
-        1,
-        2,
-        9,
-    ]
+    for times in (1, 2, 9):
+        assert Space.parse(space_of(stage, times * machines)).size() // machines == times
 
 
 @regress
@@ -39,14 +36,14 @@ def test_workers_and_sweeps_are_killed(tmp_path):
     found = judged(sweep, draw)
     assert found["points"] == found["computed_again"] == points
     assert 0 < found["failed_as_the_worker_was_killed"] <= load.killed
-    with sqlite3.connect(sweep.ledger) as connection:
-        connection.execute("UPDATE figure SET value = value + 1 WHERE id = 7")
-    with pytest.raises(AssertionError, match=r"damaged=\(7,\)"):
-        judged(sweep, draw)
-    with sqlite3.connect(sweep.ledger) as connection:
-        connection.execute("DELETE FROM measurement WHERE id = 7")
-    with pytest.raises(AssertionError, match="each point once"):
-        judged(sweep, draw)
+    for damage, message in (
+        ("UPDATE figure SET value = value + 1 WHERE id = 7", r"damaged=\(7,\)"),
+        ("DELETE FROM measurement WHERE id = 7", "each point once"),
+    ):
+        with sqlite3.connect(sweep.ledger) as connection:
+            connection.execute(damage)
+        with pytest.raises(AssertionError, match=message):
+            judged(sweep, draw)
 
 
 @regress

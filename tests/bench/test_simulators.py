@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 from modexlab.eval.errors import NoMeasurement
 
+from tests.harness import regress
+
 from . import simulators
 
 
@@ -46,7 +48,7 @@ def test_a_missed_goal_is_reported():
     assert without.split() == ["python_cycles_per_second", "7.00"]
 
 
-@pytest.mark.regress
+@regress
 def test_native_is_another_order_of_magnitude():
     """A tenth of the goal: the goals are for a machine that has nothing else to do."""
     assert simulators.bench_sim()["native_over_python"] >= 80

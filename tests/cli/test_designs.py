@@ -72,10 +72,7 @@ def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli):
     out = cli("show designs mont").out
     assert "paper          ours" in out and "published" not in out
     assert cli.json("show designs mont")[0]["published"] == {}
-    assert cli.json("show designs mont-001")[0]["published"] == {
-        "encrypt": 162,
-        "decrypt": 227,
-    }
+    assert cli.json("show designs mont-001")[0]["published"] == {"encrypt": 162, "decrypt": 227}
 
 
 def test_unknown(cli):

@@ -5,16 +5,14 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from math import prod
 
-import pytest
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from modexlab.eval.cli.main import main
 from modexlab.eval.report.drawing import BOXES, draw
 from modexlab.fl.compression.compression import make_plan
 from modexlab.fl.compression.compression_plan import CELLS
 from modexlab.fl.moduli import parse
 
-from tests.command_line import refusals
+from tests.command_line import key_file, refusals
+from tests.harness import parametrize
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -28,7 +26,7 @@ def marks(text):
     return found, [element.text or "" for element in root.iter(f"{SVG}text")]
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "spec, operation, strategy",
     [
         ("2^8-1", "multiply", "best"),
@@ -166,14 +164,7 @@ def test_multiples_json(cli):
 def test_multiples_key(cli, tmp_path):
     """For a real key there is no warning, and the search claims no proof."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
-    file = tmp_path / "key.pem"
-    file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
+    file = key_file(tmp_path, key)
     result = cli.passes(f"show --multiples --key {file}")
     assert "Warning" not in result.out
     assert "does not prove" in result.out
@@ -200,18 +191,15 @@ test_multiples_mistakes = refusals(
 )
 
 
-def test_schedule_has_a_bar_for_each_product(capsys):
+def test_schedule_has_a_bar_for_each_product(cli):
     """5 is 101 in binary: three squares, two products, the conversion and four microinstructions."""
-    assert (
-        main(["show", "mont", "--schedule", "--nbits", "8", "--base", "5", "--exp", "5", "--mod", "13"]) == 0
-    )
-    root = ElementTree.fromstring(capsys.readouterr().out)
+    shown = cli.passes("show mont --schedule --nbits 8 --base 5 --exp 5 --mod 13")
+    root = ElementTree.fromstring(shown.out)
     fills = Counter(rect.get("fill") for rect in root.iter(f"{SVG}rect"))
     assert (fills["#e8f5e9"], fills["#fff3e0"], fills["#e8eaf6"]) == (5, 1, 5)
     ends = [title.text.split(":")[0] for title in root.iter(f"{SVG}title")]
     assert ends[0].startswith("mont, 8 bits") and max(int(end.split(" to ")[1]) for end in ends[1:]) == 6
 
 
-def test_schedule_refuses_long_operations(capsys):
-    assert main(["show", "mont", "--schedule", "--nbits", "1024"]) == 2
-    assert "a chart has at most 400" in capsys.readouterr().err
+def test_schedule_refuses_long_operations(cli):
+    assert "a chart has at most 400" in cli.fails("show mont --schedule --nbits 1024")

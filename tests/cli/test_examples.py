@@ -17,7 +17,6 @@ from modexlab.fl.rsa_keys import RSAKey
 from tests.harness import module_fixture, parametrize, regress
 from tests.paths import DATA, ROOT
 
-from ..command_line import Cli
 from ..kits.pdks import require
 
 FILES = {  # file name in the examples: a small file of that kind
@@ -87,18 +86,11 @@ def measured(tmp_path_factory):
 
 
 @parametrize("example", [marked(example) for example in sorted(EXAMPLES)])
-def test_example(
-    example,
-    tmp_path,
-    measured,
-    monkeypatch,
-    capsys,
-):
+def test_example(example, tmp_path, measured, ledger, monkeypatch, cli):
     for name in ("ledger", "before", "after", "machine-a", "machine-b", "cut-off"):
         shutil.copy(measured, tmp_path / f"{name}.sqlite")
-    with Ledger(measured) as ledger:
-        ledger.export("reference", tmp_path / "reference.jsonl")
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    with Ledger(measured) as before:
+        before.export("reference", tmp_path / "reference.jsonl")
     if (kit := re.search(r"--kit ([\w-]+)( |$)", example)) and kit[1] != "all":
         require(monkeypatch, kit[1])
     if "--shuttle" in example:
@@ -116,4 +108,4 @@ def test_example(
             shutil.copytree(ROOT / "eval" / "examples" / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     found = example.startswith("modexlab attack ")  # exit code 1 if there is a leak, or a wrong result
-    assert Cli(capsys)(*arguments(example)).code in ((0, 1) if found else (0,))
+    assert cli(*arguments(example)).code in ((0, 1) if found else (0,))

@@ -1,9 +1,9 @@
 """`modexlab show papers`: the tables as printed, their errata, and every cell as JSON."""
 
-import pytest
 from modexlab.eval.papers.published import NUMBERS, figures, paper, papers
 
 from tests.command_line import picked, refusals
+from tests.harness import parametrize
 
 
 def test_list(cli):
@@ -13,7 +13,7 @@ def test_list(cli):
     assert all(paper.title in line for paper, line in zip(papers(), lines[2:], strict=False))
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@parametrize("number", NUMBERS)
 def test_every_table_is_printed(cli, number):
     """All cells of a row are printed in order, with a star at wrong ones only."""
     for table in paper(number).tables:

@@ -1,10 +1,10 @@
 """`modexlab show --program` and `modexlab show --costs`: a machine's program, and its costs."""
 
-import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.program.schedules import SCHEDULES
 
 from tests.command_line import ENCRYPT, picked, refusals
+from tests.harness import parametrize
 
 # ---- one program
 
@@ -36,8 +36,8 @@ def test_json(cli):
     assert report["params"]["verify"] is True
 
 
-@pytest.mark.parametrize("how", ["--crt", "--blind", "--verify", "--crt --blind"])
-@pytest.mark.parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct", "heap"])
+@parametrize("how", ["--crt", "--blind", "--verify", "--crt --blind"])
+@parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct", "heap"])
 def test_formula_and_words_agree(cli, design, how):
     report = cli.json(f"show --program {design} --nbits 128 {how}")
     assert report["cycles"] == report["formula"]

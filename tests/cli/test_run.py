@@ -1,7 +1,6 @@
 """`modexlab run`: results, cycles and JSON at every level, keys, traces, waveforms, and rejected options."""
 
 import pytest
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import XCEL
@@ -12,7 +11,7 @@ from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
 
-from tests.command_line import ENCRYPT, picked, refusals
+from tests.command_line import ENCRYPT, key_file, picked, refusals
 from tests.harness import FIRST, one_now, parametrize, regress, regress_if
 from tests.paths import DATA
 
@@ -22,8 +21,7 @@ TINY = "run mont --base 3 --exp 5 --mod 7"
 
 # one design per multiplier, three of them in `make test`; test_machines.py has all designs
 @parametrize(
-    "design",
-    one_now((design.name for design in FIRST.values()), "naive-001", "mont-001", "serial-003"),
+    "design", one_now((design.name for design in FIRST.values()), "naive-001", "mont-001", "serial-003")
 )
 @parametrize(
     "workload",
@@ -93,16 +91,14 @@ def test_exponent_0_and_modulus_1(cli):
 
 def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.OK, 4)], 99)])
-    result = cli(f"{TINY} --level fl --json")
-    assert result.code == 1
+    result = cli.finds(f"{TINY} --level fl --json")
     assert result.json() | {"result": 4, "golden": 5, "ok": False} == result.json()
     assert "DIFFERS" in cli(f"{TINY} --level fl").out
 
 
 def test_a_status_instead_of_a_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.EVEN_MODULUS, 0)], 1)])
-    result = cli(f"{TINY} --level fl")
-    assert result.code == 1
+    result = cli.finds(f"{TINY} --level fl")
     assert result.err.startswith("modexlab: error: the machine answered status 2: the modulus is even")
 
 
@@ -266,10 +262,4 @@ def test_corrupt_key(cli, tmp_path):
 
 def test_key_that_is_not_rsa(cli, tmp_path):
     key = ec.generate_private_key(ec.SECP256R1())
-    path = tmp_path / "ec.pem"
-    path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
-    assert "give an RSA key" in cli.fails(f"run mont --key {path} --encrypt 5")
+    assert "give an RSA key" in cli.fails(f"run mont --key {key_file(tmp_path, key)} --encrypt 5")

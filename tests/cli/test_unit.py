@@ -16,10 +16,7 @@ from tests.harness import one_now, parametrize, refused, regress
 WITHOUT = {"fold", "fold-ct", "serial-003", "serial-003-one", "serial", "systolic", "tiny", "tiny-ct"}
 
 
-@parametrize(
-    "name",
-    one_now((design.name for design in designs() if design.name not in WITHOUT), "heap"),
-)
+@parametrize("name", one_now((design.name for design in designs() if design.name not in WITHOUT), "heap"))
 def test_products_of_every_unit(name):
     """Corner cases and random factors at RTL, and the cycles of the formula; heap has several
     static ports.

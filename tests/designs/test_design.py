@@ -3,11 +3,10 @@
 import dataclasses
 
 import pytest
-from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.interfaces import XCEL
 
-from tests.harness import refused
+from tests.harness import parametrize, refused
 
 from ..command_line import ENCRYPT
 
@@ -43,18 +42,15 @@ def test_one_object(planned):
     assert machine.parameters["nstages"] == 2
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "argv",
     [
-        ["run", "mont", *ENCRYPT.split(), "--level", "fl"],
-        ["run", "mont", *ENCRYPT.split(), "--level", "cl"],
-        ["run", "--level", "formula", "mont", "--nbits", "64", "--workload", "decrypt"],
-        ["verilog", "mont", "--nbits", "8"],
+        *(f"run mont {ENCRYPT} --level fl", f"run mont {ENCRYPT} --level cl"),
+        *("run --level formula mont --nbits 64 --workload decrypt", "verilog mont --nbits 8"),
     ],
-    ids=" ".join,
 )
-def test_a_command_plans_once(argv, planned):
-    assert main(argv) == 0
+def test_a_command_plans_once(argv, planned, cli):
+    cli.passes(argv)
     assert len(planned) == 1
 
 
@@ -73,7 +69,7 @@ def test_own_machine_is_not_that_of_another_design():
     assert (other.at(8).top(XCEL), MONT.at(8).top(XCEL)) == ("other_8_xcel", "mont_8_xcel")
 
 
-@pytest.mark.parametrize("modulus", [0, 1, 35])
+@parametrize("modulus", [0, 1, 35])
 def test_a_modulus_of_ones_own(modulus):
     """A given modulus replaces the random one, even 0, which the caller rejects."""
     base, _, mod = MONT.at(32).some_operands(modulus)

@@ -15,7 +15,7 @@ from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 
-from tests.harness import refused
+from tests.harness import parametrize, refused, regress
 from tests.paths import DATA, ROOT
 
 CORES = ROOT / "tests" / "foreign"
@@ -49,8 +49,8 @@ def corners(core):
     return ForeignChip(core.design, core.nbits, core.parameters).corners()
 
 
-@pytest.mark.parametrize(
-    ("name", "nbits", "excluded", "cycles"),
+@parametrize(
+    "name, nbits, excluded, cycles",
     [
         ("start_done", 16, 2, 119),
         ("montgomery", 16, 3, 119),
@@ -176,8 +176,8 @@ def test_numbers_that_software_makes_for_a_function(tmp_path):
         core.require(7, 3, 5)
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
+@parametrize(
+    "name, change, message",
     [
         (
             "gcd",
@@ -325,12 +325,12 @@ def test_the_template_is_a_manifest(tmp_path):
 def test_the_wrapper_to_begin_with(tmp_path, cli):
     """It has the ports of the core; its guesses are enough for this core."""
     path = changed(tmp_path, "start_done", ('top = "start_done_wrapper"', 'top = "start_done"'))
-    wrapper = cli("new", "wrapper", str(path), "--nbits", "16").out
+    wrapper = cli(f"new wrapper {path} --nbits 16").out
     assert ".one_i(0 /* TODO: one_i */)" in wrapper and wrapper.count("TODO:") == 1
     (tmp_path / "start_done_wrapper.v").write_text(wrapper)
     path.write_text(path.read_text().replace('top = "start_done"', 'top = "start_done_wrapper"'))
-    result = cli("check", "--manifest", str(path), "--nbits", "16")
-    assert result.code == 0 and "34 passed, 0 failed" in result.out
+    result = cli.passes(f"check --manifest {path} --nbits 16")
+    assert "34 passed, 0 failed" in result.out
 
 
 def test_a_folder_of_manifests(tmp_path):
@@ -345,25 +345,20 @@ def test_a_folder_of_manifests(tmp_path):
 
 
 def test_commands(cli):
-    operands = ("--base", 5, "--exp", 3, "--mod", 40503, "--nbits", 16)
-    run = ("run", "--design", START_DONE, *operands)
-    result = cli(*run, "--json")
-    report = result.json()
-    assert result.code == 0 and report["ok"] and report["result"] == 125
-    assert f"{report['cycles']} cycles (measured by running it)" in cli(*run, "--level", "formula").out
-    result = cli(*run, "--level", "cl")
-    assert result.code == 2 and "runs at --level rtl, stage verilog or native, and not at cl" in result.err
-    assert cli(*run, "--level", "fl").code == 0
-    result = cli("run", *operands)
-    assert result.code == 2 and "no design; give one of the catalogue" in result.err
-    result = cli("check", DATA / "modexp_plain.json", "--design", START_DONE)
-    assert result.code == 0 and "failed 0" in result.out
-    check = ("check", "--manifest", START_DONE, "--nbits", 16, "--set")
-    result = cli(*check, "FLAW=1")
-    assert result.code == 1 and "FAILED zero divisor: 255 ^ 2 mod 65025: expected 0, got 65025" in result.out
-    result = cli(*check, "FLAW=2")
-    assert result.code == 2 and "hangs" in result.err
-    assert cli("new", "manifest").out == TEMPLATE
+    operands = "--base 5 --exp 3 --mod 40503 --nbits 16"
+    run = f"run --design {START_DONE} {operands}"
+    report = cli.passes(f"{run} --json").json()
+    assert report["ok"] and report["result"] == 125
+    assert f"{report['cycles']} cycles (measured by running it)" in cli(f"{run} --level formula").out
+    assert "runs at --level rtl, stage verilog or native, and not at cl" in cli.fails(f"{run} --level cl")
+    cli.passes(f"{run} --level fl")
+    assert "no design; give one of the catalogue" in cli.fails(f"run {operands}")
+    assert "failed 0" in cli.passes(f"check {DATA}/modexp_plain.json --design {START_DONE}").out
+    check = f"check --manifest {START_DONE} --nbits 16 --set"
+    result = cli.finds(f"{check} FLAW=1")
+    assert "FAILED zero divisor: 255 ^ 2 mod 65025: expected 0, got 65025" in result.out
+    assert "hangs" in cli.fails(f"{check} FLAW=2")
+    assert cli("new manifest").out == TEMPLATE
 
 
 def test_points_of_a_sweep(tmp_path):
@@ -414,21 +409,21 @@ def test_what_the_flow_takes():
         Point(by_manifest(START_DONE).reference, 16, interface="xcel", stage="flow").chip().check()
 
 
-@pytest.mark.regress
+@regress
 def test_core_alone_through_the_flow(cli, tmp_path):
-    options = ["--nbits", "8", "--json", "--skip", "equivalence"]
-    report = cli("asic", "--design", START_DONE, *options).json()
+    asic = f"asic --design {START_DONE} --nbits 8 --json"
+    report = cli(f"{asic} --skip equivalence").json()
     assert report["marks"] == [] and report["tests"]["gates"]["failed"] == 0
     core = report["core"]
     assert core["area_um2"] < report["area_um2"] and core["flops"] < report["flops"]
     assert 0 < core["energy_nj"]["decrypt"] < report["energy_nj"]["decrypt"]
-    result = cli("asic", "--design", START_DONE, *options, "--set", "FLAW=1")
-    assert result.code == 1 and "the netlist fails" in str(result.json()["marks"])
-    fpga = cli("asic", "--fpga", "--design", START_DONE, "--nbits", "8", "--device", "ecp5", "--json").json()
+    result = cli.finds(f"{asic} --skip equivalence --set FLAW=1")
+    assert "the netlist fails" in str(result.json()["marks"])
+    fpga = cli(f"{asic} --fpga --device ecp5").json()
     assert fpga["top"] == "tiny_start_done_8_alone"
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "path",
     sorted((ROOT / "eval" / "examples" / "foreign").glob("*/design.toml")),
     ids=lambda path: path.parent.name,

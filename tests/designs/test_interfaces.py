@@ -2,6 +2,7 @@
 entry.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import pytest
@@ -10,10 +11,9 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES, NO_TRAITS, Interface
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
-from modexlab.rtl.sim import simulate
 
 from tests.designs.swapped_stream import SwappedStream
-from tests.harness import one_now, refused
+from tests.harness import accessed, one_now, parametrize, refused
 from tests.tables.rows import ModExpRow
 
 MONT = find("mont")
@@ -64,41 +64,36 @@ def check(interface, level, stage):
     return [answer.cycles for answer in answers]
 
 
-@pytest.mark.parametrize("name", one_now(INTERFACES, "stream", "xcel"))
+@parametrize("name", one_now(INTERFACES, "stream", "xcel"))
 def test_levels_and_stages_agree(name):
     assert set(check(name, "fl", None)) == {None}
     stamps = check(name, "cl", None)
     assert stamps == check(name, "rtl", "python") == check(name, "rtl", "native")
 
 
-@pytest.mark.parametrize("name", INTERFACES)
+@parametrize("name", INTERFACES)
 def test_functional_model_answers_as_the_hardware(name):
     """Model and hardware agree response by response, also on rejected operands."""
-    interface = INTERFACES[name]
-    requests = [message for row in ROWS.values() for message in interface.requests(exponentiation(8), row)]
-    with simulate(MONT.at(8).wrapped(interface), "native") as simulation:
-        answered = [tuple(map(int, message)) for message in simulation.run(requests).responses]
+    interface, machine, shape = INTERFACES[name], MONT.at(8), exponentiation(8)
+    requests = [interface.requests(shape, row) for row in ROWS.values()]
     model = [
         tuple(map(int, message))
-        for row in ROWS.values()
-        for message in interface.respond(
-            exponentiation(8), lambda *of: MONT.at(8).fl(*of), interface.requests(exponentiation(8), row)
-        )
+        for accesses in requests
+        for message in interface.respond(shape, machine.fl, accesses)
     ]
-    assert answered == model
+    assert accessed(machine.wrapped(interface), itertools.chain(*requests)) == model
 
 
-@pytest.mark.parametrize("name", INTERFACES)
+@parametrize("name", INTERFACES)
 def test_a_batch_of_short_operations_does_not_time_out(name):
     """The cycle limit of a run includes bus accesses, which dominate short operations."""
-    machine = MONT.at(8)
-    short = ROWS["exponent 0"]
+    machine, interface, short = MONT.at(8), INTERFACES[name], ROWS["exponent 0"]
     with machine.session(interface=name) as session:
         answers = session.run([short] * 250)
         (alone,) = session.run([short])
     assert {(answer.status, answer.result) for answer in answers} == {(Status.OK, 1)}
-    requests = len(INTERFACES[name].requests(machine.shape, machine.carried(*short)))
-    assert alone.cycles <= machine.cycles(*short) + INTERFACES[name].request_cycles * requests
+    requests = len(interface.requests(machine.shape, machine.carried(*short)))
+    assert alone.cycles <= machine.cycles(*short) + interface.request_cycles * requests
 
 
 def test_a_third_interface(swapped, cli):
@@ -106,15 +101,16 @@ def test_a_third_interface(swapped, cli):
     assert set(check("swapped", "fl", None)) == {None}
     stamps = check("swapped", "rtl", "native")
     assert stamps == check("swapped", "cl", None) == check("swapped", "rtl", "python")
-    operands = ("mont", "--nbits", 8, "--base", 5, "--exp", 11, "--mod", 253)
-    report = cli("run", *operands, "--interface", "swapped", "--json").json()
+    how = "mont --nbits 8 --interface swapped"
+    run = f"run {how} --base 5 --exp 11 --mod 253"
+    report = cli.json(run)
     assert report["ok"] and report["interface"] == "swapped"
-    assert ", with swapped fields)" in cli("run", *operands, "--interface", "swapped", "--level", "fl").out
-    text = cli("verilog", "mont", "--nbits", 8, "--interface", "swapped").out
+    assert ", with swapped fields)" in cli(f"{run} --level fl").out
+    text = cli(f"verilog {how}").out
     assert "module mont_8_swapped" in text and "istream__msg  { mod[7:0], exp[7:0], base[7:0] }" in text
-    done = cli("asic", "mont", "--nbits", 8, "--interface", "swapped", "--to", "rtl-sim", "--json").json()
+    done = cli.json(f"asic {how} --to rtl-sim")
     assert done["tests"]["rtl"]["failed"] == 0 and done["tests"]["rtl"]["passed"] > 20
-    assert "swapped: operands in the other order" in " ".join(cli("run", "--help").out.split())
+    assert "swapped: operands in the other order" in " ".join(cli("run --help").out.split())
     assert interfaces.titles()["swapped"] == "with swapped fields"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import modexlab
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue, levels, own
 from modexlab.eval.designs.interfaces import COUPLINGS
@@ -20,14 +20,17 @@ from modexlab.proc.software.call_header import call_header
 from modexlab.proc.software.compiler import compile_program
 from modexlab.proc.software.elf import load_elf
 
-from tests.harness import examples, refused
+from tests.command_line import refusals
+from tests.harness import draws, parametrize, refused
 from tests.paths import ROOT
 
 EXAMPLES = ROOT / "eval" / "examples"
+EACH_EXAMPLE = parametrize("name", ["crc", "gcd", "inverse"])
 GCD = EXAMPLES / "gcd"
 FIELDS = st.dictionaries(
     st.text("abcdefg", min_size=1, max_size=3), st.integers(1, 40), min_size=1, max_size=4
 )
+COUPLED = parametrize("interface", COUPLINGS)
 
 
 def written(folder, name="gcd", edit=None):
@@ -40,8 +43,8 @@ def written(folder, name="gcd", edit=None):
     return folder
 
 
+@draws(5)
 @given(FIELDS, FIELDS)
-@settings(max_examples=examples(5), deadline=None)
 def test_a_new_accelerator_passes(tmp_path_factory, request, response):
     folder = tmp_path_factory.mktemp("new")
     try:
@@ -53,37 +56,36 @@ def test_a_new_accelerator_passes(tmp_path_factory, request, response):
     design = modexlab.accelerator(folder)
     assert modexlab.check_levels(design.at(design.usual_nbits), ["cl", "python"])
     for interface in COUPLINGS:
-        assert called(folder / "mine.c", Xcel(design, design.usual_nbits, {}, interface), "fl") == 0
+        assert called(folder / "mine.c", design, interface) == 0
 
 
-def called(program, xcel, level):
+def called(program, design, interface="xcel", level="fl"):
     """The exit code of a program that calls an accelerator on the processor."""
+    xcel = Xcel(design, design.usual_nbits, {}, interface)
     image = load_elf(compile_program([program], headers=xcel.header()))
     with System(xcel, level=level) as system:
         return system.run(image).exit_code
 
 
-@pytest.mark.parametrize("level", ["fl", "rtl"])
-@pytest.mark.parametrize("interface", COUPLINGS)
-@pytest.mark.parametrize("name", ["gcd", "crc", "inverse"])
+@parametrize("level", ["fl", "rtl"])
+@COUPLED
+@EACH_EXAMPLE
 def test_programs_call_the_examples(name, interface, level):
-    design = modexlab.accelerator(EXAMPLES / name)
-    xcel = Xcel(design, design.usual_nbits, {}, interface)
-    assert called(EXAMPLES / name / f"{name}.c", xcel, level) == 0
+    folder = EXAMPLES / name
+    assert called(folder / f"{name}.c", modexlab.accelerator(folder), interface, level) == 0
 
 
-@pytest.mark.parametrize("interface", COUPLINGS)
+@COUPLED
 def test_a_number_that_is_too_wide_has_the_result_0(tmp_path, interface):
     """Without a result, reading it on the bus is an access fault."""
     program = tmp_path / "wide.c"
     program.write_text('#include "gcd.h"\nint main(void) { return gcd_call(65536, 1) != 0; }\n')
-    assert called(program, Xcel(modexlab.accelerator(GCD), 16, {}, interface), "fl") == 0
+    assert called(program, modexlab.accelerator(GCD), interface) == 0
 
 
 def test_a_wrong_accelerator_fails_the_program(tmp_path):
     folder = written(tmp_path / "gcd", edit={"accelerator.py": ("total = a + b", "total = a - b")})
-    design = modexlab.accelerator(folder)
-    assert called(folder / "gcd.c", Xcel(design, 16), "fl") == 1
+    assert called(folder / "gcd.c", modexlab.accelerator(folder)) == 1
 
 
 def test_names_in_c():
@@ -93,10 +95,7 @@ def test_names_in_c():
     assert "uint32_t a_b_call(uint32_t int_, const uint32_t b[2], uint32_t *b_out, uint32_t c[2]) {" in text
 
 
-ORACLES = {
-    "gcd": lambda request: (math.gcd(*request),),
-    "inverse": lambda request: _inverse(*request),
-}
+ORACLES = {"gcd": lambda request: (math.gcd(*request),), "inverse": lambda request: _inverse(*request)}
 
 
 def _inverse(a, m):
@@ -109,7 +108,7 @@ def _inverse(a, m):
     return (3, 0) if found is None else (0, found)
 
 
-@pytest.mark.parametrize("name", ["crc", "gcd", "inverse"])
+@EACH_EXAMPLE
 def test_examples_at_all_levels(name):
     accelerator = modexlab.accelerator(EXAMPLES / name).at(8)
     passed = modexlab.check_levels(accelerator)
@@ -170,7 +169,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("mistake", WRONG)
+@parametrize("mistake", WRONG)
 def test_mistakes(tmp_path, mistake):
     """Each mistake is reported in a sentence with the value and the remedy."""
     edit, message = WRONG[mistake]
@@ -179,16 +178,13 @@ def test_mistakes(tmp_path, mistake):
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["cl", "python"])
 
 
-COMMANDS = {
-    "run": ["--stage", "python"],
-    "check": ["--stage", "python"],
-    "proc": ["gcd.c"],
-    "verilog": [],
-    "verilog --package": ["-o", "package"],
-}
+COMMANDS = (
+    *("run --stage python", "check --stage python", "proc gcd.c"),
+    *("verilog", "verilog --package -o package"),
+)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@parametrize("command", COMMANDS)
 def test_ports_that_are_not_those_of_the_shape(cli, tmp_path, monkeypatch, command):
     """A request with another field, and a component without a response stream."""
     other = written(tmp_path / "other", edit={"rtl.py": ('"a", nbits', '"c", nbits')})
@@ -199,7 +195,7 @@ def test_ports_that_are_not_those_of_the_shape(cli, tmp_path, monkeypatch, comma
         (other, "rtl() has istream with c:16, b:16, and the shape has a:16, b:16"),
         (silent, "it needs the streams"),
     ):
-        assert message in cli.fails(command, *COMMANDS[command], "--accelerator", folder)
+        assert message in cli.fails(f"{command} --accelerator", folder)
 
 
 def test_an_edited_folder_is_loaded_again(tmp_path):
@@ -280,70 +276,54 @@ def test_names_of_the_catalogue_are_taken(tmp_path):
 
 def test_new_and_check(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert (
-        cli("new", "accelerator", "gcd", "--field", "a:16", "--field", "b:16", "--result", "g:16").code == 0
-    )
+    new = "new accelerator gcd --field a:16 --field b:16 --result g:16"
+    cli.passes(new)
     assert sum(1 for file in Path("gcd").glob("*.py") for _ in file.open()) <= 110
-    assert "exists and is not empty" in cli.fails(
-        "new", "accelerator", "gcd", "--field", "a:16", "--result", "g:16"
-    )
-    report = cli("check", "--accelerator", "gcd", "--stage", "python", "--json").json()
+    assert "exists and is not empty" in cli.fails(new)
+    check = "check --accelerator gcd --stage python"
+    report = cli.json(check)
     assert report["ok"] and len(report["runs"]) == 2 * len(levels.STALLS)
-    text = Path("gcd/accelerator.py").read_text()
-    Path("gcd/accelerator.py").write_text(text.replace("total = a + b", "total = a - b"))
-    result = cli("check", "--accelerator", "gcd", "--stage", "python")
-    assert result.code == 1
+    file = Path("gcd/accelerator.py")
+    file.write_text(file.read_text().replace("total = a + b", "total = a - b"))
+    result = cli.finds(check)
     assert "FAILED: gcd at python, row 'small numbers' (a = 1, b = 1): g = 2, and fl has g = 0" in result.out
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--field", "a"], "--field: 'a' is not a field; write its name and its width, as in a:16"),
-        (["--field", "a:16"], "no --result; give at least one"),
-        (
-            ["--field", "class:16", "--result", "g:1"],
-            "--field class: this word is reserved in Python, SystemVerilog or",
-        ),
-        (
-            ["--field", "a:16", "--result", "wire:1"],
-            "--result wire: this word is reserved in Python, SystemVerilog or",
-        ),
-        (["--field", "a:0", "--result", "g:1"], "a:0 is not possible; give a width from 1 to 4096"),
-        (["--field", "a:1", "--field", "a:2", "--result", "g:1"], "--field a is given twice"),
-    ],
+test_wrong_fields = refusals(
+    "new accelerator mine",
+    {
+        "--field a": "--field: 'a' is not a field; write its name and its width, as in a:16",
+        "--field a:16": "no --result; give at least one",
+        "--field class:16 --result g:1": "--field class: this word is reserved in Python, SystemVerilog or",
+        "--field a:16 --result wire:1": "--result wire: this word is reserved in Python, SystemVerilog or",
+        "--field a:0 --result g:1": "a:0 is not possible; give a width from 1 to 4096",
+        "--field a:1 --field a:2 --result g:1": "--field a is given twice",
+    },
 )
-def test_wrong_fields(cli, options, message):
-    assert message in cli.fails("new", "accelerator", "mine", *options)
 
 
-@pytest.mark.parametrize("level", ["fl", "cl", "rtl"])
+@parametrize("level", ["fl", "cl", "rtl --stage python"])
 def test_run(cli, level):
-    stage = ["--stage", "python"] if level == "rtl" else []
-    command = ["run", "--accelerator", GCD, "--field", "a=12", "--field", "b=18", "--level", level]
-    report = cli(*command, *stage, "--json").json()
+    command = f"run --accelerator {GCD} --field a=12 --field b=18 --level"
+    report = cli.json(f"{command} {level}")
     assert report["responses"] == report["golden"] == [{"g": 6}]
-    assert report["cycles"] == (
-        None if level == "fl" else cli("run", "--level", "formula", *command[1:7], "--json").json()["cycles"]
-    )
+    assert report["cycles"] == (None if level == "fl" else cli.json(f"{command} formula")["cycles"])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--field", "a=12"], "no b; give --field b=..."),
-        (["--field", "c=12"], "unknown field of gcd 'c'"),
-        (["--field", "a=1", "--field", "a=2"], "--field a is given twice"),
-        (["--field", "a=x", "--field", "b=1"], "--field a: 'x' is not a number"),
-        (["--field", "a=65536", "--field", "b=1"], "a 65536 does not fit in its 16 bits"),
-        (["--base", "3"], "--base is for RSA machines"),
-        (["--workload", "encrypt"], "unknown workload of gcd 'encrypt'"),
-    ],
+test_wrong_requests = refusals(
+    f"run --accelerator {GCD}",
+    {
+        "--field a=12": "no b; give --field b=...",
+        "--field c=12": "unknown field of gcd 'c'",
+        "--field a=1 --field a=2": "--field a is given twice",
+        "--field a=x --field b=1": "--field a: 'x' is not a number",
+        "--field a=65536 --field b=1": "a 65536 does not fit in its 16 bits",
+        "--base 3": "--base is for RSA machines",
+        "--workload encrypt": "unknown workload of gcd 'encrypt'",
+    },
 )
-def test_wrong_requests(cli, options, message):
-    assert message in cli.fails("run", "--accelerator", GCD, *options)
 
 
 def test_commands_for_rsa_alone_say_so(cli):
-    assert "gcd is not an RSA machine" in cli.fails("show", "--program", "--accelerator", GCD)
-    assert "--field is for accelerators of your own" in cli.fails("run", "mont", "--field", "a=1")
+    assert "gcd is not an RSA machine" in cli.fails("show --program --accelerator", GCD)
+    assert "--field is for accelerators of your own" in cli.fails("run mont --field a=1")

@@ -10,23 +10,18 @@ from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
 from modexlab.eval.assurance.attacks.leakage import assess, compared_fields
 from modexlab.eval.assurance.proof.registry import checks, prove
 from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.verdicts import Subject
 from modexlab.eval.report import proofs
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim.campaigns.faults import Effect
 
-from tests.command_line import Cli
+from tests.command_line import refusals
 from tests.designs.test_own import EXAMPLES, GCD, written
+from tests.harness import parametrize
 
 INVERSE = EXAMPLES / "inverse"
 SECONDS = 20.0
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
-    return Cli(capsys)
+LEAKAGE = "attack leakage --accelerator"
 
 
 def proved(design, *wanted):
@@ -58,11 +53,10 @@ def edit_copies(tmp_path):
 # ---- proofs
 
 
-def test_prove(cli):
+def test_prove(cli, ledger):
     """Ledger and report have the verdicts; the latency of gcd depends on its operands."""
-    command = ("prove", "--accelerator", GCD, "--check", "protocol", "time", "axi4lite", "--json")
-    result = cli(*command)
-    assert result.code == 1
+    command = f"prove --accelerator {GCD} --check protocol time axi4lite --json"
+    result = cli.finds(command)
     found = {check["check"]: check for check in result.json()}
     assert {name: check["verdict"] for name, check in found.items()} == {
         "protocol": PROVED,
@@ -72,10 +66,9 @@ def test_prove(cli):
     gcd = modexlab.accelerator(GCD).at(8)
     for request in found["time"]["counterexample"]:
         assert gcd.cycles(request["a"], request["b"]) == request["cycles"]
-    with Ledger() as ledger:
-        verdicts = {verdict.name: verdict for verdict in ledger.verdicts()}
-        (line,) = proofs.table(proofs.measured(ledger, ["gcd"])).lines
-        assert not proofs.measured(ledger, ["mont"])
+    verdicts = {verdict.name: verdict for verdict in ledger.verdicts()}
+    (line,) = proofs.table(proofs.measured(ledger, ["gcd"])).lines
+    assert not proofs.measured(ledger, ["mont"])
     assert verdicts["time"].by_nature and not any(verdict.stale for verdict in verdicts.values())
     assert line.cells[0].text == "gcd"
     assert "within 260 cycles" in found["protocol"]["how"]  # gcd(1, 255)
@@ -143,7 +136,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("mistake", BROKEN)
+@parametrize("mistake", BROKEN)
 def test_broken_protocols_are_refuted(edited, mistake):
     (proof,) = proved(edited("gcd", *BROKEN[mistake], "rtl.py"), "protocol")
     assert proof.outcome.verdict == REFUTED
@@ -155,11 +148,10 @@ def test_a_secret_that_is_no_field(edited):
         design.at(8)
 
 
-@pytest.mark.parametrize("option", ["--crt", "--blind", "--verify"])
-def test_options_of_rsa(cli, option):
-    assert f"{option} is for RSA machines, and gcd is not one" in cli.fails(
-        "prove", "--accelerator", GCD, option
-    )
+OF_RSA = {
+    option: f"{option} is for RSA machines, and gcd is not one" for option in ("--crt", "--blind", "--verify")
+}
+test_options_of_rsa = refusals(f"prove --accelerator {GCD}", OF_RSA)
 
 
 # ---- leakage
@@ -168,9 +160,9 @@ def test_options_of_rsa(cli, option):
 def test_leak(cli, tmp_path):
     """The latency of inverse reveals its operand for a fixed modulus; so do its registers."""
     picture = tmp_path / "curve.svg"
-    leakage = ("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400)
-    result = cli(*leakage, "-o", picture)
-    assert result.code == 1 and "time depends on field a, and so does power" in result.out
+    leakage = f"{LEAKAGE} {INVERSE} --nbits 8 --traces 400"
+    result = cli.finds(f"{leakage} -o {picture}")
+    assert "time depends on field a, and so does power" in result.out
     assert "other fields held" in result.out and "no: nothing is promised for a" in result.out
     assert "field a fixed against random" in picture.read_text()
     compared = compared_fields(modexlab.accelerator(INVERSE).at(8))
@@ -178,7 +170,7 @@ def test_leak(cli, tmp_path):
     assert len({modulus for _, modulus in drawn}) == 1 < len({number for number, _ in drawn})
     assert not any(compared.machine.check(*request) for request in drawn)
     cycles = {compared.machine.cycles(*request) for request in drawn}
-    told = cli(*leakage, "--json").json()["time"]
+    told = cli.json(leakage)["time"]
     # an operation takes one cycle more than its formula, to offer the next request
     assert set(told["by_the_secret_alone"]) >= {count + 1 for count in cycles}
 
@@ -210,10 +202,9 @@ def test_state_between_operations(edited):
 
 
 def test_nothing_secret(cli, edited):
-    leakage = ("attack", "leakage", "--accelerator")
-    error = cli.fails(*leakage, GCD)
+    error = cli.fails(LEAKAGE, GCD)
     assert "gcd has no secret fields" in error and 'secret = ("a",)' in error
-    assert "--fixed is for RSA machines" in cli.fails(*leakage, INVERSE, "--fixed", "message")
+    assert "--fixed is for RSA machines" in cli.fails(f"{LEAKAGE} {INVERSE} --fixed message")
     refusing = edited("inverse", "m = generator.getrandbits(self.nbits) | 1", "m = 2")
     with pytest.raises(modexlab.BadInput, match=r"refuses 10,000 requests that drawn\(\) makes"):
         next(compared_fields(refusing.at(8)).operations())
@@ -224,9 +215,8 @@ def test_nothing_secret(cli, edited):
 
 def test_faults(cli):
     """Flips in gcd cause a wrong divisor or a hang; without a status no fault is caught."""
-    result = cli("attack", "faults", "--accelerator", GCD, "--nbits", 8, "--json")
-    found = result.json()
-    assert result.code == 1 and found["exhaustive"] and "checked" not in found and found["bellcore"] is None
+    found = cli.finds(f"attack faults --accelerator {GCD} --nbits 8 --json").json()
+    assert found["exhaustive"] and "checked" not in found and found["bellcore"] is None
     assert found["flip_flops"] == 18 and found["possible"] == found["injected"] == 18 * found["cycles"]
     assert found["caught"] == 0 < found["hang"] and found["wrong_result"] > found["injected"] // 10
     assert {row["register"]: row["nbits"] for row in found["registers"]} == {"a": 8, "b": 8, "state": 2}
@@ -272,7 +262,6 @@ def test_a_wrong_accelerator_has_no_campaign(edited):
         FaultCampaign(design.at(8), 0)
 
 
-def test_bellcore_is_for_rsa(cli):
-    assert "--bellcore is for RSA machines" in cli.fails(
-        "attack", "faults", "--accelerator", GCD, "--bellcore"
-    )
+test_bellcore_is_for_rsa = refusals(
+    f"attack faults --accelerator {GCD}", {"--bellcore": "--bellcore is for RSA machines"}
+)

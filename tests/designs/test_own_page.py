@@ -1,13 +1,11 @@
 """The page about your own accelerator: its files pass, and its commands run."""
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.command_line import Cli
-from tests.harness import regress_if
+from tests.harness import parametrize, regress, regress_if
 from tests.paths import ROOT
 
 TEXT = (ROOT / "docs" / "tutorials" / "accelerator.md").read_text()
@@ -26,49 +24,40 @@ EXAMPLE_COMMANDS = re.findall(
 def each_of(commands):
     """One test per command, the slow ones in the long regression."""
     marked = [pytest.param(text, marks=regress_if(SLOW.search(text))) for text in commands]
-    return pytest.mark.parametrize("command", marked)
+    return parametrize("command", marked)
 
 
 @each_of(EXAMPLE_COMMANDS)
-def test_command_of_an_example(capsys, tmp_path, monkeypatch, command):
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+@pytest.mark.usefixtures("ledger")
+def test_command_of_an_example(cli, monkeypatch, command):
     monkeypatch.chdir(ROOT)
-    assert Cli(capsys)(*shlex.split(command, comments=True)).code == code_of(command)
+    cli.of_page(command)
 
 
-def code_of(command):
-    """The exit code that a comment on the page promises."""
-    code = re.search(r"# exit code (\d)", command)
-    return int(code[1]) if code else 0
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys, tmp_path, monkeypatch):
+@pytest.fixture
+def page(cli, ledger, tmp_path, monkeypatch):
     """A command line in a folder with the files of the page."""
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.chdir(tmp_path)
-    cli = Cli(capsys)
-    assert cli(*shlex.split(NEW)).code == 0
+    cli.passes(NEW)
     for name, text in FILES:
         Path(name).write_text(text)
     return cli
 
 
 @each_of(COMMANDS)
-def test_command(cli, command):
-    told = cli(*shlex.split(command, comments=True))
-    assert told.code == code_of(command), told.err
+def test_command(page, command):
+    page.of_page(command)
 
 
-def test_python(cli, capsys):
+def test_python(page, capsys):
     exec(PYTHON[1], {})
     assert capsys.readouterr().out == "[(31, 39)]\n"
 
 
-@pytest.mark.regress
-def test_the_front_of_the_page(cli):
+@regress
+def test_the_front_of_the_page(page):
     """More digits per cycle are faster and larger."""
-    (front,) = cli("sweep", "roots.toml", "--json").json()["fronts"]
+    (front,) = page.json("sweep roots.toml")["fronts"]
     points = sorted((point["values"]["time_ns"], point["values"]["area_um2"]) for point in front["points"])
     assert len(points) > 1 and points == sorted(points, key=lambda point: -point[1])
     assert points[0][0] < points[-1][0]

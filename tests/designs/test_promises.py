@@ -21,6 +21,9 @@ from modexlab.fl.status import Status
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim import simulate
 
+from tests.harness import NAME, case, each_design, parametrize, regress
+from tests.programs import PROTECTIONS, changed, machine_of
+
 DESIGNS = catalogue.designs()
 NBITS = 8
 KEY_NBITS = 16  # wide enough for primes
@@ -44,15 +47,8 @@ SETTINGS = (
     {"quotient_delay": 1},
     {"multiplier_bits_per_cycle": 2},
 )
-KEYED = tuple(
-    {"crt": crt, "blind": blind, "verify": verify}
-    for crt in (False, True)
-    for blind in ("no", "message", "exponent", "both")
-    for verify in (False, True)
-    if crt or verify or blind != "no"
-)
-KEYED_AND_FIT = (*KEYED, *({**settings, "fit": "modulus"} for settings in KEYED))
-PROGRAMMED = [design for design in DESIGNS if design.programmed]
+KEYED_AND_FIT = (*PROTECTIONS, *({**settings, "fit": "modulus"} for settings in PROTECTIONS))
+EACH_PROGRAMMED = parametrize("design", [design for design in DESIGNS if design.programmed], ids=NAME)
 
 
 def machines(design, nbits, variants):
@@ -111,8 +107,8 @@ def seen(machine, cycles):
     )
 
 
-@pytest.mark.parametrize("nbits", [NBITS, pytest.param(16, marks=pytest.mark.regress)])
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+@parametrize("nbits", [NBITS, pytest.param(16, marks=regress)])
+@each_design()
 def test_time(design, nbits):
     """Cycles by formula, which the CL twins share, depend on the promised operands; for the exponent,
     exactly.
@@ -127,12 +123,12 @@ def test_time(design, nbits):
             assert exponent == promised.exponent
 
 
-@pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
+@EACH_PROGRAMMED
 def test_time_with_a_key(design):
     """The same for private operations, on private exponent and primes. The formula has no message."""
     primes = [value for value in corners(KEY_NBITS // 2, 1) if value & 1 and value > 2]
     n, e = (1 << KEY_NBITS) - 5, 17
-    for machine in machines(design, KEY_NBITS, (*KEYED[::3], {**KEYED[-1], "fit": "modulus"})):
+    for machine in machines(design, KEY_NBITS, (*PROTECTIONS[::3], KEYED_AND_FIT[-1])):
         promised, made = machine.promises.time, machine.programmed
         if promised.base is VALUE:
             assert made.unit.product_cycles(1) is None and not machine.promises.constant_time
@@ -145,8 +141,8 @@ def test_time_with_a_key(design):
         assert dependence(by_prime) <= promised.modulus
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
+@regress
+@EACH_PROGRAMMED
 def test_time_by_words(design):
     """The same by microinstruction, for random messages, keys and blinding."""
     rng = random.Random(1)
@@ -184,11 +180,11 @@ ON_HARDWARE = [
 ]
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(("name", "settings"), ON_HARDWARE)
+@regress
+@parametrize("name, settings", ON_HARDWARE)
 def test_time_of_the_hardware(name, settings):
     """Compiled RTL has the same dependence as the formula, and no more than promised."""
-    machine = catalogue.find(name).at(NBITS, **settings)
+    machine = machine_of(name, NBITS, **settings)
     promised = machine.promises.time
     with simulate(machine.rtl(), "native") as simulation:
 
@@ -200,9 +196,9 @@ def test_time_of_the_hardware(name, settings):
     assert all(was <= most for was, most in zip(found, vars(promised).values(), strict=True))
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(
-    ("name", "settings"),
+@regress
+@parametrize(
+    "name, settings",
     [
         ("mont", {}),
         ("mont", {"schedule": "fixed-window"}),
@@ -222,7 +218,7 @@ def test_time_of_the_hardware(name, settings):
 )
 def test_time_by_proof(name, settings):
     """`prove --check time` proves each promise of constant time, and disproves it for the other machines."""
-    machine = catalogue.find(name).at(NBITS, **settings)
+    machine = machine_of(name, NBITS, **settings)
     (check,) = checks(machine, ["time"])[:1]
     assert check.says.endswith("all exponents") == machine.promises.every_exponent
     found = check.run(SECONDS)
@@ -232,7 +228,7 @@ def test_time_by_proof(name, settings):
 # ---- operands
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+@each_design()
 def test_operands(design):
     """Even moduli, and bases at or above the modulus, are rejected if promised, and computed otherwise."""
     machine = design.at(NBITS)
@@ -244,58 +240,49 @@ def test_operands(design):
     assert result == 0
 
 
-@pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
+def refuses(machine, request, **numbers):
+    """Whether it refuses the request with these numbers."""
+    status, _ = machine.programmed.fl(changed(machine, request, **numbers))
+    return status is not Status.OK
+
+
+@EACH_PROGRAMMED
 def test_keys(design):
     """The same with a key: the request has the fields of its kind, and the check withholds wrong results."""
-    for machine in machines(design, KEY_NBITS, KEYED[::3]):
+    for machine in machines(design, KEY_NBITS, PROTECTIONS[::3]):
         promises, made, key = machine.promises, machine.programmed, machine.key
-        good = dict(zip(made.names, machine.carried(5, key.d, key.n), strict=True))
+        request = machine.carried(5, key.d, key.n)
+        good = made.named(request)
         assert ("dp" in good) == (promises.key == "crt")
         assert ("x" in good, bool({"k", "kp"} & good.keys())) == (
             promises.message_blinded,
             promises.exponent_blinded,
         )
         assert ("e" in good or promises.key == "crt") >= promises.checked
-        large, _ = made.fl(tuple((good | {"base": key.n}).values()))
-        assert large is not Status.OK or not promises.reduced_only
-        even = good | {"mod": key.n - 1} | ({"p": 2} if "p" in good else {})
-        assert not promises.odd_only or made.fl(tuple(even.values()))[0] is not Status.OK
-        if promises.key == "d":
-            wrong = {name: good[name] ^ 2 for name in ("exp",)}
-            assert (made.fl(tuple((good | wrong).values()))[0] is not Status.OK) == promises.checked
+        assert refuses(machine, request, base=key.n) or not promises.reduced_only
+        even = {"mod": key.n - 1} | ({"p": 2} if "p" in good else {})
+        assert refuses(machine, request, **even) or not promises.odd_only
+        assert promises.key != "d" or refuses(machine, request, exp=good["exp"] ^ 2) == promises.checked
 
 
 # ---- everything that states them
 
 
-def stated(machine):
-    promises = machine.promises
-    return (
-        *(promises.constant_time, promises.odd_only, promises.reduced_only, promises.key == "crt"),
-        *(promises.message_blinded, promises.exponent_blinded, promises.checked),
-    )
-
-
-def in_register(machine):
-    """Bits of CAPABILITIES, as read on the bus."""
-    names = ("constant_time", "odd_only", "reduced_only", "crt")
-    names += ("message_blinded", "exponent_blinded", "checked")
-    register = register_map(machine.shape, machine.traits)["CAPABILITIES"]
-    value, _ = Axi4LiteFL(machine.shape, machine.fl, machine.traits).read(register.address)
-    return tuple(bool(value >> register.field(name).low & 1) for name in names)
-
-
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+@each_design()
 def test_register(design):
     """CAPABILITIES states the promises of the machine, with each of its schedules."""
-    for machine in machines(
-        design, KEY_NBITS if design.programmed else NBITS, ({}, {"crt": True, "verify": True})
-    ):
-        assert in_register(machine) == stated(machine)
+    nbits = KEY_NBITS if design.programmed else NBITS
+    names = ("constant_time", "odd_only", "reduced_only", "message_blinded", "exponent_blinded", "checked")
+    for machine in machines(design, nbits, ({}, {"crt": True, "verify": True})):
+        register = register_map(machine.shape, machine.traits)["CAPABILITIES"]
+        value, _ = Axi4LiteFL(machine.shape, machine.fl, machine.traits).read(register.address)
+        stated = {name: getattr(machine.promises, name) for name in names}
+        stated["crt"] = machine.promises.key == "crt"
+        assert {name: bool(value >> register.field(name).low & 1) for name in stated} == stated
 
 
-@pytest.mark.parametrize(
-    ("name", "settings"),
+@parametrize(
+    "name, settings",
     [
         ("mont", {}),
         ("mont-ct", {}),
@@ -306,7 +293,7 @@ def test_register(design):
 )
 def test_data_sheet(name, settings):
     """The data sheet states the promises too."""
-    machine = catalogue.find(name).at(KEY_NBITS, **settings)
+    machine = machine_of(name, KEY_NBITS, **settings)
     subject = Exponentiation(machine, AXI4LITE)
     words = subject.words | {"name": "core", "version": "0", "transfers": "0"}
     sheet = markdown(subject, words, Vectors(subject, "core", 1, 1), (), (), ())
@@ -315,20 +302,20 @@ def test_data_sheet(name, settings):
     assert ("A base at or above the modulus is refused" in sheet) == machine.promises.reduced_only
 
 
-@pytest.mark.parametrize(
-    ("name", "settings"),
+@parametrize(
+    "name, settings",
     [
-        ("heap", {}),
-        pytest.param("mont", {}, marks=pytest.mark.regress),
-        pytest.param("mont", {"schedule": "ladder", "crt": True, "verify": True}, marks=pytest.mark.regress),
-        pytest.param("naive-001", {"schedule": "always"}, marks=pytest.mark.regress),
-        pytest.param("ssmm-ct", {"blind": "both"}, marks=pytest.mark.regress),
+        case("heap", later=False),
+        case("mont"),
+        case("mont", schedule="ladder", crt=True, verify=True),
+        case("naive-001", schedule="always"),
+        case("ssmm-ct", blind="both"),
     ],
 )
 def test_header(name, settings):
     """The header contains the sentence, and the Verilog below it the value of the register."""
     keyed = {"crt", "blind", "verify"} & settings.keys()
-    machine = catalogue.find(name).at(KEY_NBITS if keyed else NBITS, **settings)
+    machine = machine_of(name, KEY_NBITS if keyed else NBITS, **settings)
     text = verilog(machine, AXI4LITE.name)
     words = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
     assert f"Constant time {machine.promises.sentence}" in words
@@ -346,8 +333,8 @@ def test_header(name, settings):
 
 def test_designs(cli):
     """`designs` states the default machine's promises as JSON, as a table and in detail."""
-    table = {line.split()[0]: line for line in cli("show", "designs").out.splitlines() if line}
-    for row in cli("show", "designs", "--json").json():
+    table = {line.split()[0]: line for line in cli("show designs").out.splitlines() if line}
+    for row in cli.json("show designs"):
         design = catalogue.find(row["name"])
         machine = design.at(design.usual_nbits)
         promises = machine.promises
@@ -357,6 +344,6 @@ def test_designs(cli):
             of_schedule = design.at(NBITS, schedule=schedule)
             exponent, base, _ = seen(of_schedule, of_schedule.cycles)
             assert exponent <= Dependence.LENGTH and not base, (design.name, schedule)
-    detail = cli("show", "designs", "mont").out
+    detail = cli("show designs mont").out
     assert f"  constant time  {catalogue.find('mont').promises.sentence}\n" in detail
     assert " yes with schedule=fixed-window\n" in detail

@@ -9,13 +9,7 @@ from operator import add
 
 from hypothesis import given
 from hypothesis import strategies as st
-from modexlab.fl.compression.bit_heap import (
-    CARRY_DELAYS,
-    SUM_DELAYS,
-    Line,
-    columns_of,
-    plan_heap,
-)
+from modexlab.fl.compression.bit_heap import CARRY_DELAYS, SUM_DELAYS, Line, columns_of, plan_heap
 from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.fl.multipliers.scaled_heap import ROWS, step_heap, step_rows
 

@@ -4,8 +4,7 @@ Python integers.
 
 import itertools
 
-import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
 from modexlab.fl.compression.compression_follow import follow
@@ -15,7 +14,7 @@ from modexlab.fl.moduli import SHAPES, Modulus, classify, parse
 from modexlab.fl.multipliers.folding import fold
 
 from tests.fl.compression_oracle import evaluate, family, faults, final_rows
-from tests.harness import any_word, draws, one_now, parametrize, refused
+from tests.harness import any_word, draws, later, one_now, parametrize, refused, untraced
 
 ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
 SMALL = ["2^4", "2^4-1", "2^4+1", "2^4-3", "2^4-5", "2^4+3", "2^4+5", "2^4+9"]  # 4 or 5 bits
@@ -152,26 +151,27 @@ def test_prefix_networks_span_all_bits(adder, nbits):
 # ---- plans
 
 
-@parametrize("strategy", ALL_STRATEGIES)
-@parametrize("spec", SMALL)
+@untraced
+@parametrize(
+    "spec, strategy",
+    [
+        *itertools.product(SMALL, ALL_STRATEGIES),
+        ("2^5+11", BEST),
+        *later(*((spec, BEST) for spec in SIX_BITS)),
+    ],
+)
 def test_every_product_of_small_words(spec, strategy):
-    plan = make_plan("multiply", parse(spec), None, strategy)
+    check_products(make_plan("multiply", parse(spec), None, strategy))
+
+
+def check_products(plan, operands=None):
+    """Check the plan, and its products of all these operands."""
     assert faults(plan) == []
-    check_all_products(plan)
+    for a, b in itertools.product(operands or range(1 << plan.operand_nbits), repeat=2):
+        assert evaluate(plan, a, b) == golden(plan, a, b), (plan.modulus, a, b)
 
 
-def check_all_products(plan):
-    for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
-        assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
-
-
-@pytest.mark.usefixtures("untraced")
-@parametrize("spec", one_now(SIX_BITS, "2^5+11"))
-def test_every_product_of_six_bits(spec):
-    check_all_products(make_plan("multiply", parse(spec)))
-
-
-@pytest.mark.usefixtures("untraced")
+@untraced
 @parametrize("operation", ["square", "reduce"])
 @parametrize("spec", [*SMALL, *SIX_BITS])
 def test_every_square_and_every_residue(spec, operation):
@@ -183,7 +183,7 @@ def test_every_square_and_every_residue(spec, operation):
             assert evaluate(plan, a) == golden(plan, a, 0), a
 
 
-@pytest.mark.usefixtures("untraced")
+@untraced
 @parametrize("most", one_now([70, 300], 70))
 def test_every_small_modulus(most):
     """All shapes at all small widths, also with words longer than a residue; corner operands of each."""
@@ -191,30 +191,18 @@ def test_every_small_modulus(most):
         if value % 2 == 0 and value.bit_count() > 1:
             continue
         modulus = classify(value)
-        for extra in (0, 3):
-            plan = make_plan("multiply", modulus, modulus.operand_nbits + extra)
-            assert faults(plan) == [], value
-            top = (1 << plan.operand_nbits) - 1
+        for nbits in (modulus.operand_nbits, modulus.operand_nbits + 3):
+            top = (1 << nbits) - 1
             corners = (0, 1, value - 1, min(value, top), top, top ^ 1, top // 3)
-            for a, b in itertools.product(corners, repeat=2):
-                assert evaluate(plan, a, b) == golden(plan, a, b), (value, a, b)
-
-
-SHAPED = st.builds(
-    lambda shape, n, k: (shape, n, k), st.sampled_from(SHAPES), st.integers(4, 48), st.integers(0, 2**48)
-)
+            check_products(make_plan("multiply", modulus, nbits), corners)
 
 
 @draws(60)
-@given(SHAPED, st.sampled_from(OPERATIONS), st.sampled_from(ALL_STRATEGIES), st.data())
-def test_any_tree(shaped, operation, strategy, data):
+@given(*map(st.sampled_from, (SHAPES, OPERATIONS, ALL_STRATEGIES)), st.integers(4, 48), st.data())
+def test_any_tree(shape, operation, strategy, n, data):
     """Hypothesis: any shape, width, k, operation, strategy and operands."""
-    shape, n, k = shaped
     if shape.endswith("k"):
-        largest = (1 << (n - 1 if shape == "2^n-k" else n)) - 3
-        k = 3 + k % (largest - 2)
-        k -= k % 2 == 0
-        assume(3 <= k <= largest)
+        k = 2 * data.draw(st.integers(1, (1 << (n - 2 if shape == "2^n-k" else n - 1)) - 2)) + 1
     else:
         k = int(shape != "2^n")
     plan = make_plan(operation, Modulus(shape, n, k), None, strategy)
@@ -240,19 +228,13 @@ def test_cells_take_every_bit_once():
     """`cells` uses and places every bit once, and has as many compressors as the levels."""
     plan = make_plan("multiply", parse("2^8+85"), None, "five-full-half")
     for number, level in enumerate(plan.levels):
-        taken = set()
-        placed = set()
-        for cell in plan.cells(number):
-            for place in cell.inputs:
-                assert (cell.column, place) not in taken
-                taken.add((cell.column, place))
-            for column, place, _ in itertools.chain(*cell.outputs):
-                assert (column, place) not in placed
-                assert place < plan.heights(number + 1)[column]
-                placed.add((column, place))
+        cells, above = list(plan.cells(number)), plan.heights(number + 1)
+        taken = [(cell.column, place) for cell in cells for place in cell.inputs]
+        placed = [output[:2] for cell in cells for output in itertools.chain(*cell.outputs)]
+        assert len(set(taken)) == len(taken) and len(set(placed)) == len(placed)
+        assert all(place < above[column] for column, place in placed)
         passed = sum(level.passing(column) for column in range(plan.columns))
-        assert len(taken) == sum(level.heights) - passed
-        assert len(placed) == sum(plan.heights(number + 1)) - passed
+        assert (len(taken), len(placed)) == (sum(level.heights) - passed, sum(above) - passed)
 
 
 def test_strategies_use_their_cells():
@@ -275,8 +257,7 @@ def test_best_is_the_best_of_three(spec):
     costs = {name: make_plan("multiply", parse(spec), None, name).cost for name in STRATEGIES}
     assert best.cost.product == min(cost.product for cost in costs.values())
     assert best.cost == costs[best.strategy]
-    for name, cost in best.rivals:
-        assert cost in (costs[name], None)
+    assert all(cost in (costs[name], None) for name, cost in best.rivals)
 
 
 def test_square_has_half_of_the_products():

@@ -15,41 +15,16 @@ from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import MEANING, Status
 
 from tests.harness import any_word, draws, parametrize, refused, refuses
+from tests.tables.mod_exp import PAPER_001, PAPER_004, corners
 
-PAPER_N = 27277 * 95443  # paper 001, Figure 1
-# section I of paper 004: modulus, exponents, a base, and the result of its encryption
-M = 291173165596690131543379395216261834371
-E = 78624383815806095082831236375207684303
-D = 232543530691965449749356023879307323711
-BASE = 179441695220040973036856247560209845703
-RESULT = 212957456342734650649396939600336433714
-
+# the table of all machines, with operands that a machine accepts, and more
 CORNERS = [
-    pytest.param(base, exp, mod, id=name)
-    for name, base, exp, mod in (
-        ("modulus-1", 0, 5, 1),
-        ("modulus-1-exponent-0", 0, 0, 1),
-        ("modulus-3-smallest", 2, 3, 3),
-        ("zero-to-the-zero", 0, 0, PAPER_N),
-        ("exponent-0", 12345, 0, PAPER_N),
-        ("exponent-1", 12345, 1, PAPER_N),
-        ("base-0", 0, 65537, PAPER_N),
-        ("base-1", 1, 65537, PAPER_N),
-        ("base-max-even-exponent", PAPER_N - 1, 2, PAPER_N),
-        ("base-max-odd-exponent", PAPER_N - 1, 3, PAPER_N),
-        ("base-max-all-ones", PAPER_N - 1, 0xFFFFFFFF, PAPER_N),
-        ("base-p-becomes-a-multiple-of-p", 27277, 65537, PAPER_N),
-        ("base-square-is-0", 3, 2, 9),
-        ("base-power-is-0", 15, 7, 225),
-        ("paper-001-encryption", 1119317562, 65537, PAPER_N),
-        ("paper-001-decryption", 1460365373, 977851481, PAPER_N),
-        ("largest-32-bit-modulus", 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF),
-        ("power-of-two-exponent", 3, 1 << 31, 0xFFFFFFFB),
-        ("paper-004-encryption", BASE, E, M),
-        ("paper-004-decryption", RESULT, D, M),
-        ("4096-bit-modulus", (1 << 4096) - 2, 65537, (1 << 4096) - 1),
-    )
+    pytest.param(*row.request, id=f"{nbits} bits, {row.name}")
+    for nbits in (8, 32, 128)
+    for row in [*corners(nbits, nbits), *{32: PAPER_001, 128: PAPER_004}.get(nbits, [])]
+    if row.base < row.mod and row.mod % 2
 ]
+CORNERS += [(15, 7, 225), (0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF), ((1 << 4096) - 2, 65537, (1 << 4096) - 1)]
 
 
 ANY_MODULUS = [name for name in DOMAINS if name != "pseudo"]  # that one needs a divisor of 2^nbits - 1
@@ -63,9 +38,10 @@ def test_mod_exp_corner(base, exp, mod, schedule, domain):
 
 
 def test_published_results():
-    assert mod_exp(5745, 65537, PAPER_N, domain="montgomery") == 1460365373
-    assert mod_exp(BASE, E, M, domain="montgomery") == RESULT
-    assert mod_exp(RESULT, D, M, schedule="ladder") == BASE
+    assert mod_exp(5745, 65537, PAPER_001[0].mod, domain="montgomery") == PAPER_001[1].base
+    encryption, decryption = PAPER_004
+    assert mod_exp(*encryption.request, domain="montgomery") == decryption.base
+    assert mod_exp(*decryption.request, schedule="ladder") == encryption.base
 
 
 @parametrize("schedule", SCHEDULES)
@@ -74,8 +50,7 @@ def test_published_results():
 def test_mod_exp(schedule, data, width, spare):
     """All domains, in a machine that is `spare` bits wider than the modulus."""
     n = 2 * data.draw(any_word(width - 1)) + 1
-    base = data.draw(st.integers(0, n - 1))
-    exp = data.draw(any_word(width))
+    base, exp = data.draw(st.integers(0, n - 1)), data.draw(any_word(width))
     golden = rsa.core.encrypt_int(base, exp, n)
     for domain in ANY_MODULUS:
         assert mod_exp(base, exp, n, domain=domain, schedule=schedule, nbits=width + spare) == golden
@@ -100,7 +75,7 @@ def test_pseudo_modulus_that_is_none():
 
 
 @draws(80)
-@given(st.integers(0, 1 << 70), st.integers(0, 1 << 40), st.integers(1, 1 << 64))
+@given(any_word(70), any_word(40), st.integers(1, 1 << 64))
 def test_identity_takes_every_modulus_and_every_base(base, exp, n):
     assert mod_exp(base, exp, n) == pow(base, exp, n)
 
@@ -175,49 +150,41 @@ def test_options_reach_the_schedule():
     assert len(trace) == 14 + 5
 
 
+MONTGOMERY = {"domain": "montgomery"}
 REFUSED = {
-    "zero modulus": (lambda: mod_exp(3, 5, 0), ("modulus 0", "1 or more")),
-    "zero modulus, montgomery": (lambda: mod_exp(3, 5, 0, domain="montgomery"), ("modulus 0", "1 or more")),
-    "negative modulus": (lambda: mod_exp(3, 5, -7), ("modulus -7", "1 or more")),
-    "even modulus": (lambda: mod_exp(3, 5, 10, domain="montgomery"), ("modulus 10 is even", "identity")),
-    "base is the modulus": (
-        lambda: mod_exp(7, 5, 7, domain="montgomery"),
-        ("base 7 is not below the modulus 7", "mod modulus"),
-    ),
-    "base above the modulus": (
-        lambda: mod_exp(2**80, 5, 7, domain="montgomery"),
-        ("(81 bits) is not below the modulus 7", "mod modulus"),
-    ),
-    "negative base": (lambda: mod_exp(-1, 5, 7), ("base -1", "0 or more")),
-    "negative exponent": (lambda: mod_exp(3, -5, 7), ("exponent -5", "0 or more")),
-    "modulus too wide": (lambda: mod_exp(3, 5, 257, nbits=8), ("modulus 257", "8 bits", "at least 9")),
-    "base too wide": (lambda: mod_exp(300, 5, 7, nbits=8), ("base 300", "8 bits", "at least 9")),
+    "zero modulus": ((3, 5, 0), {}, "modulus 0", "1 or more"),
+    "zero modulus, montgomery": ((3, 5, 0), MONTGOMERY, "modulus 0", "1 or more"),
+    "negative modulus": ((3, 5, -7), {}, "modulus -7", "1 or more"),
+    "even modulus": ((3, 5, 10), MONTGOMERY, "modulus 10 is even", "identity"),
+    "base is the modulus": ((7, 5, 7), MONTGOMERY, "base 7 is not below the modulus 7", "mod modulus"),
+    "base above it": ((2**80, 5, 7), MONTGOMERY, "(81 bits) is not below the modulus 7", "mod modulus"),
+    "negative base": ((-1, 5, 7), {}, "base -1", "0 or more"),
+    "negative exponent": ((3, -5, 7), {}, "exponent -5", "0 or more"),
+    "modulus too wide": ((3, 5, 257), {"nbits": 8}, "modulus 257", "8 bits", "at least 9"),
+    "base too wide": ((300, 5, 7), {"nbits": 8}, "base 300", "8 bits", "at least 9"),
     "exponent too wide": (
-        lambda: mod_exp(3, 65537, 253, domain="montgomery", nbits=16),
-        ("exponent 65537", "16 bits", "at least 17"),
+        *((3, 65537, 253), {**MONTGOMERY, "nbits": 16}),
+        *("exponent 65537", "16 bits", "at least 17"),
     ),
     "unknown schedule": (
-        lambda: mod_exp(3, 5, 7, schedule="lader"),
-        ("unknown schedule 'lader'", "did you mean 'ladder'"),
+        (3, 5, 7),
+        {"schedule": "lader"},
+        "unknown schedule 'lader'",
+        "did you mean 'ladder'",
     ),
-    "unknown domain": (
-        lambda: mod_exp(3, 5, 7, domain="montgomery32"),
-        ("unknown domain 'montgomery32'", "did you mean 'montgomery'"),
-    ),
-    "domain of another modulus": (
-        lambda: mod_exp(3, 5, 7, domain=MontgomeryDomain(9, 8)),
-        ("modulus 9 in 8 bits", "modulus 7"),
-    ),
-    "domain of another width": (
-        lambda: mod_exp(3, 5, 7, domain=MontgomeryDomain(7, 8), nbits=16),
-        ("modulus 7 in 8 bits", "the width"),
+    "unknown domain": ((3, 5, 7), {"domain": "montgomery32"}, "'montgomery32'", "did you mean 'montgomery'"),
+    "other modulus": ((3, 5, 7), {"domain": MontgomeryDomain(9, 8)}, "modulus 9 in 8 bits", "modulus 7"),
+    "other width": (
+        *((3, 5, 7), {"domain": MontgomeryDomain(7, 8), "nbits": 16}),
+        *("modulus 7 in 8 bits", "the width"),
     ),
 }
 
 
-@parametrize("call, words", REFUSED.values(), ids=REFUSED)
-def test_bad_input_is_refused(call, words):
-    refuses(call, *words)
+@parametrize("name", REFUSED)
+def test_bad_input_is_refused(name):
+    operands, options, *words = REFUSED[name]
+    refuses(lambda: mod_exp(*operands, **options), *words)
 
 
 def test_nothing_is_recorded_for_bad_input():
@@ -227,23 +194,24 @@ def test_nothing_is_recorded_for_bad_input():
     assert trace == []
 
 
-@parametrize("domain", [Identity, MontgomeryDomain])
+@parametrize("name, strict", [("identity", False), ("montgomery", True)])
 @parametrize("mod", range(9))
 @parametrize("base", range(9))
-def test_status_and_bad_input_are_one(base, mod, domain):
+def test_status_and_bad_input_are_one(base, mod, name, strict):
     """The functional level refuses exactly the operands that the hardware refuses with a status."""
-    name = {Identity: "identity", MontgomeryDomain: "montgomery"}[domain]
-    status = operand_status(base, mod, odd_only=domain.odd_only, reduced_only=domain.reduced_only)
+    status = operand_status(base, mod, odd_only=strict, reduced_only=strict)
     with nullcontext() if status == Status.OK else refused():
         assert mod_exp(base, 3, mod, domain=name) == base**3 % mod
 
 
 def test_the_status_looks_at_the_modulus_first():
-    strict = {"odd_only": True, "reduced_only": True}
-    assert operand_status(5, 0, **strict) == Status.ZERO_MODULUS
-    assert operand_status(5, 4, **strict) == Status.EVEN_MODULUS
-    assert operand_status(5, 5, **strict) == Status.BASE_TOO_LARGE
-    assert operand_status(4, 5, **strict) == Status.OK
+    for base, mod, status in (
+        (5, 0, Status.ZERO_MODULUS),
+        (5, 4, Status.EVEN_MODULUS),
+        (5, 5, Status.BASE_TOO_LARGE),
+        (4, 5, Status.OK),
+    ):
+        assert operand_status(base, mod, odd_only=True, reduced_only=True) == status
 
 
 def test_every_status_has_words():

@@ -12,6 +12,8 @@ from modexlab.fl.multipliers.montgomery import Montgomery
 from modexlab.fl.multipliers.mul_rem import mul_rem
 
 from tests.harness import any_word, draws, parametrize, refused, refuses
+from tests.tables.mod_exp import M_004
+from tests.tables.products import corners
 
 WIDTHS = (1, 2, 3, 8, 31, 32, 33, 64, 128, 256, 1024)
 P, Q = 27277, 95443  # the factors of paper 001's n = 2603398711
@@ -25,34 +27,16 @@ def montgomery_operands(draw, widths=WIDTHS):
     return n, nbits, draw(any_word(nbits)), draw(st.integers(0, n - 1))
 
 
-# rows for every product; the name states the purpose of a row
+# the table of all multipliers, and rows at the smallest widths and above the modulus
 CORNERS = [
-    pytest.param(n, nbits, x, y, id=name)
-    for name, n, nbits, x, y in (
-        ("modulus-1", 1, 1, 0, 0),
-        ("modulus-1-wide", 1, 32, 0, 0),
-        ("modulus-1-x-all-ones", 1, 8, 255, 0),
-        ("modulus-3", 3, 2, 2, 2),
-        ("modulus-3-wide", 3, 32, 2, 2),
-        ("zero-times-zero", 2603398711, 32, 0, 0),
-        ("zero-times-max", 2603398711, 32, 0, 2603398710),
-        ("max-times-zero", 2603398711, 32, 2603398710, 0),
-        ("one-times-one", 2603398711, 32, 1, 1),
-        ("one-times-max", 2603398711, 32, 1, 2603398710),
-        ("max-times-max", 2603398711, 32, 2603398710, 2603398710),
-        ("x-all-ones-above-modulus", 2603398711, 32, 0xFFFFFFFF, 2603398710),
-        ("p-times-q-001-S-equals-N", P * Q, 32, P, Q),
-        ("q-times-p-001-S-equals-N", P * Q, 32, Q, P),
-        ("multiples-of-p-and-q-S-equals-N", P * Q, 32, 1000 * P, 77 * Q),
-        ("3-times-5-mod-15-S-equals-N", 15, 4, 3, 5),
-        ("square-0-mod-9", 9, 4, 3, 3),
-        ("largest-32-bit-modulus", 0xFFFFFFFF, 32, 0xFFFFFFFE, 0xFFFFFFFE),
-        ("smallest-32-bit-modulus", 0x80000001, 32, 0x80000000, 0x80000000),
-        ("powers-of-two", 0xFFFFFFFB, 32, 1 << 31, 1 << 30),
-        ("largest-4096-bit-modulus", (1 << 4096) - 1, 4096, (1 << 4096) - 2, (1 << 4096) - 2),
-        ("4096-bits-S-equals-N", (1 << 2048) ** 2 - 1, 4096, (1 << 2048) - 1, (1 << 2048) + 1),
-    )
+    pytest.param(row.mod, nbits, row.a, row.b, id=f"{nbits} bits, {row.name}")
+    for nbits in (8, 32, 4096)
+    for row in corners(nbits)
 ]
+CORNERS += [(1, 1, 0, 0), (1, 8, 255, 0), (3, 2, 2, 2), (15, 4, 3, 5), (9, 4, 3, 3)]
+CORNERS += [(P * Q, 32, 0xFFFFFFFF, P * Q - 1), (P * Q, 32, P, Q), (P * Q, 32, 1000 * P, 77 * Q)]
+CORNERS += [(0x80000001, 32, 0x80000000, 0x80000000), (0xFFFFFFFB, 32, 1 << 31, 1 << 30)]
+CORNERS += [((1 << 2048) ** 2 - 1, 4096, (1 << 2048) - 1, (1 << 2048) + 1)]
 
 
 # mul_rem
@@ -69,7 +53,7 @@ def test_mul_rem_takes_any_modulus_and_any_operands(a, b, n, p):
 
 
 @draws(400)
-@given(st.integers(0, 1 << 1100), st.integers(0, 1 << 1100), st.integers(1, 1 << 1050))
+@given(any_word(1100), any_word(1100), st.integers(1, 1 << 1050))
 def test_mul_rem_is_the_remainder_of_the_product(a, b, n):
     remainder = mul_rem(a, b, n)
     assert 0 <= remainder < n and (a * b - remainder) % n == 0
@@ -100,12 +84,10 @@ def test_the_constants_are_those_of_the_paper(operands):
     n, nbits, _, _ = operands
     mont = Montgomery(n, nbits)
     r = 2**nbits
-    assert mont.r == r
-    assert (mont.r_mod_n, mont.r2_mod_n) == (pow(2, nbits, n), pow(2, 2 * nbits, n))
+    assert (mont.r, mont.r_mod_n, mont.r2_mod_n) == (r, r % n, r * r % n)
     # equation 5: R*R^-1 - N'*N = 1, so R^-1 is (1 + N'*N) / R, and an inverse of R
     r_inverse, rest = divmod(1 + mont.n_prime * n, r)
-    assert rest == 0
-    assert 0 < mont.n_prime < r
+    assert rest == 0 < mont.n_prime < r
     assert r * r_inverse % n == 1 % n
 
 
@@ -115,16 +97,13 @@ def test_r2_comes_from_doublings_and_squarings_too(operands):
     """The method of the machine without a divider: double 1 up to 2*R, then square once per bit of nbits."""
     n, nbits, _, _ = operands
     mont = Montgomery(n, nbits)
-    x = 1 % n
-    for _ in range(nbits + 1):
-        x = 2 * x - n if 2 * x >= n else 2 * x
+    x = pow(2, nbits + 1, n)
     doubled = 1  # x is 2^doubled * R
     for bit in f"{nbits:b}"[1:]:
         x, doubled = mont.product(x, x), 2 * doubled
         if bit == "1":
-            x, doubled = 2 * x - n if 2 * x >= n else 2 * x, doubled + 1
-    assert doubled == nbits
-    assert x == mont.r2_mod_n
+            x, doubled = 2 * x % n, doubled + 1
+    assert (doubled, x) == (nbits, mont.r2_mod_n)
 
 
 @draws(120)
@@ -141,24 +120,22 @@ def test_enter_and_leave(operands):
 @draws(120)
 @given(montgomery_operands(), st.data())
 def test_redc_over_its_whole_range(operands, data):
-    n, nbits, _, _ = operands
+    n, nbits, *_ = operands
     t = data.draw(st.integers(0, n << nbits))
     assert Montgomery(n, nbits).redc(t) == t * pow(2, -nbits, n) % n
 
 
 def test_redc_at_both_ends():
-    mont = Montgomery(2603398711, 32)
-    assert mont.redc(0) == 0
-    assert mont.redc(2603398711 << 32) == 0  # T = R*N, which paper 001's Algorithm 2 allows
-    for t in (-1, (2603398711 << 32) + 1):
+    mont, top = Montgomery(P * Q, 32), P * Q << 32
+    assert mont.redc(0) == mont.redc(top) == 0  # T = R*N, which paper 001's Algorithm 2 allows
+    for t in (-1, top + 1):
         with refused(r"outside 0\.\.R\*N"):
             mont.redc(t)
 
 
 def test_n_prime_of_paper_004():
     """Section II.A of paper 004: n = 128, its m and m' (given there as a negative number)."""
-    m = 291173165596690131543379395216261834371
-    assert Montgomery(m, 128).n_prime == -133419654858893623771608150101834274859 % 2**128
+    assert Montgomery(M_004, 128).n_prime == -133419654858893623771608150101834274859 % 2**128
 
 
 @parametrize(
@@ -194,13 +171,11 @@ def test_a_domain_multiplies(name, operands):
 
 
 def test_conversions_are_products_by_their_constants():
-    mont = MontgomeryDomain(2603398711, 32)
-    assert mont.enter(5745) == mont.product(5745, mont.enter_by) == (5745 << 32) % 2603398711
+    mont, plain = MontgomeryDomain(P * Q, 32), Identity(P * Q - 1)
+    assert mont.enter(5745) == mont.product(5745, mont.enter_by) == (5745 << 32) % (P * Q)
     assert mont.leave(12345) == mont.product(12345, mont.leave_by)
-    plain = Identity(2603398710)
-    assert (plain.enter_by, plain.leave_by) == (None, None)
-    assert plain.enter(2603398711) == 1  # reduced on the way in: paper 001, Algorithm 1, line 2
-    assert plain.leave(7) == 7
+    # reduced on the way in: paper 001, Algorithm 1, line 2
+    assert (plain.enter_by, plain.leave_by, plain.enter(P * Q), plain.leave(7)) == (None, None, 1, 7)
 
 
 def test_the_width_of_a_domain():

@@ -32,15 +32,16 @@ from modexlab.fl.rsa_keys import FaultDetected, RSAKey, numbers_of
 
 from tests.harness import draws, one_now, parametrize, refused
 
-N, E = 2603398711, 65537  # paper 001, Figure 1
-PAPER_KEY = RSAKey(N, E, 254738681, 27277, 95443)
+N, E, D = 2603398711, 65537, 254738681  # paper 001, Figure 1
+PAPER_KEY = RSAKey(N, E, D, 27277, 95443)
 SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # RFC 8017, section 9.2, note 1
 
 OPENSSL_KEY = openssl_rsa.generate_private_key(E, 1024)
 OUR_KEY = RSAKey(**numbers_of(OPENSSL_KEY))
 PEM, DER, PKCS8 = Encoding.PEM, Encoding.DER, PrivateFormat.PKCS8
-PRIVATE_FORMATS = {"pkcs1": PrivateFormat.TraditionalOpenSSL, "pkcs8": PKCS8}
-PUBLIC_FORMATS = {"pkcs1": PublicFormat.PKCS1, "spki": PublicFormat.SubjectPublicKeyInfo}
+PKCS1, SPKI = PrivateFormat.TraditionalOpenSSL, PublicFormat.SubjectPublicKeyInfo
+PRIVATE_FORMATS, PUBLIC_FORMATS = (PKCS1, PKCS8), (PublicFormat.PKCS1, SPKI)
+PUBLIC_KEY = OPENSSL_KEY.public_key()
 
 
 def private_bytes(encoding=PEM, private_format=PKCS8, key=OPENSSL_KEY, password=None):
@@ -53,29 +54,17 @@ def private_bytes(encoding=PEM, private_format=PKCS8, key=OPENSSL_KEY, password=
 
 
 @parametrize("encoding", [PEM, DER])
-@parametrize("private_format", PRIVATE_FORMATS.values(), ids=PRIVATE_FORMATS)
-def test_private_key_file(private_format, encoding, tmp_path):
-    path = tmp_path / "key"
-    path.write_bytes(private_bytes(encoding, private_format))
+@parametrize("form", [*PRIVATE_FORMATS, *PUBLIC_FORMATS], ids=str)
+def test_key_file(form, encoding, tmp_path):
+    path, private = tmp_path / "key", form in PRIVATE_FORMATS
+    path.write_bytes(private_bytes(encoding, form) if private else PUBLIC_KEY.public_bytes(encoding, form))
     key = RSAKey.load(path)
-    assert vars(key) == numbers_of(OPENSSL_KEY)
-    assert key.is_private
-    assert key.nbits == 1024
-
-
-@parametrize("encoding", [PEM, DER])
-@parametrize("public_format", PUBLIC_FORMATS.values(), ids=PUBLIC_FORMATS)
-def test_public_key_file(public_format, encoding, tmp_path):
-    path = tmp_path / "key"
-    path.write_bytes(OPENSSL_KEY.public_key().public_bytes(encoding, public_format))
-    key = RSAKey.load(str(path))
-    assert key == OUR_KEY.public
-    assert not key.is_private
+    assert key == RSAKey.load(str(path)) == (OUR_KEY if private else OUR_KEY.public)
+    assert (key.is_private, key.nbits) == (private, 1024)
 
 
 def test_text_around_a_pem_block_does_no_harm():
-    pem = private_bytes()
-    assert RSAKey.from_bytes(b"the key of a test\n" + pem + b"\n") == OUR_KEY
+    assert RSAKey.from_bytes(b"the key of a test\n" + private_bytes() + b"\n") == OUR_KEY
 
 
 @parametrize("nbits", [16, 32, 64, 128, 512])
@@ -91,9 +80,8 @@ def test_keys_of_the_rsa_package(nbits, encoding):
 
 
 def test_numbers_without_primes_make_a_key():
-    key = RSAKey(N, E, 254738681)
-    assert key.decrypt(1460365373) == 5745
-    assert (key.p, key.dp) == (None, None)
+    key = RSAKey(N, E, D)
+    assert (key.decrypt(1460365373), key.p, key.dp) == (5745, None, None)
 
 
 def test_private_numbers_do_not_show():
@@ -104,19 +92,13 @@ def test_private_numbers_do_not_show():
 @parametrize("e", [3, 17, E])
 def test_primes_from_d_and_e(nbits, e):
     """A key without primes: d modulo (p - 1)(q - 1), and modulo their least common multiple."""
-    p, q = primes_for(nbits, e)
+    p = q = e + 1  # no primes for which e is a valid public exponent
+    while p == q or math.gcd(e, (p - 1) * (q - 1)) > 1:
+        p, q = (rsa.prime.getprime(nbits // 2) for _ in range(2))
     for order in ((p - 1) * (q - 1), math.lcm(p - 1, q - 1)):
         key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
         assert (key.p, key.q) == (max(p, q), min(p, q))
         assert key.decrypt_crt(pow(5, e, key.n)) == 5
-
-
-def primes_for(nbits, e):
-    """Two primes for which e is a valid public exponent."""
-    while True:
-        p, q = (rsa.prime.getprime(nbits // 2) for _ in range(2))
-        if p != q and math.gcd(e, (p - 1) * (q - 1)) == 1:
-            return p, q
 
 
 @parametrize("n, e, d, p", [(15, 3, 3, 5), (15, 5, 1, 5), (21, 7, 1, 7), (35, 13, 1, 7)])
@@ -140,20 +122,22 @@ def test_a_key_with_primes_is_left_as_it_is():
 
 
 def test_the_same_primes_each_time():
-    key = RSAKey(N, E, 254738681)
-    assert key.with_primes() == key.with_primes() == RSAKey(N, E, 254738681, 95443, 27277)
+    key = RSAKey(N, E, D)
+    assert key.with_primes() == key.with_primes() == RSAKey(N, E, D, 95443, 27277)
 
 
 def test_what_has_not_two_primes_to_find_is_refused():
-    with refused(f"n = {N} is public: give the private key to find its primes"):
-        PAPER_KEY.public.with_primes()
-    three = 1009 * 2003 * 3001
-    d = pow(17, -1, 1008 * 2002 * 3000)
-    with refused(f"RSA modulus {three}: d and e do not lead to two prime factors"):
-        RSAKey(three, 17, d).with_primes()
-    prime = 1000003
-    with refused("do not lead to two prime factors; give p and q"):
-        RSAKey(prime, 5, pow(5, -1, prime - 1)).with_primes()
+    three, prime = 1009 * 2003 * 3001, 1000003
+    for key, message in (
+        (PAPER_KEY.public, f"n = {N} is public: give the private key to find its primes"),
+        (
+            RSAKey(three, 17, pow(17, -1, 1008 * 2002 * 3000)),
+            f"RSA modulus {three}: d and e do not lead to two prime factors",
+        ),
+        (RSAKey(prime, 5, pow(5, -1, prime - 1)), "do not lead to two prime factors; give p and q"),
+    ):
+        with refused(message):
+            key.with_primes()
 
 
 JSON_KEY = {"n": N, "e": hex(E), "d": "254738681", "p": 27277, "q": "0x174d3"}
@@ -214,25 +198,28 @@ def test_unchecked_keys_are_as_they_are_given():
 
 def test_figure_1_of_paper_001():
     assert PAPER_KEY.encrypt(5745) == 1460365373
-    assert PAPER_KEY.decrypt(1460365373) == 5745
-    assert PAPER_KEY.decrypt_crt(1460365373) == 5745
 
 
-@parametrize("message", [0, 1, 2, N - 1, N - 2, 27277, 95443, 27277 * 1000, 1 << 31])
+@parametrize("message", [0, 1, 2, 5745, N - 1, N - 2, 27277, 95443, 27277 * 1000, 1 << 31])
 def test_message_corner(message):
-    cipher = PAPER_KEY.encrypt(message)
-    assert cipher == rsa.core.encrypt_int(message, E, N)
-    assert PAPER_KEY.decrypt(cipher) == message
-    assert PAPER_KEY.decrypt_crt(cipher) == message
+    check_by_the_rsa_package(PAPER_KEY, message)
 
 
 @draws(100)
 @given(st.integers(0, OUR_KEY.n - 1))
 def test_against_the_rsa_package(message):
-    key = OUR_KEY
+    check_by_the_rsa_package(OUR_KEY, message)
+
+
+def check_by_the_rsa_package(key, message):
     cipher = key.encrypt(message)
     assert cipher == rsa.core.encrypt_int(message, key.e, key.n)
-    assert key.decrypt_crt(cipher) == rsa.core.decrypt_int(cipher, key.d, key.n) == message
+    for decrypted in (
+        key.decrypt(cipher),
+        key.decrypt_crt(cipher),
+        rsa.core.decrypt_int(cipher, key.d, key.n),
+    ):
+        assert decrypted == message
 
 
 @parametrize("nbits", one_now([1024, 2048, 3072], 1024))
@@ -249,13 +236,11 @@ def test_against_signatures_of_openssl(nbits):
 
 def test_against_encryption_of_openssl():
     """OpenSSL's encryptions decrypt to their padded messages (RFC 8017, 7.2.1), and OpenSSL decrypts ours."""
-    key = OUR_KEY
-    cipher = OPENSSL_KEY.public_key().encrypt(b"modexlab", padding.PKCS1v15())
-    padded = key.decrypt(int.from_bytes(cipher, "big")).to_bytes(128, "big")
-    assert padded[:2] == b"\x00\x02"
-    assert padded.endswith(b"\x00modexlab")
+    cipher = PUBLIC_KEY.encrypt(b"modexlab", padding.PKCS1v15())
+    padded = OUR_KEY.decrypt(int.from_bytes(cipher, "big")).to_bytes(128, "big")
+    assert padded.startswith(b"\x00\x02") and padded.endswith(b"\x00modexlab")
     again = b"\x00\x02".ljust(119, b"\x5a") + b"\x00modexlab"
-    ours = key.encrypt(int.from_bytes(again, "big")).to_bytes(128, "big")
+    ours = OUR_KEY.encrypt(int.from_bytes(again, "big")).to_bytes(128, "big")
     assert OPENSSL_KEY.decrypt(ours, padding.PKCS1v15()) == b"modexlab"
 
 
@@ -311,7 +296,7 @@ def test_a_number_out_of_range_is_refused(message):
 def test_what_a_key_lacks_it_cannot_do():
     with refused(f"n = {N} is public: give the private key"):
         PAPER_KEY.public.decrypt(3)
-    for key in (PAPER_KEY.public, RSAKey(N, E, 254738681)):
+    for key in (PAPER_KEY.public, RSAKey(N, E, D)):
         with refused(f"n = {N} has no primes: give p and q"):
             key.decrypt_crt(3)
 
@@ -324,15 +309,15 @@ WRONG_NUMBERS = {
     "d of another key, as in paper 001": ((N, E, 977851481), f"n = {N} and e = {E} do not go with this d"),
     "d of another key, with primes": ((N, E, 977851481, 27277, 95443), "do not go with this d"),
     "negative d": ((N, E, -5), "do not go with this d"),
-    "primes of another key": ((N, E, 254738681, 27277, 95441), f"p \\* q is not n = {N}"),
-    "p is 1": ((N, E, 254738681, 1, N), f"p \\* q is not n = {N}"),
+    "primes of another key": ((N, E, D, 27277, 95441), f"p \\* q is not n = {N}"),
+    "p is 1": ((N, E, D, 1, N), f"p \\* q is not n = {N}"),
     "p twice": ((25, 3, 7, 5, 5), "p \\* q is not n = 25: give the two different"),
-    "p without q": ((N, E, 254738681, 27277), "give d, p and q together"),
-    "q without p": ((N, E, 254738681, None, 95443), "give d, p and q together"),
+    "p without q": ((N, E, D, 27277), "give d, p and q together"),
+    "q without p": ((N, E, D, None, 95443), "give d, p and q together"),
     "primes without d": ((N, E, None, 27277, 95443), "give d, p and q together"),
-    "wrong dp": ((N, E, 254738681, 27277, 95443, 1), f"dp of the key with n = {N} .* leave it out"),
-    "wrong dq": ((N, E, 254738681, 27277, 95443, None, 1), f"dq of the key with n = {N} .* leave it out"),
-    "wrong qinv": ((N, E, 254738681, 27277, 95443, None, None, 1), "qinv of the key .* leave it out"),
+    "wrong dp": ((N, E, D, 27277, 95443, 1), f"dp of the key with n = {N} .* leave it out"),
+    "wrong dq": ((N, E, D, 27277, 95443, None, 1), f"dq of the key with n = {N} .* leave it out"),
+    "wrong qinv": ((N, E, D, 27277, 95443, None, None, 1), "qinv of the key .* leave it out"),
 }
 
 
@@ -343,31 +328,20 @@ def test_numbers_that_make_no_key_are_refused(numbers, words):
 
 
 def broken_files():
-    pkcs8 = private_bytes()
-    der = private_bytes(DER)
-    spki = OPENSSL_KEY.public_key().public_bytes(PEM, PublicFormat.SubjectPublicKeyInfo)
+    pkcs8, der = private_bytes(), private_bytes(DER)
     curve = ec.generate_private_key(ec.SECP256R1())
     encrypted = "is encrypted: decrypt it first, as with `openssl pkey"
     corrupt = r"cannot be read \(.+\): give an RSA key in PEM or DER"
     other_kind = r"is not of RSA \({}\): give an RSA key"
-    wrong_d = bytearray(der)
-    wrong_d[der.index(OUR_KEY.d.to_bytes(128, "big").lstrip(b"\0")) + 60] ^= 1
+    d = OUR_KEY.d.to_bytes(128, "big").lstrip(b"\0")
+    wrong_d = der.replace(d, d[:60] + bytes([d[60] ^ 1]) + d[61:])
     return {
         "encrypted PKCS#8 PEM": (private_bytes(password=b"secret"), encrypted),
         "encrypted PKCS#8 DER": (private_bytes(DER, password=b"secret"), encrypted),
-        "encrypted PKCS#1 PEM": (
-            private_bytes(PEM, PrivateFormat.TraditionalOpenSSL, password=b"secret"),
-            encrypted,
-        ),
+        "encrypted PKCS#1 PEM": (private_bytes(PEM, PKCS1, password=b"secret"), encrypted),
         "elliptic curve, private PEM": (private_bytes(key=curve), other_kind.format("EC")),
-        "elliptic curve, public DER": (
-            curve.public_key().public_bytes(DER, PublicFormat.SubjectPublicKeyInfo),
-            other_kind.format("EC"),
-        ),
-        "Ed25519": (
-            private_bytes(key=ed25519.Ed25519PrivateKey.generate()),
-            other_kind.format("Ed25519"),
-        ),
+        "elliptic curve, public DER": (curve.public_key().public_bytes(DER, SPKI), other_kind.format("EC")),
+        "Ed25519": (private_bytes(key=ed25519.Ed25519PrivateKey.generate()), other_kind.format("Ed25519")),
         # SubjectPublicKeyInfo with the object identifier 1.2.3.4 and one byte of a bit string
         "algorithm that nobody knows": (
             bytes.fromhex("300b30050603 2a030403020000"),
@@ -386,8 +360,8 @@ def broken_files():
         "text": (b"this is no key\n", corrupt),
         "cut PEM": (pkcs8[: len(pkcs8) // 2], corrupt),
         "cut DER": (der[: len(der) // 2], corrupt),
-        "wrong character in base64": (spki.replace(b"M", b"!"), corrupt),
-        "wrong bit in d": (bytes(wrong_d), corrupt),
+        "wrong character in base64": (PUBLIC_KEY.public_bytes(PEM, SPKI).replace(b"M", b"!"), corrupt),
+        "wrong bit in d": (wrong_d, corrupt),
         "public key with an even modulus": (
             rsa.PublicKey(2 * N, E).save_pkcs1(),
             f"holds a wrong key: RSA modulus {2 * N}: give a product",

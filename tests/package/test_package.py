@@ -442,10 +442,7 @@ BREAKS = {  # assertion -> file, text and its replacement
 
 @parametrize(
     "assertion, simulator",
-    [
-        *((name, "icarus") for name in BREAKS),
-        *(pytest.param(name, "sim", marks=regress) for name in BREAKS),
-    ],
+    [*((name, "icarus") for name in BREAKS), *(pytest.param(name, "sim", marks=regress) for name in BREAKS)],
 )
 def test_a_broken_rule_fires_its_assertion(assertion, simulator, run, edited):
     """The defects are a unit that is never ready, and a product that is sent but not awaited."""
@@ -463,20 +460,19 @@ def test_a_broken_rule_fires_its_assertion(assertion, simulator, run, edited):
 
 def test_the_command(cli, tmp_path):
     """The command prints the next steps; it overwrites a directory with files only with --force."""
-    naive, directory = ("verilog", "--package", "naive"), tmp_path / "ip"
-    small = (*naive, "--nbits", 8, "--interface", "stream", "-o", directory)
-    done = cli.passes(*small)
-    assert "naive_8" in done.out and (directory / "rtl" / "naive_8.sv").is_file()
-    assert "--force" in cli.fails(*small)
-    cli.passes(*small, "--force")
+    naive = "verilog --package naive"
+    small = f"{naive} --nbits 8 --interface stream -o {tmp_path}/ip"
+    assert "naive_8" in cli.passes(small).out and (tmp_path / "ip" / "rtl" / "naive_8.sv").is_file()
+    assert "--force" in cli.fails(small)
+    cli.passes(f"{small} --force")
     (tmp_path / "file").write_text("")
     for place, words in (
-        (tmp_path / "file", "this is a file"),
-        ("", "not the name of a directory"),
-        (tmp_path / "a" / "b", "mkdir -p"),
+        (f"{tmp_path}/file", "this is a file"),
+        ("''", "not the name of a directory"),
+        (f"{tmp_path}/a/b", "mkdir -p"),
     ):
-        assert words in cli(*naive, "-o", place).err
-    refused = cli.fails(*naive, "--nbits", 72, "--interface", "axi4lite-000", "-o", tmp_path / "x")
+        assert words in cli.fails(f"{naive} -o {place}")
+    refused = cli.fails(f"{naive} --nbits 72 --interface axi4lite-000 -o {tmp_path}/x")
     assert "multiple of 8 from 96" in refused and not (tmp_path / "x").exists()
 
 
@@ -504,7 +500,7 @@ def test_any_accelerator(cli, tmp_path, name, interface, targets, passes):
             (source / file).write_text(text)
         text = (source / "accelerator.py").read_text()
         (source / "accelerator.py").write_text(re.sub(r"    def cycles\(.*\n( {8}.*\n)+", "", text))
-    cli.passes("verilog", "--package", "--accelerator", source, "--interface", interface, "-o", folder)
+    cli.passes(f"verilog --package --accelerator {source} --interface {interface} -o {folder}")
     design = entry(str(source))
     machine = design.at(design.usual_nbits)
     sheet = (folder / "doc" / "datasheet.md").read_text()

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from modexlab.eval.cli.main import main
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.exchange.package import shuttle
 from modexlab.eval.folders import write_folder
@@ -131,17 +130,15 @@ def test_the_machine_answers_through_the_pins(old, new, passed, project):
 
 
 @regress
-def test_a_project_with_its_figures(tmp_path, monkeypatch, capsys):
+def test_a_project_with_its_figures(tmp_path, monkeypatch, cli):
     pdks.require(monkeypatch, "sky130hd")
-    command = "verilog tiny --package --shuttle tiny-tapeout --nbits 8 --json -o"
-    assert main([*command.split(), str(tmp_path / "tt")]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (
-        told["tiles"] == "1x1" and 1000 < told["area_um2"] < shuttle.room_um2("1x1") and told["slack_ns"] > 0
-    )
-    assert {
-        str(path.relative_to(tmp_path / "tt")) for path in (tmp_path / "tt").rglob("*") if path.is_file()
-    } == {*told["files"]}
+    folder = tmp_path / "tt"
+    command = f"verilog tiny --package --shuttle tiny-tapeout --nbits 8 --json -o {folder}"
+    told = cli.passes(command).json()
+    assert told["tiles"] == "1x1" and 1000 < told["area_um2"] < shuttle.room_um2("1x1")
+    assert told["slack_ns"] > 0
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert files == {*told["files"]}
 
 
 @parametrize(
@@ -152,7 +149,6 @@ def test_a_project_with_its_figures(tmp_path, monkeypatch, capsys):
         ("--shuttle tiny-tapeout --nbits 8", "sky130hd is not found: PDK_ROOT is not set"),
     ],
 )
-def test_what_is_refused(options, why, tmp_path, monkeypatch, capsys):
+def test_what_is_refused(options, why, tmp_path, monkeypatch, cli):
     monkeypatch.delenv("PDK_ROOT", raising=False)
-    assert main(["verilog", "tiny", "--package", *options.split(), "-o", str(tmp_path / "tt")]) == 2
-    assert why in capsys.readouterr().err
+    assert why in cli.fails(f"verilog tiny --package {options} -o {tmp_path}/tt")

@@ -10,10 +10,10 @@ import random
 import re
 from functools import cache, partial
 
-import pytest
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.soc_system import System, Xcel
 from modexlab.eval.designs.system_catalogue import workloads
+from modexlab.fl.xcel import to_words
 from modexlab.proc.core.null_xcel import NullXcelFL
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.isa import causes, csrs
@@ -26,7 +26,7 @@ from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import translate
 
-from tests.harness import RTL_STAGES, examples, later, regress_if
+from tests.harness import RTL_STAGES, examples, later, one_now, parametrize, untraced
 from tests.proc.assembler import NUMBER, Assembler, code, word
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import RandomProgram, check
@@ -35,6 +35,7 @@ from tests.tables.keyed import EIGHT, FOUR, good, result
 BASE = 0x1000  # of programs; a handler can address lower words relative to x0
 MAX_CYCLES = 100_000
 EXTERNAL = 1 << csrs.EXTERNAL_BIT
+LOAD, STORE = causes.LOAD_FAULT, causes.STORE_FAULT
 MRET, READ_CAUSE = BY_NAME["mret"].match, word("csrrs t6, mcause, zero")
 MEMORIES = (MemoryTiming(), MemoryTiming(3), MemoryTiming(2, stall=0.3, extra=3, seed=11))
 
@@ -72,6 +73,11 @@ def simulation(stage="native", stalls=False):
     return simulate_proc(mk_system(stalls), stage)
 
 
+def on_rtl(what, stage="native", stalls=False, **options):
+    """The outcome of the hardware."""
+    return simulation(stage, stalls).run(what, max_cycles=MAX_CYCLES, record=True, **options)
+
+
 def program(source, name="program"):
     """A program of the start, this text, the end, and the handler."""
     asm = Assembler(BASE)
@@ -96,6 +102,15 @@ def taken(outcome, what):
             last = next(k for k in range(i, len(commits)) if commits[k].inst == MRET)
             found.append((i, last))
     return found
+
+
+def check_interrupts(what, found, where, manager=()):
+    """The functional level does the same with the line raised before the same instructions, which are
+    returned.
+    """
+    places = [first for first, _ in taken(found, what)]
+    check(on_iss(what, places, manager=manager), found, where)
+    return places
 
 
 def without_handler(outcome, what):
@@ -126,9 +141,7 @@ REFUSALS = """
 """
 
 
-@pytest.mark.parametrize(
-    "stage", [pytest.param(rtl_stage, marks=regress_if(rtl_stage == "verilog")) for rtl_stage in RTL_STAGES]
-)
+@parametrize("stage", one_now(RTL_STAGES, "python", "native"))
 def test_accesses(stage):
     """Words, half words and bytes are accessed once and in order, together with memory; a refused access
     traps, and no later instruction has an effect.
@@ -138,34 +151,25 @@ def test_accesses(stage):
         expected = on_iss(what)
         for stalls in (False, True) if stage != "verilog" else (True,):
             for timing in MEMORIES if stage == "native" else MEMORIES[:1]:
-                found = simulation(stage, stalls).run(what, timing=timing, max_cycles=MAX_CYCLES, record=True)
-                check(expected, found, f"{name} at stage {stage}, {timing}")
+                check(expected, on_rtl(what, stage, stalls, timing=timing), f"{name}, {stage}, {timing}")
         assert on_iss(what, record=False).output == expected.output
 
 
 def test_what_a_refusal_says():
     """mcause and mtval of each refusal."""
-    told = on_iss(program(REFUSALS)).output
-    load, store = causes.LOAD_FAULT, causes.STORE_FAULT
     far = 0x4FFF_F002
-    assert told == [
-        *(load, BUS_BASE + 0x20, store, BUS_BASE + 0x20, load, BUS_BASE + 0x123, store, far, load, far),
-        *(
-            causes.MISALIGNED_LOAD,
-            BUS_BASE + 1,
-            causes.MISALIGNED_STORE,
-            BUS_BASE + 2,
-            store,
-            BUS_BASE + 0x7FC,
-        ),
+    assert on_iss(program(REFUSALS)).output == [
+        *(LOAD, BUS_BASE + 0x20, STORE, BUS_BASE + 0x20, LOAD, BUS_BASE + 0x123, STORE, far, LOAD, far),
+        *(causes.MISALIGNED_LOAD, BUS_BASE + 1, causes.MISALIGNED_STORE, BUS_BASE + 2),
+        *(STORE, BUS_BASE + 0x7FC),
     ]
 
 
 def test_refusal_without_a_handler_halts():
     """Like every trap."""
     what = program("csrrw zero, mtvec, zero; lw a0, 0x40(gp)")
-    for outcome in (on_iss(what), simulation().run(what, max_cycles=MAX_CYCLES)):
-        assert outcome.trap[2:] == (causes.LOAD_FAULT, BUS_BASE + 0x40)
+    for outcome in (on_iss(what), on_rtl(what)):
+        assert outcome.trap[2:] == (LOAD, BUS_BASE + 0x40)
 
 
 def test_window():
@@ -187,7 +191,7 @@ poll:
 """
 
 
-@pytest.mark.parametrize("stage", ["native", pytest.param("python", marks=pytest.mark.regress)])
+@parametrize("stage", one_now(["native", "python"], "native"))
 def test_registers_behind_axi4lite(stage):
     """Loads and stores over AXI4-Lite: answers and refusals are those of the functional model of the
     registers.
@@ -196,8 +200,7 @@ def test_registers_behind_axi4lite(stage):
     what = program(REGISTERS, "registers")
     expected = ISS(what, xcel.fl(), bus=xcel.bus()).run(10_000)
     assert expected.output[-2:] == [pow(4, 3, 5), 2]
-    load, store = causes.LOAD_FAULT, causes.STORE_FAULT
-    assert expected.output[:-2:2] == [load, store, load, load, load, store, store]
+    assert expected.output[:-2:2] == [LOAD, STORE, LOAD, LOAD, LOAD, STORE, STORE]
     with simulate_proc(xcel.system(), stage) as sim:
         for timing in MEMORIES:
             found = sim.run(what, timing=timing, max_cycles=MAX_CYCLES)
@@ -243,16 +246,14 @@ def plain(commits):
 def run(what, time, timing, stalls, stage="native"):
     """A run with the interrupt at this time, compared with the functional level."""
     words = (time, *MANAGER)
-    found = simulation(stage, stalls).run(
-        what, manager=words, timing=timing, max_cycles=MAX_CYCLES, record=True
-    )
+    found = on_rtl(what, stage, stalls, manager=words, timing=timing)
     where = f"{what.name}, interrupt after {time}, {timing}, stalls {stalls}, stage {stage}"
     assert found.reason == "exit", where
-    check(on_iss(what, tuple(first for first, _ in taken(found, what)), manager=words), found, where)
+    check_interrupts(what, found, where, words)
     return found
 
 
-@pytest.mark.parametrize(("timing", "stalls"), CASES)
+@parametrize("timing, stalls", CASES)
 def test_interrupt_at_every_cycle(timing, stalls):
     """No instruction is lost or executed twice, whenever the interrupt comes; it is taken at most places, and
     never while disabled.
@@ -269,7 +270,7 @@ def test_interrupt_at_every_cycle(timing, stalls):
     assert 0.7 * alone.cycles < count < alone.cycles
 
 
-@pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=pytest.mark.regress)])
+@parametrize("stage", one_now(["python", "verilog"], "python"))
 def test_interrupt_at_other_stages(stage):
     """Other stages agree with native in every cycle."""
     what = program(MIX, "mix")
@@ -302,7 +303,7 @@ ASLEEP = (
 )
 
 
-@pytest.mark.parametrize(("timing", "stalls"), CASES[::2])
+@parametrize("timing, stalls", CASES[::2])
 def test_sleep(timing, stalls):
     """wfi waits for any time, and wakes with interrupts enabled or disabled; a correctly written wait misses
     no interrupt.
@@ -311,9 +312,7 @@ def test_sleep(timing, stalls):
         found = run(program(WAITING), time, timing, stalls)
         assert found.output == [1]
         assert time < 5000 or found.where["sleep"] > 4900
-        awake = simulation("native", stalls).run(
-            program(AWAKE), manager=(time,), timing=timing, max_cycles=MAX_CYCLES
-        )
+        awake = on_rtl(program(AWAKE), stalls=stalls, manager=(time,), timing=timing)
         assert awake.output == [EXTERNAL, 0, 0]
     for time in (40, 5000):
         what = program(ASLEEP)
@@ -325,7 +324,7 @@ def test_sleep(timing, stalls):
     assert on_iss(program(ASLEEP), manager=(1,), record=False).output == [1]
 
 
-@pytest.mark.parametrize("source", ["wfi", f"csrrw zero, mie, zero; li t1, 1; sw t1, {TIMER}(gp); wfi"])
+@parametrize("source", ["wfi", f"csrrw zero, mie, zero; li t1, 1; sw t1, {TIMER}(gp); wfi"])
 def test_sleep_for_ever(source):
     """The line is never raised, or not enabled in mie: both levels report it."""
     what = program(source)
@@ -358,11 +357,11 @@ def test_status():
     """
     what = program(STATUS)
     expected = on_iss(what)
-    check(expected, simulation().run(what, max_cycles=MAX_CYCLES, record=True), "status")
-    plain_status = csrs.MSTATUS_VALUE
+    check(expected, on_rtl(what), "status")
+    initial = csrs.MSTATUS_VALUE
     assert expected.output == [
-        *(plain_status, plain_status | BOTH, plain_status | 1 << csrs.MPIE_BIT, EXTERNAL, EXTERNAL, 0, 0),
-        *(plain_status | BOTH, causes.ECALL, 0, plain_status | BOTH, 2**32 - 8),
+        *(initial, initial | BOTH, initial | 1 << csrs.MPIE_BIT, EXTERNAL, EXTERNAL, 0, 0),
+        *(initial | BOTH, causes.ECALL, 0, initial | BOTH, 2**32 - 8),
     ]
 
 
@@ -391,15 +390,12 @@ SWITCHES = f"""
 """
 
 
-@pytest.mark.parametrize("timing", MEMORIES)
+@parametrize("timing", MEMORIES)
 def test_switches_count_at_once(timing):
     """A write to mstatus or mie takes effect at the next instruction."""
     what = program(SWITCHES)
-    found = simulation().run(what, timing=timing, max_cycles=MAX_CYCLES, record=True)
-    entries = taken(found, what)
-    check(on_iss(what, tuple(first for first, _ in entries)), found, "switches")
-    commits = found.commits or []
-    before = [commits[first - 1].inst for first, _ in entries]
+    found = on_rtl(what, timing=timing)
+    before = [found.commits[first - 1].inst for first in check_interrupts(what, found, "switches")]
     assert before == code("csrrsi zero, mstatus, 8; csrrs zero, mie, t2; csrrs zero, mie, t2")
 
 
@@ -409,7 +405,7 @@ def test_no_interrupt_without_a_handler():
         f"csrrsi zero, mstatus, 8; csrrw zero, mtvec, zero; li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; "
         "nop; nop; nop"
     )
-    outcome = simulation().run(what, max_cycles=MAX_CYCLES)
+    outcome = on_rtl(what)
     assert outcome.exit_code == 0 and outcome.last_trap is None
 
 
@@ -480,22 +476,19 @@ def fuzz(sim, seeds):
         draw = random.Random(seed)
         timing = draw.choice([MEMORIES[0], MemoryTiming(draw.randint(1, 4), 0.3, draw.randint(0, 4), seed)])
         found = sim.run(what, manager=drawn.manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
-        entries = taken(found, what)
-        interrupts += len(entries)
-        expected = on_iss(what, tuple(first for first, _ in entries), manager=tuple(drawn.manager))
-        check(expected, found, f"{drawn.name}, {timing}")
+        interrupts += len(check_interrupts(what, found, f"{drawn.name}, {timing}", drawn.manager))
     return interrupts
 
 
-@pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("stalls", [False, True])
+@untraced
+@parametrize("stalls", [False, True])
 def test_random_programs(stalls):
     """Accesses, refusals and interrupts mixed with all other instructions."""
     assert fuzz(simulation("native", stalls), range(1000 * stalls, 1000 * stalls + examples(100))) > 200
 
 
-@pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("seed", [1, 2])
+@untraced
+@parametrize("seed", [1, 2])
 def test_power_up(seed):
     """Registers start with random bits, so reset must be effective."""
     with simulate_proc(mk_system(True), "native", power_up_seed=seed) as sim:
@@ -512,8 +505,8 @@ def test_who_has_no_bus_does_not_pay():
 # ---- the driver on a machine
 
 
-@pytest.mark.parametrize(
-    ("design", "nbits"),
+@parametrize(
+    "design, nbits",
     [
         (find("mont"), 32),
         *later((find("heap"), 64), (next(item for item in designs() if item.at(32).given), 32)),
@@ -540,8 +533,8 @@ def test_driver(design, nbits):
     assert cycles["bus-key"] < cycles["bus"] < cycles["bus-irq"]
 
 
-@pytest.mark.parametrize("kernel", ["bus", "bus-irq"])
-@pytest.mark.parametrize("nbits", [32, pytest.param(1024, marks=pytest.mark.regress)])
+@parametrize("kernel", ["bus", "bus-irq"])
+@parametrize("nbits", one_now([32, 1024], 32))
 def test_rsa_on_the_bus(kernel, nbits):
     """Encrypt and decrypt with a key of this length, and compare; both keys go through the driver."""
     key = seeded_key(nbits)
@@ -549,28 +542,15 @@ def test_rsa_on_the_bus(kernel, nbits):
     xcel = Xcel(find("mont"), nbits, interface="axi4lite")
     with System(xcel) as system:
         outcome = system.run(rsa_program(kernel, key, message))
-    words = outcome.output
-    cipher, decrypted = (
-        sum(word << 32 * i for i, word in enumerate(part))
-        for part in (words[: len(words) // 2], words[len(words) // 2 :])
-    )
-    assert (outcome.exit_code, cipher, decrypted) == (0, key.encrypt(message), message)
+    results = [*to_words(key.encrypt(message), nbits), *to_words(message, nbits)]
+    assert (outcome.exit_code, outcome.output) == (0, results)
 
 
 # ---- a machine that takes a private key
 
 
-KEYED = [
-    (16, EIGHT),
-    *(
-        pytest.param(nbits, settings, marks=pytest.mark.regress)
-        for nbits, settings in ((72, EIGHT), (64, FOUR))
-    ),
-]
-
-
-@pytest.mark.parametrize("interface", [pytest.param("xcel", marks=pytest.mark.regress), "axi4lite"])
-@pytest.mark.parametrize(("nbits", "settings"), KEYED)
+@parametrize("interface", one_now(["xcel", "axi4lite"], "axi4lite"))
+@parametrize("nbits, settings", [(16, EIGHT), *later((72, EIGHT), (64, FOUR))])
 def test_a_private_key_goes_through_the_processor(nbits, settings, interface):
     """A key is transferred from memory to the machine, in all ways at both levels; wrong numbers give a
     status; rsa.c decrypts.

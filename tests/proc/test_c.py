@@ -6,12 +6,12 @@ import binascii
 import struct
 from math import gcd
 
-import pytest
 from modexlab.proc.sim import MemoryTiming
 from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
 from modexlab.rtl.sim.protocol import xorshift32
 
+from tests.harness import parametrize
 from tests.paths import DATA
 from tests.proc.examples import simulation
 from tests.proc.formulas import signed
@@ -62,7 +62,7 @@ def expected():
     return [word & M for word in [*words, *sums]]
 
 
-@pytest.mark.parametrize("opt", OPTS)
+@parametrize("opt", OPTS)
 def test_mix(opt):
     """A mix of compiled C constructs, at every optimization level."""
     program = load_elf(compile_program([SOURCE], opt=opt))

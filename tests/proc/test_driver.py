@@ -17,6 +17,8 @@ from modexlab.proc.software.compiler import DRIVER, FLAGS, compile_program, comp
 from modexlab.proc.software.elf import load_elf
 from modexlab.proc.software.register_header import HEADER, register_header
 
+from tests.harness import parametrize
+
 BASE = 0x4000_0000
 NBITS = 72  # two words and a quarter
 MOD, EXP = (1 << 72) - 93, 65537
@@ -198,13 +200,24 @@ def make_library(tmp_path_factory):
     return host_library(tmp_path_factory.mktemp("driver"))
 
 
+@pytest.fixture(name="ready")
+def make_ready(library):
+    """A function that makes an initialised driver; at the end no access must have been refused."""
+    made = []
+
+    def ready(given=(), **private):
+        made.append(Driver(library, Device(given, **private)))
+        assert made[-1].init() == "OK" and made[-1].machine.given == len(given)
+        return made[-1]
+
+    yield ready
+    assert not any(driver.device.refused for driver in made)
+
+
 @pytest.fixture(name="driver")
-def make_driver(library):
-    """An initialised driver; at the end no access must have been refused."""
-    driver = Driver(library, Device())
-    assert driver.init() == "OK"
-    yield driver
-    assert driver.device.refused == []
+def make_driver(ready):
+    """An initialised driver."""
+    return ready()
 
 
 # ---- the header of registers
@@ -228,7 +241,7 @@ def test_every_code_has_its_words(library):
 # ---- bare metal
 
 
-@pytest.mark.parametrize("opt", ["-O0", "-O2", "-Os"])
+@parametrize("opt", ["-O0", "-O2", "-Os"])
 def test_bare_metal_wants_nothing_from_outside(tmp_path, opt):
     flags = [flag for flag in FLAGS if not flag.startswith("-std") and "loop" not in flag]
     made = tmp_path / "driver.o"
@@ -307,15 +320,13 @@ def test_order_of_a_start(driver):
     assert driver.device.log == [*row, (where["IRQ_STATUS"], 1), (1, 0), (where["CONTROL"], 1), (1, 0)]
 
 
-def test_given_numbers(library):
-    driver = Driver(library, Device(given=(NBITS, NBITS)))
-    assert driver.init() == "OK" and driver.machine.given == 2
+def test_given_numbers(ready):
+    driver = ready((NBITS, NBITS))
     for wrong in ((), (1,), (1, 2, 3)):
         assert driver.load(given=wrong) == "GIVEN_COUNT"
     assert driver.start(2) == "NO_KEY"
     assert driver.load(given=(GIVEN, 5)) == "OK" and driver.start(2) == "OK"
     assert driver.device.computed == (2, EXP, MOD, GIVEN, 5)
-    assert driver.device.refused == []
 
 
 def private_key(lacks="", **random):
@@ -325,73 +336,63 @@ def private_key(lacks="", **random):
     return PrivateKey(words=3, random=random_of(lacks, **random), **pointers)
 
 
-def random_of(lacks="", x=77, kp=1 << 63, kq=99):
-    values = {"x": (x, 3), "kp": (kp, 2), "kq": (kq, 2)}
-    return Random(**{name: pointer(*value) for name, value in values.items() if name != lacks})
+def random_of(lacks="", **other):
+    words = {"x": 3, "kp": 2, "kq": 2}
+    values = RANDOM | other
+    return Random(**{name: pointer(values[name], words[name]) for name in words if name != lacks})
 
 
 def expected(*names):
     return [0x1000 + PRIVATE.index(name) for name in names]
 
 
+RANDOM = {"x": 77, "kp": 1 << 63, "kq": 99}
 TAKERS = [
-    (dict.fromkeys(PROTECTIONS, True), WITH_CRT, (77, 1 << 63, 99)),
+    (dict.fromkeys(PROTECTIONS, True), WITH_CRT, ("x", "kp", "kq")),
     ({"crt": True}, WITH_CRT, ()),
-    ({"crt": True, "message_blinded": True}, WITH_CRT, (77,)),
+    ({"crt": True, "message_blinded": True}, WITH_CRT, ("x",)),
     ({"checked": True}, ("public_exponent",), ()),
-    (dict.fromkeys(PROTECTIONS[1:], True), ("public_exponent", "phi"), (77, 1 << 63)),
-    ({"exponent_blinded": True}, ("phi",), (1 << 63,)),
+    (dict.fromkeys(PROTECTIONS[1:], True), ("public_exponent", "phi"), ("x", "kp")),
+    ({"exponent_blinded": True}, ("phi",), ("kp",)),
 ]
 
 
-@pytest.mark.parametrize(("private", "of_key", "random"), TAKERS)
-def test_private_key(library, private, of_key, random):
+@parametrize("private, of_key, random", TAKERS)
+def test_private_key(ready, private, of_key, random):
     """Numbers are passed by name and written in the order of the machine; those that it does not need may be
     missing.
     """
-    drawn = [NBITS] * ("message_blinded" in private) + [64, 64]
-    given = [*(36 if name in WITH_CRT else NBITS for name in of_key), *drawn[: len(random)]]
-    driver = Driver(library, Device(given, **private))
-    assert driver.init() == "OK" and driver.machine.given == len(given)
-    assert [getattr(driver.machine, name) for name in PROTECTIONS] == [
-        private.get(name, False) for name in PROTECTIONS
-    ]
+    given = [36 if name in WITH_CRT else NBITS for name in of_key]
+    given += [NBITS if name == "x" else 64 for name in random]
+    driver = ready(given, **private)
+    for name in PROTECTIONS:
+        assert getattr(driver.machine, name) == (name in private)
     exponent = "public_exponent" if "crt" in private else "private_exponent"
-    names = ["x"] * ("message_blinded" in private)
-    names += ["kp"] * ("exponent_blinded" in private)
-    names += ["kq"] * ("exponent_blinded" in private and "crt" in private)
-    for name in (exponent, *of_key, *names):
+    for name in (exponent, *of_key, *random):
         assert driver("load_private_key", private_key(name)) == "KEY_LACKS", name
     assert driver("load_random", random_of()) == driver.start(2) == "NO_KEY"
     for name in set(PRIVATE) - {"modulus", exponent, *of_key}:
         assert driver("load_private_key", private_key(name)) == "OK"
     assert driver.start(2) == "OK"
-    key = [*expected(exponent, "modulus", *of_key)]
-    assert list(driver.device.computed) == [2, *key, *random]
-    for name in names:
+    key = expected(exponent, "modulus", *of_key)
+    assert list(driver.device.computed) == [2, *key, *(RANDOM[name] for name in random)]
+    for name in random:
         assert driver("load_random", random_of(name)) == "KEY_LACKS"
-    new = random_of(x=5, kp=6, kq=7)
-    assert driver("load_random", new) == "OK" and driver.start(3) == "OK"
-    values = {"x": 5, "kp": 6, "kq": 7}
-    assert list(driver.device.computed) == [3, *key, *(values[name] for name in names)]
-    assert driver.device.refused == []
+    new = {"x": 5, "kp": 6, "kq": 7}
+    assert driver("load_random", random_of(**new)) == driver.start(3) == "OK"
+    assert list(driver.device.computed) == [3, *key, *(new[name] for name in random)]
 
 
-def test_a_private_key_for_another_machine(library):
+def test_a_private_key_for_another_machine(library, ready):
     """A machine with numbers derived from the modulus, which the key does not have, refuses it."""
-    driver = Driver(library, Device([NBITS, NBITS]))
-    assert driver("load_private_key", private_key()) == "NO_INIT"
-    assert driver.init() == "OK"
-    assert driver("load_private_key", private_key()) == "GIVEN_COUNT"
-    plain = Driver(library, Device())
-    assert plain.init() == "OK" and plain("load_private_key", private_key()) == "OK"
-    plain.device.lasts = 3
-    assert plain.start(2) == "OK" and list(plain.device.computed) == [
-        2,
-        *expected("private_exponent", "modulus"),
-    ]
-    for call, argument in (("load_private_key", private_key()), ("load_random", random_of())):
-        assert plain(call, argument) == "BUSY"
+    key = private_key()
+    assert Driver(library, Device([NBITS, NBITS]))("load_private_key", key) == "NO_INIT"
+    assert ready([NBITS, NBITS])("load_private_key", key) == "GIVEN_COUNT"
+    driver = ready()
+    driver.device.lasts = 3
+    assert driver("load_private_key", key) == driver.start(2) == "OK"
+    assert list(driver.device.computed) == [2, *expected("private_exponent", "modulus")]
+    assert driver("load_private_key", key) == driver("load_random", random_of()) == "BUSY"
 
 
 class PublicKey(ctypes.Structure):
@@ -400,15 +401,19 @@ class PublicKey(ctypes.Structure):
     _fields_ = (("words", ctypes.c_uint32), ("modulus", Words), ("exponent", Words))
 
 
-def test_public_key(library):
+def public_key():
+    return PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
+
+
+def test_public_key(library, ready):
     """A public key clears the numbers of a private key, and a private key clears the flag; random numbers
     stay in front of it.
     """
-    public = PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
-    driver = Driver(library, Device([NBITS, NBITS, NBITS, 64, 1], public_exponents=True, **TAKERS[4][0]))
-    assert driver("load_public_key", public) == "NO_INIT"
-    assert driver.init() == "OK" and driver.machine.public_exponents and driver.machine.given == 5
-    key = [*expected("private_exponent", "modulus", "public_exponent", "phi")]
+    public = public_key()
+    assert Driver(library, Device())("load_public_key", public) == "NO_INIT"
+    driver = ready([NBITS, NBITS, NBITS, 64, 1], public_exponents=True, **TAKERS[4][0])
+    assert driver.machine.public_exponents
+    key = expected("private_exponent", "modulus", "public_exponent", "phi")
     for _ in range(2):
         assert driver("load_private_key", private_key()) == driver.start(2) == "OK"
         assert list(driver.device.computed) == [2, *key, 77, 1 << 63, 0]
@@ -416,19 +421,15 @@ def test_public_key(library):
         assert list(driver.device.computed) == [3, *key, 5, 6, 0]
         assert driver("load_public_key", public) == driver.start(4) == "OK"
         assert driver.device.computed == (4, EXP, MOD, 0, 0, 0, 0, 1)
-    assert driver.device.refused == []
     driver.device.lasts = 3
     assert driver.start(2) == "OK" and driver("load_public_key", public) == "BUSY"
 
 
-def test_a_public_key_for_another_machine(library):
+def test_a_public_key_for_another_machine(ready, driver):
     """A machine that needs only modulus and exponent accepts it; one that needs more does not."""
-    public = PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
-    plain = Driver(library, Device())
-    assert plain.init() == plain("load_public_key", public) == plain.start(2) == "OK"
-    assert plain.device.computed == (2, EXP, MOD)
-    other = Driver(library, Device([NBITS]))
-    assert other.init() == "OK" and other("load_public_key", public) == "GIVEN_COUNT"
+    assert driver("load_public_key", public_key()) == driver.start(2) == "OK"
+    assert driver.device.computed == (2, EXP, MOD)
+    assert ready([NBITS])("load_public_key", public_key()) == "GIVEN_COUNT"
 
 
 def test_cycles_do_not_tear(library):
@@ -502,9 +503,8 @@ def test_busy(driver):
     assert driver.read() == ("OK", pow(2, EXP, MOD))
 
 
-@pytest.mark.parametrize(
-    ("mod", "base", "status"),
-    [(0, 0, "ZERO_MODULUS"), (MOD, MOD, "BASE_TOO_LARGE"), (MOD, 1 << NBITS, "TOO_WIDE")],
+@parametrize(
+    "mod, base, status", [(0, 0, "ZERO_MODULUS"), (MOD, MOD, "BASE_TOO_LARGE"), (MOD, 1 << NBITS, "TOO_WIDE")]
 )
 def test_what_the_machine_refuses(driver, mod, base, status):
     driver.load(mod)

@@ -9,13 +9,13 @@ import subprocess
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
 from modexlab.proc.software.elf import load_elf
 from modexlab.proc.software.memory import REGIONS, AccessFault, Memory, mapped
 
-from tests.harness import examples, refused
+from tests.harness import draws, parametrize, refused
 from tests.proc.assembler import encode
 
 CODE = struct.pack("<2I", encode("addi", rd=10, imm=3), encode("ecall"))
@@ -91,8 +91,8 @@ def test_segments_and_entry(tmp_path):
     assert load_elf(str(path)) == program
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
+@parametrize(
+    "file, message",
     [
         (File(elf_class=2), "for another machine"),
         (File(order=2), "for another machine (32-bit big-endian EM_RISCV)"),
@@ -210,7 +210,7 @@ def test_memory_is_little_endian():
     assert memory.read(0x204, 4) == 0
 
 
-@pytest.mark.parametrize("region", REGIONS)
+@parametrize("region", REGIONS)
 def test_the_map_has_ends(region):
     first, end = region
     memory = Memory()
@@ -226,7 +226,7 @@ def test_the_map_has_ends(region):
             memory.write(addr, 1, 0)
 
 
-@settings(max_examples=examples(200))
+@draws(200)
 @given(st.lists(st.tuples(st.integers(0, 40), st.binary(max_size=24)), max_size=6))
 def test_the_later_of_two_segments_counts(segments):
     """The later segment wins, as in the loader of the native testbench."""

@@ -7,7 +7,6 @@ The programs are compared with the instruction-set simulator, commit by commit, 
 
 import itertools
 
-import pytest
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.isa.causes import FETCH_FAULT
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS
@@ -15,6 +14,7 @@ from modexlab.proc.iss.outcome import Trap
 from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.memory import REGIONS
 
+from tests.harness import parametrize
 from tests.proc.assembler import DATA, Assembler, assemble
 from tests.proc.costs import Case, cost
 from tests.proc.examples import HidesHalt, SlowXcel, simulation
@@ -35,12 +35,7 @@ SLOT = 128  # of the data: stores go here
 FAST, SLOW_UNITS, SLOW_XCEL = (1, 2, NullXcel), (3, 1, NullXcel), (2, 4, SlowXcel)
 
 
-def run(
-    program,
-    manager=(),
-    timing=None,
-    shape=FAST,
-):
+def run(program, manager=(), timing=None, shape=FAST):
     """A run at stage native."""
     return simulation(*shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
 
@@ -149,7 +144,7 @@ def check_end(asm, name, manager=()):
     return expected
 
 
-@pytest.mark.parametrize("name", READERS)
+@parametrize("name", READERS)
 def test_operands(name):
     """Each operand, both, and both from one register, written by each kind of producer 0 to 3 instructions
     before.
@@ -179,7 +174,7 @@ def test_operands(name):
     assert expected.instructions > 200
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "mret"])
+@parametrize("name", [name for name in NAMES if name != "mret"])
 def test_behind_what_waits(name):
     """Directly after an instruction that waits for memory, a unit or a port, without needing its result;
     after a quotient, both are ready.
@@ -197,7 +192,7 @@ def test_behind_what_waits(name):
     check_end(asm, f"{name} behind what waits", (0,) * 100)
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@parametrize("name", WRITERS)
 def test_result(name):
     """The result is used 0 to 3 instructions later: by the ALU on both sides, as an address, as a value to
     store, send or compare.
@@ -266,7 +261,7 @@ def shadow(asm, body, jump):
     asm.text(f"li t0, 0x77; nop; nop; {jump.format(behind)}; {body}; {behind}:; {OBSERVE}")
 
 
-@pytest.mark.parametrize("jump", JUMPS)
+@parametrize("jump", JUMPS)
 def test_squash(jump):
     """In the shadow of a jump, stores, accesses to CSRs, accelerator and manager, faults and jumps have no
     effect.
@@ -289,7 +284,7 @@ def test_squash(jump):
     assert (expected.exit_code, expected.output) == (0, [])
 
 
-@pytest.mark.parametrize("jump", JUMPS)
+@parametrize("jump", JUMPS)
 def test_before_and_back_to_back(jump):
     """Instructions before a jump complete; jumps to jumps, and to themselves."""
     asm = start()
@@ -316,7 +311,7 @@ NOT_TAKEN = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_TAKEN)
+@parametrize("name", NOT_TAKEN)
 def test_not_taken(name):
     """A branch that is not taken squashes nothing: stores, CSRs, ports, faults and jumps directly
     after it.
@@ -363,7 +358,7 @@ TRAPS = {
 }
 
 
-@pytest.mark.parametrize("trap", TRAPS)
+@parametrize("trap", TRAPS)
 def test_trap_neighbourhood(trap):
     """Each instruction 1 to 3 before and after an instruction that traps: both have their effects exactly
     once.
@@ -382,7 +377,7 @@ def test_trap_neighbourhood(trap):
     check_end(asm, f"around {trap}")
 
 
-@pytest.mark.parametrize("trap", TRAPS)
+@parametrize("trap", TRAPS)
 def test_trap_behind_everything_that_waits(trap):
     """A trap after a load, a product, a quotient, accesses to ports; a trap directly after a trap; the store
     after it has no effect.
@@ -398,8 +393,8 @@ def test_trap_behind_everything_that_waits(trap):
     check_end(asm, f"{trap} behind what waits", (0,) * 100)
 
 
-@pytest.mark.parametrize("trap", [*TRAPS, "load fault", "store fault"])
-@pytest.mark.parametrize("distance", [0, 1, 2])
+@parametrize("trap", [*TRAPS, "load fault", "store fault"])
+@parametrize("distance", [0, 1, 2])
 def test_halt(trap, distance):
     """Without a handler the machine stops: instructions before the trap complete, later ones do not; bus
     errors always stop it.
@@ -471,7 +466,7 @@ def test_nothing_after_the_end():
             assert (system.halted, system.stats_en) == (1, 0)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@parametrize("name", NAMES)
 def test_self_modifying(name):
     """fence.i: the instruction is stored over another one and executed 0 to 2 instructions after
     the fence.
@@ -517,10 +512,10 @@ def test_first_and_last_instruction_of_a_handler():
     assert (expected.reason, expected.instructions) == ("exit", 22)
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "last", ["nop", "lw t1, 0(t0)", "jal zero, -12", "jalr zero, -4(t0)", "beq zero, zero, -12", "ecall"]
 )
-@pytest.mark.parametrize("end", [end for _, end in REGIONS])
+@parametrize("end", [end for _, end in REGIONS])
 def test_end_of_memory(end, last):
     """The word after the end of memory is requested, which fails; it is a trap only if control reaches it."""
     asm = Assembler(end - 20)
@@ -582,8 +577,8 @@ COSTS |= {
 }
 
 
-@pytest.mark.parametrize("slow", [False, True])
-@pytest.mark.parametrize("what", COSTS)
+@parametrize("slow", [False, True])
+@parametrize("what", COSTS)
 def test_cost(what, slow):
     """Cycles without an instruction, and their causes; slow: mul_latency 3, div_bits 1."""
     text, reason, *costs = COSTS[what]
@@ -591,8 +586,8 @@ def test_cost(what, slow):
     assert found.causes == ({reason: costs[slow]} if costs[slow] else {})
 
 
-@pytest.mark.parametrize("latency", [1, 2, 3, 5])
-@pytest.mark.parametrize("access", ["", "lw t0, 0(gp)", "sw t0, 0(gp)"])
+@parametrize("latency", [1, 2, 3, 5])
+@parametrize("access", ["", "lw t0, 0(gp)", "sw t0, 0(gp)"])
 def test_cost_of_memory(latency, access):
     """One instruction is fetched at a time, in `latency` cycles; a load or store takes as long, partly in
     parallel.

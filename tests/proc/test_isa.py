@@ -8,6 +8,7 @@ import pytest
 from modexlab.proc.isa import csrs, isa
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode, disassemble
 
+from tests.harness import parametrize
 from tests.proc.assembler import ORDER, RANGES, encode
 
 TOOLS = "riscv64-unknown-elf-"
@@ -54,7 +55,7 @@ def test_no_two_instructions_share_a_word():
             assert one.match & common != other.match & common, (one.name, other.name)
 
 
-@pytest.mark.parametrize("instruction", BY_NAME_CASES)
+@parametrize("instruction", BY_NAME_CASES)
 def test_what_is_encoded_is_decoded(instruction):
     draw = random.Random(instruction.name)
     for _ in range(100):
@@ -109,8 +110,8 @@ def test_decoder_agrees_with_objdump(tmp_path):
         assert (".4byte" if decoded is None else decoded.name) == name, hex(word)
 
 
-@pytest.mark.parametrize(
-    ("word", "pc", "text"),
+@parametrize(
+    "word, pc, text",
     [
         (0xFFF50513, None, "addi a0, a0, -1"),
         (0x00B51A63, 0x200, "bne a0, a1, 0x214"),

@@ -4,7 +4,6 @@ ends of a program.
 
 from dataclasses import replace
 
-import pytest
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL
@@ -14,7 +13,7 @@ from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import TRAP_LOOP, Commit, Stuck, Trap, Window
 from modexlab.proc.iss.semantics import BRANCHES, LOADS, STORES, VALUES
 
-from tests.harness import refused
+from tests.harness import parametrize, refused
 from tests.proc.assembler import code, of_words, word
 from tests.proc.examples import simulation
 from tests.proc.formulas import GOLDEN, GOLDEN_IMMEDIATE, TAKEN, unsigned
@@ -75,7 +74,7 @@ def loop(body, count):
 RECEIVE_TWO = "csrrs t0, mngr2proc, zero; csrrs t1, mngr2proc, zero"
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@parametrize("name", GOLDEN)
 def test_registers_to_register(name):
     body = f"{RECEIVE_TWO}; {name} a0, t0, t1; csrrw zero, proc2mngr, a0"
     outcome = execute(loop(body, len(PAIRS)), manager=[word for pair in PAIRS for word in pair])
@@ -83,7 +82,7 @@ def test_registers_to_register(name):
         assert result == unsigned(GOLDEN[name](a, b)), (hex(a), hex(b))
 
 
-@pytest.mark.parametrize("name", GOLDEN_IMMEDIATE)
+@parametrize("name", GOLDEN_IMMEDIATE)
 def test_register_and_immediate(name):
     immediates = range(32) if name in ("slli", "srli", "srai") else IMMEDIATES
     used = "; ".join(f"{name} a0, t0, {imm}; csrrw zero, proc2mngr, a0" for imm in immediates)
@@ -92,7 +91,7 @@ def test_register_and_immediate(name):
     assert outcome.output == expected
 
 
-@pytest.mark.parametrize("base", BASES)
+@parametrize("base", BASES)
 def test_upper_immediates(base):
     immediates = (0, 1, 0x12345, 0x7FFFF, 0x80000, 0xFFFFF)
     both = "lui a0, {0}; csrrw zero, proc2mngr, a0; auipc a0, {0}; csrrw zero, proc2mngr, a0;"
@@ -102,8 +101,8 @@ def test_upper_immediates(base):
         assert outcome.output[2 * i + 1] == (imm * 4096 + base + 16 * i + 8) % 2**32
 
 
-@pytest.mark.parametrize("name", TAKEN)
-@pytest.mark.parametrize("forward", [True, False])
+@parametrize("name", TAKEN)
+@parametrize("forward", [True, False])
 def test_branches(name, forward):
     """a0 is 1 if the branch was taken; for backward branches, the instruction that sets it precedes the
     branch.
@@ -119,7 +118,7 @@ def test_branches(name, forward):
     assert outcome.output == [int(TAKEN[name](a, b)) for a, b in PAIRS]
 
 
-@pytest.mark.parametrize("base", BASES)
+@parametrize("base", BASES)
 def test_jumps(base):
     source = """
         jal ra, there
@@ -178,7 +177,7 @@ READ_WRITE_MASKS = {
 }
 
 
-@pytest.mark.parametrize("number", READ_WRITE_MASKS, ids=csrs.name_of)
+@parametrize("number", READ_WRITE_MASKS, ids=csrs.name_of)
 def test_csr_instructions(number):
     """All six instructions on one of our registers: the values read, and the final value."""
     lines, expected, held = [], [], 0
@@ -195,8 +194,8 @@ def test_csr_instructions(number):
     assert execute_at_both_levels("\n".join([*lines, FINISH])).output == expected
 
 
-@pytest.mark.parametrize(
-    ("number", "value", "writable"),
+@parametrize(
+    "number, value, writable",
     [
         (csrs.MSTATUS, 0x1800, True),
         (csrs.MISA, 0x4000_1100, True),
@@ -258,15 +257,15 @@ ILLEGAL = [
 ]
 
 
-@pytest.mark.parametrize("illegal", ILLEGAL, ids=hex)
+@parametrize("illegal", ILLEGAL, ids=hex)
 def test_illegal_instructions(illegal):
     outcome = execute(f"li a0, 1; .word {illegal}; {FINISH}")
     assert outcome.trap == Trap(0x204, illegal, causes.ILLEGAL, illegal)
     assert (outcome.reason, outcome.exit_code, outcome.instructions) == ("trap", None, 1)
 
 
-@pytest.mark.parametrize(
-    ("source", "reason"),
+@parametrize(
+    "source, reason",
     [
         ("csrrs a0, 0x180, zero", "there is no CSR 0x180"),
         ("csrrwi zero, mhartid, 3", "mhartid is read only"),
@@ -318,7 +317,7 @@ def with_handler(body, handler=HANDLER):
     return f"addi t1, zero, {0x208 + 4 * len(code(body))}; csrrw zero, mtvec, t1; {body}; {handler}"
 
 
-@pytest.mark.parametrize(("held", "source", "cause", "tval"), TRAPS)
+@parametrize("held, source, cause, tval", TRAPS)
 def test_traps_with_and_without_a_handler(held, source, cause, tval):
     """The instruction at 0x214 traps and has no effect on registers or memory."""
     tval = held if tval is None else tval
@@ -339,9 +338,9 @@ def test_ecall_with_a_handler():
     assert outcome.output == [0x208, causes.ECALL, 0, 0]
 
 
-@pytest.mark.parametrize("handled", [False, True])
-@pytest.mark.parametrize(
-    ("name", "where", "cause"),
+@parametrize("handled", [False, True])
+@parametrize(
+    "name, where, cause",
     [
         ("lbu", 0, causes.LOAD_FAULT),
         ("lw", 0x1FC, causes.LOAD_FAULT),
@@ -441,7 +440,7 @@ def test_last_pcs_of_a_long_block():
     assert outcome.last_pcs == [0x200 + 4 * i for i in range(134, 150)]
 
 
-@pytest.mark.parametrize(("stored", "exit_code"), [(1, 0), (3, 1), (0x8000_0005, 0x4000_0002)])
+@parametrize("stored, exit_code", [(1, 0), (3, 1), (0x8000_0005, 0x4000_0002)])
 def test_tohost(stored, exit_code):
     """A nonzero word ends the program, and the store has retired. A byte, or another word, does not."""
     words = code(
@@ -527,7 +526,7 @@ def test_one_access_for_each_instruction():
 # ---- code that changes
 
 
-@pytest.mark.parametrize("distance", [0, 1, 40, 100])
+@parametrize("distance", [0, 1, 40, 100])
 def test_new_code_is_executed_at_once(distance):
     """Without a fence: as the next instruction, later in the same straight line, or as the jump at
     its end.

@@ -10,20 +10,19 @@ import shutil
 import struct
 import subprocess
 
-import pytest
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.sim import MemoryTiming
 from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
 
-from tests.harness import examples
+from tests.harness import examples, parametrize, regress
 from tests.proc.assembler import DATA, EXIT
 from tests.proc.examples import simulation
 from tests.proc.programs import GP, RandomProgram
 from tests.proc.test_c import SOURCE
 from tests.proc.test_elf import File, Segment
 
-pytestmark = pytest.mark.regress
+pytestmark = regress
 
 CODE = 0x1_0000  # the lowest page that an operating system allows
 AREA = DATA - 2048  # the start of the range that offsets from gp reach
@@ -97,7 +96,7 @@ def test_random_programs(tmp_path):
             assert outcome.output == expected, f"random program {seed} at level {outcome.level}"
 
 
-@pytest.mark.parametrize("opt", OPTS)
+@parametrize("opt", OPTS)
 def test_compiled(opt):
     """Compiled C, which differs for qemu only in how a word is sent."""
     expected = run_qemu(compile_program([SOURCE], defines={"QEMU": 1}, opt=opt))

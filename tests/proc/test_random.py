@@ -3,12 +3,12 @@ kinds of memories, other multipliers and dividers, and at every stage.
 """
 
 import random
+from functools import partial
 
-import pytest
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.sim import MemoryTiming
 
-from tests.harness import examples, one_now
+from tests.harness import examples, one_now, parametrize, untraced
 from tests.proc.examples import SlowXcel, simulation
 from tests.proc.programs import RandomProgram, check, golden
 
@@ -25,8 +25,8 @@ def timing(seed):
     return (MemoryTiming(), MemoryTiming(3), MemoryTiming(stall=0.3, seed=seed), drawn)[seed % 4]
 
 
-@pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize(
+@untraced
+@parametrize(
     "shape",
     one_now(NATIVE, *list(NATIVE)[1:]),
     ids=lambda shape: f"{shape[0]}-{shape[1]}-{shape[2].__name__}",
@@ -39,15 +39,14 @@ def test_native(shape):
 
 
 def compare(sim, drawn, how):
-    """Run one program with this memory and compare; the expected outcome."""
+    """Run one program with this memory and compare; the outcome."""
     program = drawn.program()
-    expected = golden(program, drawn.manager)
     found = sim.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True)
-    check(expected, found, f"{drawn.name}, {how}")
-    return expected
+    check(golden(program, drawn.manager), found, f"{drawn.name}, {how}, stage {found.stage}")
+    return found
 
 
-@pytest.mark.parametrize("seed", one_now(POWER_UP_SEEDS, POWER_UP_SEEDS[0]))
+@parametrize("seed", one_now(POWER_UP_SEEDS, POWER_UP_SEEDS[0]))
 def test_power_up(seed):
     """Registers start with random bits, so reset must be effective, initially and after a program
     has halted.
@@ -56,20 +55,15 @@ def test_power_up(seed):
         compare(simulation(power_up_seed=seed), RandomProgram(2_000 * seed + number), timing(number))
 
 
-@pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("stage", [pytest.param("python", marks=pytest.mark.regress), "verilog"])
+@untraced
+@parametrize("stage", one_now(["python", "verilog"], "verilog"))
 def test_other_stages(stage):
     """A few programs of about 200 instructions; the cycles equal those of stage native."""
     for seed in range(examples(7)):
         # including the set-up of the registers and excluding skipped instructions
-        drawn = RandomProgram(10_000_000 + seed, 140)
+        drawn = partial(RandomProgram, 10_000_000 + seed, 140)
         # memories of one cycle at stage python, where cycles are slow to simulate
         how = MemoryTiming(stall=0.2 * (seed % 2)) if stage == "python" else timing(seed)
-        program = drawn.program()
-        outcome = simulation(stage=stage).run(
-            program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True
-        )
+        outcome, twin = (compare(simulation(stage=name), drawn(), how) for name in (stage, "native"))
         assert outcome.instructions >= 150
-        check(golden(program, drawn.manager), outcome, f"{drawn.name} at stage {stage}, {how}")
-        twin = simulation().run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES)
         assert (twin.cycles, twin.where, twin.window) == (outcome.cycles, outcome.where, outcome.window)

@@ -24,7 +24,7 @@ from modexlab.proc.isa.csrs import CSRS, ON_BUS
 from modexlab.proc.iss.outcome import CAUSES_OF_CYCLES
 from modexlab.proc.software.memory import REGIONS
 
-from tests.harness import regress_if
+from tests.harness import parametrize, regress, regress_if
 from tests.paths import ROOT
 from tests.proc import costs as proc_costs
 from tests.test_readme import GCC, PROC, comparable
@@ -115,8 +115,8 @@ def present(kind, source):
     return executed(source) if kind == "executed" else SOURCES[source]()
 
 
-@pytest.mark.parametrize(
-    ("kind", "source", "text"),
+@parametrize(
+    "kind, source, text",
     [pytest.param(*found[1:], marks=regress_if(found[2] in SLOW)) for found in QUOTED.findall(TEXT)],
 )
 def test_quotation(kind, source, text, workplace):
@@ -164,13 +164,12 @@ def test_causes_of_traps():
 # ---- programs and commands
 
 
-@pytest.mark.parametrize(
+@parametrize(
     "command",
     [command for command in COMMAND.findall(TEXT) if f"<!-- executed: modexlab {command} -->" not in TEXT],
 )
-def test_command(command, workplace, capsys):
-    assert main(shlex.split(command)) == 0
-    assert capsys.readouterr().out
+def test_command(command, workplace, cli):
+    assert cli.of_page(command).out
 
 
 def test_python(workplace, capsys):
@@ -246,7 +245,7 @@ print(*sorted(seen))
 """
 
 
-@pytest.mark.regress
+@regress
 def test_add_an_instruction(tmp_path):
     """Zba, by the guide: the named tests fail after the first step, and none fails at the end."""
     copy = Copy(tmp_path)

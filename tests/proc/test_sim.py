@@ -21,7 +21,7 @@ from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.protocol import BrokenPromise
 from modexlab.rtl.units.multiplier import Multiplier
 
-from tests.harness import RTL_STAGES, one_now, refused
+from tests.harness import RTL_STAGES, module_fixture, one_now, parametrize, refused
 from tests.proc.assembler import code, of_words
 from tests.proc.difference import first_difference
 from tests.proc.sim_examples import (
@@ -76,13 +76,13 @@ def mk_proc_xcel():
     return ProcXcel(lambda: Proc(mul_latency=3), NullXcel)
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def native():
     with simulate_proc(mk_proc_xcel()) as sim:
         yield sim
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def python():
     return simulate_proc(mk_proc_xcel(), "python")
 
@@ -92,7 +92,7 @@ def anywhere(outcome):
     return replace(outcome, stage=None)
 
 
-@pytest.mark.parametrize("timings", one_now((TIMINGS[::4], TIMINGS), TIMINGS[::4]), ids=("two", "all"))
+@parametrize("timings", one_now((TIMINGS[::4], TIMINGS), TIMINGS[::4]), ids=("two", "all"))
 def test_stages_agree(native, python, timings):
     program = everything()
     expected = ISS(program, xcel=NullXcelFL(), manager=WORDS).run(record=True)
@@ -135,7 +135,7 @@ def test_runs_are_independent(native):
             assert sim.run(program) == first
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@parametrize("stage", RTL_STAGES)
 def test_memory_cycle_by_cycle(stage):
     nop = 0x13
     words = of_words([nop] * 10 + [0])
@@ -181,7 +181,7 @@ def test_stalls_and_extra_cycles_are_as_likely_as_they_say():
         assert sim.run(words, timing=MemoryTiming(extra=50)).cycles == count + 2 + 50
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@parametrize("stage", RTL_STAGES)
 def test_broken_promises(stage):
     program = of_words([0x13])
     timing = MemoryTiming(stall=0.9)
@@ -265,7 +265,7 @@ def test_a_trap_loop_ends_at_once(native, python):
         )
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@parametrize("stage", RTL_STAGES)
 def test_a_hang(stage, monkeypatch):
     """The run ends if nothing retires for too long; cycles of a slow memory do not count."""
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 30)
@@ -306,7 +306,7 @@ def test_verilog_text_in_place_of_a_component(native):
         simulate_proc(text, "python")
 
 
-@pytest.mark.parametrize("stage", one_now(RTL_STAGES, "python", "native"))
+@parametrize("stage", one_now(RTL_STAGES, "python", "native"))
 def test_waveforms(stage, tmp_path):
     path = tmp_path / "waves.vcd"
     with simulate_proc(Walker(), stage, vcd=path) as sim:

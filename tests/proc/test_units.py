@@ -7,7 +7,7 @@ import itertools
 import random
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from modexlab.proc.core import messages
 from modexlab.proc.core.alu import Alu
@@ -23,7 +23,7 @@ from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode
 from modexlab.proc.sim import MemoryTiming
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import examples, refused, regress_if, stepped
+from tests.harness import draws, evaluated, parametrize, refuses, regress, regress_if, stepped
 from tests.proc.assembler import DATA, Assembler, assemble, encode
 from tests.proc.examples import simulation
 from tests.proc.formulas import GOLDEN, TAKEN, unsigned
@@ -31,15 +31,6 @@ from tests.proc.programs import CORNERS, HANDLER, check, golden
 
 WORD = st.integers(0, 2**32 - 1) | st.sampled_from(CORNERS)
 M = 0xFFFF_FFFF
-
-
-def evaluate(component, **inputs):
-    """Set these inputs, and let the combinational logic settle."""
-    for name, value in inputs.items():
-        port = getattr(component, name)
-        port @= value
-    component.sim_eval_combinational()
-    return component
 
 
 # ---- decoder
@@ -91,7 +82,7 @@ def wanted(instruction):
 
 def check_decoder(decoder, word):
     """Check the decoder on one word."""
-    decoded = evaluate(decoder, inst=word).cs
+    decoded = evaluated(decoder, inst=word).cs
     instruction = decode(word)
     if instruction is None:
         assert decoded.legal == 0, f"{word:08x}"
@@ -121,7 +112,7 @@ def test_decoder_on_every_code():
         check_decoder(decoder, funct7 << 25 | 3 << 20 | 4 << 15 | funct3 << 12 | 5 << 7 | opcode)
 
 
-@settings(max_examples=examples(500))
+@draws(500)
 @given(word=WORD, instruction=st.sampled_from([*INSTRUCTIONS, None]))
 def test_decoder_on_any_word(word, instruction):
     """Arbitrary bits, most with the code of an instruction."""
@@ -138,13 +129,13 @@ BRANCH = stepped(BranchUnit())
 
 def check_alu(a, b):
     for name, function in ALU_FUNCTIONS.items():
-        assert evaluate(ALU, a=a, b=b, fn=function).out == unsigned(GOLDEN[name](a, b)), (name, a, b)
+        assert evaluated(ALU, a=a, b=b, fn=function).out == unsigned(GOLDEN[name](a, b)), (name, a, b)
 
 
 def check_branch(a, b):
     for name, formula in TAKEN.items():
         funct3 = BY_NAME[name].match >> 12 & 7
-        found = evaluate(BRANCH, jump=messages.JUMP_BRANCH, a=a, b=b, funct3=funct3).taken
+        found = evaluated(BRANCH, jump=messages.JUMP_BRANCH, a=a, b=b, funct3=funct3).taken
         assert found == formula(a, b), (name, a, b)
 
 
@@ -158,7 +149,7 @@ def test_corners():
         check_alu(0x5A5A_C3C3, M - amount)
 
 
-@settings(max_examples=examples(300))
+@draws(300)
 @given(WORD, WORD)
 def test_alu_and_branch_on_any_operands(a, b):
     check_alu(a, b)
@@ -169,14 +160,14 @@ STORE, LOAD = stepped(StoreAlign()), stepped(LoadAlign())
 SIZES = {0: 1, 1: 2, 2: 4, 4: 1, 5: 2}
 
 
-@settings(max_examples=examples(150))
+@draws(150)
 @given(WORD, WORD)
 @example(0x8182_8384, 0x0102_0304)
 @example(0x7FFF_8000, 0x8000_7FFF)
 def test_byte_lanes(memory, data):
     """All sizes at all addresses: the memory after a store, and the value of a load."""
     for (funct3, nbytes), at in itertools.product(SIZES.items(), range(4)):
-        evaluate(STORE, mem=messages.MEM_STORE, funct3=funct3, addr=at, data=data)
+        evaluated(STORE, mem=messages.MEM_STORE, funct3=funct3, addr=at, data=data)
         assert bool(STORE.misaligned) == (at % nbytes > 0)
         if at % nbytes:
             continue
@@ -188,7 +179,7 @@ def test_byte_lanes(memory, data):
             expected = bytearray(memory.to_bytes(4, "little"))
             expected[at : at + nbytes] = data.to_bytes(4, "little")[:nbytes]
             assert content == expected, (funct3, at)
-        evaluate(LOAD, funct3=funct3, addr=at, word=int.from_bytes(content, "little"))
+        evaluated(LOAD, funct3=funct3, addr=at, word=int.from_bytes(content, "little"))
         value = int.from_bytes(content[at : at + nbytes], "little", signed=funct3 < 4)
         assert LOAD.out == value & M, (funct3, at)
 
@@ -196,7 +187,7 @@ def test_byte_lanes(memory, data):
 IMM_GEN = stepped(ImmGen())
 
 
-@settings(max_examples=examples(300))
+@draws(300)
 @given(WORD)
 @example(0)
 @example(M)
@@ -206,18 +197,17 @@ def test_immediates(word):
         value = (
             isa.imm(word, fmt) << 12 if fmt == "U" else isa.rs1(word) if fmt == "Z" else isa.imm(word, fmt)
         )
-        assert evaluate(IMM_GEN, inst=word, imm_type=imm_type).imm == value & M, fmt
+        assert evaluated(IMM_GEN, inst=word, imm_type=imm_type).imm == value & M, fmt
 
 
 def test_units_that_cannot_be_made():
     for made, message in (
-        (lambda: MulUnit(0), "a multiplier with a latency of 0 is not possible; give 1 to 32"),
-        (lambda: MulUnit(33), "a multiplier with a latency of 33 is not possible"),
-        (lambda: DivUnit(3), "a divider of 3 bits per cycle is not possible; give one of 1, 2, 4, 8, 16, 32"),
-        (lambda: Proc(div_bits=64), "a divider of 64 bits per cycle is not possible"),
+        (MulUnit(0), "a multiplier with a latency of 0 is not possible; give 1 to 32"),
+        (MulUnit(33), "a multiplier with a latency of 33 is not possible"),
+        (DivUnit(3), "a divider of 3 bits per cycle is not possible; give one of 1, 2, 4, 8, 16, 32"),
+        (Proc(div_bits=64), "a divider of 64 bits per cycle is not possible"),
     ):
-        with refused(message):
-            made().elaborate()
+        refuses(made.elaborate, message)
 
 
 # ---- multiplier and divider
@@ -241,15 +231,15 @@ def unit(kind, parameter):
 KINDS = {"mul": range(4), "div": range(4, 8)}
 UNITS = [("mul", 1), ("mul", 2), ("mul", 3), ("div", 1), ("div", 2), ("div", 4)]
 # the others run programs in the processor
-EACH_UNIT = pytest.mark.parametrize(
-    ("kind", "parameter"),
+EACH_UNIT = parametrize(
+    "kind, parameter",
     [pytest.param(*unit, marks=regress_if(unit not in (("mul", 2), ("div", 4)))) for unit in UNITS],
 )
 STALL = Stall(seed=9, source=0.3, sink=0.4)
 
 
 @EACH_UNIT
-@pytest.mark.parametrize("stage", ["python", "native"])
+@parametrize("stage", ["python", "native"])
 def test_muldiv_rows(stage, kind, parameter):
     """Corner rows, all functions: a single request takes `latency` cycles, and with delays and stalls the
     results are the same.
@@ -257,7 +247,7 @@ def test_muldiv_rows(stage, kind, parameter):
     component, latency = unit(kind, parameter)
     corners = CORNERS if stage == "native" else CORNERS[::3]
     rows = list(itertools.product(KINDS[kind], corners, corners))
-    expected = [result(*row) for row in rows]
+    expected = list(itertools.starmap(result, rows))
     with simulate(component, stage) as sim:
         spaced = sim.run(rows, source_delays=[latency + 1] * len(rows))
         assert spaced.responses == expected
@@ -282,7 +272,7 @@ def test_muldiv_on_any_operands(kind, parameter):
     row = st.tuples(st.sampled_from(KINDS[kind]), WORD, WORD, st.integers(0, 5), st.integers(0, 5))
     with simulate(component, "native") as sim:
 
-        @settings(max_examples=examples(100))
+        @draws(100)
         @given(st.lists(row, min_size=1, max_size=10), st.integers(0, 2**20), st.sampled_from([0.0, 0.5]))
         def verify(rows, seed, p):
             run = sim.run(
@@ -368,11 +358,11 @@ def test_csr_accesses():
     check_accesses(sorted(others | set(range(0, 4096, 61)) - set(KNOWN)))
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("first", range(0, 4096, 256))
+@regress
+@parametrize("first", range(0, 4096, 256))
 def test_csr_accesses_all(first):
     """All register numbers."""
-    check_accesses(list(range(first, first + 256)))
+    check_accesses(range(first, first + 256))
 
 
 def test_counters():

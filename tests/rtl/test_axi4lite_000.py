@@ -26,7 +26,7 @@ from modexlab.fl.pkcs1 import Kind
 from modexlab.fl.random_bytes import lfsr_not_random
 from modexlab.fl.status import Status
 from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000
-from modexlab.rtl.sim import Stall, lint, simulate
+from modexlab.rtl.sim import Stall, lint
 
 from tests.harness import accessed, one_now, parametrize, ran, refused, stepped
 from tests.rtl.test_axi4lite import Bus
@@ -39,17 +39,25 @@ N, E = P * Q, 5
 D = pow(E, -1, (P - 1) * (Q - 1))
 AT = {name: register.address for name, register in register_map().items()}
 SHORT = 0x1F1
+KEY = push_key(NBITS, (N, E, D))
 
 
 def model():
     return Axi4Lite000FL(NBITS, MACHINE.fl, KeyPorts(N, E, D), lfsr_not_random(), has_raw=True)
 
 
-def run(accesses, stage="native", stall=None):
-    with simulate(MACHINE.wrapped(AXI4LITE_000), stage) as sim:
-        key = push_key(NBITS, (N, E, D))
-        found = sim.run([*key, *accesses], stall=stall)
+def run(accesses, stage="native", stall=None, key=KEY):
+    found = ran(MACHINE.wrapped(AXI4LITE_000), [*key, *accesses], stage, stall=stall)
     return [tuple(map(int, response)) for response in found.responses[len(key) :]], found
+
+
+def outcomes(ways, key=KEY):
+    """The outcome of each of these sequences, which are equally long, and the cycles of its wait."""
+    size = len(ways[0])
+    found, timed = run(itertools.chain(*ways), key=key)
+    (wait,) = (place for place, access in enumerate(ways[0], len(key)) if access[1])
+    parts = [found[size * i :][:size] for i in range(len(ways))]
+    return [outcome(NBITS, part) for part in parts], timed.latencies[wait::size]
 
 
 def encoded(em):
@@ -78,11 +86,8 @@ def test_what_is_encrypted_is_decrypted(length):
 
 def test_no_message_is_the_same_as_another():
     """Each encryption uses different random bytes."""
-    accesses = as_accesses(NBITS, 77, 2) * 3
-    found, _ = run(accesses)
-    size = len(accesses) // 3
-    values = {outcome(NBITS, found[size * i : size * (i + 1)])[2] for i in range(3)}
-    assert len(values) == 3
+    found, _ = outcomes([as_accesses(NBITS, 77, 2)] * 3)
+    assert len({output for _, _, output in found}) == 3
 
 
 def test_everything_wrong_is_one_answer_in_the_same_cycles():
@@ -97,17 +102,12 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles():
         good.replace(b"\0", b"\1")[:1].replace(b"\1", b"\0") + b"\2" + b"\1" * (NBYTES - 2),  # no end
         b"\0" * NBYTES,
     ]
-    accesses = [as_accesses(NBITS, encoded(em), NBYTES, decrypt=True) for em in (good, *wrong)]
-    found, timed = run([row for one in accesses for row in one])
-    size = len(accesses[0])
-    outcomes = [outcome(NBITS, found[size * i : size * (i + 1)]) for i in range(len(accesses))]
-    assert outcomes[0] == (0, 4, int.from_bytes(b"mess", "big"))
-    assert set(outcomes[1:]) == {(WRONG_PADDING, 0, 0)}
+    ways = [as_accesses(NBITS, encoded(em), NBYTES, decrypt=True) for em in (good, *wrong)]
+    (first, *others), cycles = outcomes(ways)
+    assert first == (0, 4, int.from_bytes(b"mess", "big"))
+    assert others == [(WRONG_PADDING, 0, 0)] * len(wrong)
     # the exponent is the same, and the cycles of mont do not depend on the base
-    first = len(push_key(NBITS, (N, E, D)))
-    waits = [place for place, access in enumerate(accesses[0]) if access[1]]
-    cycles = {timed.latencies[first + size * i + waits[0]] for i in range(len(accesses))}
-    assert len(cycles) == 1
+    assert len(cycles) == len(ways) and len(set(cycles)) == 1
 
 
 @parametrize("nbits", one_now((NBITS, 512), NBITS))
@@ -242,15 +242,12 @@ def test_what_padding_takes():
     """As stated in the header: two cycles more than the key has bytes, and one cycle for each random byte
     that is 0.
     """
-    key = push_key(NBITS, (N, E, E))
     ways = [
         as_accesses(NBITS, 5, 1, raw=True),
         as_accesses(NBITS, 5, 1),
         as_accesses(NBITS, 5, NBYTES, decrypt=True),
     ]
-    timed = ran(MACHINE.wrapped(AXI4LITE_000), [*key, *(row for way in ways for row in way)])
-    wait = next(place for place, row in enumerate(ways[0]) if row[1])
-    raw, padded, unpadded = (timed.latencies[len(key) + number * len(ways[0]) + wait] for number in range(3))
+    _, (raw, padded, unpadded) = outcomes(ways, push_key(NBITS, (N, E, E)))
     drawn = [place for place, byte in enumerate(itertools.islice(lfsr_not_random(), 100)) if byte]
     zeros = drawn[NBYTES - 5] - (NBYTES - 5)
     assert (padded - raw, unpadded - raw) == (NBYTES + 2 + zeros, NBYTES + 2)

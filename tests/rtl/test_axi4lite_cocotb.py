@@ -5,7 +5,6 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES
 from modexlab.eval.designs.verilog.machine import verilog
@@ -14,6 +13,7 @@ from modexlab.rtl.interfaces.axi4lite_properties import PROPERTIES
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.toolchain import verilator_root
 
+from tests.harness import parametrize, regress
 from tests.paths import ROOT
 
 NBITS = 96
@@ -46,8 +46,8 @@ endmodule
 """
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("interface", ["axi4lite", "axi4lite-000"])
+@regress
+@parametrize("interface", ["axi4lite", "axi4lite-000"])
 def test_a_master_of_others(interface, tmp_path, monkeypatch):
     """Every test of tests/rtl/cocotb passes, and no rule is broken."""
     from cocotb_tools.runner import get_runner

@@ -21,6 +21,7 @@ from modexlab.rtl.units.pseudo_mul import PseudoCore, PseudoMul, PseudoReduce, P
 
 from tests.fl.compression_oracle import evaluate, family, final_rows
 from tests.harness import (
+    agreed,
     any_word,
     draws,
     evaluated,
@@ -28,11 +29,11 @@ from tests.harness import (
     one_now,
     parametrize,
     ran,
+    ran_alike,
     refused,
     regress,
     regress_if,
     run_products,
-    stamps,
     stepped,
 )
 from tests.tables.rows import ProductRow, with_delays
@@ -73,10 +74,7 @@ def test_table_at_every_level_and_stage(kind):
     """The stamps of CL and of RTL at every stage are equal, with delays and stalls."""
     rtl, cl, modulus = makers(kind)
     rows = table(modulus.value, NBITS)
-    for stall in (None, Stall(seed=5, source=0.3, sink=0.4)):
-        expected = stamps(run_products(cl(), rows, "identity", NBITS, "python", stall))
-        for stage in ("python", "verilog", "native"):
-            assert stamps(run_products(rtl(), rows, "identity", NBITS, stage, stall)) == expected, stage
+    agreed(cl, rtl, lambda unit, *where: run_products(unit, rows, "identity", NBITS, *where))
 
 
 NARROW = [
@@ -113,11 +111,8 @@ def test_every_square_and_every_residue(kind, operation):
     run = ran(rtl(), words, statics={"modulus": 0})
     assert run.responses == [a**power % modulus.value for a in words]
     assert set(run.latencies) == {PSEUDO_MUL_TIMING.fixed}
-    stall = Stall(seed=9, source=0.4, sink=0.3)
-    with simulate(rtl(), "python") as sim, simulate(rtl(), "native") as native:
-        runs = [stage.run(words[-50:], statics={"modulus": 0}, stall=stall) for stage in (sim, native)]
-    assert stamps(runs[0]) == stamps(runs[1])
-    assert runs[0].responses == runs[1].responses == run.responses[-50:]
+    stalled = ran_alike(rtl, words[-50:], statics={"modulus": 0}, stall=Stall(seed=9, source=0.4, sink=0.3))
+    assert stalled.responses == run.responses[-50:]
 
 
 @ONE_KIND
@@ -138,9 +133,7 @@ def test_tree_makes_the_rows_of_its_plan(kind):
     tree = stepped(CompressionTree("multiply", modulus.value, NBITS, strategy, adder))
     for a in range(0, 1 << NBITS, 5):
         for b in range(0, 1 << NBITS, 3):
-            tree.a @= a
-            tree.b @= b
-            tree.sim_eval_combinational()
+            evaluated(tree, a=a, b=b)
             assert (int(tree.row_a), int(tree.row_b)) == final_rows(plan, a, b)
 
 
@@ -149,13 +142,12 @@ def test_tree_makes_the_rows_of_its_plan(kind):
 def test_adders(adder, nbits):
     component = stepped(PrefixAdder(nbits, adder))
     top = (1 << nbits) - 1
-    word = st.integers(0, top)
 
     @draws(100)
     @example(top, 1)
     @example(top, top)
     @example(0, 0)
-    @given(word, word)
+    @given(any_word(nbits), any_word(nbits))
     def check(x, y):
         evaluated(component, x=x, y=y)
         assert int(component.sum) | int(component.carry_out) << nbits == x + y

@@ -2,6 +2,7 @@
 also with more blocks than needed.
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from modexlab.cl.mul_rem import MulRemCL
 from modexlab.cl.serial import ShiftSubCL
 from modexlab.cl.timing import MontMulRemTiming, MulRemTiming, ShiftSubTiming, UnitTiming
 from modexlab.eval.designs.catalogue import designs
+from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.ports import Ports
 from modexlab.rtl.sim.translation.translate import lint, translate
@@ -25,9 +27,8 @@ from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.mul_rem import MulRem
 from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import RTL_STAGES, draws, parametrize, ran, regress, stamps
+from tests.harness import agreed, any_word, draws, parametrize, ran, regress
 
 # in `make test`, machines with `fit=modulus` in tests/rtl/test_program_exp.py cover this
 pytestmark = regress
@@ -68,7 +69,7 @@ class Case:
 
 
 def ceil_div(a, b):
-    return (a + b - 1) // b
+    return -(-a // b)
 
 
 def blocks(block):
@@ -87,13 +88,13 @@ def mont(nbits, steps, add_red="koc", pipelined=True):
         r = 1 << steps * row.nblocks
         return answer < row.mod and (answer * r - row.a % r * row.b) % row.mod == 0
 
-    shape = {"steps_per_stage": steps, "nstages": 1, "pipelined": pipelined}
+    shape = nbits, steps, 1, add_red, pipelined
     return Case(
         f"mont {nbits} {steps} {add_red} {pipelined}",
         nbits,
-        partial(MontMulRem, nbits, add_red=add_red, **shape),
-        partial(MontMulRemCL, nbits, add_red=add_red, **shape),
-        MontMulRemTiming(nbits, **shape, fits=True),
+        partial(MontMulRem, *shape),
+        partial(MontMulRemCL, *shape),
+        MontMulRemTiming(nbits, steps, 1, pipelined, fits=True),
         blocks(steps),
         lambda nblocks: nblocks,
         operands,
@@ -204,14 +205,15 @@ EVERY = parametrize("name", CASES)
 ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "heap 24 6")
 
 
+def of_every_length(nbits, rng):
+    """Numbers of every length: the least, the largest, and a random one."""
+    for top in (1 << place for place in range(nbits)):
+        yield from (top, 2 * top - 1, top | rng.randrange(top))
+
+
 def moduli(case, rng):
-    """Moduli of every length: the least, the largest, and a random one."""
-    found = []
-    for length in range(1, case.nbits + 1):
-        top = 1 << (length - 1)
-        for mod in (top, 2 * top - 1, top | rng.randrange(top)):
-            found.append(mod | 1 if case.odd else mod)
-    return list(dict.fromkeys(found))
+    """Moduli of every length."""
+    return list(dict.fromkeys(mod | case.odd for mod in of_every_length(case.nbits, rng)))
 
 
 def rows_of(case):
@@ -251,10 +253,9 @@ def test_products_and_cycles(name):
             if row.nblocks == case.timing.blocks_of(row.mod):
                 assert latency == case.timing.latency(row.a, row.b, row.mod)
         for row in [row for row in rows if row.nblocks == case.timing.blocks_of(row.mod)][::29]:
-            both = sim.run([(row.a, row.b)] * 2, statics=statics(case, [row] * 2))
-            assert both.done[1] - both.accepted[0] == case.timing.pair(
-                (row.a, row.b), (row.a, row.b), row.mod
-            )
+            twice = requests([row] * 2)
+            both = sim.run(twice, statics=statics(case, [row] * 2))
+            assert both.done[1] - both.accepted[0] == case.timing.pair(*twice, row.mod)
 
 
 @parametrize("name", ONE_EACH)
@@ -263,15 +264,12 @@ def test_every_level_and_stage(name):
     case = CASES[name]
     # twice each, so that some rows follow one another without a change of statics
     rows = [row for row in Random(name).sample(rows_of(case), 60) for _ in range(2)]
-    for stall in (None, Stall(seed=5, source=0.3, sink=0.4)):
-        how = {"statics": statics(case, rows), "stall": stall}
-        runs = [ran(case.cl(fits=True), requests(rows), "python", **how)]
-        runs += [ran(case.rtl(fits=True), requests(rows), stage, **how) for stage in RTL_STAGES]
-        for row, answer in zip(rows, runs[0].responses, strict=True):
-            assert case.check(answer, row), row
-        for run in runs[1:]:
-            assert run.responses == runs[0].responses
-            assert stamps(run) == stamps(runs[0])
+    run = agreed(
+        partial(case.cl, fits=True),
+        partial(case.rtl, fits=True),
+        lambda unit, stage, stall: ran(unit, requests(rows), stage, statics=statics(case, rows), stall=stall),
+    )
+    assert all(map(case.check, run.responses, rows))
 
 
 @parametrize("name", ONE_EACH)
@@ -284,13 +282,10 @@ def test_all_blocks_are_the_unit_as_it_was(name):
         for mod in moduli(case, rng)
         for operands in [case.operands(mod, case.most, rng)] * 2
     ]
-    both = statics(case, rows)
     stall = Stall(seed=9, source=0.2, sink=0.2)
-    with simulate(case.rtl(fits=True), "native") as fitted, simulate(case.rtl(), "native") as plain:
-        a = fitted.run(requests(rows), statics=both, stall=stall)
-        alone = [{"modulus": static["modulus"]} for static in both]
-        b = plain.run(requests(rows), statics=alone, stall=stall)
-    assert (a.responses, stamps(a)) == (b.responses, stamps(b))
+    alone = [{"modulus": case.modulus(row.mod)} for row in rows]
+    fitted = ran(case.rtl(fits=True), requests(rows), statics=statics(case, rows), stall=stall)
+    assert fitted == ran(case.rtl(), requests(rows), statics=alone, stall=stall)
 
 
 @parametrize("name", ONE_EACH)
@@ -302,10 +297,10 @@ def test_any_product(name):
         @draws(100)
         @given(
             st.integers(1, case.nbits).flatmap(
-                lambda length: st.integers(1 << (length - 1), (1 << length) - 1)
+                lambda length: st.integers(1 << length - 1, (1 << length) - 1)
             ),
-            st.integers(0, 2**60),
-            st.integers(0, 2**60),
+            any_word(60),
+            any_word(60),
             st.integers(0, 60),
         )
         def check(mod, a, b, more):
@@ -326,24 +321,17 @@ def test_divider(nbits, bits, block):
     """DivRem alone: quotient and remainder of a dividend in the lowest blocks, including division by 0."""
     rng = Random(f"{nbits} {bits}")
     dbits = nbits // 2
-    rows = []
-    for nblocks in range(1, nbits // block + 1):
-        ones = (1 << nblocks * block) - 1
-        for dividend in (0, 1, ones, ones ^ 1, rng.randrange(ones), rng.randrange(ones)):
-            rows += [
-                (dividend, divisor, nblocks)
-                for divisor in (0, 1, 2, (1 << dbits) - 1, rng.randrange(1, 1 << dbits))
-            ]
-    run = ran(
-        DivRem(nbits, dbits, bits, True),
-        [row[:2] for row in rows],
-        statics=[{"nblocks": row[2]} for row in rows],
-    )
-    for (dividend, divisor, nblocks), (quotient, remainder) in zip(rows, run.responses, strict=True):
-        ones = (1 << nblocks * block) - 1
-        golden = divmod(dividend, divisor) if divisor else (ones, dividend % (1 << dbits))
-        assert (quotient & ones, remainder) == golden, (dividend, divisor, nblocks)
-    assert run.latencies == [nblocks * block // bits + 1 for *_, nblocks in rows]
+    with simulate(DivRem(nbits, dbits, bits, True), "native") as sim:
+        for nblocks in range(1, nbits // block + 1):
+            ones = (1 << nblocks * block) - 1
+            dividends = (0, 1, ones, ones ^ 1, rng.randrange(ones), rng.randrange(ones))
+            divisors = (0, 1, 2, (1 << dbits) - 1, rng.randrange(1, 1 << dbits))
+            rows = list(itertools.product(dividends, divisors))
+            run = sim.run(rows, statics={"nblocks": nblocks})
+            for (dividend, divisor), (quotient, remainder) in zip(rows, run.responses, strict=True):
+                golden = divmod(dividend, divisor) if divisor else (ones, dividend % (1 << dbits))
+                assert (quotient & ones, remainder) == golden, (dividend, divisor, nblocks)
+            assert set(run.latencies) == {nblocks * block // bits + 1}
 
 
 @EVERY
@@ -372,9 +360,8 @@ class Counted(Component):
     """BlockCount between streams."""
 
     def construct(s, nbits, block_nbits):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
         s.count = BlockCount(nbits, block_nbits)
-        s.ostream = SendIfcRTL(mk_bits(clog2(-(-nbits // block_nbits) + 1)))
+        declare_streams(s, mk_bits(nbits), mk_bits(clog2(ceil_div(nbits, block_nbits) + 1)))
         s.istream.val //= s.ostream.val
         s.istream.rdy //= s.ostream.rdy
         s.istream.msg //= s.count.value
@@ -382,16 +369,11 @@ class Counted(Component):
 
 
 @parametrize(
-    "nbits, block",
-    [(8, 8), (16, 8), (24, 8), (40, 8), (8, 1), (13, 1), (42, 16), (10, 8), (42, 5), (72, 8)],
+    "nbits, block", [(8, 8), (16, 8), (24, 8), (40, 8), (8, 1), (13, 1), (42, 16), (10, 8), (42, 5), (72, 8)]
 )
 def test_block_count(nbits, block):
     """Every length, with only the highest bit set and with others below it, at two stages; and 0."""
-    rng = Random(f"{nbits} {block}")
-    values = [0]
-    for length in range(1, nbits + 1):
-        top = 1 << (length - 1)
-        values += [top, 2 * top - 1, top | rng.randrange(top)]
+    values = [0, *of_every_length(nbits, Random(f"{nbits} {block}"))]
     lint(translate(BlockCount(nbits, block)))
     for stage in ("python", "native"):
         run = ran(Counted(nbits, block), values, stage)
@@ -426,7 +408,6 @@ def test_timing():
     """
     for case in CASES.values():
         assert case.timing.fits and case.timing.fixed is None
-        assert case.timing.product_cycles(case.most) == case.cycles(case.most)
     for design in designs():
         timing = design.at(16).timing
         blocks = timing.block_nbits, timing.blocks_of(0), timing.blocks_of(0xFFFF)

@@ -24,7 +24,7 @@ from tests.harness import (
     examples,
     one_now,
     parametrize,
-    refused,
+    refuses,
     stepped,
 )
 
@@ -77,15 +77,17 @@ def test_the_largest_fold_of_all(nbits):
     assert (2 * fewer + 2) ** 2 > 1 << fewer - nbits if fewer > nbits else True
 
 
-def test_what_a_shape_refuses():
-    with refused("8 bits or more"):
-        FoldShape(7)
-    with refused("give 1 to 4"):
-        FoldShape(8, 5)
-    with refused("modulus 256"):
-        aligned(FoldShape(8), 256)
-    with refused("at most 128, or another design, such as mont"):
-        DESIGN.at(256)
+@parametrize(
+    "call, words",
+    [
+        (lambda: FoldShape(7), "8 bits or more"),
+        (lambda: FoldShape(8, 5), "give 1 to 4"),
+        (lambda: aligned(FoldShape(8), 256), "modulus 256"),
+        (lambda: DESIGN.at(256), "at most 128, or another design, such as mont"),
+    ],
+)
+def test_what_a_shape_refuses(call, words):
+    refuses(call, words)
 
 
 # ---- the units
@@ -128,28 +130,31 @@ def test_units():
 # ---- the machine
 
 
+def bytes_drawn(seed, count):
+    """Random operands of 8 bits."""
+    rng = Random(seed)
+    return [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(count)]
+
+
+def check_cycles(machine, operands):
+    """Powers, in the cycles of the formula."""
+    cycles = [machine.cycles(*operand) for operand in operands]
+    assert check_powers(machine, operands).latencies == cycles
+
+
 @parametrize("nbits", one_now((16, 9, 31, 32, 33, 47, 64), 16))
 def test_drawn_operands(nbits):
     """Arbitrary moduli, even ones too, bases and exponents: the power, in the cycles of the formula."""
-    rng = Random(nbits)
-    top = (1 << nbits) - 1
+    rng, top = Random(nbits), (1 << nbits) - 1
     corners = (1, 2, 3, top, top - 1, 1 << nbits - 1)
-    operands = [
-        (
-            rng.choice((0, 1, top, mod - 1, mod, rng.getrandbits(nbits), rng.getrandbits(nbits))) & top,
-            rng.choice((0, 1, 2, 3, top, 65537 & top, rng.getrandbits(nbits), rng.getrandbits(nbits))),
-            mod,
-        )
-        for mod in (
-            rng.choice(
-                (*corners, rng.randrange(1, 1 << nbits // 2), *(rng.randrange(1, top) for _ in range(6)))
-            )
-            for _ in range(examples(500))
-        )
-    ]
-    machine = DESIGN.at(nbits)
-    cycles = [machine.cycles(*operand) for operand in operands]
-    assert check_powers(machine, operands).latencies == cycles
+    operands = []
+    for _ in range(examples(500)):
+        drawn = (rng.randrange(1, 1 << nbits // 2), *(rng.randrange(1, top) for _ in range(6)))
+        mod = rng.choice((*corners, *drawn))
+        base = rng.choice((0, 1, top, mod - 1, mod, rng.getrandbits(nbits), rng.getrandbits(nbits))) & top
+        exp = rng.choice((0, 1, 2, 3, top, 65537 & top, rng.getrandbits(nbits), rng.getrandbits(nbits)))
+        operands.append((base, exp, mod))
+    check_cycles(DESIGN.at(nbits), operands)
 
 
 @draws(50)
@@ -169,10 +174,9 @@ def test_constant_time():
     """fold-ct: equal cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0 is
     answered at once.
     """
-    nbits, rng = 8, Random(4)
-    machine = CONSTANT_TIME.at(nbits)
+    machine = CONSTANT_TIME.at(8)
     operands = [(0, 0, 1), (255, 0, 255), (1, 1, 2), (7, 255, 128), (200, 128, 3), (3, 129, 254)]
-    operands += [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(100)]
+    operands += bytes_drawn(4, 100)
     for make, stage in ((machine.cl, "python"), (machine.rtl, "native")):
         with simulate(make(), stage) as sim:
             run = sim.run(operands, stall=Stall(seed=2, source=0.3, sink=0.3))
@@ -184,22 +188,18 @@ def test_constant_time():
 @parametrize("residues_per_cycle", one_now((1, 3, 4), 1))
 def test_other_chains(residues_per_cycle):
     """Fewer or more residues per cycle: different cycles, the same results."""
-    rng = Random(residues_per_cycle)
-    machine = DESIGN.at(8, residues_per_cycle=residues_per_cycle)
-    operands = [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(200)]
-    cycles = [machine.cycles(*operand) for operand in operands]
-    assert check_powers(machine, operands).latencies == cycles
+    check_cycles(DESIGN.at(8, residues_per_cycle=residues_per_cycle), bytes_drawn(residues_per_cycle, 200))
 
 
 def test_one_cycle_of_reset_is_enough():
     """Reset in any cycle of an operation: the contents of the stages do not affect the next request."""
     machine = stepped(FoldExp(FoldShape(8)))
     machine.ostream.rdy @= 1
-    machine.reset @= 1
-    machine.sim_tick()
 
     def answer(base, exp, mod, ticks):
-        """The result, if it is offered within this many cycles."""
+        """The result, if it is offered within this many cycles after a reset."""
+        machine.reset @= 1
+        machine.sim_tick()
         machine.reset @= 0
         machine.istream.val @= 1
         machine.istream.msg @= type(machine.istream.msg)(base, exp, mod)
@@ -213,7 +213,4 @@ def test_one_cycle_of_reset_is_enough():
 
     for ticks in range(1, DESIGN.at(8).cycles(201, 5, 251)):
         assert answer(201, 5, 251, ticks) is None
-        machine.reset @= 1
-        machine.sim_tick()
         assert answer(77, 6, 239, 100) == pow(77, 6, 239), ticks
-        machine.sim_tick()

@@ -2,9 +2,9 @@
 final additions.
 """
 
+from functools import partial
 from random import Random
 
-import pytest
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -17,12 +17,24 @@ from modexlab.fl.compression.bit_heap import Line, plan_heap
 from modexlab.fl.rsa_keys import RSAKey, numbers_of
 from modexlab.fl.status import Status
 from modexlab.rtl.messages import declare_streams
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import simulate
 from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
 from pymtl3 import Component, Wire, mk_bits, update
 
-from tests.harness import any_stream, any_word, draws, parametrize, ran, regress, regress_if, stamps, stepped
+from tests.harness import (
+    RTL_STAGES,
+    agreed,
+    any_stream,
+    any_word,
+    case,
+    check_powers,
+    draws,
+    parametrize,
+    ran,
+    regress,
+    stepped,
+)
 from tests.tables import scaled
 from tests.tables.scaled import check_product, constants, run_products
 
@@ -33,11 +45,6 @@ def timing(nbits, w, how):
 
 def delay_of(how):
     return int(how.get("quotient_delay", 0))
-
-
-def case(nbits, w, later=True, **how):
-    name = "-".join(str(item) for item in (nbits, w, *(f"{k}={v}" for k, v in how.items())))
-    return pytest.param(nbits, w, how, id=name, marks=regress_if(later))
 
 
 BOTH = {"quotient_delay": 1, "streams": 2}
@@ -60,12 +67,12 @@ def test_table_at_every_level_and_stage(nbits, w, how):
     """The stamps of CL and of RTL at every stage are equal, with delays and stalls."""
     delay = delay_of(how)
     rows = scaled.table(nbits, w, quotient_delay=delay)
-    stages = ("python", "verilog", "native") if w == 4 else ("native",)
-    for stall in (None, Stall(seed=7, source=0.3, sink=0.4)):
-        expected = stamps(run_products(HeapMontCL(nbits, w, **how), rows, nbits, w, "python", stall, delay))
-        for stage in stages:
-            run = run_products(HeapMont(nbits, w, **how), rows, nbits, w, stage, stall, delay)
-            assert stamps(run) == expected, stage
+    agreed(
+        partial(HeapMontCL, nbits, w, **how),
+        partial(HeapMont, nbits, w, **how),
+        lambda unit, *where: run_products(unit, rows, nbits, w, *where, delay),
+        RTL_STAGES if w == 4 else ("native",),
+    )
 
 
 @parametrize("nbits, w, how", UNITS)
@@ -84,9 +91,8 @@ def test_formula(nbits, w, how):
             static = {"modulus": constants(row.mod, w, delay)[1]}
             assert sim.run([row.request], statics=static).latencies == [unit.fixed]
             run = sim.run([row.request, (row.b, row.a), row.request], statics=static)
-            assert run.done[0] - run.accepted[0] == unit.fixed
-            assert run.done[1] - run.accepted[0] == unit.pair()
-            assert run.done[2] - run.done[1] == apart
+            first, second, third = (done - run.accepted[0] for done in run.done)
+            assert (first, second, third - second) == (unit.fixed, unit.pair(), apart)
 
 
 @parametrize(
@@ -150,9 +156,7 @@ def test_wide(nbits, w, how, count):
     """
     delay = delay_of(how)
     unit = timing(nbits, w, how)
-    ndigits = 1 + delay - (-(nbits + 2) // w)
     rng = Random(f"{nbits} {w}")
-    r = 1 << w * ndigits
     rows = scaled.table(nbits, w, count=3, quotient_delay=delay)
     run_products(HeapMont(nbits, w, **how), rows, nbits, w, "native", delay=delay)
     with simulate(HeapMont(nbits, w, **how), "native") as sim:
@@ -161,11 +165,10 @@ def test_wide(nbits, w, how, count):
         some += [rng.getrandbits(rng.randrange(2, nbits)) | 1 for _ in range(2)]
         for n in some:
             m, m_prime = constants(n, w, delay)
-            inverse = -pow(m, -1, r) % r
             requests = [(rng.randrange(2 * m), rng.randrange(2 * m)) for _ in range(count // len(some))]
             run = sim.run(requests, statics={"modulus": m_prime})
             for answer, (a, b) in zip(run.responses, requests, strict=True):
-                assert answer == (a * b + a * b * inverse % r * m) // r, (a, b, n)
+                check_product(answer, a, b, n, nbits, w, delay)
             assert run.done[0] - run.accepted[0] == unit.fixed
             assert run.done[-1] - run.done[0] == (len(requests) - 1) * unit.interval()
 
@@ -194,10 +197,10 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
     machine = find("heap").at(nbits, **options)
     if machine.keyed:
         machine = machine.with_key(key)
-    padded = pow(signature, key.e, key.n)
-    run = ran(machine.rtl(), [machine.carried(padded, key.d, key.n)])
+    operands = pow(signature, key.e, key.n), key.d, key.n
+    run = check_powers(machine, [operands])
     assert run.responses == [(Status.OK, signature)]
-    assert run.latencies == [machine.cycles(padded, key.d, key.n)]
+    assert run.latencies == [machine.cycles(*operands)]
 
 
 # ---- the heap alone

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs, find
-from modexlab.eval.designs.machine import Design
 from modexlab.eval.papers.published import by_name
 from modexlab.fl.errors import BadInput
 from modexlab.fl.program.schedules import SCHEDULES
@@ -16,12 +15,15 @@ from modexlab.fl.status import Status
 from modexlab.rtl.sim import Stall, simulate
 
 from tests.harness import (
+    NAME,
     WIDTHS,
+    agreed,
     any_word,
     check_fl_mod_exps,
     check_formula,
     check_native,
     draws,
+    each_design,
     is_sibling,
     one_now,
     parametrize,
@@ -31,7 +33,6 @@ from tests.harness import (
     regress_if,
     run_mod_exps,
     run_native,
-    stamps,
 )
 from tests.tables import mod_exp
 from tests.tables.mod_exp import PAPER_001
@@ -42,11 +43,7 @@ OF_DOMAIN = {design.domain: design for design in reversed(DESIGNS)}  # the first
 CONVERTING = ("mont-001", "systolic")
 EVERY_SCHEDULE = ("mont-001",)
 # features of a controller, or the same in all units: tested on these designs in `make test`
-SHOWN_BY = {
-    "forward": ("mont",),
-    "scan": ("mont-ct", "fold"),
-    "gated": ("mont-001",),
-}
+SHOWN_BY = {"forward": ("mont",), "scan": ("mont-ct", "fold"), "gated": ("mont-001",)}
 
 
 def choices(design, name):
@@ -109,38 +106,34 @@ def table(design, nbits, exp_nbits=None, **settings_):
     return rows
 
 
-def label(case):
-    if isinstance(case, Design):
-        return case.name
-    return " ".join(f"{name}={value}" for name, value in case.items()) if isinstance(case, dict) else ""
+def chosen(cases, is_later):
+    """Designs and settings as parameters; those that are later are left to `make regress`."""
+
+    def label(design, how):
+        return " ".join([design.name, *(f"{name}={value}" for name, value in how.items())])
+
+    return [pytest.param(*row, id=label(*row), marks=regress_if(is_later(*row))) for row in cases]
 
 
-def marked(cases):
-    """The cases as parameters. `make regress` has MORE_SHAPES, shapes of siblings, and schedules other than a
-    design's own, which `make test` runs for one design (EVERY_SCHEDULE).
+def is_later(design, how):
+    """`make regress` has MORE_SHAPES, shapes of siblings, and schedules other than a design's own, which
+    `make test` runs for one design (EVERY_SCHEDULE).
     """
-
-    def is_later(design, how):
-        if how.get("schedule", design.schedule) == design.schedule:
-            varied = any(name in how and design.name not in by for name, by in SHOWN_BY.items())
-            again = design.paper == "000" and OF_DOMAIN[design.domain] is not design
-            shaped = how in MORE_SHAPES or (is_sibling(design) and "schedule" not in how)
-            return varied or shaped or (is_sibling(design) and again)
-        return design.name not in EVERY_SCHEDULE or set(how) != {"schedule"}
-
-    return [
-        pytest.param(design, how, id=f"{design.name} {label(how)}", marks=regress_if(is_later(design, how)))
-        for design, how in cases
-    ]
+    if how.get("schedule", design.schedule) == design.schedule:
+        varied = any(name in how and design.name not in by for name, by in SHOWN_BY.items())
+        again = design.paper == "000" and OF_DOMAIN[design.domain] is not design
+        shaped = how in MORE_SHAPES or (is_sibling(design) and "schedule" not in how)
+        return varied or shaped or (is_sibling(design) and again)
+    return design.name not in EVERY_SCHEDULE or set(how) != {"schedule"}
 
 
-@parametrize("design", DESIGNS, ids=label)
+@each_design()
 def test_table_at_the_functional_level(design):
     """Every design with its defaults."""
     check_fl_mod_exps(design, table(design, 8), 8)
 
 
-@parametrize("design, how", marked(SCHEDULED + VARIED + SHAPED))
+@parametrize("design, how", chosen(SCHEDULED + VARIED + SHAPED, is_later))
 def test_table_at_every_level(design, how):
     """8 bits: FL, CL and RTL give the expected result; CL and native RTL in the same cycles, with stalls for
     the default parameters.
@@ -150,37 +143,24 @@ def test_table_at_every_level(design, how):
     stalls = [Stall(seed=5, source=0.2, sink=0.3)] if how == {"schedule": design.schedule} else []
     for stall in (None, *stalls):
         cl = run_mod_exps(design.at(8, **how).cl(), rows, design, 8, "python", stall, **how)
-        rtl = run_native(design, rows, 8, stall, **how)
-        assert stamps(cl) == stamps(rtl)
+        assert cl == run_native(design, rows, 8, stall, **how)
         if stall is None:
-            check_formula(design, rows, rtl, 8, **how)
+            check_formula(design, rows, cl, 8, **how)
 
 
-@parametrize(
-    "design",
-    [
-        pytest.param(design, marks=regress_if(design.name not in EVERY_SCHEDULE, of=design.name))
-        for design in DESIGNS
-    ],
-    ids=label,
-)
+@each_design(*EVERY_SCHEDULE)
 def test_stages_agree(design):
     """8 bits: simulation in Python, co-simulation in Verilog, and native simulation agree in every stamp,
     with delays and stalls.
     """
     everything = table(design, 8)
     rows = everything[::3] + [row for row in everything if "as usual" in row.name or "above" in row.name]
-    for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
-        runs = [
-            stamps(run_mod_exps(design.at(8).rtl(), rows, design, 8, stage, stall))
-            for stage in ("python", "verilog", "native")
-        ]
-        assert runs[0] == runs[1] == runs[2]
+    rtl = design.at(8).rtl
+    agreed(rtl, rtl, lambda top, *where: run_mod_exps(top, rows, design, 8, *where), ["verilog", "native"])
 
 
 @parametrize(
-    "name, base, cycles",
-    [("mont-001", 5, 82), ("naive-001", 0x12345678, 55), ("naive-001", 0xBFFFFFE2, 69)],
+    "name, base, cycles", [("mont-001", 5, 82), ("naive-001", 0x12345678, 55), ("naive-001", 0xBFFFFFE2, 69)]
 )
 @parametrize("schedule", one_now(("right-to-left-2", "right-to-left-1"), "right-to-left-2"))
 def test_exponent_0_of_paper_001(name, base, cycles, schedule):
@@ -241,7 +221,7 @@ def test_all_widths(design, nbits):
     few = rows[::6] + [row for row in rows if row.name.startswith("paper")]
     few = affordable(design, few, nbits, MOST_PYTHON_CYCLES)
     twin = run_mod_exps(design.at(nbits).cl(), few, design, nbits, "python")
-    assert stamps(twin) == stamps(run_native(design, few, nbits))
+    assert twin == run_native(design, few, nbits)
 
 
 @parametrize("nbits", one_now((15, 31, 33, 63, 100), 33))
@@ -264,7 +244,7 @@ def test_full_length_exponents(name, nbits):
 
 
 # the cycles of the paper's own RTL without processor; the twins may differ by 5 %
-@parametrize("design", [design for design in DESIGNS if design.paper == "001"], ids=label)
+@parametrize("design", [design for design in DESIGNS if design.paper == "001"], ids=NAME)
 def test_twins_of_the_paper(design):
     """The twins of paper 001 have the cycles of the paper's RTL on its operands, within 5 %."""
     for row, published in zip(PAPER_001, by_name("001", "RTL")[design.name].values(), strict=True):
@@ -274,10 +254,8 @@ def test_twins_of_the_paper(design):
 
 def test_ours_meets_its_goal():
     """At most 100 and 140 cycles on the paper's operands."""
-    design = find("mont")
-    latencies = [run_native(design, [row], 32).latencies[0] for row in PAPER_001]
-    assert latencies[0] <= 100
-    assert latencies[1] <= 140
+    for row, most in zip(PAPER_001, (100, 140), strict=True):
+        assert run_native(find("mont"), [row], 32).latencies[0] <= most
 
 
 CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.at(16, **how).promises.constant_time]
@@ -285,20 +263,15 @@ CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.at(16, **h
 
 @parametrize(
     "design, how",
-    [
-        pytest.param(
-            design,
-            how,
-            id=f"{design.name} {label(how)}",
-            marks=regress_if(
-                (is_sibling(design) and (design.name, how["schedule"]) != ("mont-ct", "ladder"))
-                or not all(
-                    design.at(16, schedule=other).promises.regular for other in choices(design, "schedule")
-                )
-            ),
-        )
-        for design, how in CONSTANT_TIME
-    ],
+    chosen(
+        CONSTANT_TIME,
+        lambda design, how: (
+            (is_sibling(design) and (design.name, how["schedule"]) != ("mont-ct", "ladder"))
+            or not all(
+                design.at(16, schedule=other).promises.regular for other in choices(design, "schedule")
+            )
+        ),
+    ),
 )
 def test_constant_time(design, how):
     """All exponents of a length, or all exponents if promised, take the same cycles, for every base."""
@@ -312,12 +285,11 @@ def test_constant_time(design, how):
     @draws(30)
     @given(exps=st.lists(any_word(nbits), min_size=2, max_size=40), base=st.integers(0, mod - 1))
     def check(exps, base):
-        by_length = {}
         requests = [machine.carried(base, exp, mod) for exp in exps]
         latencies = simulation.run(requests, source_delays=longest).latencies  # one at a time
-        for exp, latency in zip(exps, latencies, strict=True):
-            by_length.setdefault(0 if every else exp.bit_length(), set()).add(latency)
-        assert all(len(cycles) == 1 for cycles in by_length.values()), by_length
+        lengths = [0 if every else exp.bit_length() for exp in exps]
+        by_length = set(zip(lengths, latencies, strict=True))
+        assert len(by_length) == len(set(lengths)), by_length
 
     assert machine.check(0, 1, mod) is Status.OK
     with simulate(machine.rtl(), "native") as simulation:
@@ -339,37 +311,30 @@ def test_a_design_that_is_not_constant_time_is_found_out():
     assert len(set(run.latencies)) > 1
 
 
-OPERANDS = st.tuples(*[any_word(8)] * 3)
-
-
 @parametrize(
     "design, how",
-    [
-        pytest.param(
-            design,
-            how,
-            id=f"{design.name} {label(how)}",
-            marks=regress_if(design.name not in CONVERTING or how["schedule"] != design.schedule),
-        )
-        for design, how in SCHEDULED
-    ],
+    chosen(
+        SCHEDULED,
+        lambda design, how: design.name not in CONVERTING or how["schedule"] != design.schedule,
+    ),
 )
 def test_any_exponentiation(design, how):
     """Hypothesis: arbitrary operands at 8 bits, legal or not: status, result and formula."""
-    with simulate(design.at(8, **how).rtl(), "native") as simulation:
+    machine, word = design.at(8, **how), any_word(8)
+    with simulate(machine.rtl(), "native") as simulation:
 
         @draws(300)
-        @given(OPERANDS, st.booleans())
+        @given(st.tuples(word, word, word), st.booleans())
         def check(operands, legal):
             base, exp, mod = operands
             if legal:
-                mod = design.at(8).modulus or mod | 1
+                mod = machine.modulus or mod | 1
                 base %= mod
-            machine = design.at(8, **how)
-            run = simulation.run([machine.carried(base, exp, mod)])
-            assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(design, 8)]
-            assert run.latencies == [machine.cycles(base, exp, mod)]
-            assert design.at(8).check(base, exp, mod) == run.responses[0][0]
+            row = ModExpRow("drawn", base, exp, mod)
+            run = simulation.run([machine.carried(*row.request)])
+            assert run.responses == [row.golden(design, 8)]
+            assert run.latencies == [machine.cycles(*row.request)]
+            assert design.at(8).check(*row.request) == run.responses[0][0]
 
         check()
 

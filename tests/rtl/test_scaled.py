@@ -111,10 +111,7 @@ def test_shape(nbits, w):
 @parametrize(
     "call, words",
     [
-        (
-            lambda: ScaledShape(32, 3),
-            "digits of 3 bits: give 4 to 130; the nearest is 4",
-        ),
+        (lambda: ScaledShape(32, 3), "digits of 3 bits: give 4 to 130; the nearest is 4"),
         (lambda: ScaledShape(32, 131), "the nearest is 130"),
         (lambda: ScaledShape(0, 8), "give 1 or more"),
         (lambda: ScaledShape(32, 8, 2), "give 0 or 1"),

@@ -8,9 +8,9 @@ from modexlab.cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
 from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import simulate
 
-from tests.harness import any_word, draws, one_now, parametrize, ran, run_mod_exps, run_native, stamps
+from tests.harness import agreed, any_word, draws, one_now, parametrize, ran, run_mod_exps
 from tests.tables import mod_exp
 from tests.tables.rows import ModExpRow
 
@@ -63,10 +63,9 @@ def test_table_at_every_level(machine):
     says.
     """
     rows = mod_exp.table(8)
-    for stall in (None, Stall(seed=9, source=0.2, sink=0.3)):
-        cl = run_mod_exps(machine.cl(), rows, machine, machine.nbits, "python", stall)
-        rtl = run_native(machine, rows, machine.nbits, stall)
-        assert stamps(cl) == stamps(rtl)
+    agreed(
+        machine.cl, machine.rtl, lambda top, *where: run_mod_exps(top, rows, machine, 8, *where), ["native"]
+    )
     with simulate(machine.rtl(), "native") as sim:
         for row in rows:
             assert sim.run([row.request]).latencies == [machine.cycles(*row.request)], row
@@ -95,8 +94,9 @@ def test_any_exponentiation(machine):
             if legal:
                 mod |= 1
                 base %= mod
-            run = simulation.run([(base, exp, mod)])
-            assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(machine, machine.nbits)]
-            assert run.latencies == [machine.cycles(base, exp, mod)]
+            row = ModExpRow("drawn", base, exp, mod)
+            run = simulation.run([row.request])
+            assert run.responses == [row.golden(machine, machine.nbits)]
+            assert run.latencies == [machine.cycles(*row.request)]
 
         check()

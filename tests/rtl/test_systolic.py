@@ -3,6 +3,7 @@ condition on R.
 """
 
 import re
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,11 +13,10 @@ from modexlab.fl.domains import Redundant
 from modexlab.fl.multipliers.systolic import SystolicShape, product
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.systolic_mod_exp_ctrl import SystolicModExpCtrl
-from modexlab.rtl.sim import Stall
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
 
-from tests.harness import any_word, draws, one_now, parametrize, ran, refused, regress, stamps
+from tests.harness import agreed, any_word, draws, one_now, parametrize, ran, refused, regress
 from tests.tables import unsubtracted
 
 DESIGN = find("systolic-002")
@@ -27,9 +27,9 @@ SHAPES = [
 
 def run_products(unit, shape, rows, stage, stall=None):
     """Run all rows through a unit and check each response."""
+    needs_inverse = isinstance(unit, SystolicMont)
     statics = [
-        {"modulus": row.mod} | ({"n_prime": shape.inverse(row.mod)} if isinstance(unit, SystolicMont) else {})
-        for row in rows
+        {"modulus": row.mod, **({"n_prime": shape.inverse(row.mod)} if needs_inverse else {})} for row in rows
     ]
     run = ran(unit, [row.request for row in rows], stage, statics=statics, stall=stall)
     for row, answer in zip(rows, run.responses, strict=True):
@@ -44,17 +44,16 @@ def test_systolic_products_at_every_level(shape):
     """
     rows = unsubtracted.corners(shape.modulus_nbits) + unsubtracted.drawn(shape.modulus_nbits, 30)
     for row in rows:
-        assert row.right(product(shape, row.a, row.b, row.mod), 1 << shape.wide), row
-        domain = Redundant(row.mod, shape.nbits, shape.wide)
-        assert domain.product(row.a, row.b) == product(shape, row.a, row.b, row.mod), row
-    timing = systolic_timing(shape)
-    for stall in (None, Stall(seed=3, source=0.3, sink=0.3)):
-        twin = run_products(SystolicMontCL(shape), shape, rows, "python", stall)
-        rtl = run_products(SystolicMont(shape), shape, rows, "native", stall)
-        assert twin.responses == rtl.responses
-        assert stamps(twin) == stamps(rtl)
-        if stall is None:
-            assert set(rtl.latencies) == {timing.fixed}
+        made = product(shape, row.a, row.b, row.mod)
+        assert row.right(made, 1 << shape.wide), row
+        assert made == Redundant(row.mod, shape.nbits, shape.wide).product(row.a, row.b), row
+    run = agreed(
+        partial(SystolicMontCL, shape),
+        partial(SystolicMont, shape),
+        lambda unit, *where: run_products(unit, shape, rows, *where),
+        ["native"],
+    )
+    assert set(run.latencies) == {systolic_timing(shape).fixed}
 
 
 @parametrize("stage", one_now(("python", "verilog"), "python"))
@@ -66,14 +65,12 @@ def test_systolic_products_at_other_stages(stage):
 @given(st.data())
 def test_systolic_product_of_any_shape(data):
     """Hypothesis: any number and length of words; the product, below 2m."""
-    k = data.draw(st.integers(2, 20))
-    s = data.draw(st.integers(2, 9))
+    k, s = data.draw(st.integers(2, 20)), data.draw(st.integers(2, 9))
     shape = SystolicShape(k * s, k, s)
     m = data.draw(any_word(shape.modulus_nbits - 1)) * 2 + 1
     x, y = (data.draw(st.integers(0, 2 * m - 1)) for _ in range(2))
-    result = product(shape, x, y, m)
-    assert result < 2 * m
-    assert (result << shape.wide) % m == x * y % m
+    row = unsubtracted.UnsubtractedRow("drawn", x, y, m)
+    assert row.right(product(shape, x, y, m), 1 << shape.wide)
 
 
 # the paper's sections 3 and 5, Tables 1 to 3: width -> elements, multipliers (DSPs), cycles of a product
@@ -177,7 +174,6 @@ def test_systolic_machines_of_digits_wider_than_the_machine(name):
     machine = find(name).at(12, digit_nbits=16)
     operands = [(3, 5, 7), (1, 0, 3), (700, 0x3FF, 1021), (5, 1, 9)]
     with machine.session() as session:
-        for base, exp, mod in operands:
-            (answer,) = session.run([(base, exp, mod)])
-            assert (answer.status, answer.result) == (0, pow(base, exp, mod))
-            assert answer.cycles == machine.cycles(base, exp, mod)
+        for row in operands:
+            (answer,) = session.run([row])
+            assert (answer.status, answer.result, answer.cycles) == (0, pow(*row), machine.cycles(*row))

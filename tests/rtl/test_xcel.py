@@ -1,18 +1,19 @@
 """The accelerator protocol: the same programs at FL, over CL machines and in RTL at every stage."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from modexlab.eval.designs.catalogue import designs, find
-from modexlab.eval.designs.interfaces import XCEL
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.interfaces import AXI4LITE, XCEL
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
-from modexlab.fl.xcel import GIVEN, GO, MASK, XcelFL
+from modexlab.fl.xcel import GIVEN, GO, MASK, XcelFL, words_of
 from modexlab.rtl.interfaces.xcel import Xcel
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import any_word, draws, later, one_now, parametrize, ran, regress_if, stamps
-from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
+from tests.harness import any_word, draws, each_design, one_now, parametrize, ran
+from tests.programs import machine_of
+from tests.tables.keyed import KEYED, good, outcomes, result, wrong
+from tests.tables.mod_exp import PAPER_001
 from tests.tables.xcel import programs
 
 DESIGN = find("mont")
@@ -21,7 +22,7 @@ DESIGN = find("mont")
 def golden(nbits, accesses, name="mont"):
     """The responses of the functional level."""
     machine = find(name).at(nbits)
-    xcel = XcelFL(machine.shape, lambda *operands: machine.fl(*operands))
+    xcel = XcelFL(machine.shape, machine.fl)
     answers = []
     for write, addr, data in accesses:
         if write:
@@ -33,22 +34,22 @@ def golden(nbits, accesses, name="mont"):
 
 
 def run(component, nbits, stage, stall=None, name="mont"):
-    """The stamps of each program, after checking its responses."""
-    result = []
+    """The run of each program, after checking its responses."""
+    runs = []
     with simulate(component, stage) as simulation:
         for program in programs(nbits, find(name).at(nbits).given_of):
-            done = simulation.run(program.accesses, stall=stall)
-            assert done.responses == golden(nbits, program.accesses, name), (program.name, stage)
-            result.append(stamps(done))
-    return result
+            runs.append(simulation.run(program.accesses, stall=stall))
+            assert runs[-1].responses == golden(nbits, program.accesses, name), (program.name, stage)
+    return runs
 
 
 def test_golden_is_not_the_adapter():
     """The functional model itself, on the paper's operands, against `pow`."""
-    xcel = XcelFL(exponentiation(32), lambda *operands: DESIGN.at(32).fl(*operands))
-    for addr, value in ((1, 1119317562), (2, 65537), (3, 2603398711), (0, 0)):
-        xcel.write(addr, value)
-    assert xcel.read(0) == pow(1119317562, 65537, 2603398711)
+    xcel = XcelFL(exponentiation(32), DESIGN.at(32).fl)
+    operands = PAPER_001[0].request
+    for addr, value in enumerate((*operands, 0), 1):
+        xcel.write(addr % 4, value)
+    assert xcel.read(0) == pow(*operands)
     assert (xcel.read(4), xcel.read(0), xcel.read(4)) == (0, 0, 6)
 
 
@@ -69,17 +70,7 @@ def test_long_operands(nbits):
     run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native")
 
 
-@parametrize(
-    "design",
-    [
-        pytest.param(
-            design,
-            id=design.name,
-            marks=regress_if(design.name not in ("serial-003", "dm-m-000"), of=design.name),
-        )
-        for design in designs()
-    ],
-)
+@each_design("serial-003", "dm-m-000")
 def test_every_machine_is_an_accelerator(design):
     """`make test` has one with given numbers, and one with a fixed modulus; mont is in the other tests."""
     run(design.at(16).wrapped(XCEL), 16, "native", name=design.name)
@@ -100,30 +91,27 @@ def test_any_program():
         check()
 
 
-@parametrize(
-    "name, nbits, settings",
-    [
-        ("mont", 16, EIGHT),
-        *later(("mont", 40, EIGHT), ("mont-ct", 72, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR)),
-    ],
-)
+@parametrize("interface", [XCEL, AXI4LITE])
+@parametrize("name, nbits, settings", KEYED)
+def test_a_private_key_behind_registers(name, nbits, settings, interface):
+    """All its numbers; inconsistent numbers are detected."""
+    machine = machine_of(name, nbits, **settings)
+    crt = machine.parameters["crt"]
+    bad = wrong(machine, "qinv" if crt else "e")
+    first, refused, third = outcomes(interface, machine, [good(machine), bad, good(machine, 5)])
+    assert (first, third) == ((Status.OK, result(machine)), (Status.OK, result(machine, 5)))
+    assert refused == machine.programmed.fl(bad) == (Status.BAD_KEY if crt else Status.FAULT, 0)
+
+
+@parametrize("name, nbits, settings", KEYED)
 def test_a_private_key_is_pushed(name, nbits, settings):
-    """All its numbers; the cycles equal those without registers, inconsistent numbers are detected, and bits
-    above a field give TOO_WIDE.
-    """
-    machine = find(name).at(nbits, **settings)
-    bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
-    requests = [good(machine), bad, good(machine, 5)]
-    expected = [(Status.OK, result(machine)), machine.programmed.fl(bad), (Status.OK, result(machine, 5))]
-    assert expected[1][0] == (Status.BAD_KEY if machine.parameters["crt"] else Status.FAULT)
-    rows = [XCEL.requests(machine.shape, request) for request in requests]
-    assert rows[0][-1][1] != max(addr for _, addr, _ in rows[0]) == GIVEN + len(machine.given_fields) - 1
-    spilt = [(1, GIVEN, MASK)] * (len(rows[0]) and -(-nbits // 32)) + rows[0][-2 - -(-nbits // 32) :]
-    flat = [access for row in (*rows, spilt) for access in row]
+    """The cycles equal those without registers, and bits above a field give TOO_WIDE."""
+    machine = machine_of(name, nbits, **settings)
+    row, words = XCEL.requests(machine.shape, good(machine)), words_of(nbits)
+    assert row[-1][1] != max(addr for _, addr, _ in row) == GIVEN + len(machine.given_fields) - 1
+    flat = [*row, *[(1, GIVEN, MASK)] * words, *row[-2 - words :]]
     run = ran(machine.wrapped(XCEL), flat, max_cycles=200_000)
     assert run.responses == XCEL.respond(machine.shape, machine.fl, flat)
-    first, second, third = (run.responses[i * len(rows[0]) : (i + 1) * len(rows[0])] for i in range(3))
-    assert [XCEL.outcome(machine.shape, answers) for answers in (first, second, third)] == expected
     if nbits % 64:  # the last word of the first number has bits beyond its field
         assert run.responses[-1] == (0, Status.TOO_WIDE)
     go = flat.index((1, GO, 0))

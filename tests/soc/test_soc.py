@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 
@@ -20,18 +19,16 @@ from modexlab.eval.exchange.soc.program import CPUS, operands_header
 from modexlab.fl.axi4lite import register_map
 from modexlab.rtl.sim import toolchain
 
+from tests.command_line import picked, refusals
+from tests.harness import parametrize, regress
+
 from ..paths import ROOT
 
+SMALL = "proc soc mont --nbits 16"
 EXAMPLES = ROOT / "eval" / "examples"
 UNTOUCHED = 0xA5A5_A5A5
 MOST_WORDS = 4096 // 32
 ILLEGAL_INSTRUCTION = 2  # mcause on VexRiscv; interrupt 1 of PicoRV32
-
-
-@pytest.fixture(name="soc")
-def make_soc(cli):
-    """The command `modexlab proc soc`."""
-    return lambda *argv: cli("proc", "soc", *argv)
 
 
 @pytest.fixture(name="printing")
@@ -59,12 +56,10 @@ def lines_of(results, code):
 # ---- quick: one small chip, and tests without a simulation
 
 
-@pytest.mark.regress
-def test_round_trip_of_a_small_chip(soc):
-    result = soc("mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
-    assert result.code == 0
-    told = result.json()
-    assert (told["ok"], told["exit_code"], told["key_nbits"]) == (True, 0, 16)
+@regress
+def test_round_trip_of_a_small_chip(cli):
+    told = cli.passes("proc soc mont --nbits 16 --cpu picorv32 --wait interrupt --json").json()
+    assert picked(told, "ok exit_code key_nbits") == (True, 0, 16)
     assert told["text"] == ["encrypt: ok", "decrypt: ok"]
     encrypt, decrypt = works(find("mont").at(16))
     for call, work in zip(told["calls"], (encrypt, decrypt), strict=True):
@@ -89,8 +84,8 @@ def test_a_chip_is_the_same_whatever_was_made_before():
         assert "accelerator accelerator" in board.verilog
 
 
-@pytest.mark.parametrize("cpu", CPUS)
-@pytest.mark.parametrize("interrupt", [False, True])
+@parametrize("cpu", CPUS)
+@parametrize("interrupt", [False, True])
 def test_programs_compile_without_a_warning(cpu, interrupt):
     chip = Chip(find("systolic-002").at(72), cpu)  # takes three precomputed inputs
     program = round_trip(chip, interrupt).software()
@@ -103,38 +98,33 @@ def test_programs_compile_without_a_warning(cpu, interrupt):
     assert 500 < len(image) < 2000 and image[4] not in (0, image[0]), "PicoRV32's interrupts begin at 0x10"
 
 
-def test_a_wrong_result_is_exit_1(soc, printing):
+def test_a_wrong_result_is_exit_1(cli, printing):
     """The exit code is 1 even if the program itself did not notice the wrong result."""
     encrypt, decrypt = works(find("mont").at(16))
-    argv = ("mont", "--nbits", 16)
     printing("".join(lines_of([encrypt.golden, decrypt.golden], 0)))
-    good = soc(*argv)
-    assert good.code == 0
-    assert good.out.splitlines()[4].split() == ["encrypt", "ok", "10", "10", "10", "10", "40", "20", "50.0"]
+    good = cli.passes(SMALL).out.splitlines()
+    assert good[4].split() == ["encrypt", "ok", "10", "10", "10", "10", "40", "20", "50.0"]
     printing("".join(lines_of([encrypt.golden, decrypt.golden ^ 1], 0)))
-    bad = soc(*argv)
-    assert bad.code == 1 and bad.out.splitlines()[5].split()[:2] == ["decrypt", "WRONG"]
+    assert cli.finds(SMALL).out.splitlines()[5].split()[:2] == ["decrypt", "WRONG"]
     printing("".join(lines_of([encrypt.golden], 2)))
-    stopped = soc(*argv)
-    assert stopped.code == 1
-    assert "the program ended with exit code 2: decrypt: so it ends" in stopped.out
-    assert "decrypt" not in stopped.out.splitlines()[5]
+    stopped = cli.finds(SMALL).out
+    assert "the program ended with exit code 2: decrypt: so it ends" in stopped
+    assert "decrypt" not in stopped.splitlines()[5]
 
 
-def test_a_program_that_does_not_end(soc, printing):
+def test_a_program_that_does_not_end(cli, printing):
     printing("text encrypt: ok\ncycles 1024\nlimit 99\n")
-    result = soc("mont", "--nbits", 16)
-    assert result.code == 1 and "Traceback" not in result.err
-    assert "the program has not ended after" in result.err and "it printed: encrypt: ok" in result.err
+    error = cli.finds(SMALL).err
+    assert "the program has not ended after" in error and "it printed: encrypt: ok" in error
+    assert "Traceback" not in error
     with pytest.raises(ChipError):
         round_trip(Chip(find("mont").at(16), "vexriscv"), True).run()
 
 
-def test_calls_of_an_accelerator(soc, printing):
+def test_calls_of_an_accelerator(cli, printing):
     """The program compiles, responses are compared with those of the functional model, and all calls must be
     made.
     """
-    argv = ("--accelerator", EXAMPLES / "inverse", "--nbits", 16)
     accelerator = entry(str(EXAMPLES / "inverse")).at(16)
     answers = table_calls(Chip(accelerator, "vexriscv")).expected
     assert {status for status, _ in answers} == {0, 1, 3}, "results, and refused requests"
@@ -145,8 +135,8 @@ def test_calls_of_an_accelerator(soc, printing):
             for i, (status, x) in enumerate(answers[:count])
         )
         printing(f"{lines}stop {code} 999\n")
-        result = soc(*argv)
-        assert result.code == (0 if (change, count) == (0, len(answers)) else 1)
+        good = (change, count) == (0, len(answers))
+        result = cli.passes(f"proc soc --accelerator {EXAMPLES}/inverse --nbits 16", code=0 if good else 1)
         return [line.split()[-2:] for line in result.out.splitlines() if re.search(r" (ok|WRONG) ", line)]
 
     cycles = [str(30 + i) for i in range(len(answers))]
@@ -162,53 +152,47 @@ def test_without_litex(cli, monkeypatch):
         monkeypatch.setattr(
             importlib.util, "find_spec", lambda name, module=module: None if name == module else whole(name)
         )
-        message = cli.fails("proc", "soc", "mont", "--cpu", "picorv32")
+        message = cli.fails("proc soc mont --cpu picorv32")
         assert f"{module.replace('_', '-')} is not installed: run `pip install 'modexlab[soc]'`" in message
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["mnt"], "did you mean 'mont'"),
-        (["mont", "--nbits", 63], "an RSA key of 63 bits is not possible; give an even number, 16 to 4096"),
-        (["mont", "--cpu", "arm"], "argument --cpu: invalid choice: 'arm'"),
-        (["mont", "--wait", "sleep"], "argument --wait: invalid choice"),
-        (["mont", "--output", "/nowhere/chip"], "there is no such directory; make it first"),
-        (["mont", "--output", __file__], "this is a file; give a directory"),
-        (["dm-pm-000", "--nbits", 64], "does not divide 2^64 - 1"),
-        (["mont", "--set", "nstage=2"], "nstage"),
-        (["--accelerator", EXAMPLES / "gcd", "--wait", "interrupt"], "the call of gcd in C polls; drop it"),
-        ([], "no design; give one of the catalogue"),
-        (["mont", "--set", "verify=true"], "leave out crt, blind and verify, or run `modexlab proc systems`"),
-    ],
+test_refusals = refusals(
+    "proc soc",
+    {
+        "mnt": "did you mean 'mont'",
+        "mont --nbits 63": "an RSA key of 63 bits is not possible; give an even number, 16 to 4096",
+        "mont --cpu arm": "argument --cpu: invalid choice: 'arm'",
+        "mont --wait sleep": "argument --wait: invalid choice",
+        "mont --output /nowhere/chip": "there is no such directory; make it first",
+        f"mont --output {__file__}": "this is a file; give a directory",
+        "dm-pm-000 --nbits 64": "does not divide 2^64 - 1",
+        "mont --set nstage=2": "nstage",
+        f"--accelerator {EXAMPLES}/gcd --wait interrupt": "the call of gcd in C polls; drop it",
+        "": "no design; give one of the catalogue",
+        "mont --set verify=true": "leave out crt, blind and verify, or run `modexlab proc systems`",
+    },
 )
-def test_refusals(cli, argv, message):
-    assert message in cli.fails("proc", "soc", *argv)
 
 
 # ---- in the long regression
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("cpu", CPUS)
-@pytest.mark.parametrize(
-    ("name", "nbits"), [("mont", 32), ("mont-ct", 64), ("systolic-002", 72), ("dm-m-000", 32)]
-)
-def test_round_trips(soc, cpu, name, nbits):
+@regress
+@parametrize("cpu", CPUS)
+@parametrize("name, nbits", [("mont", 32), ("mont-ct", 64), ("systolic-002", 72), ("dm-m-000", 32)])
+def test_round_trips(cli, cpu, name, nbits):
     """The machine takes equal cycles whether the program polls or sleeps."""
-    polling, interrupt = (
-        soc(name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
-        for wait in ("polling", "interrupt")
-    )
+    soc = f"proc soc {name} --nbits {nbits} --cpu {cpu} --wait"
+    polling, interrupt = (cli.json(f"{soc} {wait}") for wait in ("polling", "interrupt"))
     assert polling["ok"] and interrupt["ok"]
     for one, other in zip(polling["calls"], interrupt["calls"], strict=True):
         assert one["machine"] == other["machine"] and one["result"] == other["result"]
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("cpu", CPUS)
-@pytest.mark.parametrize("name", ["gcd", "crc", "inverse", "many"])
-def test_calls_of_accelerators(soc, tmp_path, name, cpu):
+@regress
+@parametrize("cpu", CPUS)
+@parametrize("name", ["gcd", "crc", "inverse", "many"])
+def test_calls_of_accelerators(cli, tmp_path, name, cpu):
     folder = EXAMPLES / name
     if name == "many":  # more registers than an exponentiation, and results wider than a word
         folder = tmp_path / name
@@ -216,15 +200,13 @@ def test_calls_of_accelerators(soc, tmp_path, name, cpu):
         fields = tuple((f"f{i}", 30 + i) for i in range(8))
         for file, text in files(name, fields, (("x", 40), ("y", 7))).items():
             (folder / file).write_text(text)
-    result = soc("--accelerator", folder, "--cpu", cpu, "--json")
-    assert result.code == 0
-    told = result.json()
+    told = cli.passes(f"proc soc --accelerator {folder} --cpu {cpu} --json").json()
     assert told["ok"] and len(told["calls"]) == chips.MOST_ROWS
     assert all(call["ok"] and call["response"] for call in told["calls"])
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("interrupt", [False, True])
+@regress
+@parametrize("interrupt", [False, True])
 def test_errors_on_the_chip(interrupt):
     """The program ends with the driver's message for the machine's error codes and for a missing input, and
     detects a wrong expected value.
@@ -248,49 +230,32 @@ def test_errors_on_the_chip(interrupt):
         assert (output.code, output.text) == (code, [said])
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("wait", ["polling", "interrupt"])
-def test_rsa_of_1024_bits(soc, wait):
-    result = soc("systolic", "--nbits", 1024, "--wait", wait, "--json").json()
+@regress
+@parametrize("wait", ["polling", "interrupt"])
+def test_rsa_of_1024_bits(cli, wait):
+    result = cli.json(f"proc soc systolic --nbits 1024 --wait {wait}")
     assert result["ok"] and result["key_nbits"] == 1024
     assert result["calls"][1]["machine"] > 0.99 * result["calls"][1]["wait"]
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize("cpu", CPUS)
-def test_the_folder_builds_by_itself(soc, tmp_path, cpu):
+@regress
+@parametrize("cpu", CPUS)
+def test_the_folder_builds_by_itself(cli, tmp_path, cpu):
     """The simulation and the program are rebuilt with the tools alone."""
-    here = soc(
-        "systolic-002",
-        "--nbits",
-        64,
-        "--cpu",
-        cpu,
-        "--wait",
-        "interrupt",
-        "-o",
-        tmp_path / "chip",
-    )
-    assert here.code == 0 and "(see README.md there)" in here.out
     folder = tmp_path / "chip"
-    rom = (folder / "soc_rom.init").read_text()
-    (folder / "soc_rom.init").unlink()
+    here = cli.passes(f"proc soc systolic-002 --nbits 64 --cpu {cpu} --wait interrupt -o {folder}")
+    assert "(see README.md there)" in here.out
+    image = folder / "soc_rom.init"
+    rom = image.read_text()
+    image.unlink()
     root = toolchain.verilator_root()
-    environment = os.environ | {"VERILATOR_ROOT": str(root)}
 
     def make(*argv):
-        done = subprocess.run(
-            [shutil.which("make") or "make", *argv],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        environment = os.environ | {"VERILATOR_ROOT": str(root)}
+        return subprocess.check_output(["make", *argv], cwd=folder, env=environment, text=True)
 
     make("program")
-    assert (folder / "soc_rom.init").read_text() == rom
+    assert image.read_text() == rom
     output = make("run", f"VERILATOR={root / 'bin' / 'verilator_bin'}")
     assert "text encrypt: ok\n" in output and "text decrypt: ok\n" in output and "\nstop 0 " in output
     named = {
@@ -299,10 +264,9 @@ def test_the_folder_builds_by_itself(soc, tmp_path, cpu):
     assert all((folder / name).exists() for name in named) and "map.json" in named
 
 
-@pytest.mark.regress
-@pytest.mark.parametrize(
-    ("cpu", "error"),
-    [("vexriscv", r"\.dBusWishbone_ERR\s*\((\w+)\)"), ("picorv32", r"assign (\w*idbus_err) =")],
+@regress
+@parametrize(
+    "cpu, error", [("vexriscv", r"\.dBusWishbone_ERR\s*\((\w+)\)"), ("picorv32", r"assign (\w*idbus_err) =")]
 )
 def test_refused_accesses(cpu, error):
     """The bus error reaches the port of the CPU, which ignores it: a read returns 0, a write has no effect,

@@ -2,10 +2,20 @@
 requests that are wrong.
 """
 
+import itertools
+
 from modexlab.eval.designs.protection import BY_CRT, WINDOWED
+
+from tests.harness import accessed, later
+from tests.programs import changed
 
 EIGHT = {**BY_CRT, "blind": "both", "verify": True}  # numbers: p, q, dp, dq, qinv, x, kp, kq
 FOUR = {**WINDOWED, "blind": "both", "verify": True}  # e, phi, x, k
+KEYED = [
+    ("mont", 16, EIGHT),
+    *later(("mont", 40, EIGHT), ("mont", 72, EIGHT), ("mont-ct", 40, FOUR), ("mont-ct", 72, FOUR)),
+    *later(("naive", 32, EIGHT), ("ssmm", 16, FOUR)),
+]
 
 
 def good(machine, base=3):
@@ -15,9 +25,18 @@ def good(machine, base=3):
 
 def wrong(machine, name):
     """The same with another value of a field."""
-    at = machine.programmed.names.index(name)
     request = good(machine)
-    return (*request[:at], request[at] ^ 2, *request[at + 1 :])
+    return changed(machine, request, **{name: machine.programmed.named(request)[name] ^ 2})
+
+
+def outcomes(interface, machine, requests):
+    """Statuses and results behind an interface, natively; every access is answered as by the model."""
+    rows = [interface.requests(machine.shape, request) for request in requests]
+    sent = [access for row in rows for access in row]
+    answers = accessed(machine.wrapped(interface), sent, max_cycles=200_000)
+    assert answers == interface.respond(machine.shape, machine.fl, sent)
+    left = iter(answers)
+    return [interface.outcome(machine.shape, list(itertools.islice(left, len(row)))) for row in rows]
 
 
 def result(machine, base=3):

@@ -9,7 +9,7 @@ from modexlab.eval.exchange.vectors.answers import Answers, Chunk
 from modexlab.eval.exchange.vectors.private import Protection
 from modexlab.fl.status import Status
 
-from tests.harness import refused
+from tests.harness import parametrize, refused
 from tests.paths import DATA
 
 MOD = 2**31 - 1
@@ -26,7 +26,7 @@ def answers(**how):
     return Answers(catalogue.find("mont"), {}, "fl", None, **how)
 
 
-@pytest.mark.parametrize(("jobs", "long"), [(1, 0), (2, 0), (2, 1 << 40)])
+@parametrize("jobs, long", [(1, 0), (2, 0), (2, 1 << 40)])
 def test_all_are_computed_once(jobs, long, monkeypatch, ledger):
     monkeypatch.setattr(module, "LONG", long)
     told = []
@@ -74,13 +74,13 @@ def test_kept_answers_tell_designs_and_programs_apart():
     assert len(set(made_by)) == len(made_by)
 
 
-@pytest.mark.parametrize("level", ["fl", "cl"])
+@parametrize("level", ["fl", "cl"])
 def test_levels(level, cli):
-    report = cli("check", DATA / "modexp_plain.json", "--design", "naive", "--level", level, "--json").json()
+    report = cli.json(f"check {DATA}/modexp_plain.json --design naive --level {level}")
     assert report["level"] == level and report["passed"] and not report["failed"]
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+@parametrize("told", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_command(told, cli, monkeypatch, request):
     """SIGTERM acts like Ctrl-C: the verdicts so far are printed, and known results are kept."""
     real = Chunk.run
@@ -94,8 +94,7 @@ def test_a_signal_ends_the_command(told, cli, monkeypatch, request):
         return real(chunk, report)
 
     monkeypatch.setattr(Chunk, "run", run)
-    done = cli("check", DATA / "bn_small.txt", DATA / "modexp_plain.json", "--level", "fl")
-    assert done.code == 130
+    done = cli.passes(f"check {DATA}/bn_small.txt {DATA}/modexp_plain.json --level fl", code=130)
     assert "results are kept; the same command goes on from there" in done.err
     assert "bn_small.txt: " in done.out and "total" not in done.out
     assert signal.getsignal(told) is usual

@@ -5,6 +5,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from modexlab.eval.exchange.vectors import encoding
 
+from tests.harness import parametrize
+
 HASHES = {
     "SHA-1": hashes.SHA1(),
     "SHA-224": hashes.SHA224(),
@@ -35,7 +37,7 @@ def private(key, ciphertext):
     return pow(int.from_bytes(ciphertext, "big"), numbers.d, n), (n.bit_length() + 7) // 8
 
 
-@pytest.mark.parametrize("name", HASHES)
+@parametrize("name", HASHES)
 def test_pkcs1_signature(key, name):
     sha = encoding.hash_name(name)
     value, n = public(key, key.sign(MESSAGE, padding.PKCS1v15(), HASHES[name]))
@@ -43,8 +45,8 @@ def test_pkcs1_signature(key, name):
     assert int.from_bytes(em, "big") == value
 
 
-@pytest.mark.parametrize("name", HASHES)
-@pytest.mark.parametrize("salt_len", [0, 20])
+@parametrize("name", HASHES)
+@parametrize("salt_len", [0, 20])
 def test_pss_signature(key, name, salt_len):
     sha = encoding.hash_name(name)
     scheme = padding.PSS(mgf=padding.MGF1(HASHES[name]), salt_length=salt_len)
@@ -66,8 +68,8 @@ def test_pss_encode_is_what_pss_holds_accepts(key):
     assert encoding.pss_encode("sha512", MESSAGE, 1024, bytes(63)) is None, "the modulus is too short"
 
 
-@pytest.mark.parametrize(("name", "mgf"), [("SHA-1", "SHA-1"), ("SHA-256", "SHA-1"), ("SHA-1", "SHA-512")])
-@pytest.mark.parametrize("label", [b"", b"label"])
+@parametrize("name, mgf", [("SHA-1", "SHA-1"), ("SHA-256", "SHA-1"), ("SHA-1", "SHA-512")])
+@parametrize("label", [b"", b"label"])
 def test_oaep(key, name, mgf, label):
     scheme = padding.OAEP(mgf=padding.MGF1(HASHES[mgf]), algorithm=HASHES[name], label=label)
     value, size = private(key, key.public_key().encrypt(b"secret", scheme))
@@ -87,8 +89,8 @@ def test_pkcs1_decryption(key):
     assert encoding.pkcs1_decode(int.from_bytes(endless, "big"), size) is None, "no end of the padding"
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
+@parametrize(
+    "written, name",
     [
         ("SHA-1", "sha1"),
         ("SHA1", "sha1"),

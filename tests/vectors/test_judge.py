@@ -2,7 +2,6 @@
 vector.
 """
 
-import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.exchange.vectors import judge
@@ -12,7 +11,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.pkcs1 import Kind, Opened
 from modexlab.fl.status import Status
 
-from tests.harness import refused, regress_if
+from tests.harness import each_design, parametrize, refused
 
 M = 2**31 - 1
 
@@ -22,13 +21,7 @@ def judged(item, design="mont", **options):
     return outcome
 
 
-@pytest.mark.parametrize(
-    "design",
-    [
-        pytest.param(design, id=design.name, marks=regress_if(design.name not in ("mont-001", "dm-m-000")))
-        for design in catalogue.designs()
-    ],
-)
+@each_design("mont-001", "dm-m-000")
 def test_powers_and_products_on_native_rtl(design):
     modulus = design.at(32).modulus or M
     items = [
@@ -66,8 +59,8 @@ def test_order_over_files_is_kept():
     assert [[outcome.item.name for outcome in per_file] for per_file in outcomes] == [["a", "b"], [], ["c"]]
 
 
-@pytest.mark.parametrize(
-    ("item", "reason", "options"),
+@parametrize(
+    "item, reason, options",
     [
         (NotApplicable("x", "it is a sum"), "it is a sum", {}),
         (ModExp("x", 3, 5, 0), "the modulus is 0", {}),
@@ -92,8 +85,8 @@ def test_skipped_with_a_reason(item, reason, options):
 WIDE_BASE = ModExp("x", 2**40 + 9, 5, 7, pow(2**40 + 9, 5, 7))
 
 
-@pytest.mark.parametrize(
-    ("item", "options", "kind", "nbits"),
+@parametrize(
+    "item, options, kind, nbits",
     [
         (WIDE_BASE, {}, "skipped", None),
         (WIDE_BASE, {"design": "naive"}, "passed", 64),  # 64 bits for the base
@@ -119,8 +112,8 @@ def test_limit_counts_usable_items_only():
     assert [outcome.kind for outcome in outcomes] == ["skipped", "passed", "passed", "beyond", "beyond"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@parametrize(
+    "options, message",
     [
         ({"design": "mont-001", "settings": {"nstages": 3}}, "nstages = 3 does not divide"),
         ({"stage": "spice"}, "unknown stage 'spice'"),
@@ -140,8 +133,8 @@ def test_the_result_of_the_file_is_wrong():
     assert outcome.reason == "the result equals the golden value, but the file has 6"
 
 
-@pytest.mark.parametrize(
-    ("says", "expect", "kind"),
+@parametrize(
+    "says, expect, kind",
     [
         (True, False, "failed"),
         (False, True, "failed"),
@@ -174,7 +167,7 @@ def test_a_refusing_machine_fails(monkeypatch):
     assert "the machine answered status 6" in judged(ModExp("x", 3, 5, 7, 5)).reason
 
 
-@pytest.mark.parametrize("level", ["fl", "rtl"])
+@parametrize("level", ["fl", "rtl"])
 def test_encodings_are_opened_by_the_unit_too(level, monkeypatch):
     """The unit agrees on good and wrong encodings of both types; a faulty unit fails the vector."""
     modulus = (1 << 128) - 159

@@ -7,12 +7,11 @@ import json
 import operator
 import random
 
-import pytest
 from modexlab.eval.exchange.vectors import load
 from modexlab.eval.exchange.vectors.items import ModExp, NotApplicable
 from modexlab.fl.errors import BadInput
 
-from tests.harness import refused
+from tests.harness import parametrize, refused
 from tests.paths import DATA
 
 OTHERS = (".pem", ".c", ".S", ".sql")  # keys, programs for the processor, a ledger
@@ -76,8 +75,8 @@ def with_modulus(value):
     return changed
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
+@parametrize(
+    "name, change, message",
     [
         ("sigver_512.rsp", with_modulus("0"), r"n in the test at line \d+ is 0, which is in no key"),
         ("rsadp_512.rsp", with_modulus("-5"), r"n in the test at line \d+ is -5, which is in no key"),
@@ -189,7 +188,7 @@ def check(path, mutant):
     return bool(said)
 
 
-@pytest.mark.parametrize("name", FILES)
+@parametrize("name", FILES)
 def test_accidents(tmp_path, name):
     rng = random.Random(name)
     original = (DATA / name).read_bytes()
@@ -197,7 +196,7 @@ def test_accidents(tmp_path, name):
     assert 0 < refused < MUTATIONS, "both outcomes occur, or the mutations are too wild or too tame"
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".json")])
+@parametrize("name", [name for name in FILES if name.endswith(".json")])
 def test_other_types(tmp_path, name):
     rng = random.Random(f"types of {name}")
     original = json.loads((DATA / name).read_text())

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from modexlab.eval.exchange.vectors import load
 from modexlab.eval.exchange.vectors.items import ModExp, ModMul, NotApplicable
 
-from tests.harness import refused
+from tests.harness import module_fixture, parametrize, refused
 from tests.paths import DATA
 
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
@@ -53,8 +53,8 @@ def judge(file):
     return counts
 
 
-@pytest.mark.parametrize(
-    ("name", "form", "counts"),
+@parametrize(
+    "name, form, counts",
     [
         ("bn_small.txt", "bn text", {"ModMul": 10, "ModExp": 9, "not applicable": 4, "out of range": 1}),
         ("eip198_small.json", "EIP-198", {"ModExp": 8, "not applicable": 3, "out of range": 2}),
@@ -72,8 +72,8 @@ def test_small_files(name, form, counts):
     assert judge(file) == counts
 
 
-@pytest.mark.parametrize(
-    ("name", "tests"),
+@parametrize(
+    "name, tests",
     [
         ("FIPS_186-2/KeyGenRSA.rsp", 30),
         ("FIPS_186-2/SigGen15_186-2.rsp", 250),
@@ -97,7 +97,7 @@ def test_real_files(name, tests):
     assert counts["not applicable"] == 0
 
 
-@pytest.mark.parametrize("name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt"])
+@parametrize("name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt"])
 def test_with_d_the_private_exponent_is_run(name):
     items = load(str(RSA / name)).items
     assert len(items) == 250
@@ -114,7 +114,7 @@ def test_a_stripped_header_is_no_obstacle(read):
 # ---- Wycheproof: all forms of keys, all kinds of tests
 
 
-@pytest.fixture(scope="module")
+@module_fixture
 def key():
     return rsa.generate_private_key(public_exponent=3, key_size=1024)
 
@@ -172,7 +172,7 @@ def wycheproof(read):
     return written
 
 
-@pytest.mark.parametrize("field", PUBLIC_KEYS)
+@parametrize("field", PUBLIC_KEYS)
 def test_wycheproof_public_keys(wycheproof, key, field):
     signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA256()).hex()
     group = {"type": "RsassaPkcs1Verify", "sha": "SHA-256", field: PUBLIC_KEYS[field](key)}
@@ -182,7 +182,7 @@ def test_wycheproof_public_keys(wycheproof, key, field):
     assert (file.items[0].mod, file.items[0].exp) == (numbers.n, numbers.e)
 
 
-@pytest.mark.parametrize("field", PRIVATE_KEYS)
+@parametrize("field", PRIVATE_KEYS)
 def test_wycheproof_private_keys(wycheproof, key, field):
     scheme = padding.OAEP(mgf=padding.MGF1(hashes.SHA1()), algorithm=hashes.SHA256(), label=b"\1")
     secret = key.public_key().encrypt(b"\2", scheme).hex()
@@ -242,8 +242,8 @@ def test_wycheproof_without_rsa(wycheproof):
     assert "ECDSA has no RSA key" in file.items[0].reason
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "group", "field", "reason"),
+@parametrize(
+    "algorithm, group, field, reason",
     [
         ("RSASSA-PSS", {"e": "03", "mgfSha": "X"}, "sig", "the hash X is not"),
         (
@@ -268,8 +268,8 @@ def test_wycheproof_not_applicable(wycheproof, algorithm, group, field, reason):
     assert reason in file.items[0].reason
 
 
-@pytest.mark.parametrize(
-    ("group", "message"),
+@parametrize(
+    "group, message",
     [
         ({"n": ["7f"], "e": "03"}, r"\.n is not a hexadecimal number: \['7f'\]"),
         ({"publicKeyDer": "3003"}, r"publicKeyDer is not DER: it ends before the 3 bytes"),
@@ -286,8 +286,8 @@ def test_wycheproof_corrupt_keys(wycheproof, group, message):
         wycheproof("RSASSA-PSS", group, {"sig": ""})
 
 
-@pytest.mark.parametrize(
-    ("document", "message"),
+@parametrize(
+    "document, message",
     [
         ({"testGroups": 5}, "testGroups is not a list"),
         ({"testGroups": [5]}, r"testGroups\[0\] is not an object with a list of tests"),
@@ -317,8 +317,8 @@ def test_bn_text_without_blank_lines_and_with_colons(read):
 CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
 
 
-@pytest.mark.parametrize(
-    ("content", "items"),
+@parametrize(
+    "content, items",
     [
         # as in BoringSSL's mod_mul_tests.txt: an empty line ends a stanza, a comment line does not
         (
@@ -327,10 +327,7 @@ CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
             [ModMul("line 1 ModMul", 2, 2, 3, 1), ModMul("line 9 ModMul", 1, 3, 7, 3)],
         ),
         # a byte of Latin-1 in a comment
-        (
-            b"# by Koc and G\xf6del\nModMul = 1\nA = 2\nB = 2\nM = 3\n",
-            [ModMul("line 2 ModMul", 2, 2, 3, 1)],
-        ),
+        (b"# by Koc and G\xf6del\nModMul = 1\nA = 2\nB = 2\nM = 3\n", [ModMul("line 2 ModMul", 2, 2, 3, 1)]),
         ("ModSquare = 1\nA = 4\nM = 5\n", [ModMul("line 1 ModSquare", 4, 4, 5, 1)]),
         # an object of entries
         ({"a": {"input": "0x" + CALL, "expected": "0x05"}}, [ModExp("a", 3, 5, 7, 5)]),
@@ -367,11 +364,11 @@ def test_detection_is_by_content(read):
     assert "EIP-198" in read(marked).format
 
 
-@pytest.mark.parametrize(
-    ("title", "scheme"),
+@parametrize(
+    "title, scheme",
     [("alg=whirl", "v1.5"), ("alg=whirl", "PSS"), ("mgf1=whirl", "PSS"), ("alg=sha1 mgf1=whirl", "OAEP")],
 )
-@pytest.mark.parametrize("half", [False, True])
+@parametrize("half", [False, True])
 def test_pkcs1_text_without_the_hash(read, title, scheme, half):
     """An example with an unknown hash or mask is not applicable, even if its second half is missing."""
     text = (DATA / "pkcs1_sign_512.txt").read_text()
@@ -388,10 +385,14 @@ def replaced(old, new, *count):
     return lambda text: text.replace(old, new, *count)
 
 
+def cut(last):
+    return lambda text: text[: text.rindex(last)]
+
+
 CORRUPT = {
     "bn: a field is gone": (
         "bn_small.txt",
-        lambda text: text[: text.rindex("\nM : ")],
+        cut("\nM : "),
         r"ModExp .* has no M; is the file cut off",
     ),
     "bn: not hexadecimal": (
@@ -442,7 +443,7 @@ CORRUPT = {
     ),
     "cavp: cut in a test": (
         "sigver_512.rsp",
-        lambda text: text[: text.rindex("S = ")],
+        cut("S = "),
         r"the test at line \d+ has no S; is the file cut off",
     ),
     "cavp: cut in a number": (
@@ -450,14 +451,10 @@ CORRUPT = {
         replaced("Msg = ", "Msg = 1"),
         r"Msg is not hexadecimal bytes",
     ),
-    "cavp: no modulus": (
-        "rsadp_512.rsp",
-        replaced("\nn = ", "\nN' = "),
-        "has no n in force",
-    ),
+    "cavp: no modulus": ("rsadp_512.rsp", replaced("\nn = ", "\nN' = "), "has no n in force"),
     "pkcs1: cut in an example": (
         "pkcs1_sign_512.txt",
-        lambda text: text[: text.rindex("# Signature:")],
+        cut("# Signature:"),
         "has message only; is the file cut off",
     ),
     "pkcs1: not hexadecimal": (
@@ -480,7 +477,7 @@ CORRUPT = {
 }
 
 
-@pytest.mark.parametrize("case", CORRUPT)
+@parametrize("case", CORRUPT)
 def test_corrupt_files(read, tmp_path, case):
     name, damage, message = CORRUPT[case]
     text = (DATA / name).read_text()

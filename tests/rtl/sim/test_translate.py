@@ -166,8 +166,7 @@ def test_modules_that_differ_by_numbers_are_one():
 
 
 @parametrize(
-    "name, nbits",
-    [("mont", 16), ("heap", 16), ("fold", 16), ("fold", 32), ("systolic", 16), ("ssmm", 16)],
+    "name, nbits", [("mont", 16), ("heap", 16), ("fold", 16), ("fold", 32), ("systolic", 16), ("ssmm", 16)]
 )
 def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
     """Modules of one class differ in more than numbers."""

@@ -35,10 +35,7 @@ def test_arithmetic(nbits):
 
 def test_checks_are_those_of_pymtl3():
     for message, arguments in (
-        (
-            f"Only support 1 <= nbits <= {wide.MAX_NBITS}, not {wide.MAX_NBITS + 1}",
-            (wide.MAX_NBITS + 1,),
-        ),
+        (f"Only support 1 <= nbits <= {wide.MAX_NBITS}, not {wide.MAX_NBITS + 1}", (wide.MAX_NBITS + 1,)),
         ("not 0", (0,)),
         (r"Value 0x10 is too wide for Bits4!\n.Bits4 only accepts -0x8 <= value <= 0xf", (4, 16)),
         ("Bits8 object on RHS is too wide to be used to construct Bits4", (4, Bits(8, 1))),
