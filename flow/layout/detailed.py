@@ -403,7 +403,6 @@ def lengthen(
                 run.begin, run.end = run.begin - before, run.end + lost - before
                 nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))
             else:
-                along = (run.begin + run.end) / 2
-                place = (along, track) if index % 2 else (track, along)
-                without_room.add((index, *grid.nearest(*place)))
+                x, y = ((run.begin + run.end) // 2, track)[:: 1 if index % 2 else -1]
+                without_room.add((index, *grid.nearest(x, y)))
     return without_room

@@ -139,7 +139,7 @@ def _csrs(on_bus: bool) -> list[str]:
     others = {csr.number: csr for csr in ON_BUS} if on_bus else {}
     lines = []
     for csr in (others.get(item.number, item) for item in CSRS):
-        last = csr.count - 1
+        last = csr.registers - 1
         number = f"0x{csr.number:03X}" + (f" to 0x{csr.number + last:03X}" if last else "")
         name = f"{csr.name} to {csr.name.rstrip('0')}{last}" if last else csr.name
         meaning = csr.meaning.removesuffix("; the functional level counts instructions")  # this is hardware
