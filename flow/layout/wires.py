@@ -200,8 +200,8 @@ class Wire:
 def wires_of(
     placed: Placed, *, routing: Routing | None = None, nets: Collection[int] | None = None
 ) -> list[Wire]:
-    """Every net (of these) as a tree of wires: as it is routed in detail, or else a Steiner tree, stretched to
-    the length of the global routing if that is more.
+    """Every net (of these) as a tree of wires: as it is routed in detail, or else a Steiner tree, stretched
+    to the length of the global routing if that is more.
     """
     units, layers = layer_units(placed.lef), placed.lef.kit.layers
     across, along = units[layers.horizontal], units[layers.vertical]

@@ -3,8 +3,8 @@
     python -m modexlab.proc.software.register_header
 
 regenerates driver/modexlab_regs.h. The generator of PeakRDL is not used: its names contain the width and the
-number of additional operands (MODEXLAB_W_20_GIVEN_0__STATUS__BUSY_bm), so a driver would support only one machine;
-its registers are members of a structure and have no addresses; its header includes assert.h, which a
+number of additional operands (MODEXLAB_W_20_GIVEN_0__STATUS__BUSY_bm), so a driver would support only one
+machine; its registers are members of a structure and have no addresses; its header includes assert.h, which a
 bare-metal system may lack; and it omits the descriptions of the map.
 """
 

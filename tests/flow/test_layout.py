@@ -535,7 +535,7 @@ class TestTrees:
         assert wire.delays_ps() == approx([0.0, 100.0 * (4.0 / 2 + 1.0) * 1e-3])
 
     def test_elmore_of_routed_wires(self):
-        """An inverter drives another over metal2 and metal3, and a third over metal2 from the middle of that."""
+        """An inverter drives another over metal2 and metal3, and a third from the middle of the metal2."""
         placed = fan_out([(2.85, 2.8), (30.4, 2.8), (2.85, 14.0)], 6, 210)
         terminals = ("u0", "ZN"), ("u1", "A"), ("u2", "A")
         (x, y), (x1, y1), (x2, y2) = (placed.position(terminal) for terminal in terminals)

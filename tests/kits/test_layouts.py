@@ -455,8 +455,8 @@ def test_antennas_are_counted_as_layers_are_made(tmp_path, shapes, beyond):
 @parametrize("share, diodes", [(0.99, 1), (1.01, 0)])
 @parametrize("driver", [PORT, "u0"])
 def test_a_net_gets_a_diode_if_its_wire_is_too_long_for_its_gates(driver, share, diodes):
-    """An inverter reads the port, and another reads the inverter, whose diffusion raises the limit. The widest
-    layer counts, and a wire half as long again as the tree.
+    """An inverter reads the port, and another reads the inverter, whose diffusion raises the limit. The
+    widest layer counts, and a wire half as long again as the tree.
     """
     placed = fan_out([(2.85, 2.8), (30.4, 2.8)], 3, 210)
     found, reader = placed.lef, "u0" if driver == PORT else "u1"
