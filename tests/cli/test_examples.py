@@ -32,7 +32,7 @@ FILES = {  # file name in the examples: a small file of that kind
 ELSEWHERE = ("new.manifest", "new.wrapper", "check_manifest", "check_lab", "explore", "figures")
 TEXTS = [
     command_line.EXAMPLES,
-    *(form_of(form).examples for form, name in ROUTES.items() if name not in ELSEWHERE),
+    *(form_of(form).examples for form, route in ROUTES.items() if route.module not in ELSEWHERE),
 ]
 EXAMPLES = {
     line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")
