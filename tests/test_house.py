@@ -83,7 +83,6 @@ LAZY = {
     "eval.designs.verilog_header": "a register map is printed without a translator",
     "flow.graph.steps.layout.step": "the graph asks each step for its tool",
     "flow.graph.steps.place.step": "the same",
-    "flow.graph.steps.rules.step": "the same",
     "flow.graph.steps.rtl-sim.step": "the same",
     "flow.workload": "few workloads have a program, and pyelftools is slow to import",
 }

@@ -42,7 +42,6 @@ from tests.harness import (
     refused,
     regress,
     run_mod_exps,
-    stamps,
 )
 from tests.proc.assembler import code, of_words
 from tests.tables import mod_exp
@@ -687,7 +686,7 @@ def check_at_gates(design, rows, nbits, stall=None):
     with simulated(*gates.netlist_of(design.at(nbits).rtl())) as simulation:
         at_gates = judged_mod_exps(simulation, rows, design, nbits, stall)
     at_rtl = run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native", stall)
-    assert stamps(at_gates) == stamps(at_rtl)
+    assert (at_gates.accepted, at_gates.done) == (at_rtl.accepted, at_rtl.done)
 
 
 COUNTED = """

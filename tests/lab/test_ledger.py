@@ -189,13 +189,13 @@ def test_a_measurement_is_checked_once(ledger, monkeypatch):
 
 @parametrize(
     "wrong, why",
-    {
-        replace(WHOLE, tests=""): "systems --system a b: no functional run of this hardware passed",
-        replace(WHOLE, figures=(*WHOLE.figures, figure("energy_nj", float("nan")))): "energy_nj is nan",
-        replace(WHOLE, figures=(figure("fmax_mhz", float("inf")),)): "fmax_mhz is inf",
-        replace(WHOLE, figures=(Figure("area_um2", 1.0, "mm2"),)): "area_um2 in 'mm2', not in um2",
-        replace(WHOLE, figures=(Figure("acres", 1.0, ""),)): "acres in '', not in a unit that is known",
-    }.items(),
+    [
+        (replace(WHOLE, tests=""), "systems --system a b: no functional run of this hardware passed"),
+        (replace(WHOLE, figures=(*WHOLE.figures, figure("energy_nj", float("nan")))), "energy_nj is nan"),
+        (replace(WHOLE, figures=(figure("fmax_mhz", float("inf")),)), "fmax_mhz is inf"),
+        (replace(WHOLE, figures=(Figure("area_um2", 1.0, "mm2"),)), "area_um2 in 'mm2', not in um2"),
+        (replace(WHOLE, figures=(Figure("acres", 1.0, ""),)), "acres in '', not in a unit that is known"),
+    ],
 )
 def test_refused(ledger, wrong, why):
     with pytest.raises(NoMeasurement, match=why):

@@ -72,7 +72,7 @@ def test_assembler_reads_the_disassembly_back(tmp_path):
     names = [
         f".equ {csrs.name_of(csr.number + i)}, {csr.number + i}"
         for csr in csrs.CSRS
-        for i in range(csr.count)
+        for i in range(csr.registers)
         if csrs.name_of(csr.number + i) in ("mngr2proc", "proc2mngr", "stats_en", "numcores")
         or csr.number == csrs.XCEL_FIRST
     ]
@@ -139,7 +139,7 @@ def test_disassembly(word, pc, text):
 
 
 def test_csr_table():
-    assert len(csrs.BY_NUMBER) == sum(csr.count for csr in csrs.CSRS)
+    assert len(csrs.BY_NUMBER) == sum(csr.registers for csr in csrs.CSRS)
     for number, csr in csrs.BY_NUMBER.items():
         # the two upper bits of a CSR number determine whether the register can be written
         assert (csr.access in (csrs.READ_ONLY, csrs.READ_PORT)) == (number >> 10 == 3), csr.name

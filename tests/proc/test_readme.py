@@ -80,9 +80,9 @@ def legend():
 def csr_table(csrs=CSRS):
     rows = []
     for csr in csrs:
-        last = csr.number + csr.count - 1
-        many = csr.count > 1
-        name = f"`{csr.name}` to `{csr.name[:-1]}{csr.count - 1}`" if many else f"`{csr.name}`"
+        last = csr.number + csr.registers - 1
+        many = csr.registers > 1
+        name = f"`{csr.name}` to `{csr.name[:-1]}{csr.registers - 1}`" if many else f"`{csr.name}`"
         number = f"0x{csr.number:03X}" + (f" to 0x{last:03X}" if many else "")
         rows.append((number, name, csr.access, csr.meaning))
     return proc_costs.markdown(("number", "name", "access", "what it is"), rows) + "<!-- end -->"
