@@ -16,8 +16,9 @@ from ...fl.input_file import read_text
 from .. import typed_toml
 from .constraints import CLOCK_NS, DENSITY
 
-Positive = Annotated[float, msgspec.Meta(gt=0)]
-NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+MOST = 1e9  # in any unit of a kit; TOML has infinity too
+Positive = Annotated[float, msgspec.Meta(gt=0, le=MOST)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Names = str | tuple[str, ...]
 GdsNumber = int | tuple[int, int]  # of a layer, and its datatype if that is not 0

@@ -61,6 +61,7 @@ def test_no_source_of_the_flow_names_a_cell_or_layer():
             r"kit\.toml: cells\.delay_ns: give a number, not text",
         ),
         ("delay_ns = 0.035", "delay_ns = -1.0", r"kit\.toml: cells\.delay_ns: .*> 0"),
+        ("delay_ns = 0.035", "delay_ns = inf", r"kit\.toml: cells\.delay_ns: .*<= 1000000000"),
         ("(.+)_X", "(.+_X", r"kit\.toml: cells\.strength is no regular expression"),
         ("(.+)_X", ".+_X", r"kit\.toml: cells\.strength = .* has 0 groups"),
         ('carry = "CO"', 'carry = "COUT"', r"kit\.toml, cells\.full_adder: unknown pin 'COUT'"),
