@@ -19,6 +19,7 @@ from modexlab.flow.prove.assertions import decide, spent
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.rtl.sim import simulate
 from modexlab.rtl.sim.ports import Message, Ports
+from modexlab.rtl.sim.translation.instance_loops import instance_path
 from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
 from modexlab.rtl.units.cond_sub import CondSub
 from modexlab.rtl.units.div_rem import DivRem, DivStep
@@ -755,6 +756,12 @@ def test_checks_of_units_are_in_the_reference(name):
 
 
 SAMPLES = 20  # each is a test, which `--part` assigns to one part of the long regression
+
+
+def test_units_are_in_a_loop_of_one_module_and_not_of_another():
+    text = benches.Stream.of(find("mont-001").at(8).rtl()).verilog
+    paths = [instance_path(f"{part}.units[1]", text) for part in ("convert_in", "mod_exp")]
+    assert paths == ["convert_in.units__1.", "mod_exp.units[1].unit."]
 
 
 @regress

@@ -194,7 +194,7 @@ def not_at_rest(design: Stream, seconds: float) -> Outcome | None:
     """A counterexample if some unit of the hardware is not idle after a reset."""
     units = filter(passes_on, inside(design.hardware))
     paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in units]
-    streams = [instance_path(f"{path}." if path else "", design.verilog) for path in paths]
+    streams = [instance_path(path, design.verilog) for path in paths]
     found = decide(benches.after_reset(design, streams), seconds, 2)
     return replace(found, how="a unit is not at rest after a reset") if found.refuted else None
 

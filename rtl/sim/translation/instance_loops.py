@@ -18,6 +18,7 @@ _INSTANCE = re.compile(
     r"^  (?P<kind>\w+(?: #\([^\n]*\))?) (?P<row>\w+)__(?P<index>\d+)(?:\n  | )\(\n(?P<pins>.*?)\n  \);\n\n?",
     re.DOTALL | re.MULTILINE,
 )
+_MADE = re.compile(r"^ +(\w+)(?: #\([^\n]*\))? (\w+)(?:\n  | )\($", re.MULTILINE)
 _PIN = re.compile(r"^    \.(\w+)\( ?(.*?) ?\)(?:,|\Z)$", re.MULTILINE)
 _ARRAY = re.compile(r"^  (logic(?: \[[^\]\n]*\])?) (\w+) \[0:(\d+)\].*;$", re.MULTILINE)
 _ASSIGNED = re.compile(r"(?:^  assign .*;\n)+", re.MULTILINE)
@@ -63,14 +64,21 @@ def with_loops(text: str, structs: Structs) -> str:
 
 
 def instance_path(path: str, text: str) -> str:
-    """The path of a component in Verilog, from that in Python: units[0] is in a loop, or is units__0."""
-
-    def element(part: re.Match[str]) -> str:
-        row = re.sub(r"\[(\d+)\]", r"__\1", part[1])
-        looped = re.search(rf"^  for .* begin : {row}\n    .* {UNIT} \($", text, re.MULTILINE)
-        return f"{row}[{part[2]}].{UNIT}" if looped else f"{row}__{part[2]}"
-
-    return re.sub(r"(\w+(?:\[\d+\])*)\[(\d+)\]", element, path)
+    """The path of a component in Verilog, from that in Python: units[0] is in a loop of its module, or is
+    units__0.
+    """
+    bodies = {module[1]: module[0] for module in _MODULE.finditer(text)}
+    inside = {name: {made[2]: made[1] for made in _MADE.finditer(body)} for name, body in bodies.items()}
+    (kind,) = bodies.keys() - {kind for kinds in inside.values() for kind in kinds.values()}
+    found = []
+    for part in filter(None, path.split(".")):
+        name = re.sub(r"\[(\d+)\]", r"__\1", part)
+        row, _, index = name.rpartition("__")
+        loop = re.search(rf"^  for .* begin : {row}\n    (\w+).* {UNIT} \($", bodies[kind], re.MULTILINE)
+        looped = loop if part.endswith("]") else None
+        found.append(f"{row}[{index}].{UNIT}." if looped else f"{name}.")
+        kind = looped[1] if looped else inside[kind][name]
+    return "".join(found)
 
 
 def _looped(text: str, ports: Mapping[str, Mapping[str, str]], structs: Structs) -> str:

@@ -116,13 +116,14 @@ def test_three_tools_read_it(name, tmp_path):
     assert not re.findall(r"Warning: (?!Replacing memory ).*", yosys.run("read", script, tmp_path).log)
 
 
+# without enables and resets of registers, which Yosys may infer differently from two equal texts
 SAME = """\
 read_verilog -sv {text}.sv
 hierarchy -top top
 proc
 flatten
 memory_map
-opt -full
+opt -full -nodffe -nosdff
 design -stash {text}
 """
 EQUIVALENT = """\
