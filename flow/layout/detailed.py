@@ -34,10 +34,6 @@ SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
 FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
 ROUNDS, SECONDS = 500, 3600  # of the processor, which a busy machine does not change
-ATTEMPTS, FEW_SMALL = (
-    4,
-    20,
-)  # searches, the last with room for least areas everywhere; nodes without that room
 GATE_UM2 = 1e-4  # the router's unit of gates
 FAR = 10**9  # beyond any die, in database units
 
@@ -143,20 +139,15 @@ def route_detailed(
     alone = _alone(placed.placement, grid, nets)
     found: dict[int, list[Wire]] | None = None
     ports, rounds = [node for net in (*nets, *alone) for node in net.ports], 0
-    pins = {node for net in (*nets, *alone) for nodes in net.pins for node in nodes}
-    for attempt in range(ATTEMPTS):
+    for grid.strict in (False, True):  # anew where least areas found no room
         trees, left, tried = search(grid, [*nets, *alone])
         rounds += tried
         if left:
             break
         pairs = zip(nets, trees, strict=False)
         found = {net.number: joined(list(_wires(grid, net, tree)), grid) for net, tree in pairs}
-        small = lengthen(found, ports, grid, power)
-        if grid.strict or not small:
+        if not lengthen(found, ports, grid, power):
             break
-        # anew without the places where least areas found no room, or with room for them everywhere
-        grid.blocked |= small - pins
-        grid.strict = len(small) > FEW_SMALL or attempt == ATTEMPTS - 2
     seconds = round(time.monotonic() - start, 2)
     if found is None:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
@@ -351,14 +342,13 @@ class Run:
 
 def lengthen(
     nets: dict[int, list[Wire]], ports: Iterable[Node], grid: Grid, power: Iterable[tuple[str, Rect]]
-) -> set[Node]:
+) -> int:
     """Add to each piece of a net that has less than the layer's least area a longer wire, where there is
-    room on its track; return the nodes in the middle of
-    pieces that have none.
+    room on its track; return how many pieces have none.
     """
     layers = [grid.lef.layers[name] for name in grid.layers]
     if not any(layer.area for layer in layers):
-        return set()
+        return 0
     tracks: dict[tuple[int, int], list[Run]] = defaultdict(list)
     for number, wires in nets.items():
         for place, pieces in _on_tracks(wires, grid).items():
@@ -386,7 +376,7 @@ def lengthen(
             for place, runs in tracks.items():
                 if place[0] == index and low - far < place[1] < high + far:
                     runs.append(Run(begin, end))
-    step, without_room = dbu(grid.lef.grid) or 1, set[Node]()
+    step, left_small = dbu(grid.lef.grid) or 1, 0
     for (index, track), runs in tracks.items():
         layer, half = layers[index], dbu(grid.widths[layers[index].name] / 2)
         space, least = dbu(layer.spacing), grid.least_length(layer.name)
@@ -403,6 +393,5 @@ def lengthen(
                 run.begin, run.end = run.begin - before, run.end + lost - before
                 nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))
             else:
-                x, y = ((run.begin + run.end) // 2, track)[:: 1 if index % 2 else -1]
-                without_room.add((index, *grid.nearest(x, y)))
-    return without_room
+                left_small += 1
+    return left_small
