@@ -90,7 +90,7 @@ def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[str]
         widths = (_NUMBER.findall(module.body)[place][0] for module in group)
         parameters.setdefault("WIDTH", [int(width) + 1 for width in widths])
     used: set[str] = set()
-    bodies, words = _lifted([module.body for module in group], parameters)
+    bodies, words = _lifted([module.body for module in group], parameters, used)
     body = _with_expressions(bodies, parameters, used)
     if body is None:
         return None
@@ -103,16 +103,25 @@ def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[str]
 
 
 def _lifted(
-    bodies: Sequence[str], parameters: Mapping[str, list[int]]
+    bodies: Sequence[str], parameters: Mapping[str, list[int]], used: set[str]
 ) -> tuple[list[str], dict[str, list[str]]]:
     """The bodies without the constants that have no expression, and these as parameters: their values."""
     words: dict[str, list[str]] = {}
+    lifted = [*bodies]
     for row in zip(*map(_CONSTANT.finditer, bodies), strict=True):
-        kinds = {match[1] for match in row}
+        name = row[0][1].split()[-1]
         values = [match[2] for match in row]
-        if len(kinds) == 1 and _with_expressions(values, parameters, set()) is None:
-            words[kinds.pop()] = values
-    lifted = [_CONSTANT.sub(lambda match: "" if match[1] in words else match[0], body) for body in bodies]
+        if _with_expressions(values, parameters, set()) is not None:
+            continue
+        kind = _with_expressions([match[1] for match in row], parameters, used)
+        if kind is None and not any(
+            re.search(rf"(?<!<< )\b{name}\b", body.replace(match[0], ""))
+            for body, match in zip(bodies, row, strict=True)
+        ):
+            kind, values = f"int {name}", [value.partition("'d")[2] for value in values]  # of shifts alone
+        if kind is not None:
+            words[kind] = values
+            lifted = [body.replace(match[0], "") for body, match in zip(lifted, row, strict=True)]
     return lifted, words
 
 
