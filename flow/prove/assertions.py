@@ -64,6 +64,7 @@ stat
 PLAIN = """\
 read_verilog -sv -formal -DFORMAL {files}
 prep -top {top} -flatten
+memory_map
 """
 CIRCUIT_FILE, MAP_FILE, CEX_FILE = f"{TOP}.aig", f"{TOP}.aim", f"{TOP}.cex"
 FIRST = f"read_aiger {CIRCUIT_FILE}; fold; strash"

@@ -254,6 +254,13 @@ def test_the_commands_in_our_environment(command, small):
     assert done.returncode == 0, done
 
 
+@regress
+def test_a_slave_with_memories_is_proved(run, tmp_path):
+    """The ROM of heap is a memory for Yosys."""
+    done = run(packed(tmp_path / "ip", "heap", 16, "axi4lite"), "make prove")
+    assert re.search("^Property proved", done.stdout, re.M), done
+
+
 @parametrize("command", COMMANDS)
 def test_the_commands_in_an_empty_environment(command, small, tmp_path):
     """With Debian's tools alone, a command succeeds, or names the missing tool in one sentence."""
