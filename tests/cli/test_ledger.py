@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
@@ -232,6 +233,12 @@ def test_the_command_gives_the_figures_of_a_flow(cli, ledger):
     for row in rows:
         now = report[row.metric][row.operation] if row.operation else report[row.metric]
         assert now == row.value, row.metric
+
+
+def test_reproduce_knows_the_hardware_of_a_reference_row(cli):
+    (row,) = Reference().rows(subject="mont", nbits=16, stage="native", workload="decrypt", metric="cycles")
+    report = cli.json(f"ledger reproduce {row.id} --run")
+    assert picked(report, "equal same_hardware") == (True, True)
 
 
 def test_reproduce_finds_a_difference(cli, ledger, measured):
