@@ -63,7 +63,7 @@ ROOMS = {
     "eval/examples/gcd/README.md": "docs/reference/rooms/gcd.md",
     "eval/examples/inverse/README.md": "docs/reference/rooms/inverse.md",
 }
-FORMATS = {"Spaces of sweeps": space, "Manifests of Verilog": manifest, "Libraries of cells": kit}
+FORMATS = {"Spaces of sweeps": space, "Manifests of Verilog": manifest, "Cell libraries": kit}
 
 
 def escaped(text: str) -> str:

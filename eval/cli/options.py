@@ -230,7 +230,7 @@ _DECLARED = (
     option(
         "--kit",
         "NAME",
-        "library of cells: nangate45, sky130hd, ihp-sg13g2 or asap7 (`modexlab env` shows what is "
+        "cell library: nangate45, sky130hd, ihp-sg13g2 or asap7 (`modexlab env` shows what is "
         "installed), a kit.toml, or its directory (default: nangate45)",
     ),
     repeated(

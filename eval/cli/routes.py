@@ -28,7 +28,7 @@ SUMMARIES = {
     "compare": "compare the papers' figures, or all cores, with ours",
     "report": "measure what is missing and write the report, one HTML page",
     "ledger": "show, export, merge, verify, salvage or reproduce measurements",
-    "env": "show the libraries of cells, the tools and the cache",
+    "env": "show the cell libraries, the tools and the cache",
 }
 
 

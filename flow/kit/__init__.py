@@ -1,9 +1,9 @@
-"""The design kit: a library of cells (liberty.py), layers and outlines (lef.py), logic functions of cells,
+"""The design kit: a cell library (liberty.py), layers and outlines (lef.py), logic functions of cells,
 constraints, and a TOML file that assigns roles to cells and layers (kit_file.py). Begin with kit.py:
 `kit.find()` returns all of it. The lowest room of the flow; no other file of the flow contains the name of a
 cell or a layer.
 
-Another library of cells needs one TOML file: copy nangate45.toml as kit.toml to the folder of the library's
+Another cell library needs one TOML file: copy nangate45.toml as kit.toml to the folder of the library's
 files and change
 
   [files]        the names of Liberty, both LEFs, GDS and Verilog, relative to the TOML file (drop `package`

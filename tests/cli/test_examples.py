@@ -56,7 +56,8 @@ def marked(example):
         r"modexlab (check .* --crt|verilog .* 64 --set|verilog .* 128 |prove all --check Halve$)", example
     )
     flow = (
-        re.match(r"modexlab (asic|attack|prove .*protocol|prove proc)( |$)", example) and example not in QUICK
+        re.match(r"modexlab (asic|attack|prove .*(protocol|netlist)|prove proc)( |$)", example)
+        and example not in QUICK
     )
     return pytest.param(example, marks=[regress] if whole or flow else [])
 

@@ -1,4 +1,4 @@
-"""A second library of cells, derived from the first: cells and layers are renamed, and some cells may be
+"""A second cell library, derived from the first: cells and layers are renamed, and some cells may be
 dropped.
 """
 

@@ -1,4 +1,4 @@
-"""The kit as data: the code names no cell or layer, and the flow runs with another library of cells."""
+"""The kit as data: the code names no cell or layer, and the flow runs with another cell library."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 """Take a design through synthesis, timing, power and layout.
 
 Runs synthesis, a proof of equivalence, static timing, the tests on the netlist, power and, with --layout,
-placement, clock tree, routing, GDS and pictures, with open tools and the library of cells of --kit:
+placement, clock tree, routing, GDS and pictures, with open tools and the cell library of --kit:
 FreePDK45 with the NanGate cells, or a PDK in the folder PDK_ROOT. Finished steps come from the cache, so an
 interrupted run resumes.
 
@@ -13,9 +13,9 @@ If the tests pass on the netlist, a complete run records its figures in the ledg
 report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --verilog or a
 kit.toml are not recorded, nor are runs that skip any step other than equivalence.
 
-The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not or if a requested
-step failed, and 2 for bad input. `mflowgen run --design flow` runs the same graph
-(docs/howto/asic.md).
+The exit code is 0 if the netlist passes its tests and its proof and meets its clock, and if routing did not
+overflow and the layout breaks no rule of the kit; 1 otherwise, or if a requested step failed; 2 for bad
+input. `mflowgen run --design flow` runs the same graph (docs/howto/asic.md).
 
 examples:
   modexlab asic mont

@@ -21,7 +21,7 @@ reference results list, by one synthesis each, then the others by searches; --fu
 at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`, prints the table so far. Name designs of the
 catalogue to see only these. --no-search skips the searches, which takes half as long. --pick names one
 machine for each width: within an area the one with the fastest private operation, within a time the smallest.
---kit compares with another library of cells. --kit all has the same multipliers with every library, and says
+--kit compares with another cell library. --kit all has the same multipliers with every library, and says
 how well the ranking at 45 nm predicts the others.
 
 examples:

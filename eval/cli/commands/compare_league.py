@@ -1,4 +1,4 @@
-"""`modexlab compare cores --kit all`: the same cores with every library of cells, in absolute figures and in
+"""`modexlab compare cores --kit all`: the same cores with every cell library, in absolute figures and in
 NAND2 and FO4 of each library.
 """
 

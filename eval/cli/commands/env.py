@@ -1,4 +1,4 @@
-"""Show the libraries of cells, the tools and the cache.
+"""Show the cell libraries, the tools and the cache.
 
 Kits other than nangate45 are read from $PDK_ROOT. A kit that is not installed is shown with the command that
 fetches it, which needs a network.

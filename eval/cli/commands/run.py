@@ -7,7 +7,7 @@ model judges them. Exit code 1: they differ.
 --trace prints one line per cycle, in hex: the request (base:exp:mod), the machine and the response
 (status:result). A message is blank if only the receiver is ready, # if only the sender is, and . if neither
 is. At level cl the machine is shown as the number of cycles left, such as (5). In the RTL of a design that
-executes a program, it is the microinstruction number and one mark per multiplier, * if it offers a product
+executes a program, it is the microinstruction number and one mark per multiplier, * if its product is valid
 and . if not, such as 2|* *|. --vcd FILE writes waveforms for GTKWave or Surfer: `gtkwave mont.vcd`.
 
 examples:

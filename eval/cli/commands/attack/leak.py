@@ -88,7 +88,7 @@ OPTIONS = (
 
 
 def netlist_kit(args: Namespace) -> Path | None:
-    """The library of cells of the netlist; None for the default."""
+    """The cell library of the netlist; None for the default."""
     if args.kit is None:
         return None
     if not args.netlist:
