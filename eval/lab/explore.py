@@ -32,6 +32,7 @@ from .task import Cost, Outcome, Report, Task
 
 LONG_SECONDS = 2.0  # slower points are reported on a line of their own
 SYSTEM_FACTOR = 4.0  # factor at stages of the flow with a processor
+GUESSED_NBITS = 32  # the width for which a stage of the flow states its seconds
 SEARCHES = 4.0  # likewise with a search for the highest clock
 
 
@@ -100,8 +101,8 @@ def cost_of(stage: str, subject: str, nbits: int, searched: bool) -> Cost:
     implemented = stage in IMPLEMENTED
     system = implemented and subject.startswith((SOFTWARE, HARDWARE))
     factor = (SYSTEM_FACTOR if system else 1.0) * (SEARCHES if searched else 1.0)
-    weight = float(nbits) if implemented and nbits else 1.0
-    return Cost(((stage, searched), subject, nbits), weight, STAGES[stage].seconds * factor)
+    weight = nbits / GUESSED_NBITS if implemented and nbits else 1.0
+    return Cost(((stage, searched), subject, nbits), weight, STAGES[stage].seconds * factor * weight)
 
 
 @dataclass(frozen=True)

@@ -676,6 +676,7 @@ def test_estimates_learn():
     assert not estimate.knows(("flow", False))
     assert seconds("flow", "procxcel-mont") > 2 * seconds("flow", "mont")
     assert seconds("native", "procxcel-mont") == seconds("native", "mont")
+    assert seconds("flow", "mont", 2048) == 64 * seconds("flow", "mont", 32)
     for subject, taken in (("mont", 10.0), ("mont", 20.0), ("naive", 60.0)):
         learn("flow", subject, taken)
     assert estimate.knows(("flow", False))
