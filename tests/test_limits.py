@@ -22,8 +22,13 @@ else:
 
 LIMITS = tomllib.loads((ROOT / "tests" / "limits.toml").read_text())
 LAYOUT = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
-    *(tokenize.ENCODING, tokenize.ENDMARKER),
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
 }
 # first words that stand in for a noun, and words that are not the field's
 FIRST = re.compile(

@@ -37,7 +37,10 @@ from tests.programs import machine_of
 
 pytestmark = pytest.mark.usefixtures("ledger")  # nothing has been measured before
 HOWTO = (
-    *("add-column", "add-interface", "add-multiplier", "add-schedule"),
+    "add-column",
+    "add-interface",
+    "add-multiplier",
+    "add-schedule",
     "attack",
     "compare",
     "foreign-verilog",
@@ -53,7 +56,14 @@ HOWTO = (
 EVAL = [ROOT / "eval" / "README.md", *(ROOT / "docs" / "howto" / f"{name}.md" for name in HOWTO)]
 EXPLANATION = (
     "decisions",
-    *("bit-heap", "constant-time", "families", "figures", "folding", "levels", "montgomery", "programs"),
+    "bit-heap",
+    "constant-time",
+    "families",
+    "figures",
+    "folding",
+    "levels",
+    "montgomery",
+    "programs",
     "proofs",
 )
 EVAL += [ROOT / "docs" / "explanation" / f"{name}.md" for name in EXPLANATION]
@@ -186,8 +196,13 @@ def heap_model():
     clock = fitted([terms(*line[:2]) for line in measured], clocks)
     rows = [
         (
-            *(shape.nbits, shape.digit_nbits, density or "-", f"{columns(shape) @ area:,.0f}"),
-            *(f"{figures['area_um2']:,.0f}", f"{terms(shape, density) @ clock:.2f}", f"{shortest:.2f}"),
+            shape.nbits,
+            shape.digit_nbits,
+            density or "-",
+            f"{columns(shape) @ area:,.0f}",
+            f"{figures['area_um2']:,.0f}",
+            f"{terms(shape, density) @ clock:.2f}",
+            f"{shortest:.2f}",
         )
         for (shape, density, figures), shortest in zip(measured, clocks, strict=True)
     ]

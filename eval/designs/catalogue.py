@@ -60,7 +60,11 @@ def designs_000() -> tuple[Design, ...]:
         ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16: {} with a compression tree"),
         ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16: {} with the operators `*` and `%`"),
         (
-            *("mm", one_modulus.mm, "redundant", "subtract", "reduce"),
+            "mm",
+            one_modulus.mm,
+            "redundant",
+            "subtract",
+            "reduce",
             "Figure 18: {} with Montgomery steps, without a last subtraction",
         ),
     ]

@@ -164,9 +164,15 @@ def ecp5() -> Router:
         ECP5,
         ecp5_part,
         lambda part: [
-            *(sys.executable, "-c", RUN_ECP5),
-            *(f"--{part.removeprefix('LFE5U-').removesuffix('F')}k", "--package", "CABGA381"),
-            *("--speed", "6", "--lpf-allow-unconstrained"),
+            sys.executable,
+            "-c",
+            RUN_ECP5,
+            f"--{part.removeprefix('LFE5U-').removesuffix('F')}k",
+            "--package",
+            "CABGA381",
+            "--speed",
+            "6",
+            "--lpf-allow-unconstrained",
         ],
         "package CABGA381, speed grade 6, pins unconstrained",
     )

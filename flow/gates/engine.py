@@ -38,7 +38,9 @@ LEVELS = ("clock", "active", "clear", "clear_level", "preset", "preset_level")
 SHOWN = ("q", "qn")  # the state and its inverse
 STATE = np.dtype(
     [
-        *(("type", "i4"), ("data", "i4", 4), ("table", "u4")),
+        ("type", "i4"),
+        ("data", "i4", 4),
+        ("table", "u4"),
         *((field, "i4") for field in LEVELS + SHOWN),
         ("ticks", "i4", (2, 2)),
     ]

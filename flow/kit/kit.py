@@ -73,11 +73,19 @@ CELLS = (
         for name in Cells.__struct_fields__
         if name not in ("delay_ns", "carry_ns", "strength", "dont_use", "fillers")
     ),
-    *("constraints.driving_cell", "constraints.mapping_driver"),
+    "constraints.driving_cell",
+    "constraints.mapping_driver",
 )
 LAYERS = (
-    *("layers.signal", "layers.horizontal", "layers.vertical", "layers.cap_edge", "layers.gds"),
-    *("supply.rail_layer", "routing.pin_layer", "routing.pin_cut", "routing.layers"),
+    "layers.signal",
+    "layers.horizontal",
+    "layers.vertical",
+    "layers.cap_edge",
+    "layers.gds",
+    "supply.rail_layer",
+    "routing.pin_layer",
+    "routing.pin_cut",
+    "routing.layers",
 )
 
 

@@ -24,7 +24,16 @@ STORE, OP, LUI = 0x23, 0x33, 0x37
 BRANCH, JALR, JAL, SYSTEM = 0x63, 0x67, 0x6F, 0x73
 
 REGISTERS = (
-    *("zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"),
+    "zero",
+    "ra",
+    "sp",
+    "gp",
+    "tp",
+    "t0",
+    "t1",
+    "t2",
+    "s0",
+    "s1",
     *(f"a{i}" for i in range(8)),
     *(f"s{i}" for i in range(2, 12)),
     *(f"t{i}" for i in range(3, 7)),

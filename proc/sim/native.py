@@ -63,7 +63,14 @@ TESTBENCH += Path(__file__).with_name("native.cpp").read_text()
 REGIONS_TEXT = array("I", [bound for region in REGIONS for bound in region]).tobytes()
 COMMIT = struct.Struct("<5I")
 COUNTS = (  # fields common to _Tally and Tally
-    *("cycles", "instructions", "stats_instructions", "where", "stats_where", "a0", "stored", "since"),
+    "cycles",
+    "instructions",
+    "stats_instructions",
+    "where",
+    "stats_where",
+    "a0",
+    "stored",
+    "since",
     "waiting",
 )
 

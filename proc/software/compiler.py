@@ -28,8 +28,14 @@ DRIVER = SOFTWARE / "driver"  # driver of a machine behind AXI4-Lite
 DRIVER_FILES = tuple(DRIVER / name for name in ("modexlab.c", "modexlab.h", "modexlab_regs.h"))
 MOD_EXP = SOFTWARE / "mod_exp"  # the kernels
 KERNELS = (  # in the order in which they are linked
-    *("mod_exp", "mont_mod_exp", "mont_mod_exp_ct", "xcel_mod_exp"),
-    *("mod_exp_words", "mont_mod_exp_words", "mont_mod_exp_ct_words", "bus_mod_exp"),
+    "mod_exp",
+    "mont_mod_exp",
+    "mont_mod_exp_ct",
+    "xcel_mod_exp",
+    "mod_exp_words",
+    "mont_mod_exp_words",
+    "mont_mod_exp_ct_words",
+    "bus_mod_exp",
 )
 LIBRARY = (
     *(MOD_EXP / f"{name}.c" for name in KERNELS),

@@ -35,8 +35,17 @@ from tests.paths import ROOT
 SMALL = "mont --nbits 8"
 PAGE = (ROOT / "docs" / "reference" / "flow.md").read_text()
 KEYS = (
-    *("area_um2", "area_by_module", "wns_ns", "clock_ns", "fmax_mhz", "power_mw", "energy_nj"),
-    *("cycles", "tests_passed", "tests_failed", "steps"),
+    "area_um2",
+    "area_by_module",
+    "wns_ns",
+    "clock_ns",
+    "fmax_mhz",
+    "power_mw",
+    "energy_nj",
+    "cycles",
+    "tests_passed",
+    "tests_failed",
+    "steps",
 )
 ELSEWHERE = ROOT / "flow" / "examples"
 ACCUMULATOR = (ELSEWHERE / "accumulator.v").read_text()
@@ -467,7 +476,9 @@ def test_bad_keys_are_those_that_the_machine_can_tell():
     assert [name for name, _ in blinded.requests() if name.startswith("wrong")] == []
     checked = Chip(mont, 16, {"schedule": "fixed-window", "blind": "both", "verify": True})
     assert [name for name, _ in checked.requests() if name.startswith("wrong")] == [
-        *("wrong exp", "wrong e", "wrong phi")
+        "wrong exp",
+        "wrong e",
+        "wrong phi",
     ]
     assert len(Chip(mont, 16, {}).requests()) == len(Chip(mont, 16, {}).rows())
 

@@ -114,8 +114,16 @@ def test_outputs(cli, tmp_path):
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
     drawn = cli(f"{report} --figures figures --format svg").out.splitlines()
     assert [Path(item).name for item in drawn] == [
-        *("area-time.svg", "energy-time.svg", "widths.svg", "areas.svg"),
-        *("paths.svg", "energies.svg", "leakage.svg", "protections.svg", "choices.svg", "ratios.svg"),
+        "area-time.svg",
+        "energy-time.svg",
+        "widths.svg",
+        "areas.svg",
+        "paths.svg",
+        "energies.svg",
+        "leakage.svg",
+        "protections.svg",
+        "choices.svg",
+        "ratios.svg",
     ]
     for item in drawn:
         assert ElementTree.parse(item).getroot().tag.endswith("svg")
@@ -166,7 +174,10 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same():
     assert {point.subject for point in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
     own = chosen(Space.parse(ONE_POINT), ["heap"], cycles=False)
     assert [(item.stage, item.workload) for item in own] == [
-        *(("formula", "encrypt"), ("formula", "decrypt"), ("native", "encrypt"), ("native", "decrypt")),
+        ("formula", "encrypt"),
+        ("formula", "decrypt"),
+        ("native", "encrypt"),
+        ("native", "decrypt"),
         ("flow", ""),
     ]
 

@@ -45,8 +45,10 @@ def test_one_object(planned):
 @parametrize(
     "argv",
     [
-        *(f"run mont {ENCRYPT} --level fl", f"run mont {ENCRYPT} --level cl"),
-        *("run --level formula mont --nbits 64 --workload decrypt", "verilog mont --nbits 8"),
+        f"run mont {ENCRYPT} --level fl",
+        f"run mont {ENCRYPT} --level cl",
+        "run --level formula mont --nbits 64 --workload decrypt",
+        "verilog mont --nbits 8",
     ],
 )
 def test_a_command_plans_once(argv, planned, cli):

@@ -179,8 +179,11 @@ def test_mistakes(tmp_path, mistake):
 
 
 COMMANDS = (
-    *("run --stage python", "check --stage python", "proc gcd.c"),
-    *("verilog", "verilog --package -o package"),
+    "run --stage python",
+    "check --stage python",
+    "proc gcd.c",
+    "verilog",
+    "verilog --package -o package",
 )
 
 

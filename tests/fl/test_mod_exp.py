@@ -163,8 +163,11 @@ REFUSED = {
     "modulus too wide": ((3, 5, 257), {"nbits": 8}, "modulus 257", "8 bits", "at least 9"),
     "base too wide": ((300, 5, 7), {"nbits": 8}, "base 300", "8 bits", "at least 9"),
     "exponent too wide": (
-        *((3, 65537, 253), {**MONTGOMERY, "nbits": 16}),
-        *("exponent 65537", "16 bits", "at least 17"),
+        (3, 65537, 253),
+        {**MONTGOMERY, "nbits": 16},
+        "exponent 65537",
+        "16 bits",
+        "at least 17",
     ),
     "unknown schedule": (
         (3, 5, 7),
@@ -175,8 +178,10 @@ REFUSED = {
     "unknown domain": ((3, 5, 7), {"domain": "montgomery32"}, "'montgomery32'", "did you mean 'montgomery'"),
     "other modulus": ((3, 5, 7), {"domain": MontgomeryDomain(9, 8)}, "modulus 9 in 8 bits", "modulus 7"),
     "other width": (
-        *((3, 5, 7), {"domain": MontgomeryDomain(7, 8), "nbits": 16}),
-        *("modulus 7 in 8 bits", "the width"),
+        (3, 5, 7),
+        {"domain": MontgomeryDomain(7, 8), "nbits": 16},
+        "modulus 7 in 8 bits",
+        "the width",
     ),
 }
 

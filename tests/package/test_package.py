@@ -346,8 +346,12 @@ def test_a_version_is_a_contract(small):
     """A change of ports, registers or cycles needs a new version, with an entry in CHANGES.md."""
     facts = sorted(map(port, port_lines((small / "rtl" / f"{TOP}.sv").read_text(), TOP)))
     for name, nbits, interface in (
-        *(("mont", 16, "axi4lite"), ("mont-ct", 32, "xcel"), ("fold", 32, "stream")),
-        *(("serial-003", 32, "axi4lite"), ("mont", 128, "axi4lite-000"), ("heap", 64, "stream")),
+        ("mont", 16, "axi4lite"),
+        ("mont-ct", 32, "xcel"),
+        ("fold", 32, "stream"),
+        ("serial-003", 32, "axi4lite"),
+        ("mont", 128, "axi4lite-000"),
+        ("heap", 64, "stream"),
     ):
         machine = find(name).at(nbits)
         chosen = machine.interface(interface)

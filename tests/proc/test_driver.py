@@ -190,7 +190,7 @@ def host_library(directory, *more):
     (directory / "port.h").write_text(PORT)
     (directory / "all.c").write_text("\n".join(('#include "modexlab.c"', *more)))
     gcc = shutil.which("gcc") or "cc"
-    flags = [*STRICT, "-Wconversion", "-O2", *["-fPIC", "-shared", "-include", "port.h"], f"-I{DRIVER}"]
+    flags = [*STRICT, "-Wconversion", "-O2", "-fPIC", "-shared", "-include", "port.h", f"-I{DRIVER}"]
     subprocess.run([gcc, *flags, "all.c", "-o", "driver.so"], cwd=directory, check=True)
     return directory / "driver.so"
 

@@ -63,8 +63,19 @@ class File:
             contents += segment.content
         header = struct.pack(
             f"{pack}2H5I6H",
-            *(self.kind, self.machine, 1, self.entry, HEADER_SIZE, 0, self.flags),
-            *(HEADER_SIZE, SEGMENT_SIZE, len(self.segments), 40, 0, 0),
+            self.kind,
+            self.machine,
+            1,
+            self.entry,
+            HEADER_SIZE,
+            0,
+            self.flags,
+            HEADER_SIZE,
+            SEGMENT_SIZE,
+            len(self.segments),
+            40,
+            0,
+            0,
         )
         path.write_bytes(identity + header + table + contents)
         return path

@@ -199,8 +199,15 @@ def test_result(name):
     """
     asm = start()
     users = (
-        *("add t1, t0, s3", "sub t1, s3, t0", "xor t1, t0, t0", "sw t0, 128(gp)", "mulhsu t1, t0, s3"),
-        *("divu t1, s3, t0", "csrrw t1, mscratch, t0", "csrrw zero, xr0, t0", "csrrw zero, proc2mngr, t0"),
+        "add t1, t0, s3",
+        "sub t1, s3, t0",
+        "xor t1, t0, t0",
+        "sw t0, 128(gp)",
+        "mulhsu t1, t0, s3",
+        "divu t1, s3, t0",
+        "csrrw t1, mscratch, t0",
+        "csrrw zero, xr0, t0",
+        "csrrw zero, proc2mngr, t0",
         "bne t0, s3, 8",
     )
     for user, distance in itertools.product(users, DISTANCES):
@@ -239,9 +246,17 @@ JUMPS = {  # all ways to reach a label; they may use s2 and the registers of the
 }
 NO_HANDLER, OUTSIDE_MEMORY = "csrrwi zero, mtvec, 0", "lw t0, 0(zero)"  # which would halt
 HARMFUL = (
-    *("sw a1, 128(gp)", "csrrw t0, mscratch, a1", NO_HANDLER, "csrrwi zero, xr0, 3", "csrrs t0, xr0, zero"),
-    *("csrrwi zero, proc2mngr, 3", "csrrs t0, mngr2proc, zero", OUTSIDE_MEMORY, ".word 0"),
-    *("csrrwi t0, stats_en, 1", "csrrwi t0, minstret, 1"),
+    "sw a1, 128(gp)",
+    "csrrw t0, mscratch, a1",
+    NO_HANDLER,
+    "csrrwi zero, xr0, 3",
+    "csrrs t0, xr0, zero",
+    "csrrwi zero, proc2mngr, 3",
+    "csrrs t0, mngr2proc, zero",
+    OUTSIDE_MEMORY,
+    ".word 0",
+    "csrrwi t0, stats_en, 1",
+    "csrrwi t0, minstret, 1",
 )
 OBSERVE = """
     lw    t1, 128(gp)

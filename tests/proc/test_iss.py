@@ -183,8 +183,16 @@ def test_csr_instructions(number):
     lines, expected, held = [], [], 0
     mask = READ_WRITE_MASKS[number]
     for name, operand in (
-        *(("csrrw", 0xFFFF_FFFF), ("csrrc", 0x0F0F_0F0F), ("csrrs", 0x0000_0F00), ("csrrw", 0x1234_5678)),
-        *(("csrrsi", 0x1F), ("csrrci", 0x15), ("csrrwi", 0x1D), ("csrrs", 0), ("csrrc", 0x1F), ("csrrwi", 0)),
+        ("csrrw", 0xFFFF_FFFF),
+        ("csrrc", 0x0F0F_0F0F),
+        ("csrrs", 0x0000_0F00),
+        ("csrrw", 0x1234_5678),
+        ("csrrsi", 0x1F),
+        ("csrrci", 0x15),
+        ("csrrwi", 0x1D),
+        ("csrrs", 0),
+        ("csrrc", 0x1F),
+        ("csrrwi", 0),
     ):
         source = operand if name.endswith("i") else "t0"
         lines.append(f"li t0, {operand}; {name} a0, {number}, {source}; csrrw zero, proc2mngr, a0")
@@ -242,7 +250,9 @@ def test_stats_window():
 
 
 ILLEGAL = [
-    *(0x0000_0000, 0xFFFF_FFFF, 0x0000_4501),
+    0x0000_0000,
+    0xFFFF_FFFF,
+    0x0000_4501,
     *code(
         """
         csrrs a0, 0x180, zero; csrrw zero, 0x7c2, a0; csrrw zero, mhartid, zero; csrrs zero, numcores, ra

@@ -956,7 +956,9 @@ def test_what_interfaces_and_the_processor_add(report_of):
     ]
     other = Point("mont", 32, stage="flow", flow=(("clock_period", 2.0),))
     content = report_of(
-        *(run("stream", 100), run("axi4lite", 150), run("system", 107, "procxcel-mont")),
+        run("stream", 100),
+        run("axi4lite", 150),
+        run("system", 107, "procxcel-mont"),
         *silicon,
         (other, implemented(50_000.0, clock=2.0, cycles=(10, 100))),
     )

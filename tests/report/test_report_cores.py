@@ -118,8 +118,17 @@ def test_the_choices_of_a_width(content):
     terms = {line.cells[0].text: [cell.text for cell in line.cells] for line in content.tables["terms"].lines}
     technology = "FreePDK45, NanGate cells, typical corner"
     assert terms["mont"] == [
-        *("mont", "30", "of a length", "none", "included", technology, ""),
-        *("2.80", "2.52", "0.6 +-12%", "netlist"),
+        "mont",
+        "30",
+        "of a length",
+        "none",
+        "included",
+        technology,
+        "",
+        "2.80",
+        "2.52",
+        "0.6 +-12%",
+        "netlist",
     ]
     assert terms["001 MontModExp"][1:4] == ["30", "", "?"] and terms["001 MontModExp"][6]
     assert content.lead == (

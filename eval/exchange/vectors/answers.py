@@ -133,6 +133,12 @@ class Answers:
                     count += 1
                 part, rows = tuple(rows[:count]), rows[count:]
                 yield Chunk(
-                    *(made_by, self.design.reference, settings, self.level, self.stage, nbits, part),
+                    made_by,
+                    self.design.reference,
+                    settings,
+                    self.level,
+                    self.stage,
+                    nbits,
+                    part,
                     tuple(self.keys[exp, mod] for _, exp, mod in part) if self.keys else (),
                 )

@@ -20,8 +20,21 @@ DESCRIPTION = "BoringSSL/OpenSSL bn text (stanzas of ModExp/A/E/M, ModMul/A/B/M)
 
 _USED = {"ModExp": ("A", "E", "M"), "ModMul": ("A", "B", "M"), "ModSqr": ("A", "M"), "ModSquare": ("A", "M")}
 _OTHERS = {
-    *("Sum", "LShift1", "LShift", "RShift", "RShift1", "Square", "Product", "Quotient", "Exp", "ModSqrt"),
-    *("NotModSquare", "ModInv", "GCD", "LCM", "Inverse"),
+    "Sum",
+    "LShift1",
+    "LShift",
+    "RShift",
+    "RShift1",
+    "Square",
+    "Product",
+    "Quotient",
+    "Exp",
+    "ModSqrt",
+    "NotModSquare",
+    "ModInv",
+    "GCD",
+    "LCM",
+    "Inverse",
 }
 
 

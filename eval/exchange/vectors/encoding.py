@@ -15,8 +15,16 @@ PKCS1, PSS, X931, OAEP = "PKCS#1 v1.5", "PSS", "X9.31", "OAEP"
 
 # DER prefixes of DigestInfo: SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING }, RFC 8017 section 9.2 note 1
 _NIST_HASHES = (  # 2.16.840.1.101.3.4.2.x, x from 1
-    *("sha256", "sha384", "sha512", "sha224", "sha512_224", "sha512_256"),
-    *("sha3_224", "sha3_256", "sha3_384", "sha3_512"),
+    "sha256",
+    "sha384",
+    "sha512",
+    "sha224",
+    "sha512_224",
+    "sha512_256",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
 )
 _OIDS = {
     "md5": bytes.fromhex("2a864886f70d0205"),

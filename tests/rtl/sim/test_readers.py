@@ -84,7 +84,8 @@ PROCESSORS = {
 
 SHOWN = (
     *(f"{name}-stream" for name in ("mont-001", "mmmul-004", "serial-003", "cm-m-000", "tiny")),
-    *("systolic-002-axi4lite", "gcd-axi4lite"),
+    "systolic-002-axi4lite",
+    "gcd-axi4lite",
 )
 
 
