@@ -128,6 +128,8 @@ def power_grid(placed: Placed) -> PowerGrid:
         upright = lef.layers[strap.layer].direction == "VERTICAL"
         (low, high), ends = ((x0, x1), (y0, y1)) if upright else ((y0, y1), (x0, x1))
         count = max(2, math.ceil((high - low) / dbu(strap.pitch_um)))
+        if high - low < 2 * count * dbu(strap.width_um):
+            continue  # the core is too small for both nets
         above: NetWires = {name: [] for name in names}
         for number in range(count):
             place = low + round((number + 0.5) * (high - low) / count / STEP) * STEP

@@ -272,7 +272,7 @@ def test_open_and_short_are_found(tmp_path):
     wires, places = found.wires["middle"], found.placed.placement.instances
     wires.remove(found.metal2[1])
     rows = found.connections(tmp_path)
-    assert wrong(rows) == ["open nets, 8 pins"] and rows[0].note == "middle is in 2 pieces"
+    assert wrong(rows) == ["open nets, 10 pins"] and rows[0].note == "middle is in 2 pieces"
     wires.append(found.metal2[1])
     start, end = found.placed.placement.pins["a"], wires[0]  # a short to the first inverter's output
     x, y = dbu(start.x_um), dbu(start.y_um)
