@@ -10,9 +10,10 @@ then returns 0. The slave answers SLVERR to
 Operands are kept for the next computation (a modulus and its exponent are a key that is loaded once) and
 cannot be read. Registers are addressed by word: the two lowest address bits are ignored. Bytes without their
 strobe keep their value. A computation ends with a result, or with a status code and no result, and raises the
-interrupt if it is enabled. Zeroise clears operands and result, then the machine by a computation on zeros,
-and raises the interrupt at the end (busy until then). A running computation first runs to its end, and its
-result is discarded.
+interrupt if it is enabled. Zeroise clears operands and result, then overwrites the machine by a request of
+constants (base 0, exponent 3, modulus 1, given numbers 0; the modulus is the machine's own if that is fixed,
+and 0 with a private key), and raises the interrupt at the end (busy until then). A running computation first
+runs to its end, and its result is discarded.
 
 Given numbers, which a machine needs in addition to base, exponent and modulus, are loaded like operands: the
 numbers of a private key, and the random numbers that blind an operation, which must be new for each. A number
@@ -21,6 +22,7 @@ whose field is shorter than an operand is padded with zeros at the top.
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +59,7 @@ FIXED = (
     "CYCLES_LOW",
     "CYCLES_HIGH",
 )
+WIPING_EXPONENT = 3  # every product unit gets operands of 0
 ABOUT_KEYS = " (a modulus and its exponent are a key that is loaded once)"  # in the docstring of this module
 MOST_WORDS = 128  # in the address range of an operand
 GENERAL = {  # texts for other accelerators; those in the map describe exponentiations
@@ -92,12 +95,21 @@ class Traits:
 NO_TRAITS = Traits()
 
 
-def rules(shape: Shape) -> str:
+def wiping(shape: Shape, traits: Traits) -> str:
+    """The request by which zeroise overwrites an accelerator, in words."""
+    if not is_exponentiation(shape):
+        return "all fields 0"
+    given = ", given numbers 0" if _ngiven(shape) else ""
+    modulus = traits.modulus if traits.modulus < 2 else "that of the machine"
+    return f"base 0, exponent {WIPING_EXPONENT}, modulus {modulus}{given}"
+
+
+def rules(shape: Shape, traits: Traits) -> str:
     """The module docstring from "An access is" on; for other accelerators without the sentences
     about keys.
     """
     text = (__doc__ or "").partition("An access is")
-    told = "".join(text[1:])
+    told = re.sub(r"(?<=\()base 0[^)]*", wiping(shape, traits), "".join(text[1:]))
     if is_exponentiation(shape):
         return told
     return told.partition("\n\nGiven numbers")[0].replace(ABOUT_KEYS, "")

@@ -32,6 +32,7 @@ class Register:
     writable: bool
     fields: tuple[Field, ...]
     text: str
+    clears: bool = False  # writing 1 clears a bit, writing 0 leaves it
 
     @property
     def reset(self) -> int:
@@ -40,8 +41,8 @@ class Register:
 
     @property
     def access(self) -> str:
-        """r, w or rw."""
-        return "r" * self.readable + "w" * self.writable
+        """r, w, rw or, if writing 1 clears, rw1c."""
+        return "r" * self.readable + "w" * self.writable + "1c" * self.clears
 
     @property
     def last(self) -> int:
@@ -57,6 +58,7 @@ def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
     """The registers of the address map in a file by name, elaborated with these parameters."""
     from systemrdl import RDLCompiler
     from systemrdl.node import RegNode
+    from systemrdl.rdltypes import OnWriteType
 
     compiler = RDLCompiler()
     compiler.compile_file(str(path))
@@ -80,6 +82,7 @@ def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
             node.has_sw_writable,
             tuple(fields),
             node.get_property("name"),
+            any(field.get_property("onwrite") == OnWriteType.woclr for field in node.fields()),
         )
     return found
 

@@ -74,7 +74,7 @@ class Interface(ABC):
         """The register map by name; empty if the interface is not a bus."""
         return {}
 
-    def rules(self, shape: Shape) -> str:
+    def rules(self, shape: Shape, traits: Traits) -> str:
         """The behaviour of these registers in words."""
         return ""
 
@@ -211,13 +211,13 @@ class _Bus(_Accessed):
     clocking = "One clock, aclk; aresetn is synchronous to it and active low."
 
     def protocol(self, component, shape, traits):
-        return bus(self.registers(shape, traits), self.rules(shape))
+        return bus(self.registers(shape, traits), self.rules(shape, traits))
 
     def registers(self, shape, traits):
         return axi4lite.register_map(shape, traits)
 
-    def rules(self, shape):
-        return axi4lite.rules(shape)
+    def rules(self, shape, traits):
+        return axi4lite.rules(shape, traits)
 
     def place_of_given(self, number):
         return f"in GIVEN_{number}"
@@ -261,7 +261,7 @@ class _PaperBus(_Bus):
     def registers(self, shape, traits):
         return axi4lite_000.register_map()
 
-    def rules(self, shape):
+    def rules(self, shape, traits):
         return axi4lite_000.rules()
 
     def place_of_given(self, number):

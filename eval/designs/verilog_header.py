@@ -187,8 +187,8 @@ def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
     """A register map as lines of text."""
     for register in registers.values():
         place = f"{register.address:#05x}" + (f"..{register.last:#05x}" if register.count > 1 else "")
-        columns = f"  {place:<14} {register.name:<13} {register.access:<3} {register.reset:#010x}"
-        yield from wrapped(f"{columns} {register.text}", 47)
+        columns = f"  {place:<14} {register.name:<13} {register.access:<4} {register.reset:#010x}"
+        yield from wrapped(f"{columns} {register.text}", 48)
         for field in register.fields if register.count == 1 and register.fields[0].text else ():
             yield from wrapped(f"{'':<22} [{field.bits}] {field.name}: {field.text}", 30)
 

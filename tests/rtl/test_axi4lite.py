@@ -23,18 +23,20 @@ from modexlab.fl.axi4lite import (
     as_accesses,
     register_map,
     strobed,
+    wiping,
 )
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
+from modexlab.rtl.interfaces.registers.wiping_request import WipingRequest
 from modexlab.rtl.sim import Stall, lint
 from pymtl3.dsl import Signal
 
-from tests.harness import accessed, each_design, parametrize, regress, stepped
+from tests.harness import accessed, each_design, evaluated, parametrize, regress, stepped
 from tests.paths import ROOT
 from tests.programs import machine_of
-from tests.tables.keyed import KEYED, good
+from tests.tables.keyed import EIGHT, KEYED, good
 
 GCD = ROOT / "eval" / "examples" / "gcd"
 NBITS = 40  # a word and a quarter
@@ -106,6 +108,26 @@ def test_reset_values(name, interface):
     if interface is AXI4LITE:
         assert found["ID"].reset == int.from_bytes(b"MXLB", "big") and found["VERSION"].reset == 1
         assert found["CAPABILITIES"].reset & 0xFFFF == 8
+
+
+@parametrize(
+    "name, settings, modulus",
+    [("mont", {}, "1"), ("dm-m-000", {}, "that of the machine"), ("mont", EIGHT, "0, given numbers 0")],
+)
+def test_the_header_states_what_zeroise_sends(name, settings, modulus):
+    machine = find(name).at(16, **settings)
+    words = f"(base 0, exponent 3, modulus {modulus})"
+    text = re.sub(r"\n// +", " ", verilog(machine, AXI4LITE.name))
+    assert words == f"({wiping(machine.shape, machine.traits)})" and words in text
+    unit = stepped(WipingRequest(machine.shape, machine.traits.modulus))
+    sent = evaluated(unit, wiping=1).request
+    expected = machine.traits.modulus if "that" in modulus else int(modulus[0])
+    assert [int(getattr(sent, field)) for field, _ in machine.shape.request] == [
+        0,
+        3,
+        expected,
+        *[0] * len(machine.shape.request[3:]),
+    ]
 
 
 def test_the_ports_of_the_standard():

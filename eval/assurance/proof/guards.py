@@ -11,12 +11,11 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ....fl.axi4lite import register_map
+from ....fl.axi4lite import WIPING_EXPONENT, register_map
 from ....fl.status import Status
 from ....flow.prove.assertions import Outcome, countdown, decide
 from ....flow.prove.report import REFUTED, UNDECIDED
 from ....proc.software.seeded_keys import seeded_key
-from ....rtl.interfaces.registers.wiping_request import EXPONENT
 from ....rtl.sim import simulate
 from ....rtl.sim.campaigns.faults import Faulted
 from ....rtl.sim.translation.translate import top_name, translate
@@ -194,7 +193,7 @@ def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Outcome:
     slave.elaborate()
     text = verilog or translate(slave)
     fields = [nbits for _, nbits in machine.shape.request]
-    values = (0, EXPONENT, machine.traits.modulus)
+    values = (0, WIPING_EXPONENT, machine.traits.modulus)
     constants = [f"{nbits}'d{value}" for nbits, value in itertools.zip_longest(fields, values, fillvalue=0)]
     control = register_map(machine.shape)["CONTROL"]
     bus = ports(slave.s_axi)

@@ -26,6 +26,7 @@ LEGEND = (
     "successor, unless that is the next line. r: the result, b: the base, s: the operand fetched last."
 )
 
+OFF = "off"  # the value of an option that is not used
 
 # steps and least values of widths, and those at which --any-width compares the structure
 PROBES = {(1, 1): (24, 40, 64), (16, 32): (32, 48, 64, 112)}
@@ -75,17 +76,28 @@ def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
 
 
 def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterator[str]:
-    """The width and the parameters of a machine, or only some of these, with what they mean."""
-    helps = {param.name: without_paths(param.help) for param in machine.design.params}
+    """The width and the parameters of a machine, or only some of these, as lines of a header."""
     yield f"  nbits = {machine.nbits}: width of the operands"
-    chosen = {name: value for name, value in machine.parameters.items() if only is None or name in only}
-    off = [name for name, value in chosen.items() if value is False or value == "no"]
-    for name, value in chosen.items():
-        if name not in off:
-            long = isinstance(value, int) and value.bit_length() > 64
-            yield from wrapped(f"  {name} = {hex(value) if long else value}: {helps[name]}", 6)
+    chosen = [setting for setting in settings(machine) if only is None or setting[0] in only]
+    for name, value, meaning in chosen:
+        if value != OFF:
+            yield from wrapped(f"  {name} = {value}: {meaning}", 6)
+    off = [name for name, value, _ in chosen if value == OFF]
     if off:
-        yield from wrapped(f"  off: {', '.join(off)}", 6)
+        yield from wrapped(f"  {OFF}: {', '.join(off)}", 6)
+
+
+def settings(machine: Runnable) -> Iterator[tuple[str, str, str]]:
+    """Name, value and meaning of each parameter of a machine."""
+    helps = {param.name: without_paths(param.help) for param in machine.design.params}
+    for name, value in machine.parameters.items():
+        if value is False or value == "no":
+            text = OFF
+        elif value is True:
+            text = "on"
+        else:
+            text = hex(value) if isinstance(value, int) and value.bit_length() > 64 else str(value)
+        yield name, text, helps[name]
 
 
 def codes(machine: Runnable, interface: Interface) -> dict[int, str]:

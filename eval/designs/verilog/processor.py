@@ -118,8 +118,8 @@ def _registers(machine: Runnable, on_bus: bool) -> list[str]:
     """Return the lines about the machine's registers."""
     if not on_bus:
         return registers()
-    shape = machine.shape
-    lines = bus(AXI4LITE.registers(shape, machine.traits), AXI4LITE.rules(shape))
+    shape, traits = machine.shape, machine.traits
+    lines = bus(AXI4LITE.registers(shape, traits), AXI4LITE.rules(shape, traits))
     return lines[lines.index("") :]  # without the protocol, which is inside
 
 

@@ -43,9 +43,11 @@ def markdown(
 ) -> str:
     """The whole sheet; `words` are those of the template, `rows` those of the ledger."""
     fields = subject.fields()
+    shown = [row for row in rows if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
     statuses = [(str(code), meaning) for code, meaning in subject.codes().items()]
     blocks = {
         "properties": [table(("property", "value"), subject.properties)],
+        "parameters": [table(("parameter", "value", "meaning"), subject.parameters)],
         "ports": [table(("port", "direction", "bits"), [port(line) for line in ports])],
         "fields": [table(("message", "field", "bits", "place"), fields)],
         "protocol": _protocol(subject),
@@ -53,12 +55,14 @@ def markdown(
         "statuses": [table(("code", "meaning"), statuses)],
         "timing": (f"{wave.caption}\n\n![{wave.caption}](wave_{wave.name}.svg)" for wave in waves),
         "cycles": subject.cycles(),
-        "figures": _figures(subject, rows),
+        "figures": _figures(subject, shown),
         "refusals": [_items(f"Refused with status {code}: {text}." for code, text in subject.refusals())],
         "tried": [_items(_tried(tests.comments.values()))],
     }
     words = {**words, **{name: "\n\n".join(parts) for name, parts in blocks.items()}}
-    kinds = {*subject.kinds, "fields" if fields else "", "registers" if words["registers"] else ""}
+    sections = {"fields": fields, "parameters": subject.parameters, "figures": shown}
+    sections["registers"] = words["registers"]
+    kinds = {*subject.kinds, *(name for name, content in sections.items() if content)}
     return filled(SHEET.read_text(), kinds, words)
 
 
@@ -98,7 +102,8 @@ def _protocol(subject: Subject) -> Iterator[str]:
         yield "\n".join(("```", *text, "```"))
     else:
         yield " ".join(text[: text.index("")])
-        for paragraph in without_paths(interface.rules(machine.shape)).strip().split("\n\n"):
+        rules = without_paths(interface.rules(machine.shape, machine.traits))
+        for paragraph in rules.strip().split("\n\n"):
             lines = paragraph.split("\n")
             if all(line.startswith("    ") for line in lines):
                 yield _items(map(str.strip, lines))
@@ -120,14 +125,16 @@ def _register_map(subject: Subject) -> Iterator[str]:
         yield table(("address", "register", "access", "reset", "bits", "meaning"), rows)
 
 
-def _figures(subject: Subject, ledger: Sequence[Row]) -> Iterator[str]:
+def _figures(subject: Subject, shown: Sequence[Row]) -> Iterator[str]:
     machine, interface = subject.machine, subject.interface
     values = tuple(machine.parameters.items())
     point = Point(machine.design.reference, machine.nbits, values, interface.name, stage=FLOW)
     command = re.sub(r"--design \S+", "--accelerator FOLDER", " ".join(point.command[:-1]))
-    shown = [row for row in ledger if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
     if not shown:
-        yield f"Nothing has been measured of this machine behind this interface yet: `{command}` does."
+        yield (
+            f"No figures are recorded. `{command}` measures area, clock and energy, and `modexlab verilog "
+            "--package` then shows them here. `make fpga` prints the clock frequency on an ECP5."
+        )
         return
     rows = []
     for row in sorted(shown, key=lambda item: (item.stage, SHOWN.index(item.metric), item.operation)):

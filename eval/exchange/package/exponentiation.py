@@ -94,7 +94,7 @@ class Exponentiation(Subject):
     @property
     def properties(self):
         machine = self.machine
-        _, _, interface, constant_time, *parameters = super().properties
+        _, _, interface, constant_time = super().properties
         return [
             ("computes", computes(machine)),
             ("width", f"{machine.nbits} bits, {words_of(machine.nbits)} words of 32"),
@@ -103,7 +103,6 @@ class Exponentiation(Subject):
             ("domain", machine.design.domain),
             ("schedule", machine.plan.schedule),
             constant_time,
-            *(parameter for parameter in parameters if parameter[0] != "schedule"),
         ]
 
     @property

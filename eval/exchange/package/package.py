@@ -37,7 +37,6 @@ TEMPLATE = Path(__file__).parent / "template"  # by the kinds of packages that h
 COCOTB = Path(__file__).with_name("cocotb_bench.py")
 CHANGES = TEMPLATE / "all" / "CHANGES.md"
 ECP5_PINS = 365
-EFFECTS = {"CONTROL": " singlepulse;", "IRQ_STATUS": " hw = w; onwrite = woclr;"}  # of writes
 RDL_HEAD = """\
 // The registers of {name}, by modexlab: 32 bits each, byte addresses.
 
@@ -171,14 +170,16 @@ def register_rdl(name: str, title: str, registers: Mapping[str, Register]) -> st
     lines = [RDL_HEAD.format(name=name, title=json.dumps(title))]
     for register in registers.values():
         count = f"[{register.count}]" if register.count > 1 else ""
-        hw = "r" if register.writable else "w"
+        hw = "r" if register.writable and not register.clears else "w"
+        access = "r" * register.readable + "w" * register.writable
+        effects = " onwrite = woclr;" * register.clears + " singlepulse;" * (register.name == "CONTROL")
         lines += [
             f"  reg {{\n    name = {json.dumps(register.text)};",
-            f"    default sw = {register.access};\n    default hw = {hw};",
+            f"    default sw = {access};\n    default hw = {hw};",
         ]
         for part in register.fields:
             text = f" desc = {json.dumps(part.text)};" if part.text else ""
-            text += EFFECTS.get(register.name, "")
+            text += effects
             place = f"{part.name}[{part.high}:{part.low}] = {part.reset}"
             lines.append(f"    field {{{text} }} {place};")
         lines.append(f"  }} {register.name}{count} @{register.address:#05x};")

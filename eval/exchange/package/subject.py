@@ -21,7 +21,7 @@ from ....rtl.sim.base import elaborate
 from ...designs.interfaces import AXI4LITE, STREAM, XCEL, Interface
 from ...designs.levels import check_rows
 from ...designs.runnable import Runnable
-from ...designs.verilog.machine import codes
+from ...designs.verilog.machine import codes, settings
 from ...table import markdown_table
 
 SPARE_CYCLES = 10_000
@@ -151,8 +151,12 @@ class Subject:
             ("width", f"{machine.nbits} bits"),
             ("interface", self.interface.title.removeprefix("behind ")),
             ("constant time", self.promise),
-            *((name, f"`{short(value)}`") for name, value in machine.parameters.items()),
         ]
+
+    @property
+    def parameters(self) -> list[tuple[str, str, str]]:
+        """Its parameters, with what they mean."""
+        return [(name, f"`{short(value)}`", meaning) for name, value, meaning in settings(self.machine)]
 
     @property
     def promise(self) -> str:
@@ -241,6 +245,7 @@ class Subject:
         return {
             "about": self.about,
             "call": identifier(self.machine.name),
+            "wiping": axi4lite.wiping(self.machine.shape, self.machine.traits),
             "clocking": self.interface.clocking,
             "golden": self.golden,
             "constant": self.promise.replace(": ", ", ", 1),
@@ -263,7 +268,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(markdown_table(head, rows))
 
 
-def short(value: object) -> str:
+def short(text: str) -> str:
     """A value as a table shows it."""
-    text = hex(value) if isinstance(value, int) and value.bit_length() > 64 else str(value)
     return text if len(text) <= 40 else f"{text[:20]}...{text[-12:]}"

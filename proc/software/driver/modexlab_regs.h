@@ -60,7 +60,7 @@
 #define MODEXLAB_IRQ_ENABLE_DONE_SHIFT 0 // end of a computation or of zeroise
 #define MODEXLAB_IRQ_ENABLE_DONE_MASK 0x00000001u
 
-#define MODEXLAB_REG_IRQ_STATUS 0x018u // rw: events that have occurred; write 1 to clear
+#define MODEXLAB_REG_IRQ_STATUS 0x018u // rw1c: events that have occurred; write 1 to clear
 #define MODEXLAB_IRQ_STATUS_DONE_SHIFT 0 // end of a computation or of zeroise
 #define MODEXLAB_IRQ_STATUS_DONE_MASK 0x00000001u
 

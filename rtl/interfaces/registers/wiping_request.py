@@ -1,13 +1,16 @@
 """WipingRequest: the request that overwrites what an exponentiator holds, in the place of a cleared one.
 
-While `wiping` the operands are 0, and the request is 0^3 modulo `modulus`. Ports: cleared, wiping -> request.
+While `wiping` the request is 0^3 modulo `modulus`, provided that the cleared one is 0.
+
+Ports: cleared, wiping -> request.
 """
 
 from pymtl3 import *
 
+from ....fl.axi4lite import WIPING_EXPONENT
 from ...messages import connect_fields, mk_request
 
-EXPONENT = 3  # every product unit gets operands of 0
+EXPONENT = WIPING_EXPONENT
 
 
 class WipingRequest(Component):

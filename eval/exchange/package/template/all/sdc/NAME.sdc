@@ -1,4 +1,5 @@
-# @title@: one clock. Set the period and the delays of your environment.
+# @title@
+# One clock. Set its period, in ns, and the delays of your environment.
 set period @period@
 create_clock -name @clock@ -period $period [get_ports @clock@]
 foreach port {@inputs@} {

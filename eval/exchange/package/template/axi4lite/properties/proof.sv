@@ -1,4 +1,5 @@
-// The slave and the rules of its bus, for `make prove`: reset in the first cycle, then any master that obeys the rules.
+// The slave and the rules of its bus, for `make prove`: reset in the first cycle, then any master
+// that obeys the rules.
 module proof (
   input logic aclk,
   input logic aresetn,

@@ -1,8 +1,10 @@
 // @name@_apb: the accelerator @name@ behind APB (AMBA APB, issues C and later)
 // SPDX-License-Identifier: @licence@
 //
-// A bridge to the slave's AXI4-Lite: each transfer of APB is one access, and waits for its answer. A refused
-// access ends with pslverr.
+// A bridge to the slave's AXI4-Lite: each transfer of APB is one access, and waits for its answer.
+// A refused access ends with pslverr.
+
+`default_nettype none
 
 module @name@_apb (
   input  logic pclk,
@@ -67,3 +69,5 @@ module @name@_apb (
   );
 
 endmodule
+
+`default_nettype wire

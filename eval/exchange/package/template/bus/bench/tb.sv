@@ -1,8 +1,10 @@
-// Self-checking testbench of a slave of AXI4-Lite. The accesses of vectors.svh are done one after the other: address and data of a write
-// in any order, answers taken with pauses; each answer is compared, refused accesses among them. It ends with PASS, or with FAIL and an
-// exit code that is not 0.
+// Self-checking testbench of a slave of AXI4-Lite. The accesses of rows.svh are done one after the
+// other: address and data of a write in any order, answers accepted with pauses. Each answer is
+// compared, also that of a refused access. It ends with PASS, or with FAIL and an exit code that is
+// not 0.
 //
-// The clock comes from outside: main.cpp (Verilator), tb_clock.sv (Icarus and other simulators with events).
+// The clock comes from outside: main.cpp (Verilator), tb_clock.sv (Icarus and other simulators with
+// events).
 
 `include "vectors.svh"
 
@@ -24,7 +26,7 @@ module tb (
   logic awvalid = 1'b0, wvalid = 1'b0, bready = 1'b0, arvalid = 1'b0, rready = 1'b0;
 
 `ifdef RANDOM
-  // bytes for padding: a shift register that everybody knows, in the place of a source of randomness
+  // bytes for padding: a shift register that everybody knows, in the place of a random source
   logic [31:0] lfsr = RANDOM_SEED, lfsr_next;
   logic random_rdy;
   integer step;
@@ -163,7 +165,8 @@ module tb (
         end
         if (done) begin
           if (answer !== expected[row]) begin
-            $display("access %0d: %s %h, data %h, strobes %b", row, writes ? "write" : "read", awaddr, wdata, wstrb);
+            $display("access %0d: %s %h, data %h, strobes %b",
+                     row, writes ? "write" : "read", awaddr, wdata, wstrb);
             $display("  answer   data %h, refused %b", answer[32:1], answer[0]);
             $display("  expected data %h, refused %b", expected[row][32:1], expected[row][0]);
             wrong <= wrong + 1;

@@ -1,7 +1,9 @@
-// Self-checking testbench of a machine with two val/rdy streams. The requests of vectors.svh are offered with pauses, the answers are
-// taken with pauses, and each is compared. It ends with PASS, or with FAIL and an exit code that is not 0.
+// Self-checking testbench of a machine with two val/rdy streams. The requests of rows.svh are
+// offered with pauses, the answers are accepted with pauses, and each is compared. It ends with
+// PASS, or with FAIL and an exit code that is not 0.
 //
-// The clock comes from outside: main.cpp (Verilator), tb_clock.sv (Icarus and other simulators with events).
+// The clock comes from outside: main.cpp (Verilator), tb_clock.sv (Icarus and other simulators with
+// events).
 
 `include "vectors.svh"
 
