@@ -66,6 +66,7 @@ class Figures(Headline, omit_defaults=True):
     timing_engine: str | None = None
     power_by_group: dict[str, Parts] | None = None
     power_by_module: list[ModulePower] | None = None
+    drop_mv: dict[str, float] | None = None
     die_um: tuple[float, float] | None = None
     density: float | None = None
     clock_tree: TreeSummary | None = None

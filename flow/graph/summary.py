@@ -190,6 +190,7 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
     if power is not None:
         figures.energy_nj, figures.power_mw = power.energy_nj, power.total_mw
         figures.power_by_group, figures.power_by_module = power.by_group, power.by_module
+        figures.drop_mv = power.drop_mv
         if power.with_glitches is not None:
             figures.energy_with_glitches_nj = power.with_glitches.energy_nj
         if power.inertial is not None:

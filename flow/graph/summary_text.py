@@ -91,6 +91,8 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
         yield "tried (ns)", f"{', '.join(map(str, figures.trials))}{where}" if figures.trials else ""
     unreal = f" at {report.clock_ns:g} ns" if missed else ""
     yield "power", _both(before.power_mw, after.power_mw, f"{{:.3f}} mW{unreal}")
+    if after.drop_mv:
+        yield "IR drop", ", ".join(f"{value:.2f} mV of {net}" for net, value in after.drop_mv.items())
     for name, cycles in report.cycles.items():
         time = f", {_short(report.time_ns[name])} ns" if name in report.time_ns else ""
         at = f" at {report.met_ns:.3f} ns" if time and missed else ""

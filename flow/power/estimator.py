@@ -86,6 +86,11 @@ class Estimate:
         """The energy of the window."""
         return self.total_mw * self.cycles * self.clock_ns * 1e-3  # 1 mW x 1 ns = 1 pJ
 
+    def by_cell(self) -> dict[str, float]:
+        """Power by instance, in mW."""
+        powers = self.internal_mw + self.switching_mw + self.leakage_mw
+        return dict(zip(self.names, powers.tolist(), strict=True))
+
     def by_group(self) -> dict[str, Parts]:
         """Power by group."""
         pins = float(self.clock_pins_mw[self.group == REGISTERS].sum())

@@ -24,8 +24,8 @@ with several outputs at each of them (a full adder at S and at CO). All of it is
 `twice_mw` is the possible overestimate.
 
 power.json: {clock_ns, mode, wires, corner, total_mw, by_group, by_module, energy_nj: {workload: ...},
-with_glitches, workloads: [...], caveats}. The energy is that of the activity's window, which is the kernel;
-for a program, the energy of the row "dummy" is subtracted if there is one.
+with_glitches, workloads: [...], drop_mv, caveats}. The energy is that of the activity's window, which is the
+kernel; for a program, the energy of the row "dummy" is subtracted if there is one.
 
 `energy_nj` and the other figures at the top level use the activity without delays; `with_glitches` adds the
 glitches. Thus one measure holds for all designs: simulation with delays does not finish in time for all of
@@ -34,16 +34,20 @@ which overestimates short pulses. Paper 001 does not state the source of its act
 Montgomery system (2.86 and 4.46 nJ) lies between the two figures of the twin.
 """
 
+from operator import attrgetter
 from pathlib import Path
 
 from .. import product
 from ..gates import activity_file
 from ..kit import kit
+from ..layout.placed import Placed
+from ..layout.placement import Placement
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import read
 from ..timing import wire_table
 from .estimator import Estimator
 from .report import PowerReport, report
+from .supply_drop import worst_drops
 
 
 def analyze(
@@ -56,6 +60,7 @@ def analyze(
     clock_port: str | None = "clk",
     hierarchy: Path,
     wires: Path | None = None,
+    placement: Path | None = None,
     wire_load: str | None = None,
     adk: Path | None = None,
     corner: str = kit.TYPICAL,
@@ -63,7 +68,8 @@ def analyze(
     """Write power.json and return its content; `activity` is an activity file or a directory of them.
 
     Without `wires` (the wires.json of a layout with its clock tree) and `wire_load`, wires follow the
-    library's default wire-load model.
+    library's default wire-load model. With a placement, the report has the IR drop under the activity of the
+    highest power.
     """
     chosen = kit.find(adk, corner)
     library = chosen.library
@@ -86,5 +92,9 @@ def analyze(
     found = report(estimates, product.read(hierarchy, Hierarchy))
     found.wires = wire_table.source(table) if table is not None else "model" if wire_load else "none"
     found.wire_load, found.corner = wire_load, chosen.at
+    if placement is not None:
+        placed = Placed(netlist, product.read(placement, Placement), library, chosen.geometry)
+        most = max((estimate for _, estimate in estimates), key=attrgetter("total_mw"))
+        found.drop_mv = worst_drops(placed, most.by_cell())
     found.write(out_dir)
     return found

@@ -88,6 +88,7 @@ class PowerReport(Product):
     wires: Source = "none"
     wire_load: str | None = None
     corner: str = ""
+    drop_mv: dict[str, float] | None = None  # largest IR drop of power and of ground
 
 
 def report(found: Found, hierarchy: Hierarchy) -> PowerReport:

@@ -8,21 +8,23 @@ from collections import Counter, defaultdict
 from random import Random
 
 import msgspec
+import numpy as np
 import pytest
 from modexlab.flow import product
 from modexlab.flow.check import power as check
 from modexlab.flow.description import Published
 from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity
 from modexlab.flow.kit import functions, kit
+from modexlab.flow.layout.supply import power_grid
 from modexlab.flow.netlist.hierarchy import Hierarchy
-from modexlab.flow.power import power, report
+from modexlab.flow.power import power, report, supply_drop
 from modexlab.flow.power.estimator import GROUPS, Estimator, Parts
 from modexlab.flow.timing import opensta
 from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.wire_table import NetWire
 from pytest import approx
 
-from tests.flow.circuits import Circuit, adder, flop_to_flop, gated
+from tests.flow.circuits import Circuit, adder, fan_out, flop_to_flop, gated, star
 from tests.flow.test_figures import mixed
 from tests.flow.test_timing import by_hand
 from tests.harness import parametrize, refused
@@ -499,3 +501,42 @@ def test_energies_of_operations():
     assert row.operation == "decrypt" and row.name == "paper 001" and row.citation == "Table 3"
     assert report.beside_published({"encrypt": 1.0}, None) == []
     assert report.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}
+
+
+# ---- IR drop
+
+
+def test_drop_by_hand():
+    """1 mA flows along the rail, through a stack of vias, and along a strap to both of its ends."""
+    placed = fan_out([(10.0, 2.8)], 1, 200)
+    layers, cuts = placed.lef.layers, power_grid(placed).vias["VDD"]
+    vias = sum(layers[cut].res_ohm / len(via.shapes[cut]) for via, _, _ in cuts for cut in [*via.shapes][1:2])
+    rail = layers["metal1"].res_ohm * (2.85 + 38 * 3 / 4 - 10.19) / 0.17  # to the second of two straps
+    strap = [layers["metal4"].res_ohm * length / 0.48 for length in (0.085, 1.485)]
+    ohm = rail + vias + 1 / sum(1 / part for part in strap)
+    assert len(cuts) == 3 and 30 < ohm < 100
+    assert supply_drop.worst_drops(placed, {"u0": 1.1})["VDD"] == approx(ohm, abs=0.1)
+
+
+def test_drop_by_elimination():
+    """Conjugate gradients find what Gauss does, in a grid with several rows."""
+    placed, draw = star(), Random(5)
+    grid, net = power_grid(placed), "VSS"
+    currents = supply_drop._currents(placed, net, {name: draw.random() for name in placed.netlist.cells})
+    network = supply_drop.resistors(placed.lef, grid.wires[net], grid.vias[net], [*currents])
+    held = {end for wire in grid.straps[net] for end in supply_drop._ends(wire)}
+    places = [*dict.fromkeys(node for ends in network for node in ends)]
+    matrix, right = np.eye(len(places)), np.zeros(len(places))
+    free = [node not in held for node in places]
+    matrix[free] = 0
+    for ends, ohm in network.items():
+        one, other = map(places.index, ends)
+        for here, there in ((one, other), (other, one)):
+            if free[here]:
+                matrix[here, here] += 1 / ohm
+                matrix[here, there] -= 1 / ohm
+    for node, current in currents.items():
+        right[places.index(node)] = current
+    wanted = dict(zip(places, np.linalg.solve(matrix, right), strict=True))
+    assert max(wanted.values()) > 1
+    assert supply_drop.solved(network, currents, held) == approx(wanted, rel=1e-4, abs=1e-4)

@@ -20,6 +20,7 @@ def run(job: Job) -> None:
         clock_port=job.design.clock_port,
         hierarchy=job["hierarchy.json"],
         wires=job.inputs.get("wires.json"),
+        placement=job.inputs.get("placement.json"),
         wire_load=job.parameters.get("wire_load") or None,
         adk=job.adk,
         corner=job.corner or kit.TYPICAL,
