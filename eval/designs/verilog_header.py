@@ -217,7 +217,8 @@ def port_lines(body: str, top: str) -> list[str]:
     """The port declarations of the top module, as in the text."""
     match = re.search(rf"^module {top}\b\s*\(?(.*?)\);", body, re.MULTILINE | re.DOTALL)
     declarations = match[1] if match else ""
-    lines = (" ".join(line.strip(" ,(").split()) for line in declarations.splitlines())
+    code = (line.partition("//")[0] for line in declarations.splitlines())
+    lines = (" ".join(line.strip(" ,(").split()) for line in code)
     return [line for line in lines if line and not line.startswith("/*")]
 
 

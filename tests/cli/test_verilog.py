@@ -458,7 +458,9 @@ endmodule
 
 @parametrize("name, most", [("mont", 900), ("fold", 1_200)])
 def test_length(name, most, cli):
-    assert len(cli(f"verilog {name} --nbits 32").out.splitlines()) <= most
+    """In lines without the comments inside modules."""
+    lines = cli(f"verilog {name} --nbits 32").out.splitlines()
+    assert sum(not re.match(" +//", line) for line in lines) <= most
 
 
 @parametrize(

@@ -198,7 +198,8 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
 
 
 def _named_alike(text: str) -> str:
-    """The text with no width in the name of a type."""
+    """The text with no width in the name of a type, and comments right behind their lines."""
+    text = re.sub(r"(?<=\S) +(?=// )", "  ", text)
     types = re.findall(r"^\} (\w+?)((?:_\d+)+);$", text, re.MULTILINE)
     for name, widths in types:
         if sum(name == other for other, _ in types) == 1:

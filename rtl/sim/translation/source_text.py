@@ -1,6 +1,5 @@
-"""Update blocks with their place in the source, and the comments that stand there."""
+"""Update blocks with their place in the Python source."""
 
-import linecache
 from types import FunctionType
 
 
@@ -11,12 +10,3 @@ class Block(list[str]):
         super().__init__(lines)
         code = function.__code__
         self.place = code.co_filename, code.co_firstlineno
-        self.comment = comment_above(*self.place)
-
-
-def comment_above(file: str, line: int) -> list[str]:
-    """The comment lines directly above a line of a file, without rulers of dashes."""
-    found: list[str] = []
-    while (text := linecache.getline(file, line := line - 1).strip()).startswith("#"):
-        found.insert(0, f"// {text.lstrip('# ')}")
-    return [text for text in found if "---" not in text]

@@ -39,6 +39,7 @@ from .module_files import module_files
 from .names import described, identity, module_names, prefix_of
 from .parameters import merged, numbers_of
 from .portable import portable
+from .source_comments import Comments, comments_of, with_comments
 from .source_text import Block
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
@@ -116,6 +117,7 @@ class Readable(DirectStructure):
         super().__init__(top)
         self._exported = exported
         self._assertions: dict[str, dict[str, str]] = {}  # of a module
+        self._comments: dict[str, Comments] = {}  # of a module
         self._name = name
         self._prefix = prefix_of(name) if unique else ""
         self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
@@ -147,6 +149,8 @@ class Readable(DirectStructure):
             self._latches |= dict.fromkeys((name, class_name), getattr(made, "LATCHES", ()))
             self._attributes[name] = list(vars(component))
             self._assertions[name] = assertions_of(component) if self._exported else {}
+            for module in (name, class_name) if self._exported else ():
+                self._comments[module] = comments_of(component) & self._comments.get(module)
         self._unread[self._name] |= self._unread_at_top
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
@@ -204,7 +208,7 @@ class Readable(DirectStructure):
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        text = self._marked(layout(text.rstrip(), even=self._exported))
+        text = self._marked(layout(with_comments(text.rstrip(), self._comments), even=self._exported))
         return f"`default_nettype none\n\n{text}\n\n`default_nettype wire\n"
 
     def _marked(self, text: str) -> str:
@@ -229,8 +233,8 @@ class Readable(DirectStructure):
         text, before = "", False
         for block in blocks:
             assigned = len(block) <= FEW and all(line.startswith("assign ") for line in block)
-            together = before and assigned and not block.comment
-            text += "".join(f"\n  {line}" for line in [*([] if together else [""]), *block.comment, *block])
+            together = before and assigned
+            text += "".join(f"\n  {line}" for line in [*([] if together else [""]), *block])
             before = assigned
         return text
 

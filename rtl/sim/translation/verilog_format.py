@@ -279,6 +279,8 @@ def _align(lines: list[str], run: list[int]) -> None:
     """Put the comments behind code in these lines into one column."""
     parts = {at: re.split(r" +(?=//)", lines[at], maxsplit=1) for at in run}
     column = max((len(code) for code, _ in parts.values()), default=0) + 2
+    if any(column + len(comment) > MAX_COLUMNS for _, comment in parts.values()):
+        return
     for at, (code, comment) in parts.items():
         lines[at] = f"{code:{column}}{comment}"
 
