@@ -36,7 +36,7 @@ FORWARD = Param(
     "forward",
     True,
     BOOLS,
-    "start a product in the cycle in which its factors arrive, bypassing the registers",
+    "start a product when its factors arrive, bypassing the registers",
 )
 SCAN = Param(
     "scan",
@@ -51,7 +51,7 @@ WINDOW = Param(
     "window",
     0,
     tuple(range(9)),  # a table of 256 numbers at most
-    "bits of a digit, for schedule=fixed-window or sliding-window; 0: the number with the fewest products",
+    "bits of a fixed or sliding window; 0: the number with the fewest products",
 )
 FIT = Param(
     "fit",
@@ -87,7 +87,7 @@ def schedule_param(*names: str) -> Param:
         SCHEDULE,
         names[0],
         tuple(dict.fromkeys(names)),
-        "the order of the products; right-to-left-2 and ladder have two units",
+        "order of the products; right-to-left-2 and ladder have two units",
     )
 
 
@@ -245,14 +245,13 @@ def conversion_params(default: str) -> tuple[Param, ...]:
             DOUBLINGS_PER_CYCLE,
             lambda nbits: largest_divisor(nbits, 4),
             Count(1),
-            "modular doublings per cycle in the conversion to Montgomery form; an upper "
-            "limit with fit=modulus",
+            "doublings per cycle of the conversion; an upper limit with fit=modulus",
         ),
         Param(
             "conversion",
             default,
             ("double", "square"),
-            "conversion to Montgomery form: nbits doublings of the base, or a product with R^2 mod n",
+            "to Montgomery form: doublings of the base, or a product with R^2 mod n",
         ),
         FORWARD,
     )

@@ -29,6 +29,8 @@ number of times, counted by `index`). `assemble` turns items into a Program.
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -489,6 +491,12 @@ class Program:
             f"{pc:>{wide}}  {text:<{min(most, 60)}}  {flow:<24} {note and f'; {note}'}".rstrip()
             for pc, (text, flow, note) in enumerate(self.assembly)
         ]
+
+
+def folded(text: str, columns: int) -> list[str]:
+    """Assembly in lines, with no break inside an operation."""
+    solid = re.sub("([|;])\xa0", r"\1 ", text.replace(" ", "\xa0"))
+    return [line.replace("\xa0", " ") for line in textwrap.wrap(solid, columns, break_on_hyphens=False)]
 
 
 def _flows_text(pc: int, word: Word) -> str:

@@ -17,6 +17,8 @@ from .parameters import check_units
 
 
 class DivUnit(Component):
+    """Executes div, divu, rem and remu on one unsigned divider."""
+
     def construct(s, div_bits=2):
         check_units(div_bits=div_bits)
         s.istream = RecvIfcRTL(MulDivReq)

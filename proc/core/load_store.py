@@ -13,6 +13,8 @@ from .messages import *
 
 
 class StoreAlign(Component):
+    """Aligns the data of a store and sets its byte strobes."""
+
     def construct(s):
         s.mem = InPort(2)
         s.funct3 = InPort(3)
@@ -41,6 +43,8 @@ class StoreAlign(Component):
 
 
 class LoadAlign(Component):
+    """Extracts the byte, halfword or word of a load, and extends it to 32 bits."""
+
     def construct(s):
         s.funct3 = InPort(3)
         s.addr = InPort(2)

@@ -27,6 +27,8 @@ from .registers.write_registers import WriteRegisters
 
 
 class Axi4Lite(Component):
+    """An accelerator behind an AXI4-Lite slave with 32-bit registers."""
+
     def construct(s, shape, mk_accelerator, traits=NO_TRAITS):
         s.s_axi = Axi4LiteIfc(InPort, OutPort, address_nbits(shape))
         s.irq = OutPort()

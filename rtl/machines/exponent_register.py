@@ -78,6 +78,8 @@ class SlidingWindow(Component):
 
 
 class ExponentRegister(Component):
+    """A shift register for the exponent, which presents its digits in order."""
+
     def construct(s, microcode):
         nbits, k = microcode.program.scanned_nbits, microcode.program.digit_nbits
         block = microcode.program.block_nbits

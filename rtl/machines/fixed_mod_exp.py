@@ -29,7 +29,7 @@ from .program_exp import planned_exp
 
 
 class FixedCheck(Component):
-    """Is it the modulus of this machine, and is the base below it? Combinational."""
+    """Checks that a request has this machine's modulus and a base below it."""
 
     def construct(s, nbits, modulus):
         s.base = InPort(nbits)
@@ -64,6 +64,8 @@ class Remainder(Component):
 
 
 class FixedModExp(Component):
+    """Exponentiation for one modulus that is fixed in the hardware (paper 000, Figures 16 to 19)."""
+
     def construct(
         s,
         nbits,

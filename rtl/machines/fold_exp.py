@@ -35,6 +35,8 @@ FRONT_LEVELS = 2  # of the adder's levels those in stage 2; then the stages are 
 
 
 class FoldExp(Component):
+    """Right-to-left exponentiation on one pipelined multiplier, with reduction by a table of residues."""
+
     def construct(s, shape, full_scan=False):
         nbits, wide = shape.nbits, shape.operand_nbits
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
@@ -159,7 +161,7 @@ class FoldExp(Component):
 
 
 class ResidueChain(Component):
-    """The chain of doublings: it makes the table of residues, and divides the result at the end."""
+    """A chain of modular doublings, which computes the table of residues and divides the result."""
 
     def construct(s, shape):
         nbits, steps, tail, wider = shape.nbits, shape.steps, shape.tail_nbits, shape.nbits + 2

@@ -5,12 +5,18 @@ constants into gates. Addresses above the program read its last microinstruction
 """
 
 import itertools
-import textwrap
+from functools import partial
 
 from pymtl3 import *
 
+from ...fl.program.ir import folded
+
+COLUMNS = 96  # of a line here; it is indented by four more
+
 
 class MicroRom(Component):
+    """The microinstructions of a program, one line per field."""
+
     def construct(s, microcode):
         depth, last = 1 << microcode.pc_nbits, len(microcode.words) - 1
         s.pc = InPort(microcode.pc_nbits)
@@ -31,11 +37,14 @@ class MicroRom(Component):
         def look_up():
             s.inst @= s.insts[s.address]
 
-        s.verilog = {"look_up": list(verilog_case(microcode))}
+        s.verilog = {"look_up": partial(verilog_case, microcode)}
 
 
-def verilog_case(microcode):
-    """The ROM for readers of SystemVerilog: a concatenation for each microinstruction, with its assembly."""
+def verilog_case(microcode, exported):
+    """The ROM as a concatenation for each microinstruction, with its assembly.
+
+    exported: for readers, a line for each field that is not 0; the text of results joins idle fields.
+    """
     nbits = microcode.pc_nbits + microcode.by_bit
     yield "unique casez (address)"
     for pc, texts in enumerate(microcode.program.assembly):
@@ -48,21 +57,44 @@ def verilog_case(microcode):
             note = f"exponent bit {group[0]}; " * split
             if pc == len(microcode.words) - 1:
                 labels = "default"
-            text = f"{pc}: {note}{'; '.join(filter(None, texts))}"
-            yield f"  {labels}: inst = {{  // {textwrap.shorten(text, 66, placeholder=' ...')}"
-            *rows, last = field_rows(microcode, pc, group[0])
+            head = f"  {labels}: inst = {{  // "
+            first, *more = folded(f"{pc}: {note}{'; '.join(filter(None, texts))}", COLUMNS - len(head))
+            yield head + first
+            yield from (f"{'//':>{len(head) - 1}} {line}" for line in more)
+            *rows, last = (readable_rows if exported else joined_rows)(microcode.fields, pc, group)
             yield from (f"    {value + ',':<28} // {name}" for value, name in rows)
             yield f"    {last[0]:<28} // {last[1]}"
             yield "  };"
     yield "endcase"
 
 
-def field_rows(microcode, pc, bit):
-    """The values of a microinstruction's fields, with their names; a row for neighbours that are idle."""
-    for idle, group in itertools.groupby(microcode.fields, lambda field: field.idle(pc, bit)):
-        fields = list(group)
-        if idle and len(fields) > 1:
-            value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in fields)
-            yield f"{len(value)}'h{int(value, 2):x}", f"unused: {fields[0].name} to {fields[-1].name}"
+def readable_rows(fields, pc, bits):
+    """The values of a microinstruction's fields with their names; neighbours that are 0 are in one row."""
+    bit = bits[0]
+
+    def used(field):
+        return any(field.used[pc][at] for at in bits)
+
+    def idle(field):
+        number = field.labels or (field.nbits > 1 and not field.mask)
+        return field.value(pc, bit) == 0 and not (number and used(field))
+
+    for zero, neighbours in itertools.groupby(fields, idle):
+        group = list(neighbours)
+        if zero:
+            names = group[0].name + f" to {group[-1].name}" * (len(group) > 1)
+            yield f"{sum(field.nbits for field in group)}'d0", f"idle: {names}"
         else:
-            yield from ((field.verilog(pc, bit), field.name) for field in fields)
+            for field in group:
+                yield field.verilog(pc, bit), field.name + ", don't care" * (not used(field))
+
+
+def joined_rows(fields, pc, bits):
+    """The values of a microinstruction's fields; idle neighbours are one number."""
+    for idle, neighbours in itertools.groupby(fields, lambda field: field.idle(pc, bits[0])):
+        group = list(neighbours)
+        if idle and len(group) > 1:
+            value = "".join(f"{field.value(pc, bits[0]):0{field.nbits}b}" for field in group)
+            yield f"{len(value)}'h{int(value, 2):x}", f"{group[0].name} to {group[-1].name}"
+        else:
+            yield from ((field.verilog(pc, bits[0]), field.name) for field in group)

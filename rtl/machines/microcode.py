@@ -9,7 +9,7 @@ microinstruction does not use a field, the field has its most common value, whic
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
@@ -94,6 +94,7 @@ class Field:
     zero: tuple[int, ...]
     used: tuple[tuple[bool, bool], ...]  # for a 0, and for a 1
     labels: tuple[str, ...] = ()  # of an enumeration
+    mask: bool = False  # each bit enables something
 
     def value(self, pc: int, bit: int) -> int:
         return (self.one if bit else self.zero)[pc]
@@ -397,6 +398,10 @@ class Microcode:
     def _number(self, name: str, value: Callable[[Word], Value], nbits: int = 1, labels: Any = ()) -> Field:
         return self._field(name, lambda word, _: value(word), nbits, labels)
 
+    def _mask(self, name: str, value: Callable[[Word, int], Value]) -> Field:
+        """A field with a bit for each product."""
+        return replace(self._field(name, value, self.nproducts), mask=True)
+
     def _flag(self, name: str, value: Callable[[Word], object]) -> Field:
         return self._number(name, lambda word: int(bool(value(word))))
 
@@ -448,7 +453,7 @@ class Microcode:
             )
 
     def _products(self) -> Iterator[Field]:
-        yield self._field("products", self._products_issued, self.nproducts)
+        yield self._mask("products", self._products_issued)
         for at in range(self.nproducts):
             yield from self._select(f"x{at}")
             yield from self._select(f"y{at}")
@@ -459,9 +464,7 @@ class Microcode:
 
     def _registers(self) -> Iterator[Field]:
         for register in self.program.registers:
-            yield self._field(
-                f"{register}_load_product", partial(self._products_loaded, register), self.nproducts
-            )
+            yield self._mask(f"{register}_load_product", partial(self._products_loaded, register))
             for kind in ("", "late_"):
                 name = f"{register}_{kind}from"
                 if self.sources[name]:

@@ -25,6 +25,8 @@ from .operand_check import check_operands
 
 
 class MontConvertIn(Component):
+    """Converts a base to Montgomery form with R^2 mod n from a divider (paper 001, Figure 11)."""
+
     def construct(s, nbits, mk_unit, gated=True):
         declare_streams(s, mk_modexp_req(nbits), mk_entered_req(nbits))
 
@@ -136,6 +138,8 @@ class ConvertOut(Component):
 
 
 class MontConvertOut(ConvertOut):
+    """Converts a result from Montgomery form by a product with 1 (paper 001, Figure 12)."""
+
     def construct(s, nbits, mk_unit):
         declare_streams(s, mk_entered_resp(nbits), mk_modexp_resp(nbits))
 

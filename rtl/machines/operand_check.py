@@ -19,6 +19,8 @@ def check_operands(s, nbits, odd_only=True, reduced_only=True):
 
 
 class OperandCheck(Component):
+    """Checks the operands of a request."""
+
     def construct(s, nbits, odd_only, reduced_only):
         s.mod = InPort(nbits)
         s.status = OutPort(STATUS_NBITS)

@@ -50,7 +50,7 @@ def planned_exp(plan, mk_unit, domain="identity"):
 
 
 class ProgramExp(Component):
-    """`mk_unit(nbits)` makes a product unit."""
+    """Modular exponentiation by microcode on residue registers and multipliers."""
 
     def construct(s, program, mk_unit, shape):
         microcode = Microcode(program, shape)

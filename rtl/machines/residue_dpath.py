@@ -39,7 +39,7 @@ def source_mux(microcode, select):
 
 
 class FactorShift(Component):
-    """A factor, shifted left by `places` for a product of integers."""
+    """A factor, shifted left by `places` if `shift` is 1."""
 
     def construct(s, nbits, wide, places):
         s.factor = InPort(nbits)
@@ -83,7 +83,7 @@ class OneResidue(Component):
 
 
 class TableScan(Component):
-    """Reads all 2^k entries of a table, one a cycle, and marks the entry of a digit.
+    """Reads all 2^k entries of a table, one per cycle, and marks the entry of a digit.
 
     Ports: start, in the cycle before the first; digit -> reads, at; found, a cycle after its address; busy.
     """
@@ -120,6 +120,8 @@ class TableScan(Component):
 
 
 class ResidueDpath(Component):
+    """The datapath: working registers, their multiplexers, exponent and modulus."""
+
     def construct(s, microcode):
         shape, program = microcode.shape, microcode.program
         residue = mk_bits(shape.residue_nbits)

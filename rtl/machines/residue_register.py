@@ -23,6 +23,8 @@ class ResidueValue(Interface):
 
 
 class ResidueRegister(Component):
+    """A working register and its next value."""
+
     def construct(s, nbits, nproducts):
         s.product = [InPort(nbits) for _ in range(nproducts)]
         s.product_val = InPort(nproducts)

@@ -34,6 +34,8 @@ from .operand_check import check_operands
 
 
 class ScaledConvertIn(Component):
+    """Converts a base to the form of a scaled modulus by doublings and halvings, without a divider."""
+
     def construct(s, shape, doublings_per_cycle, halvings_per_cycle):
         nbits, wide = shape.nbits, shape.wide
         declare_streams(s, mk_modexp_req(nbits), mk_entered_req(wide))
@@ -112,6 +114,8 @@ class ScaledConvertIn(Component):
 
 
 class ScaledConvertOut(ConvertOut):
+    """Converts a result from the form of a scaled modulus by halvings and one subtraction."""
+
     def construct(s, shape, halvings_per_cycle):
         nbits, wide, operand = shape.nbits, shape.wide, shape.operand_nbits
         declare_streams(s, mk_entered_resp(wide), mk_modexp_resp(nbits))

@@ -16,6 +16,8 @@ from .systolic_exp import SystolicExp
 
 
 class ScaledModExp(Component):
+    """Exponentiation on a scaled modulus by three units in series: convert in, exponentiate, convert out."""
+
     def construct(s, shape, doublings_per_cycle, halvings_per_cycle):
         nbits = shape.nbits
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))

@@ -61,7 +61,7 @@ class DpathIfc(Interface):
 
 
 class ProductIssue(Component):
-    """Scoreboard of a microinstruction's products: those still to be issued, and those under way.
+    """Scoreboard of products, to be issued and in progress.
 
     Two units compute two products side by side; a single unit computes them in order.
 
@@ -213,6 +213,8 @@ class ReleaseCheck(Component):
 
 
 class Sequencer(Component):
+    """The controller of a programmed machine, which executes the microinstructions of a ROM."""
+
     def construct(s, microcode):
         declare_handshakes(s, STATUS_NBITS)
         s.req_val = OutPort(microcode.shape.nunits)

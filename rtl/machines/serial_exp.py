@@ -45,6 +45,8 @@ NOWHERE, EVEN, ODD, TO_X, TO_SCALED = (mk_bits(TO_NBITS)(i) for i in range(5))
 
 
 class SerialExp(Component):
+    """Square and multiply always on words in memories, with two multipliers of a digit by a word."""
+
     def construct(s, shape):
         nbits, S, M, wide = shape.nbits, shape.word_nbits, shape.nwords, shape.wide
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))

@@ -25,6 +25,8 @@ FIRST, LOOP, FINAL = (mk_bits(TURN_NBITS)(i) for i in range(3))
 
 
 class SerialModExpCtrl(Component):
+    """The controller of a digit-serial RSA processor (paper 003, MonExp_Controller and MonPro_Controller)."""
+
     def construct(s, shape, processors):
         nbits, M, nsteps = shape.nbits, shape.ndigits, shape.nsteps
         LAST_DIGIT, LAST_STEP = M - 1, nsteps - 1

@@ -21,6 +21,8 @@ from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl, connect_array
 
 
 class SystolicExp(Component):
+    """Square and multiply always, from the left, on one systolic array and operands in its domain."""
+
     def construct(s, shape):
         nbits, k, nwords, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
         declare_streams(s, mk_entered_req(wide), mk_entered_resp(wide))

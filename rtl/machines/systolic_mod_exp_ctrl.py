@@ -37,6 +37,8 @@ def connect_array(s, nwords):
 
 
 class SystolicModExpCtrl(Component):
+    """The controller of a systolic exponentiator (paper 002, Algorithm 5), one product at a time."""
+
     def construct(s, nbits, k, nwords, converts=True):
         TOP = nbits - 1
         COUNT_NBITS = clog2(nbits + 1)

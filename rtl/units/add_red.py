@@ -27,7 +27,7 @@ def declare_step(s, nbits):
 
 
 class AddRedTextbook(Component):
-    """Figure 8a: two carry-propagate additions in a row."""
+    """A radix-2 Montgomery step by two adders (paper 001, Figure 8a)."""
 
     WORDS = 1
 
@@ -50,7 +50,7 @@ class AddRedTextbook(Component):
 
 
 class AddRedKoc(Component):
-    """Figure 8b: both addends wait for the state, whose last bit chooses one of them."""
+    """A radix-2 Montgomery step that selects one of two addends (paper 001, Figure 8b)."""
 
     WORDS = 1
 

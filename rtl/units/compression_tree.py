@@ -129,7 +129,10 @@ def connect_slices(bits, place, slices):
 
 
 class TreeLevel(Component):
-    """The compressors of a level, and the bits that pass them. A word has its columns side by side."""
+    """One level of a compression tree: its compressors, and the bits that pass.
+
+    A word has its columns side by side.
+    """
 
     def construct(s, operation, modulus, operand_nbits, strategy, adder, number, width):
         plan = make_plan(operation, modulus, operand_nbits, strategy, adder)

@@ -9,6 +9,8 @@ from pymtl3 import *
 
 
 class CondSub(Component):
+    """The final subtraction of a modular operation: value mod n for value < 2n."""
+
     def construct(s, nbits):
         s.value = InPort(nbits + 1)
         s.n = InPort(nbits)

@@ -46,7 +46,7 @@ def div_rem_block_nbits(nbits: int, bits_per_cycle: int) -> int:
 
 
 class DivStep(Component):
-    """One quotient bit: bring down the next bit of the dividend, subtract the divisor unless it is larger."""
+    """One quotient bit of a restoring division: brings down a bit, subtracts the divisor if it fits."""
 
     def construct(s, dbits):
         s.remainder = InPort(dbits)
@@ -163,6 +163,8 @@ class DivRem(Component):
 
 
 class AlignedDivRem(Component):
+    """Unsigned division that first aligns the divisor to the dividend, then subtracts and shifts."""
+
     def construct(s, nbits, dbits, gated=True):
         declare_streams(s, mk_div_req(nbits, dbits), mk_div_resp(nbits, dbits))
 

@@ -20,6 +20,8 @@ from .serial_ctrl import SerialCtrl, connect_serial
 
 
 class MMMul(Component):
+    """Montgomery's product, bits_per_cycle bits of b at a time (paper 004, Algorithm 3)."""
+
     def construct(s, nbits, bits_per_cycle=1, subtracts=True):
         declare_product_ports(s, nbits)
 

@@ -68,7 +68,7 @@ class ModAdder(Component):
 
 
 class SumMinus(Component):
-    """a + b - multiple, and whether it is 0 or more: its carry out."""
+    """a + b - multiple, with a carry out of 1 if it is not negative."""
 
     def construct(s, nbits, multiple, adder):
         wide = nbits + 1

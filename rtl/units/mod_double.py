@@ -19,6 +19,8 @@ from .serial_ctrl import connect_pass
 
 
 class ModDouble(Component):
+    """x * 2^doublings mod n by doublings and conditional subtractions."""
+
     def construct(s, nbits, doublings, per_cycle, counted=0):
         declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.modulus = InPort(nbits)

@@ -65,7 +65,7 @@ def connect_levels(levels, g, p):
 
 
 class CarryLevel(Component):
-    """The last level of nodes on (generate, propagate): g_i + p_i g_j; the other positions pass.
+    """The last level of a prefix adder, which computes carries alone: g_i + p_i g_j.
 
     The values at the lower positions j are shifted to the first node that reads them, and spread from there
     in powers of two to the others.
@@ -97,7 +97,7 @@ class CarryLevel(Component):
 
 
 class PrefixLevel(CarryLevel):
-    """A level whose propagate bits are used as well: p_i p_j."""
+    """One level of a prefix adder: carry operators on (generate, propagate), (g_i + p_i g_j, p_i p_j)."""
 
     def construct(s, nbits, adder, level):
         super().construct(nbits, adder, level)

@@ -73,11 +73,13 @@ class PseudoSquare(PseudoUnit):
 
 
 class PseudoReduce(PseudoUnit):
+    """The residue modulo m of a longer word, for a modulus m that is fixed in the hardware."""
+
     OPERATION = "reduce"
 
 
 class PseudoCore(Component):
-    """The combinational part: tree and final adder, the residue extended to the word."""
+    """Compression tree and final modular adder of a pseudo-modulus unit, combinational."""
 
     def construct(s, operation, nbits, out_nbits, m, strategy, adder):
         plan = make_plan(operation, classify(m), nbits, strategy, adder)

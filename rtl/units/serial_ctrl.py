@@ -210,8 +210,7 @@ class SerialCtrl(Component):
 
 
 class PassCtrl(Component):
-    """The control of a unit that offers what its last steps put out in their own cycle, before it is
-    registered.
+    """The controller of a unit that answers in its last step.
 
     Cycles from request to answer: ncycles; with `counted`, `last` + 1, a port of so many bits, static while
     the unit is busy. Other ports as SerialCtrl's; the next operands are loaded in the cycle in which an
@@ -272,7 +271,7 @@ class PassCtrl(Component):
 
 
 class Registered(Component):
-    """A register behind combinational logic: it takes x when it is empty, or when what it holds is taken."""
+    """An output register with val/rdy handshakes, for combinational logic."""
 
     def construct(s, nbits):
         s.x = InPort(nbits)

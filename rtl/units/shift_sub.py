@@ -26,7 +26,7 @@ from .serial_ctrl import SerialCtrl, connect_serial
 
 
 class ShiftSubStep(Component):
-    """One bit of b."""
+    """One step of a shift-and-subtract multiplier: adds a multiple for one bit of b, reduced modulo n."""
 
     def construct(s, nbits):
         s.p = InPort(nbits)

@@ -14,7 +14,7 @@ from random import Random
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.micro_rom import verilog_case
-from modexlab.rtl.machines.microcode import Microcode
+from modexlab.rtl.machines.microcode import Field, Microcode
 from modexlab.rtl.sim import Stall
 from pymtl3 import Component, Interface
 
@@ -324,9 +324,12 @@ def test_a_schedule_that_shows_its_exponent_is_found_out():
     assert len({machine.programmed.timing.cycles(secrets(machine, rng), None) for _ in range(50)}) > 1
 
 
+@parametrize("exported", [False, True])
 @parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
-def test_exported_rom_has_the_microinstructions(how):
-    """The concatenation of each microinstruction has its bits, and the assembly equals the listing."""
+def test_rom_has_the_microinstructions(how, exported):
+    """The concatenation of each microinstruction has its bits, and the assembly equals the listing; that for
+    readers names every field that is not 0.
+    """
     program, _, shape = machine_of("mont", 16, **how).rtl()._dsl.args
     code = Microcode(program, shape)
     names = {
@@ -336,7 +339,7 @@ def test_exported_rom_has_the_microinstructions(how):
     }
     case = re.compile(r"^  (.*): inst = \{  // (\d+): (.*)\n((?:    .*\n)+)", re.MULTILINE)
     seen = set()
-    for labels, pc, assembly, body in case.findall("\n".join(verilog_case(code))):
+    for labels, pc, assembly, body in case.findall("\n".join(verilog_case(code, exported))):
         found = ""
         for text in re.findall(r"^ +([\w']+)", body, re.MULTILINE):
             nbits, base, value = re.fullmatch(r"(\d+)'([dh])(\w+)", names.get(text, text)).groups()
@@ -345,8 +348,39 @@ def test_exported_rom_has_the_microinstructions(how):
             inst = code.inst(int(pc), place >> code.pc_nbits)
             assert (int(found, 2), len(found)) == (int(inst.to_bits()), inst.nbits)
             seen.add(place)
+            named = set(re.findall(r"^ +[\w']+,? +// (\w+)", body, re.MULTILINE))
+            bit = place >> code.pc_nbits
+            assert not exported or {field.name for field in code.fields if field.value(int(pc), bit)} <= named
         assert program.assembly[int(pc)][0][:20] in assembly
     assert {place % (1 << code.pc_nbits) for place in seen} == set(range(len(program.words)))
+
+
+@parametrize("name, how", [("mont", {}), ("heap", {}), ("mont", EVERYTHING)])
+def test_fields_that_do_not_matter(name, how, monkeypatch):
+    """Other values of the fields that the ROM marks "don't care" change neither results nor cycles."""
+    machine = machine_of(name, 16, **how)
+    rng = Random(5)
+    requests = [tuple(secrets(machine, rng).values()) for _ in range(3)]
+    expected = ran(machine.rtl(), requests, "python")
+    changed_fields, value = set(), Field.value
+
+    def other(code, pc, bit):
+        split = any(value(field, pc, 0) != value(field, pc, 1) for field in code.fields)
+        made = []
+        for field in code.fields:
+            number = value(field, pc, bit)
+            if not (field.used[pc][bit] if split else any(field.used[pc])):
+                changed_fields.add(field.name)
+                if field.labels:
+                    number = (number + 1) % len(field.labels)
+                else:
+                    number ^= (1 << field.nbits) - 1 if field.mask else 1
+            made.append(number)
+        return code.inst_type(*made)
+
+    monkeypatch.setattr(Microcode, "inst", other)
+    assert ran(machine.rtl(), requests, "python") == expected
+    assert changed_fields
 
 
 def test_another_name_of_a_value_makes_another_type():

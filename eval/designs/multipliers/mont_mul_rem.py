@@ -46,7 +46,7 @@ def mont_mul_rem(steps: int, nstages: int, add_red: str, *more: Param) -> Multip
                 "steps_per_stage",
                 lambda nbits: largest_divisor(nbits // largest_divisor(nbits, nstages), steps),
                 Count(1),
-                "AddReds between two registers; nbits / steps_per_stage is the latency of a product",
+                "AddReds between registers; a product takes nbits / steps_per_stage cycles",
             ),
             Param(
                 "nstages",

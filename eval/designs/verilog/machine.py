@@ -18,13 +18,8 @@ from ..interfaces import DEFAULT, UNIT, Interface
 from ..machine import Machine, PublicMachine
 from ..protection import costs
 from ..runnable import Runnable
-from ..verilog_header import folded, paragraphs, streams, verilog_file, without_paths, wrapped
-
-LEGEND = (
-    "One microinstruction per line: its products (mul; mulw over the whole width; .if: only for an exponent "
-    "bit of 1; (x|y): x for a bit of 1, y for 0) and the actions that take effect when it ends; then its "
-    "successor, unless that is the next line. r: the result, b: the base, s: the operand fetched last."
-)
+from ..verilog_header import paragraphs, streams, verilog_file, without_paths, wrapped
+from .program_listing import program_lines
 
 OFF = "off"  # the value of an option that is not used
 
@@ -232,12 +227,10 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
 
 
 def _program(machine: Machine) -> Iterator[str]:
-    """The words that the sequencer executes."""
+    """The microinstructions that the sequencer executes."""
     made = machine.build.programmed
     if made is None:
         return
     yield ""
     yield "Program:"
-    yield from wrapped(f"  {LEGEND}", 2)
-    for line in made.program.listing():
-        yield f"  {line if len(folded(f'  {line}')) == 1 else ' '.join(line.split())}"
+    yield from program_lines(made.program)

@@ -8,6 +8,8 @@ from pymtl3 import *
 
 
 class BusInterrupt(Component):
+    """An interrupt with enable and pending bits; it is pending until software clears it."""
+
     def construct(s):
         s.trigger = InPort()
         s.clear = InPort()

@@ -21,6 +21,8 @@ def declare_queue(s, nbits):
 
 
 class RequestQueue(Component):
+    """One-entry queue that accepts a message when it is empty."""
+
     def construct(s, nbits):
         declare_queue(s, nbits)
 
@@ -41,6 +43,8 @@ class RequestQueue(Component):
 
 
 class ResponseQueue(Component):
+    """One-entry queue that accepts a message while its entry leaves, and clears entries that left."""
+
     def construct(s, nbits):
         declare_queue(s, nbits)
 

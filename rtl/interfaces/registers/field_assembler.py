@@ -11,6 +11,8 @@ from ...messages import fields_of, mk_request
 
 
 class FieldAssembler(Component):
+    """Assembles a request from operands of whole words."""
+
     def construct(s, shape):
         wide = words_of(shape.widest) * WORD_NBITS
         s.operand = [InPort(wide) for _ in shape.request]

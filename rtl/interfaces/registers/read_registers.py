@@ -19,6 +19,8 @@ OK, TOO_WIDE = Status.OK, Status.TOO_WIDE
 
 
 class ReadRegisters(Component):
+    """The readable registers of a slave: status, result and cycle count of the last computation."""
+
     def construct(s, shape, traits):
         ADDR_NBITS, W = address_nbits(shape) - 2, words_of(shape.result_nbits)
         s.clear = InPort()

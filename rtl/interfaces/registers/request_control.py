@@ -14,6 +14,8 @@ from ...states import state_name, states
 
 
 class RequestControl(Component):
+    """Sends one request at a time to a machine and waits for its response."""
+
     def construct(s):
         s.start = InPort()
         s.req = HandshakeIfc(OutPort, InPort)

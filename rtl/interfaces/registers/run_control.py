@@ -15,6 +15,8 @@ from .request_control import RequestControl
 
 
 class RunControl(Component):
+    """Starts the computations of a slave, and overwrites the machine when software zeroises it."""
+
     UNREAD = (("wiping", "a machine whose request is not wiped has no use for it"),)
 
     def construct(s):

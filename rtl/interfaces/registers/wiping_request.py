@@ -14,6 +14,8 @@ EXPONENT = WIPING_EXPONENT
 
 
 class WipingRequest(Component):
+    """Replaces a cleared request by one that overwrites the operands in the machine."""
+
     def construct(s, shape, modulus):
         s.cleared = InPort(mk_request(shape))
         s.wiping = InPort()

@@ -15,6 +15,8 @@ COUNT_NBITS = PLACE_NBITS + 1  # of the words, up to 128
 
 
 class WriteRegisters(Component):
+    """The writable registers of a slave: commands, and operands word by word."""
+
     def construct(s, shape):
         WORD_ADDRESS_NBITS = address_nbits(shape) - 2
         noperands, nwords = len(shape.request), words_of(shape.widest)

@@ -15,6 +15,8 @@ FOUR = 4  # digits of which a gate chooses one
 
 
 class HeldWord(Component):
+    """A word that is stored once and then only read, in latches if the cell library has some."""
+
     LATCHES = ("word",)  # marked in Verilog
 
     def construct(s, nbits):
@@ -29,7 +31,7 @@ class HeldWord(Component):
 
 
 class OneOfFour(Component):
-    """One of four digits, by four lines of which one is 1."""
+    """Selects one of four digits by four one-hot lines."""
 
     def construct(s, k):
         s.digits = [InPort(k) for _ in range(FOUR)]
@@ -47,7 +49,7 @@ class OneOfFour(Component):
 
 
 class Lines(Component):
-    """Four lines for each two bits of an index, of which that of their number is 1."""
+    """Decodes each two bits of an index to four one-hot select lines."""
 
     def construct(s, nbits):
         s.index = InPort(nbits)
@@ -66,7 +68,7 @@ class Lines(Component):
 
 
 class DigitReader(Component):
-    """The digit of a word at a place, which comes as Lines: gates in a tree take less than multiplexers."""
+    """Selects the digit of a word by one-hot select lines, in a tree of AND-OR gates."""
 
     def construct(s, nbits, k):
         ndigits = nbits // k

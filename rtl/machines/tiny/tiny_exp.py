@@ -29,7 +29,7 @@ from .tiny_exp_ctrl import TinyExpCtrl
 
 
 class DigitRing(Component):
-    """A word whose digits move down by one place when it `turns`; a digit enters at the top."""
+    """A word that rotates by one digit per step; a new digit enters at the top."""
 
     def construct(s, nbits, k):
         s.turns = InPort()
@@ -49,6 +49,8 @@ class DigitRing(Component):
 
 
 class TinyExp(Component):
+    """Square and multiply with one adder of k bits, the smallest machine."""
+
     def construct(s, nbits, k, full_scan):
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = TinyExpCtrl(nbits, k, full_scan)

@@ -16,6 +16,13 @@ MAX_LINE = 100
 
 Identity = tuple[type, str]
 
+STDLIB = {  # components of PyMTL3 that have no docstring
+    "EqComparator": "out = (in0 == in1)",
+    "Mux": "a multiplexer",
+    "RegEn": "a register with an enable",
+    "RegEnRst": "a register with an enable and a synchronous reset",
+}
+
 
 def identity(kind: rt.Component) -> Identity:
     """Return the identity of a module: the class, and PyMTL3's long name of it with its parameters."""
@@ -67,9 +74,19 @@ def described(kind: rt.Component) -> str:
     return "".join(f"// {line}\n" for line in wrapped)
 
 
+def with_short_comments(text: str) -> str:
+    """Modules with the parameters behind the description, where both fit a line."""
+    comment = re.compile(r"^(// .*)\n// (\w+ = .*)(?=\nmodule )", re.MULTILINE)
+    return comment.sub(
+        lambda lines: f"{lines[1]}; {lines[2]}" if len(lines[1]) + len(lines[2]) < MAX_LINE - 1 else lines[0],
+        text,
+    )
+
+
 def _summary(kind: type) -> str:
     """The first sentence about a class, in its docstring or in that of its module."""
-    text = vars(kind).get("__doc__") or ""
+    text = STDLIB.get(kind.__name__) or vars(kind).get("__doc__") or ""
+    text = re.sub(r"^[A-Z](?=[a-z-]* )", lambda initial: initial[0].lower(), text)
     if not text:
         name, _, text = (sys.modules[kind.__module__].__doc__ or "").partition(": ")
         text = text if name == kind.__name__ else ""
@@ -80,11 +97,8 @@ def _summary(kind: type) -> str:
 
 
 def _said(name: str, value: bool | int | str) -> str:
-    """A parameter for a reader, as in "nstages 4, not pipelined"."""
-    name = name.replace("_", " ")
-    if isinstance(value, bool):
-        return name if value else f"not {name}"
-    return f"{name} {value if isinstance(value, str) else shown(value)}"
+    """A parameter for a reader, as in "nstages = 4"."""
+    return f"{name} = {value if isinstance(value, str) else shown(int(value))}"
 
 
 def is_value(value: object) -> bool:

@@ -44,7 +44,7 @@ class _Statement:
     above: list[tuple[str, int]] = field(default_factory=list)  # with the number of those they include
 
     def pattern(self, exact: bool) -> str:
-        """Of the lines that assign the signal, with another index if not `exact`."""
+        """A pattern of the lines that assign the signal; with any index if not `exact`."""
         names = rf"{_INDEX}?(?:\.|__)".join(map(re.escape, self.path))
         return rf" *(?:assign |[\w, ]+: )?{names}{self.index if exact else f'{_INDEX}*'} <?= "
 

@@ -11,6 +11,7 @@ import operator
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -36,7 +37,7 @@ from .enum_fields import enum_names, enum_value, enumerations, with_enums
 from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
 from .instance_loops import with_loops
 from .module_files import module_files
-from .names import described, identity, module_names, prefix_of
+from .names import described, identity, module_names, prefix_of, with_short_comments
 from .parameters import merged, numbers_of
 from .portable import portable
 from .source_comments import Comments, comments_of, with_comments
@@ -192,7 +193,7 @@ class Readable(DirectStructure):
         }
         modules = with_loops(merged(modules, self._kinds), sizes)
         if self._exported:
-            modules = with_macro(portable(modules))
+            modules = with_macro(portable(with_short_comments(modules)))
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         text = "\n".join(
             [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]
@@ -241,8 +242,8 @@ class Readable(DirectStructure):
     def rtlir_tr_upblk_srcs(self, upblk_srcs: list[list[str]]) -> str:
         return ""
 
-    def _get_rtlir2v_visitor(self) -> type[BehavioralRTLIRToVVisitorL5]:
-        return ReadableBlock
+    def _get_rtlir2v_visitor(self) -> Callable[[Callable[[str], bool]], BehavioralRTLIRToVVisitorL5]:
+        return partial(ReadableBlock, exported=self._exported)
 
     def _literal_number(self, nbits: int, value: int) -> str:
         return _number(nbits, value)
@@ -258,8 +259,9 @@ _PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
 class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     """Expressions and statements of an update block."""
 
-    def __init__(self, is_reserved: Callable[[str], bool]) -> None:
+    def __init__(self, is_reserved: Callable[[str], bool], exported: bool = False) -> None:
         super().__init__(is_reserved)
+        self._exported = exported
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
         self._ordered: frozenset[str] = frozenset()  # messages whose fields blocks alone assign
         self._known = NOTHING  # of the component whose update block this is
@@ -276,14 +278,15 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             self._turns = before
 
     def enter(self, blk: Any, rtlir: Any) -> Any:
-        """Translate a block, unless its component has written it for readers."""
+        """Translate a block, unless its component writes it: for readers, or as results have it."""
         cell = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
         component = cell.cell_contents if cell is not None else None
         self._known = known_of(component) if component is not None else NOTHING
         self._ordered = self._ordered_messages(component)
         written = getattr(component, "verilog", {}).get(blk.__name__)
         if written is not None:
-            return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in written), "end"]
+            lines = written(self._exported)
+            return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in lines), "end"]
         return super().enter(blk, rtlir)
 
     def _ordered_messages(self, component: Any) -> frozenset[str]:

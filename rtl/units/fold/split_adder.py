@@ -15,6 +15,8 @@ NETWORK = "sklansky"
 
 
 class AdderFront(Component):
+    """The first `nlevels` levels of a prefix adder that is split by a pipeline register."""
+
     def construct(s, nbits, nlevels):
         s.sum = InPort(nbits)
         s.carry = InPort(nbits)
@@ -35,7 +37,7 @@ class AdderFront(Component):
 
 
 class AdderBack(Component):
-    """The other levels, from `nlevels` on: one at least."""
+    """The levels from `nlevels` on, at least one, of a prefix adder that is split by a pipeline register."""
 
     def construct(s, nbits, nlevels):
         s.p = InPort(nbits)

@@ -16,6 +16,8 @@ from .full_adders import FullAddersLevel
 
 
 class BitHeap(Component):
+    """Compresses rows of bits to a sum and a carry row by planned levels of full adders."""
+
     def construct(s, plan):
         columns = plan.columns
         s.row = [InPort(columns) for _ in plan.lines]

@@ -9,7 +9,7 @@ from pymtl3 import *
 
 
 class FullAdders(Component):
-    """sum + 2 * carry = v + w + x in every bit."""
+    """Independent full adders, one per bit: sum + 2 * carry = v + w + x."""
 
     def construct(s, count):
         s.v = InPort(count)
@@ -25,7 +25,7 @@ class FullAdders(Component):
 
 
 class FullAddersLevel(Component):
-    """Rows of full adders of complements: ~sum + ~carry = ~v + ~w + ~x modulo 2^columns in every row."""
+    """Rows of full adders on complements: ~sum + ~carry = ~v + ~w + ~x modulo 2^columns in each row."""
 
     def construct(s, count, columns):
         LOWEST = mk_bits(columns)(1)

@@ -11,6 +11,8 @@ from pymtl3 import *
 
 
 class RowSelect(Component):
+    """Rows that are each one of up to three multiples, or 0, by one AND-OR-invert gate per bit."""
+
     def construct(s, nrows, nbits):
         s.x = InPort(nbits)
         s.y = InPort(nbits)
@@ -32,6 +34,8 @@ class RowSelect(Component):
 
 
 class PairDecode(Component):
+    """Decodes each two bits of a digit to the select lines of X, 2X and 3X."""
+
     def construct(s, nbits):
         PAIRS = nbits // 2
         s.digit = InPort(nbits)

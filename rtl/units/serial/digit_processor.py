@@ -19,6 +19,8 @@ from .digit_memory import DigitMemory
 
 
 class DigitProcessor(Component):
+    """Adder, accumulator and shift register of a digit-serial Montgomery unit (paper 003, Figure 17.2)."""
+
     def construct(s, shape, reduces=True):
         S, M, wide = shape.digit_nbits, shape.ndigits, shape.wide
         LAST = M - 1

@@ -22,6 +22,8 @@ from .systolic_pe import SystolicPE
 
 
 class SystolicArray(Component):
+    """Montgomery products without final subtraction by a row of processing elements (paper 002, Figure 1)."""
+
     def construct(s, k, nwords):
         LAST_WORD = nwords - 1
         s.start = InPort()

@@ -180,9 +180,9 @@ def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
 @pytest.mark.usefixtures("unmerged")
 def test_parameters_stand_above_each_module():
     verilog = translate(Outer())
-    inner = "// Inner: A component with parameters of all kinds\n// nbits 8, kind "
-    assert f"{inner}with-dash, scale 1\nmodule Inner_with_dash_1 (\n" in verilog
-    assert f"{inner}plain, scale 3\nmodule Inner_plain_3 (\n" in verilog
+    inner = "// Inner: a component with parameters of all kinds\n// nbits = 8, kind = "
+    assert f"{inner}with-dash, scale = 1\nmodule Inner_with_dash_1 (\n" in verilog
+    assert f"{inner}plain, scale = 3\nmodule Inner_plain_3 (\n" in verilog
     assert "0x" not in verilog  # no addresses of functions
 
 
@@ -201,7 +201,7 @@ def test_comments_say_all_parameters_in_words():
     comment = re.search(r"((?:^//.*\n)+)module MontMulRem \($", verilog, re.MULTILINE)[1]
     assert comment.startswith("// MontMulRem: ")
     assert comment.endswith(
-        "\n// nbits 32, steps per stage 8, nstages 1, add red textbook, not pipelined, gated\n"
+        "\n// nbits = 32, steps_per_stage = 8, nstages = 1, add_red = textbook, pipelined = 0, gated = 1\n"
     )
     modulus = str(find("dm-m-000").at(128).modulus)
     verilog = translate(find("dm-m-000").at(128).rtl())
