@@ -65,7 +65,7 @@ class Comments:
     blocks: dict[str, _Block] = field(default_factory=dict)
 
     def __and__(self, other: "Comments | None") -> "Comments":
-        """Those of two components of one class that may become one module."""
+        """The comments of two components of one class that may become one module."""
         if other is None:
             return self
         blocks = {name: block for name, block in self.blocks.items() if name in other.blocks}
