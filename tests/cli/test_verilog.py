@@ -280,6 +280,7 @@ def test_lint_clean_and_self_contained(cli, design, nbits):
     text = cli(f"verilog {design} --nbits {nbits}").out
     check_comments(text)
     lint(text)
+    assert not re.search(r"\{(\w+)\[0\]\}\}, \1\}", text), "a scalar has no index"
     bodies = Counter()
     for name, body in re.findall(r"^module (\w+)(.*?)^endmodule", text, re.DOTALL | re.MULTILINE):
         if "PrefixAdder" not in name:  # those of two widths may differ by a mask of one level

@@ -30,11 +30,15 @@ _CHOICE = re.compile(
     r"^( *)(?P<label>(?:\w+: )?)(?P<target>(\w+) <?=) ([^?\n]*) \? (\w+) : (\w+);$", re.MULTILINE
 )
 _EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?[)\]])")
+# sext() of one bit: a scalar has no index, and its copies are one replication
+_SPREAD = re.compile(r"\{ *\{ *(\d+) *\{ *([\w.\[\]*+ -]+?)(?:\[0\])? *\} *\}, *\2 *\}")
+_NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
 
 def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
+    text = _SPREAD.sub(lambda bit: f"{{{int(bit[1]) + 1}{{{bit[2]}}}}}", _NO_WILDCARD.sub("case ", text))
     text = _LONG.sub(lambda long: f"{int(long[1]).bit_length()}'d{long[1]}", text)
     text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")
     return _MODULE.sub(lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(module[0]))), text)
