@@ -235,7 +235,7 @@ def with_straps():
     """Inverters in three rows of nangate45, with fillers as taps and end caps, and two layers of straps."""
     placed = star()
     more = {"tap": "FILLCELL_X1", "tap_um": 5.0, "end_cap": "FILLCELL_X2"}
-    straps = (Strap("metal4", 1.6, 10.0), Strap("metal7", 1.6, 10.0))
+    straps = (Strap("metal4", 1.6, 10.0), Strap("metal7", 0.8, 10.0))
     described = placed.lef.kit._replace(supply=structs.replace(placed.lef.kit.supply, **more, straps=straps))
     made = Placed(placed.netlist, placed.placement, placed.library, replace(placed.lef, described=described))
     supply.add_taps(made)
