@@ -82,6 +82,7 @@ def test_explore_and_front(tmp_path):
     assert values == (min(item.value for item in ledger.rows()),)
 
 
+@regress
 def test_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (shown,) = re.findall(

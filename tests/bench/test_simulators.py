@@ -10,6 +10,7 @@ from tests.harness import regress
 from . import simulators
 
 
+@regress
 def test_report(monkeypatch):
     small, *_, heap = simulators.MACHINES
     short = replace(small, requests=200, repetitions=2, opt="-O1")  # the build that other tests make

@@ -30,7 +30,7 @@ from modexlab.rtl.sim.toolchain import verilator
 from modexlab.rtl.sim.translation.translated import Digests
 
 from tests.command_line import refusals
-from tests.harness import one_now, parametrize, regress_if
+from tests.harness import one_now, parametrize, regress, regress_if
 
 
 def check_comments(text):
@@ -65,7 +65,7 @@ def check_legend(program, header):
         "heap",
         "mont --set schedule=sliding-window",
         "naive --set schedule=right-to-left-1",
-        "heap --set crt=True --set verify=True --set blind=both",
+        pytest.param("heap --set crt=True --set verify=True --set blind=both", marks=regress),
     ],
 )
 def test_legend(cli, options):
@@ -518,7 +518,7 @@ def test_any_width(name, widths, cli, tmp_path):
         assert done.stdout.split() == ["0", str(pow(base, exp, mod))]
 
 
-@parametrize("nbits, right", [(16, False), (40, False), (48, True)])
+@parametrize("nbits, right", [(16, False), pytest.param(40, False, marks=regress), (48, True)])
 def test_any_width_checks_the_width(nbits, right, cli, tmp_path):
     """Icarus, Verilator and Yosys elaborate systolic at multiples of 16 from 32, and stop at other widths."""
     path, macro = tmp_path / "systolic.sv", f"-DSYSTOLIC_NBITS={nbits}"
@@ -537,6 +537,6 @@ def test_any_width_checks_the_width(nbits, right, cli, tmp_path):
 
 def test_structure_that_follows_the_width(cli):
     assert (
-        cli.fails("verilog heap --any-width")
-        == "--any-width: the structure of heap depends on its width; drop it"
+        cli.fails("verilog serial --any-width")
+        == "--any-width: the structure of serial depends on its width; drop it"
     )

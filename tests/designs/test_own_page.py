@@ -13,7 +13,7 @@ FILES = re.findall(r"<!-- file: (.+?) -->\n```\w+\n(.*?)```\n", TEXT, re.DOTALL)
 PYTHON = re.search(r"## From Python\n\n```python\n(.*?)```", TEXT, re.DOTALL)
 NEW, *COMMANDS = re.findall(r"^\$ modexlab (.+)$", TEXT, re.MULTILINE)
 # the flow, campaigns, proofs (similar ones are in test_own_attacks), and twins
-SLOW = re.compile(r"asic|fpga|sweep|leak|faults|prove|package|soc|--trace|digits=4$|--stats")
+SLOW = re.compile(r"asic|fpga|sweep|report|leak|faults|prove|package|soc|--trace|digits=4$|--stats")
 
 EXAMPLES = sorted((ROOT / "eval" / "examples").glob("*/README.md"))
 EXAMPLE_COMMANDS = re.findall(
