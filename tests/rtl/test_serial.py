@@ -110,7 +110,7 @@ def test_serial_memories_are_memories():
 )
 def test_serial_many_products(design, nbits, digit, count):
     """Exponentiations with this many products in total, natively."""
-    machine = design.at(nbits, digit_nbits=32 if design is OURS and nbits == 16 else digit)
+    machine = design.at(nbits, digit_nbits=max(digit, min(nbits, 32)) if design is OURS else digit)
     rng = Random(nbits)
     rows = []
     while sum(machine.products(exp) for _, exp, _ in rows) < count:
