@@ -230,8 +230,12 @@ def test_the_command_gives_the_figures_of_a_flow(cli, ledger):
     rows = ledger.rows(key=point.version)
     report = cli(cli(f"ledger reproduce {rows[0].id}").out.removeprefix("modexlab ")).json()
     assert {row.metric for row in rows} >= {"area_um2", "energy_nj", "cycles", "fmax_mhz"}
+    drawn = {"energy_drawn_nj": "mean_nj", "energy_drawn_std_nj": "std_nj"}
     for row in rows:
-        now = report[row.metric][row.operation] if row.operation else report[row.metric]
+        if row.metric in drawn:
+            now = report["energy_spread_nj"][row.operation][drawn[row.metric]]
+        else:
+            now = report[row.metric][row.operation] if row.operation else report[row.metric]
         assert now == row.value, row.metric
 
 
