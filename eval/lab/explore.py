@@ -31,8 +31,8 @@ from .stages import IMPLEMENTED, STAGES
 from .task import Cost, Outcome, Report, Task
 
 LONG_SECONDS = 2.0  # slower points are reported on a line of their own
+GUESSED_NBITS = 32  # the width of the seconds that a stage of the flow states
 SYSTEM_FACTOR = 4.0  # factor at stages of the flow with a processor
-GUESSED_NBITS = 32  # the width for which a stage of the flow states its seconds
 SEARCHES = 4.0  # likewise with a search for the highest clock
 
 
