@@ -350,7 +350,10 @@ def _ends(lines: list[str]) -> dict[str, float]:
 
 
 def _paths(lines: list[str], slacks: Mapping[str, float]) -> list[TimedPath]:
-    """Return the paths of a report, worst first; ToolError unless the first has the worst of these slacks."""
+    """Return the paths of a report, worst first; ToolError unless the first has the worst of these slacks.
+
+    OpenSTA subtracts single-precision times for each report, so that the last digit may differ.
+    """
     paths = []
     for line in lines:
         if line.startswith("Startpoint:"):
@@ -375,8 +378,9 @@ def _paths(lines: list[str], slacks: Mapping[str, float]) -> list[TimedPath]:
             raise _unparsed(_joined(path), "a path with its pins, arrival, required time and slack")
         path.start, path.end = path.points[0].name, path.points[-1].name
     paths.sort(key=lambda path: path.slack_ns)
-    worst = min(slacks.values(), default=None)
-    if (paths[0].slack_ns if paths else None) != worst:
+    worst = min(slacks.values(), default=math.inf)
+    first = paths[0].slack_ns if paths else math.inf
+    if not math.isclose(first, worst, rel_tol=0, abs_tol=1.5 * 10**-DIGITS):
         found = _joined(paths[0]) if paths else "no path"
         raise _unparsed(found, f"a path with the worst slack of all endpoints, {worst} ns")
     return paths

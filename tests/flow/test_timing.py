@@ -343,6 +343,21 @@ def without(section, row, by=""):
     return change
 
 
+def later(digits):
+    """Raise the slack of the worst setup path by so many units of its last digit."""
+
+    def raised(match):
+        return f"{float(match['slack']) + digits * 1e-6:.6f}{match['verdict']}"
+
+    row = re.compile(r"(?P<slack>-\d+\.\d{6})(?P<verdict>\s+slack \(VIOLATED\))")
+    return lambda report: row.sub(raised, report, count=1)
+
+
+def test_a_path_and_its_endpoint_may_differ_in_the_last_digit(tmp_path, fake_report):
+    fake_report(later(1))
+    assert analyze(adder(), tmp_path, clock_ns=CLOCK_NS, engine="opensta").met is False
+
+
 def test_no_verdict_without_a_complete_report(tmp_path, fake_report, fake_sta):
     """A report that does not parse, a missing row and an unknown version are errors, whatever the slacks."""
     analysed = {"clock_ns": CLOCK_NS, "engine": "opensta"}
@@ -353,6 +368,7 @@ def test_no_verdict_without_a_complete_report(tmp_path, fake_report, fake_sta):
             "max", WORST_ROW, other_form
         ),
         "a path with the worst slack of all endpoints": without("max", WORST_ROW),
+        r"a path with the worst slack of all endpoints, \S+ ns, found": later(2),
         incomplete.format(32, "setup", 31): without("max", MET_ROW),
         incomplete.format(32, "hold", 31): without("min", MET_ROW),
         incomplete.format(16, "hold behind registers", 15): without("inside", MET_ROW),

@@ -3,6 +3,7 @@ also with more blocks than needed.
 """
 
 import itertools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -349,8 +350,8 @@ def test_ports_and_verilog(name):
     for plain in (case.rtl(), case.rtl(fits=False)):
         plain.elaborate()
         assert [port for port, _ in Ports.of(plain).statics] == ["modulus"]
-    text = translate(case.rtl())
-    assert "nblocks" not in text and "fits" not in text
+    code = re.sub(r"//.*", "", translate(case.rtl()))
+    assert "nblocks" not in code and "fits" not in code
 
 
 # ---- the number of blocks
