@@ -474,7 +474,8 @@ module bench;
   logic clk = 0, reset = 1, req_val = 0, req_rdy, resp_val;
   logic [3 * N - 1:0] req = {{N'({base}), N'({exp}), N'({mod})}};
   logic [N + 3:0] resp;
-  {name} dut (.clk(clk), .reset(reset), .istream__msg(req), .istream__val(req_val), .istream__rdy(req_rdy),
+  {name} #(.NBITS(N)) dut (.clk(clk), .reset(reset),
+    .istream__msg(req), .istream__val(req_val), .istream__rdy(req_rdy),
     .ostream__msg(resp), .ostream__val(resp_val), .ostream__rdy(1'd1));
   always #1 clk = ~clk;
   initial begin
@@ -510,7 +511,7 @@ def test_any_width(name, widths, cli, tmp_path):
         base, exp, mod = (1 << nbits) - 5, 0b1011, (1 << nbits) - 3
         bench = BENCH.format(name=name, nbits=nbits, base=f"{nbits}'d{base}", exp=exp, mod=f"{nbits}'d{mod}")
         (tmp_path / "bench.sv").write_text(bench)
-        command = ["iverilog", "-g2012", f"-D{name.upper()}_NBITS={nbits}", "-o", "out.vvp", path, "bench.sv"]
+        command = ["iverilog", "-g2012", "-o", "out.vvp", path, "bench.sv"]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         done = subprocess.run(
             ["vvp", "-n", "out.vvp"], cwd=tmp_path, check=True, capture_output=True, text=True
@@ -521,16 +522,16 @@ def test_any_width(name, widths, cli, tmp_path):
 @parametrize("nbits, right", [(16, False), pytest.param(40, False, marks=regress), (48, True)])
 def test_any_width_checks_the_width(nbits, right, cli, tmp_path):
     """Icarus, Verilator and Yosys elaborate systolic at multiples of 16 from 32, and stop at other widths."""
-    path, macro = tmp_path / "systolic.sv", f"-DSYSTOLIC_NBITS={nbits}"
+    path = tmp_path / "systolic.sv"
     cli.passes(f"verilog systolic --nbits 64 --any-width -o {path}")
-    command = ["iverilog", "-g2012", macro, "-o", "out.vvp", path]
+    command = ["iverilog", "-g2012", f"-Psystolic.NBITS={nbits}", "-s", "systolic", "-o", "out.vvp", path]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode == 0) == right
-    assert ("systolic_NBITS_must_be_a_multiple_of_16_and_at_least_32" in done.stderr) != right
-    script = f"read_verilog -sv {macro} {path.name}\nhierarchy -top systolic\n"
-    rule = "systolic_NBITS must be a multiple of 16, and at least 32"
+    assert ("NBITS_must_be_a_multiple_of_16_and_at_least_32" in done.stderr) != right
+    script = f"read_verilog -sv {path.name}\nhierarchy -top systolic -chparam NBITS {nbits}\n"
+    rule = "NBITS must be a multiple of 16, and at least 32"
     with nullcontext() if right else pytest.raises(ToolError, match=rule):
-        verilator(["--lint-only", macro, path.name], cwd=tmp_path)
+        verilator(["--lint-only", f"-GNBITS={nbits}", path.name], cwd=tmp_path)
     with nullcontext() if right else pytest.raises(BadInput):
         yosys.run("read", script, tmp_path)
 

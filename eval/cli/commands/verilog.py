@@ -47,7 +47,7 @@ OPTIONS = (
     *HARDWARE,
     flag(
         "--any-width",
-        "make the width a macro, NAME_NBITS; for designs whose structure is the same at any width",
+        "make the width a parameter, NBITS; for designs whose structure is the same at any width",
     ),
     Group(
         "the processor (DESIGN proc)",

@@ -13,7 +13,7 @@ from pymtl3 import Component
 from ....fl.errors import BadInput
 from ....fl.status import MEANING, Status
 from ....rtl.sim import translate
-from ....rtl.sim.translation.parameters import of_any_width
+from ....rtl.sim.translation.any_width import of_any_width
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..machine import Machine, PublicMachine
 from ..protection import costs
@@ -36,13 +36,17 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
     machine.require_ports()
     component = machine.exported(chosen)
     known = [f"  {code}  {text}" for code, text in codes(machine, chosen).items()]
-    top = machine.name if any_width else machine.top(chosen)
+    top, nbits = (machine.name, "NBITS") if any_width else (machine.top(chosen), machine.nbits)
+    given = " --any-width" if any_width else ""
+    about = (
+        f"  NBITS: width of the operands; figures and fields are those of {machine.nbits} bits, the default"
+    )
     return verilog_file(
         component,
         top,
-        f"{'modular exponentiation of' if rsa else f'{machine.name},'} {machine.nbits} bits",
-        _about(rsa, chosen) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
-        parameters(machine),
+        f"{'modular exponentiation of' if rsa else f'{machine.name},'} {nbits} bits",
+        _about(rsa, chosen, given) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
+        [about, *list(parameters(machine))[1:]] if any_width else parameters(machine),
         lambda: [
             *chosen.protocol(component, machine.shape, machine.traits),
             *(_given(rsa, chosen) if rsa else ()),
@@ -54,7 +58,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
 
 
 def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
-    """The hardware of a machine whose structure does not depend on its width, with a macro for the width."""
+    """The hardware of a machine whose structure does not depend on its width, which is a parameter."""
     own = translate(component, top, unique=True, exported=True)
     for (step, least), probes in PROBES.items():
         texts = {machine.nbits: own}
@@ -134,7 +138,7 @@ def _unit(machine: Machine) -> str:
     )
 
 
-def _about(machine: Machine, interface: Interface) -> list[str]:
+def _about(machine: Machine, interface: Interface, given: str) -> list[str]:
     """The first lines about an RSA machine."""
     design = machine.design
     return [
@@ -144,7 +148,7 @@ def _about(machine: Machine, interface: Interface) -> list[str]:
         f"Domain         {design.domain}",
         *wrapped(f"Cycles         {_cycles(machine, interface)}", 15),
         *wrapped(f"Constant time  {machine.promises.sentence}", 15),
-        *wrapped(f"Command        {_command(machine, interface)}", 15),
+        *wrapped(f"Command        {_command(machine, interface)}{given}", 15),
     ]
 
 

@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .verilog_format import layout
-
 Parameters = Mapping[str, int]
 
 _MODULE = re.compile(r"((?:^//[^\n]*\n)*)^module (\w+)\n(.*?)^endmodule$", re.DOTALL | re.MULTILINE)
@@ -60,7 +58,7 @@ def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
                 found.append(Module(part[1], part[2], part[3], kind, numbers))
         groups: dict[tuple[str, str], list[Module]] = {}
         for module in found:
-            groups.setdefault((module.kind, _template(module.body)), []).append(module)
+            groups.setdefault((module.kind, template(module.body)), []).append(module)
         taken = set(re.findall(r"^module (\w+)", text, re.MULTILINE))
         for (kind, _), group in groups.items():
             name = kind if kind not in taken else group[0].name
@@ -72,7 +70,7 @@ def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
             return text
 
 
-def _template(body: str) -> str:
+def template(body: str) -> str:
     return _NUMBER.sub(lambda number: f"#{(number[2] or '')[:1] or number[4] or ''}", body)
 
 
@@ -91,7 +89,7 @@ def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[str]
         parameters.setdefault("WIDTH", [int(width) + 1 for width in widths])
     used: set[str] = set()
     bodies, words = _lifted([module.body for module in group], parameters, used)
-    body = _with_expressions(bodies, parameters, used)
+    body = with_expressions(bodies, parameters, used)
     if body is None:
         return None
     needed = {f"int {key}": [*map(str, values)] for key, values in parameters.items() if key in used} | words
@@ -111,9 +109,9 @@ def _lifted(
     for row in zip(*map(_CONSTANT.finditer, bodies), strict=True):
         name = row[0][1].split()[-1]
         values = [match[2] for match in row]
-        if _with_expressions(values, parameters, set()) is not None:
+        if with_expressions(values, parameters, set()) is not None:
             continue
-        kind = _with_expressions([match[1] for match in row], parameters, used)
+        kind = with_expressions([match[1] for match in row], parameters, used)
         if kind is None and not any(
             re.search(rf"(?<!<< )\b{name}\b", body.replace(match[0], ""))
             for body, match in zip(bodies, row, strict=True)
@@ -125,9 +123,7 @@ def _lifted(
     return lifted, words
 
 
-def _with_expressions(
-    texts: Sequence[str], parameters: Mapping[str, list[int]], used: set[str]
-) -> str | None:
+def with_expressions(texts: Sequence[str], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:
     """The first text, with expressions in the place of the numbers in which the others differ."""
     pieces, at = [], 0
     for row in zip(*map(_NUMBER.finditer, texts), strict=True):
@@ -153,58 +149,6 @@ def _with_expressions(
             value = f"'d{value}" if value.isdecimal() else f"$unsigned({value})"
             pieces.append(f"{_term(widths)}'({value})")
     return "".join([*pieces, texts[0][at:]])
-
-
-# Icarus 11 has no $fatal outside of blocks; it stops at a module that does not exist
-CHECK = """\
-  if ({parameter} < {least} || {parameter} % {step} != 0) begin : check_width
-`ifdef __ICARUS__
-    {parameter}_must_be_{word} stop ();
-`else
-    $fatal(1, "{parameter} must be {rule}");
-`endif
-  end
-
-"""
-
-
-def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int = 1) -> str | None:
-    """One text for those that differ by the width alone, which a macro sets; None if they differ by more.
-
-    texts: by width, the default first; name: of the top module; step, least: of the widths, which is checked
-    at elaboration. The macro is called NAME_NBITS.
-    """
-    alike = [_named_alike(text) for text in texts.values()]
-    if len({_template(text) for text in alike}) > 1:
-        return None
-    macro = f"{name.upper()}_NBITS"
-    made = _with_expressions(alike, {f"{name}_NBITS": [*texts]}, set())
-    default = f"`ifndef {macro}\n`define {macro} {next(iter(texts))}\n`endif\n"
-    rule = f"a multiple of {step}, and at least {least}"
-    comment = "the width of the operands" + (f": {rule}" if step > 1 else "")
-    constant = f"{default}localparam int {name}_NBITS = `{macro};  // {comment}\n\n"
-    start = "`default_nettype none\n\n"
-    if made is None:
-        return None
-    if step > 1:
-        parameter = f"{name}_NBITS"
-        check = CHECK.format(
-            parameter=parameter, step=step, least=least, rule=rule, word=re.sub(r"\W+", "_", rule)
-        )
-        made = re.sub(
-            rf"^module {name}\b.*?^\);\n", lambda head: head[0] + check, made, flags=re.DOTALL | re.MULTILINE
-        )
-    return layout(made.replace(start, start + constant, 1))
-
-
-def _named_alike(text: str) -> str:
-    """The text with no width in the name of a type, and comments right behind their lines."""
-    text = re.sub(r"(?<=\S) +(?=// )", "  ", text)
-    types = re.findall(r"^\} (\w+?)((?:_\d+)+);$", text, re.MULTILINE)
-    for name, widths in types:
-        if sum(name == other for other, _ in types) == 1:
-            text = re.sub(rf"\b{name}{widths}\b", name, text)
-    return text
 
 
 def _expression(values: Sequence[int], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:

@@ -1,0 +1,101 @@
+"""One text for all widths of a machine whose structure does not depend on its width, by a parameter NBITS."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from .parameters import template, with_expressions
+from .verilog_format import layout
+
+_MODULE = re.compile(
+    r"^module (\w+) (?:#\(\n(.*?)\n\) )?\(\n(.*?)\n\);\n(.*?)^endmodule$", re.DOTALL | re.MULTILINE
+)
+_PARAMETER = re.compile(r"^  parameter .*$", re.MULTILINE)
+_STRUCT = re.compile(r"^typedef struct packed \{\n(.*?)^\} (\w+);\n\n?", re.DOTALL | re.MULTILINE)
+
+_WIDTH = "OPERAND_NBITS"  # while NBITS may be the name of another parameter
+
+# Icarus 11 has no $fatal outside of blocks; it stops at a module that does not exist
+CHECK = """\
+  if (NBITS < {least} || NBITS % {step} != 0) begin : check_width
+`ifdef __ICARUS__
+    NBITS_must_be_{word} stop ();
+`else
+    $fatal(1, "NBITS must be {rule}");
+`endif
+  end
+
+"""
+
+
+def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int = 1) -> str | None:
+    """One text for those that differ by the width alone; None if they differ by more.
+
+    texts: by width, the default first; name: of the top module; step, least: of the widths, which is checked
+    at elaboration. Structs with fields of that width are declared in the modules that use them; the ports of
+    these modules are vectors.
+    """
+    alike = [_named_alike(text) for text in texts.values()]
+    if len({template(text) for text in alike}) > 1:
+        return None
+    defaults = _PARAMETER.findall(alike[0])
+    alike = [_with_parameters(text, iter(defaults)) for text in alike]
+    text = with_expressions(alike, {_WIDTH: [*texts]}, set())
+    if text is None:
+        return None
+    structs = {kind: fields for fields, kind in _STRUCT.findall(text) if _WIDTH in fields}
+    text = _STRUCT.sub(lambda struct: "" if struct[2] in structs else struct[0], text)
+    words = {
+        module[1]: {*re.findall(r"\w+", re.sub("//.*", "", module[0]))} for module in _MODULE.finditer(text)
+    }
+    wide = {_WIDTH, *structs}
+    while more := {module for module, used in words.items() if used & wide} - wide:
+        wide |= more
+    instance = re.compile(rf"^( +)({'|'.join(wide & words.keys())}) (#\()?", re.MULTILINE)
+    rule = f"a multiple of {step}, and at least {least}"
+    check = CHECK.format(step=step, least=least, rule=rule, word=re.sub(r"\W+", "_", rule))
+
+    def with_width(module: re.Match[str]) -> str:
+        module_name, own, ports, body = module.groups()
+        if module_name not in wide:
+            return module[0]
+        types = ""
+        for kind in filter(words[module_name].__contains__, structs):
+            types += f"  typedef struct packed {{\n{structs[kind].replace('  ', '    ')}  }} {kind};\n\n"
+            for direction, port in re.findall(rf"^  (input|output) +{kind} (\w+)", ports, re.MULTILINE):
+                fields = f"{port}_fields"
+                body = re.sub(rf"(?<![.\w]){port}\b", fields, body)
+                left, right = (fields, port) if direction == "input" else (port, fields)
+                types = types[:-1] + f"  {kind} {fields};\n  assign {left} = {right};\n\n"
+            ports = re.sub(rf"\b{kind}\b", f"logic [{_top_bit(structs[kind])}:0]", ports)
+        body = instance.sub(lambda of: f"{of[1]}{of[2]} #(.NBITS(NBITS){', ' if of[3] else ') '}", body)
+        parameters = ",\n".join(filter(None, [f"  parameter int NBITS = {next(iter(texts))}", own]))
+        if module_name == name and step > 1:
+            parameters, body = f"  // {rule}\n{parameters}", check + types + body
+        else:
+            body = types + body
+        return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{body}endmodule"
+
+    return layout(_MODULE.sub(with_width, text).replace(_WIDTH, "NBITS"))
+
+
+def _with_parameters(text: str, lines: Iterator[str]) -> str:
+    return _PARAMETER.sub(lambda _: next(lines), text)
+
+
+def _top_bit(fields: str) -> str:
+    """The highest index of a vector with these fields."""
+    wide, more = 0, -1
+    for factor, nbits, offset in re.findall(rf"\[(?:(\d+) \* )?({_WIDTH})?(.*?):0\]", fields):
+        wide += int(factor or 1) * bool(nbits)
+        more += int(offset.replace(" ", "") or 0) + 1
+    return f"{f'{wide} * ' if wide > 1 else ''}NBITS {'-' if more < 0 else '+'} {abs(more)}"
+
+
+def _named_alike(text: str) -> str:
+    """The text with no width in the name of a type, and comments right behind their lines."""
+    text = re.sub(r"(?<=\S) +(?=// )", "  ", text)
+    types = re.findall(r"^\} (\w+?)((?:_\d+)+);$", text, re.MULTILINE)
+    for name, widths in types:
+        if sum(name == other for other, _ in types) == 1:
+            text = re.sub(rf"\b{name}{widths}\b", name, text)
+    return text
