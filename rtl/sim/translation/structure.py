@@ -9,7 +9,7 @@ each instance of a list has wires of its own. States have an enumeration (rtl/st
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...states import NONE, States, states_of
-from .enum_states import known_of
+from .enum_states import Known, known_of
 
 Connection = tuple[str, str]  # the writer, the reader
 CLOCKING = ("clk", "reset")  # PyMTL3 gives them to every module
@@ -54,6 +54,9 @@ class Instance:
     name: str
     pins: tuple[Pin, ...]
 
+    def sorted(self, order: Callable[[str], Any]) -> Instance:
+        return Instance(self.module, self.name, tuple(sorted(self.pins, key=lambda pin: order(pin.port))))
+
 
 def one_element(kind: Any) -> bool:
     """Whether an index into this selects all of it: a list of one signal, or a signal of one bit."""
@@ -84,8 +87,9 @@ def declared(*words: str) -> str:
 class DirectStructure(VTranslator):
     """PyMTL3's translator, its modules joined without a wire for each pin."""
 
-    # module -> those of clk and reset that it does not have, of the modules written so far
+    # module -> ports that it does not have: clk, reset, constants; of the modules written so far
     _without: dict[str, list[str]]
+    _tied: dict[str, dict[str, int]]  # module -> inputs that are the same constant in all instances
     _states: States = NONE  # of the module whose declarations are being written
     _pruned: set[str]  # the modules whose update blocks may have lost branches
 
@@ -96,13 +100,18 @@ class DirectStructure(VTranslator):
         super().translate_decls(m)
         self.structural.decl_consts[m] = self._enumeration(m) + self.structural.decl_consts[m]
 
+    def _module(self, m: Any) -> str:
+        name: str = self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
+        return name
+
+    def _known(self, m: Any) -> Known:
+        return known_of(m, self._tied.get(self._module(m), {}))
+
     def _enumeration(self, m: Any) -> str:
         """The states of a component."""
-        known = known_of(m)
+        known = self._known(m)
         if known.states.codes or known.constants or hasattr(m, "verilog") or _has_choices(m):
-            self._pruned.add(
-                self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
-            )
+            self._pruned.add(self._module(m))
         if not self._states.codes:
             return ""
         nbits = self._states.nbits
@@ -197,14 +206,11 @@ class DirectStructure(VTranslator):
         blocks = set(re.findall(r"\w+", getattr(behavioral, "upblk_decls", "") or ""))
         instances = getattr(structural, "decl_subcomps", None) or []
         connections = getattr(structural, "connections", None) or []
-        instances = [self._with_own_clock(instance) for instance in instances]
-        existing = {pin.wire for instance in instances for pin in instance.pins}
-        lost = tuple(f"__{name}" for name in CLOCKING)  # unless the module still has it
-        connections = [
-            (writer, reader)
-            for writer, reader in connections
-            if writer not in CLOCKING or reader in existing or not reader.endswith(lost)
-        ]
+        lost = {
+            pin.wire for instance in instances for pin in instance.pins if self._lacks(instance.module, pin)
+        }
+        instances = [self._with_own_ports(instance) for instance in instances]
+        connections = [pair for pair in connections if pair[1] not in lost]
         texts, connections = joined(instances, connections, blocks)
         wires = list(structural.decl_wires)
         if structural.component_unique_name in self._pruned:
@@ -215,10 +221,12 @@ class DirectStructure(VTranslator):
         written.connections = "\n".join(f"  assign {reader} = {writer};" for writer, reader in connections)
         return super().rtlir_tr_component(behavioral, written)
 
-    def _with_own_clock(self, instance: Instance) -> Instance:
-        """Without the pins of clk and reset that its module does not have."""
-        without = self._without.get(instance.module, ())
-        pins = tuple(pin for pin in instance.pins if pin.port not in without)
+    def _lacks(self, module: str, pin: Pin) -> bool:
+        return pin.port in self._without.get(module, ())
+
+    def _with_own_ports(self, instance: Instance) -> Instance:
+        """Without the pins of ports that its module does not have."""
+        pins = tuple(pin for pin in instance.pins if not self._lacks(instance.module, pin))
         return Instance(instance.module, instance.name, pins)
 
 

@@ -34,7 +34,7 @@ from ..text import VerilogText
 from .assertions import assertions_of, with_assertions, with_macro
 from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
 from .enum_fields import enum_names, enum_value, enumerations, with_enums
-from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
+from .enum_states import NOTHING, Known, choice, holds_state, state_name, tied_ports, without_unreached
 from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
@@ -44,7 +44,17 @@ from .source_comments import Comments, comments_of, with_comments
 from .source_text import Block
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
-from .verilog_format import drop_unused, layout, order_ports, tidy, without_aliases, without_unread
+from .verilog_format import (
+    Order,
+    drop_unused,
+    layout,
+    order_ports,
+    source_order,
+    tidy,
+    without_aliases,
+    without_fixed_outputs,
+    without_unread,
+)
 
 _EVERY_TOP = "every top module has it"
 
@@ -125,12 +135,13 @@ class Readable(DirectStructure):
         self._module_names: dict[tuple[type, str], str] = {}
         self._described: dict[str, str] = {}
         self._kinds: dict[str, tuple[str, dict[str, int]]] = {}  # module -> its class, and its numbers
-        self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
+        self._order: dict[str, Order] = {}  # module -> the key that sorts its attributes
         self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
         self._latches: dict[str, tuple[str, ...]] = {}  # module -> outputs that are to be latches
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
         self._without = {}
         self._pruned = set()
+        self._tied = {}
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
@@ -148,11 +159,16 @@ class Readable(DirectStructure):
                 self._kinds[name] = class_name, numbers_of(kind.get_params())
             # modules of one class may become one of its name
             self._latches |= dict.fromkeys((name, class_name), getattr(made, "LATCHES", ()))
-            self._attributes[name] = list(vars(component))
+            self._order[name] = source_order(list(vars(component)))
             self._assertions[name] = assertions_of(component) if self._exported else {}
             for module in (name, class_name) if self._exported else ():
                 self._comments[module] = comments_of(component) & self._comments.get(module)
         self._unread[self._name] |= self._unread_at_top
+        if self._exported:
+            tied = tied_ports(self.tr_top)
+            for kind in kinds:
+                name, found = self._module_names[identity(kind)], tied.get(kind.obj, {})
+                self._tied[name] = dict(self._tied.get(name, found).items() & found.items())
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
         return self._module_names[identity(c_rtype)]
@@ -160,16 +176,25 @@ class Readable(DirectStructure):
     def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
         """One module; those inside it come first."""
         name = structural.component_unique_name
+        if self._exported:
+            self._as_in_the_source(structural)
         text = tidy(super().rtlir_tr_component(behavioral, structural))
         text = with_assertions(text, self._assertions[name])
         text = without_aliases(text, nested=self._exported)
         if name in self._pruned:
             text = without_unread(text)
         if not structural.component_is_top:
-            text, self._without[name] = drop_unused(text)
-        text = leave_open(order_ports(text, self._attributes[name]), self._directions, self._unread)
+            text, self._without[name] = drop_unused(text, self._tied.get(name, ()))
+        text = leave_open(order_ports(text, self._order[name]), self._directions, self._unread)
         self._directions[name] = directions(text)
         return self._described[name] + text
+
+    def _as_in_the_source(self, structural: Any) -> None:
+        """Sort wires, instances and their pins; PyMTL3 has them by name."""
+        order = self._order[structural.component_unique_name]
+        structural.decl_wires = sorted(structural.decl_wires, key=lambda wire: order(wire.name))
+        instances = sorted(structural.decl_subcomps, key=lambda instance: order(instance.name))
+        structural.decl_subcomps = [instance.sorted(self._order[instance.module]) for instance in instances]
 
     def rtlir_tr_components(self, components: dict[str, str]) -> str:
         return "\n\n".join([*components.values()][::-1])
@@ -193,7 +218,7 @@ class Readable(DirectStructure):
         }
         modules = with_loops(merged(modules, self._kinds), sizes)
         if self._exported:
-            modules = with_macro(portable(with_short_comments(modules)))
+            modules = with_macro(portable(with_short_comments(without_fixed_outputs(modules))))
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         text = "\n".join(
             [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]
@@ -243,7 +268,7 @@ class Readable(DirectStructure):
         return ""
 
     def _get_rtlir2v_visitor(self) -> Callable[[Callable[[str], bool]], BehavioralRTLIRToVVisitorL5]:
-        return partial(ReadableBlock, exported=self._exported)
+        return partial(ReadableBlock, exported=self._exported, known=self._known)
 
     def _literal_number(self, nbits: int, value: int) -> str:
         return _number(nbits, value)
@@ -259,9 +284,11 @@ _PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
 class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     """Expressions and statements of an update block."""
 
-    def __init__(self, is_reserved: Callable[[str], bool], exported: bool = False) -> None:
+    def __init__(
+        self, is_reserved: Callable[[str], bool], exported: bool, known: Callable[[Component], Known]
+    ) -> None:
         super().__init__(is_reserved)
-        self._exported = exported
+        self._exported, self._known_of = exported, known
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
         self._ordered: frozenset[str] = frozenset()  # messages whose fields blocks alone assign
         self._known = NOTHING  # of the component whose update block this is
@@ -281,7 +308,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         """Translate a block, unless its component writes it: for readers, or as results have it."""
         cell = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
         component = cell.cell_contents if cell is not None else None
-        self._known = known_of(component) if component is not None else NOTHING
+        self._known = self._known_of(component) if component is not None else NOTHING
         self._ordered = self._ordered_messages(component)
         written = getattr(component, "verilog", {}).get(blk.__name__)
         if written is not None:

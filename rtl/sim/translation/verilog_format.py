@@ -8,7 +8,7 @@ the spacing of lowRISC's style guide.
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^ *//.*\n", ""),  # banners and paths
@@ -81,16 +81,14 @@ def _constants(text: str) -> str:
     return body.replace(");\n", ");\n" + "".join(lines), 1)  # after the list of ports
 
 
-def order_ports(text: str, attributes: Sequence[str]) -> str:
-    """Ports in the order of a reader: clock and reset, the streams, then as the source (`attributes`) has
-    them.
-    """
+Order = Callable[[str], tuple[int, int]]
+
+
+def source_order(attributes: Sequence[str]) -> Order:
+    """A key that sorts names as a reader does: clock and reset, the streams, then these in their order."""
     ranks = {name: rank for rank, name in enumerate(attributes)}
 
-    def key(line: str) -> tuple[int, int]:
-        found = re.search(r"(\w+)(?: \[[^ ]*)?$", line)
-        assert found is not None, line
-        name = found[1]
+    def key(name: str) -> tuple[int, int]:
         for place, start in enumerate((r"clk\b", r"reset\b", "istream", "ostream")):
             if re.match(start, name):
                 return place, 0
@@ -98,21 +96,58 @@ def order_ports(text: str, attributes: Sequence[str]) -> str:
             name = name.rpartition("__")[0]
         return 4, ranks.get(name, len(ranks))
 
+    return key
+
+
+def order_ports(text: str, order: Order) -> str:
+    """The text of a module with its ports in this order."""
+
+    def key(line: str) -> tuple[int, int]:
+        found = re.search(r"(\w+)(?: \[[^ ]*)?$", line)
+        assert found is not None, line
+        return order(found[1])
+
     def ordered(match: re.Match[str]) -> str:
         return match[1] + ",\n".join(sorted(match[2].split(",\n"), key=key)) + match[3]
 
     return re.sub(r"(^module \w+\n\(\n)(.*?)(\n\);)", ordered, text, count=1, flags=re.DOTALL | re.MULTILINE)
 
 
-def drop_unused(text: str) -> tuple[str, list[str]]:
-    """Without clk and reset, if it does not use them; PyMTL3 gives them to every module. Which ones they
-    were.
+def drop_unused(text: str, tied: Iterable[str] = ()) -> tuple[str, list[str]]:
+    """Without clk and reset, which PyMTL3 gives to every module, and inputs tied to constants, if it does not
+    use them. Which ones they were.
     """
     words = _words(text)
-    dropped = [port for port in ("clk", "reset") if words[port] == 1]
+    dropped = [port for port in ("clk", "reset", *tied) if words[port] == 1]
     for port in dropped:
         text = re.sub(rf"^  input .* {port},?\n", "", text, flags=re.MULTILINE)
     return text.replace(",\n);", "\n);"), dropped
+
+
+_FIXED = re.compile(r"^  assign (\w+) = \d+'[dh][0-9a-f]+;$", re.MULTILINE)
+
+
+def without_fixed_outputs(text: str) -> str:
+    """Modules without the outputs that are constant, if nothing outside reads them."""
+    modules = text.split("\nendmodule")
+    for own, module in enumerate(modules):
+        name = module.rpartition("\nmodule ")[2].partition("\n")[0]
+        for port in _FIXED.findall(module):
+            pin = re.compile(
+                rf"^  {name} \w+\n  \(\n(?:    .*\n)*?(    \.{port}\( (\w+) \),?\n)", re.MULTILINE
+            )
+            pins = {i: pins for i, other in enumerate(modules) if (pins := pin.findall(other))}
+            if not pins or any(_words(modules[i])[wire] > 2 for i in pins for _, wire in pins[i]):
+                continue
+            modules[own] = re.sub(
+                rf"^  (output\b.* {port},?|assign {port} = .*)\n", "", modules[own], flags=re.MULTILINE
+            )
+            for i in pins:
+                for line, wire in pins[i]:
+                    modules[i] = re.sub(
+                        rf"^  logic.* {wire};\n", "", modules[i].replace(line, ""), flags=re.MULTILINE
+                    )
+    return re.sub(r",(\n(?:  )?\);)", r"\1", "\nendmodule".join(modules))
 
 
 _NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")

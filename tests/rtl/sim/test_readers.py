@@ -146,11 +146,20 @@ def prove_equal(texts, directory):
     yosys.run("same", "".join(SAME.format(text=how) for how in texts) + EQUIVALENT, directory)
 
 
-@parametrize("name, nbits", [("tiny", 8), *later(("heap", 16), ("fold", 32))])
-def test_the_exported_text_is_the_hardware_of_the_results(name, nbits, tmp_path):
-    """The texts differ for other simulators. A change of the smallest machine is found."""
+@parametrize(
+    "name, nbits, interface",
+    [
+        ("tiny", 8, "stream"),
+        ("naive", 8, "axi4lite"),
+        *later(("mont", 16, "xcel"), ("heap", 16, "stream"), ("fold", 32, "stream")),
+    ],
+)
+def test_the_exported_text_is_the_hardware_of_the_results(name, nbits, interface, tmp_path):
+    """The texts differ for other simulators, and in ports that are constant. A change of the smallest machine
+    is found.
+    """
     machine = catalogue.find(name).at(nbits)
-    component = machine.exported(machine.interface("stream"))
+    component = machine.exported(machine.interface(interface))
     texts = {
         how: translate(component, "top", unique=True, exported=how == "exported")
         for how in ("measured", "exported")
