@@ -57,7 +57,7 @@ def fitted(design: Design, nbits: int, settings: Values, wanted: bool = True) ->
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of a private operation with a full-length exponent, half of whose bits are 1."""
+    """The costs of an operation with a full-length exponent, half of whose bits are 1."""
 
     products: int
     cycles: int  # by microinstruction
@@ -72,7 +72,10 @@ class Costs:
 
     def sentence(self) -> str:
         """The costs as a sentence."""
-        words = [f"{self.products:,} products", f"{self.cycles:,} cycles"]
+        words = [
+            f"a full-length exponent, half ones, takes {self.products:,} products",
+            f"{self.cycles:,} cycles",
+        ]
         if self.formula is not None:
             words[-1] += f" (by formula {self.formula:,})"
         if self.loading_cycles:

@@ -144,11 +144,12 @@ class HeapMont(Component):
         s.step.carry //= s.carry
         s.step.carry_in //= s.carry_in
 
-        # M is a multiple of the modulus n with M = -1 mod 2^w; the port `modulus` has M' = (M + 1) / 2^w, which
-        # is 2^-w mod n. A step on the state S is q = S mod 2^w, S = floor(S / 2^w) + q * M' + digit * b, which
-        # is (S + q * M) / 2^w + digit * b. One step for each digit of a, lowest first, and a last one with a
-        # digit of 0 make a * b / R, R = 2^w to the power of the digits; a, b and the product are below 2M.
-        # S is ~sum + ~carry + carry_in; carry_in is the carry of the low digit that the last step dropped.
+        # Without a quotient delay: M is a multiple of the modulus n with M = -1 mod 2^w, and `modulus`
+        # carries M' = (M + 1) / 2^w = 2^-w mod n. A step on the state S is q = S mod 2^w, S = floor(S /
+        # 2^w) + q * M' + digit * b, that is (S + q * M) / 2^w + digit * b. One step for each digit of a,
+        # lowest first, and a last one with a digit of 0 make a * b / R, R = 2^w to the power of the digits;
+        # a, b and the product are below 2M. S is ~sum + ~carry + carry_in, the carry of the low digit
+        # dropped last.
         @update_ff
         def state():
             if s.step_en:
