@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ....fl.errors import BadInput
+from ....fl.rsa_keys import SMALLEST_NBITS
 from ...designs import catalogue
 from ...designs.machine import Machine
 from ...designs.protection import PROGRAMS, fitted
@@ -63,7 +64,9 @@ def attacks() -> Iterator[Attack]:
                 yield Attack(machine, LEAKAGE, LEAKAGE)
         design = catalogue.find(DESIGN)
         for name in PROGRAM_NAMES:
+            settings = PROGRAMS[name]
+            if settings.get("crt") and nbits < SMALLEST_NBITS:
+                continue
             with suppress(BadInput):  # a width without room for the program
-                settings = PROGRAMS[name]
                 machine = design.at(nbits, **fitted(design, nbits, settings, bool(settings.get("crt"))))
                 yield from (Attack(machine, kind, f"{kind}, {name}") for kind in ATTACKS)

@@ -207,7 +207,8 @@ def _tabulated(text: str) -> tuple[str, list[str]]:
 def _public(text: str, name: str) -> str:
     """The text with the public attribute in the declaration of a signal, a port or an internal one."""
     declared = re.compile(
-        rf"^(  (?:output +)?\w+(?: \[[^\n]*?\])* {name}(?: \[[^\n]*?\])*)(,?$|;$)", re.MULTILINE
+        rf"^(  (?:\(\* latch \*\) )?(?:output +)?\w+(?: \[[^\n]*?\])* {name}(?: \[[^\n]*?\])*)(,?$|;$)",
+        re.MULTILINE,
     )
     text, count = declared.subn(lambda match: f"{match[1]} {PUBLIC}{match[2]}", text)
     assert count == 1, (name, count)

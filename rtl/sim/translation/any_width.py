@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from .parameters import template, with_expressions
+from .portable import with_plain_values
 from .verilog_format import layout
 
 _MODULE = re.compile(
@@ -75,7 +76,8 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
             body = types + body
         return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{body}endmodule"
 
-    return layout(_MODULE.sub(with_width, text).replace(_WIDTH, "NBITS"))
+    text = _MODULE.sub(with_width, text).replace(_WIDTH, "NBITS")
+    return layout(with_plain_values(re.sub(r"\$clog2\((\w+) / 2( \+ 1)?\):0", r"$clog2(\1\2) - 1:0", text)))
 
 
 def _with_parameters(text: str, lines: Iterator[str]) -> str:

@@ -34,6 +34,9 @@ _CHOICE = re.compile(
 _EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?[)\]])")
 # sext() of one bit: a scalar has no index, and its copies are one replication
 _SPREAD = re.compile(r"\{ *\{ *(\d+) *\{ *([\w.\[\]*+ -]+?)(?:\[0\])? *\} *\}, *\2 *\}")
+_CONSTANT = re.compile(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$", re.MULTILINE)
+_ZERO = re.compile(r"(?<=[=?:] )(?:\w+|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
+_UNSIGNED = re.compile(r"^(  localparam .*')\( ?\$unsigned\( ?(.*?) ?\) ?\)(?=;)", re.MULTILINE)
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
@@ -42,8 +45,27 @@ def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
     text = _SPREAD.sub(lambda bit: f"{{{int(bit[1]) + 1}{{{bit[2]}}}}}", _NO_WILDCARD.sub("case ", text))
     text = _LONG.sub(lambda long: f"{int(long[1]).bit_length()}'d{long[1]}", text)
+    text = with_plain_values(text)
     text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")
-    return _MODULE.sub(lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(module[0]))), text)
+    return _MODULE.sub(
+        lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(_with_wide_constants(module[0])))), text
+    )
+
+
+def with_plain_values(text: str) -> str:
+    """Zeros of any width, and constants that their declaration makes unsigned, without a cast for that."""
+    return _UNSIGNED.sub(r"\1(\2)", _ZERO.sub("'0", text))
+
+
+def _with_wide_constants(text: str) -> str:
+    """A module whose constants have the width to which all their uses cast them."""
+    for name, value in _CONSTANT.findall(text):
+        casts = re.findall(rf"\b(\d+)'\( ?{name} ?\)", text)
+        if len({*casts}) == 1 and len(casts) + 1 == len(re.findall(rf"\b{name}\b", text)):
+            text = re.sub(rf"\b\d+'\( ?{name} ?\)", name, text)
+            declared = f"  localparam logic [{int(casts[0]) - 1}:0] {name} = {casts[0]}'d{value};"
+            text = re.sub(rf"^  localparam .* {name} = .*$", declared, text, flags=re.MULTILINE)
+    return text
 
 
 def _with_blocks(text: str) -> str:
