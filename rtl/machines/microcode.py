@@ -326,20 +326,26 @@ class Microcode:
                 return action.src if isinstance(action, Move) else _RESULT_OF.get(type(action), "memory")
         return None
 
-    def _all_late(self, register: str) -> bool:
-        """Whether all loads of a register come with a new modulus, so that none is forwarded."""
-        loads = [word for word in self.words if self._load_source(register, word)]
-        read_early = register == "s" or any(setup.src == register for setup in self.program.find(Setup))
-        short = any(self._late_source(register, word) for word in self.words)
-        return not (read_early or short) and bool(loads) and all(word.settles for word in loads)
+    @cached_property
+    def _all_late(self) -> frozenset[str]:
+        """Registers all loads of which come with a new modulus, so that none is forwarded."""
+        read_early = {"s", *(setup.src for setup in self.program.find(Setup))}
+        return frozenset(
+            register
+            for register in self.program.registers
+            if register not in read_early
+            and not any(self._late_source(register, word) for word in self.words)
+            and (loads := [word for word in self.words if self._load_source(register, word)])
+            and all(word.settles for word in loads)
+        )
 
     def _forwarded_source(self, register: str, word: Word) -> str | None:
         """The source of a register's load that is forwarded to products."""
-        return None if self._all_late(register) else self._load_source(register, word)
+        return None if register in self._all_late else self._load_source(register, word)
 
     def _unforwarded_source(self, register: str, word: Word) -> str | None:
         """The source of a register's load that is not forwarded."""
-        return (self._load_source if self._all_late(register) else self._late_source)(register, word)
+        return (self._load_source if register in self._all_late else self._late_source)(register, word)
 
     # ---- the microinstruction
 

@@ -30,13 +30,14 @@ class Generate:
 
 def nodes(tree: Any) -> Iterator[Any]:
     """All nodes of a part of an update block."""
-    if isinstance(tree, list | tuple):
-        for node in tree:
-            yield from nodes(node)
-    elif isinstance(tree, bir.BaseBehavioralRTLIR):
-        yield tree
-        for var in vars(tree).values():
-            yield from nodes(var)
+    left = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, bir.BaseBehavioralRTLIR):
+            yield node
+            left.extend(reversed(vars(node).values()))
+        elif isinstance(node, list | tuple):
+            left.extend(reversed(node))
 
 
 def concurrent(
@@ -86,7 +87,7 @@ def ordered_messages(blocks: Sequence[list[Any]]) -> set[str]:
     Icarus takes the fields of a message from blocks alone, or from assignments alone.
     """
     found: set[str] = set()
-    left = list(blocks)
+    left = [block for block in blocks if messages(block)]
     while more := [block for block in left if concurrent(block) is None or found & messages(block)]:
         left = [block for block in left if block not in more]
         found.update(*map(messages, more))
