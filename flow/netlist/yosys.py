@@ -1,9 +1,9 @@
 """Runs Yosys scripts in a separate process and turns their errors into one line.
 
 Yosys is the package pyosys, a library that ends the whole process when a pass fails and that keeps its
-memory. A script, one command per line, therefore runs in a process of this module, in the directory of its
-files. Its output goes to a log next to the script. An error in the design becomes BadInput with the tool's
-message.
+memory. A script, one command per line, therefore runs in a process of yosys_process.py, in the directory of
+its files. Its output goes to a log next to the script. An error in the design becomes BadInput with the
+tool's message.
 """
 
 import importlib.metadata
@@ -12,10 +12,8 @@ import json
 import math
 import os
 import re
-import resource
 import signal
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +73,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     log_path = directory / f"{name}.log"
     elapsed = stopwatch()
     with log_path.open("w") as log:
-        command = isolated.command("modexlab.flow.netlist.yosys", f"{name}.ys", used.name)
+        command = isolated.command("modexlab.flow.netlist.yosys_process", f"{name}.ys", used.name)
         if limit is not None:
             command = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(limit)), *command]
         done = subprocess.run(
@@ -117,17 +115,3 @@ def _reason(log: str, returncode: int, log_path: Path) -> str:
             f"{log_path})"
         )
     return f"yosys ended with code {returncode} and no message: see {log_path}"
-
-
-def main() -> None:
-    """Run the commands of a script; then record the peak memory of this process and of abc, its child."""
-    from pyosys import libyosys
-
-    script, used = sys.argv[1:]
-    design = libyosys.Design()
-    for line in Path(script).read_text().splitlines():
-        command = line.partition("#")[0].strip()
-        if command:
-            libyosys.run_pass(command, design)
-    peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    Path(used).write_text(json.dumps({"peak_memory_mib": round(sum(peaks) / 1024, 1)}) + "\n")
