@@ -8,12 +8,16 @@ from modexlab.cl import timing
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import cache, simulate, sources, translate
 from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation import translated
 from modexlab.rtl.sim.translation.component_digest import recipe_of
 from modexlab.rtl.units import add_red, mont_mul_rem
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
+from pymtl3 import Bits4, Bits8, bitstruct
 
 from tests.harness import parametrize, refused
 from tests.paths import ROOT
@@ -88,6 +92,21 @@ def test_recipes_tell_all_machines_apart():
     names = [name_of(make()) for item in machines for make in (item.rtl, partial(item.wrapped, XCEL))]
     assert None not in names and len(set(names)) == len(names)
     assert names[-6::2] == [name_of(machine.rtl()) for machine in machines[-3:]]
+
+
+def test_recipes_tell_processors_apart():
+    """Their messages are classes of the package, with methods that PyMTL3 generates."""
+    names = [name_of(ProcXcel(make, NullXcel)) for make in (Proc, partial(Proc, div_bits=4))]
+    assert None not in names and names[0] != names[1]
+
+
+def test_recipe_includes_the_fields_of_a_message():
+    def digest(**fields):
+        members = {"__annotations__": fields, "__module__": timing.__name__}
+        return recipe_of(bitstruct(type("Slot", (), members))).digest
+
+    assert digest(value=Bits4) == digest(value=Bits4) != digest(value=Bits8)
+    assert digest(value=Bits4) != digest(other=Bits4)
 
 
 class Mine(MontMulRem):
