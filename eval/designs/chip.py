@@ -18,7 +18,7 @@ from ...flow.description import Description, Published
 from ...flow.files import replace_json, replace_text
 from ...flow.source import Source
 from ...flow.workload import STREAM, ports_json
-from ...rtl.sim import cache, sources, translate
+from ...rtl.sim import cache, sources
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation import translated
 from ...rtl.sim.translation.translated import Digests
@@ -141,7 +141,7 @@ class AcceleratorChip(Source):
         return translated.digests(component, self.top, partial(self._verilog_of, component))
 
     def _verilog_of(self, component: Any) -> str:
-        return translate(component, self.top, unique=True)
+        return translated.written(component, self.top)
 
     def _component(self) -> Any:
         self.machine.require_ports()

@@ -71,9 +71,9 @@ def verilog_file(
     body: str | None = None,
 ) -> str:
     """The Verilog file of a component; `rest` returns header lines once the component has been elaborated."""
-    from ...rtl.sim import translate
+    from ...rtl.sim.translation.translated import written
 
-    body = body or translate(component, top, unique=True, unread=unread, exported=True)
+    body = body or written(component, top, unread=unread, exported=True)
     if hasattr(component, "s_axi"):
         body = axi4lite_top(body, top, port_lines(body, top))
     settings = list(settings)

@@ -12,8 +12,8 @@ from pymtl3 import Component
 
 from ....fl.errors import BadInput
 from ....fl.status import MEANING, Status
-from ....rtl.sim import translate
 from ....rtl.sim.translation.any_width import of_any_width
+from ....rtl.sim.translation.translated import written
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..machine import Machine, PublicMachine
 from ..protection import costs
@@ -59,7 +59,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
 
 def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
     """The hardware of a machine whose structure does not depend on its width, which is a parameter."""
-    own = translate(component, top, unique=True, exported=True)
+    own = written(component, top, exported=True)
     for (step, least), probes in PROBES.items():
         texts = {machine.nbits: own}
         for nbits in probes:
@@ -67,7 +67,7 @@ def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
                 probe = machine.design.at(nbits, **machine.parameters).exported(
                     machine.interface(DEFAULT.name)
                 )
-                texts.setdefault(nbits, translate(probe, top, unique=True, exported=True))
+                texts.setdefault(nbits, written(probe, top, exported=True))
         text = of_any_width(texts, top, step, least) if len(texts) > 2 else None
         if text is not None:
             return text

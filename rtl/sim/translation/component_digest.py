@@ -220,20 +220,16 @@ class _Writer:
         self.write(made.__bases__)
         if issubclass(made, Enum):
             self.write([(member.name, member.value) for member in made])
-        members = dict(vars(made))
-        if "__bitstruct_fields__" in members:
-            self.write(members["__bitstruct_fields__"])
-            # PyMTL3 generates the others from the fields, without a module
-            members = {name: value for name, value in members.items() if not _is_generated(value)}
-        for name, value in members.items():
+        fields_of_struct = getattr(made, "__bitstruct_fields__", None)
+        if fields_of_struct:
+            self.write(fields_of_struct)
+        for name, value in vars(made).items():
+            if fields_of_struct and getattr(value, "__module__", "") is None:
+                continue  # PyMTL3 generates it from the fields
             # PyMTL3 and dataclasses keep data of their own in private attributes of a class
             if name[0] != "_" or callable(value) or isinstance(value, DESCRIPTORS):
                 self.text.append(name)
                 self.write(value)
-
-
-def _is_generated(member: Any) -> bool:
-    return isinstance(member, FunctionType | classmethod) and member.__module__ is None
 
 
 @functools.cache

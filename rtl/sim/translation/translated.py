@@ -38,6 +38,19 @@ class Digests(NamedTuple):
         return cls(hashlib.sha256(verilog.encode()).hexdigest(), cache.key(*filter(None, lines)))
 
 
+def written(component: Component, top: str, **options: Any) -> str:
+    """The text of a component for a file, with options of `translate`; the component is elaborated."""
+    name = _entry("text", component, top, options)
+
+    def text() -> bytes:
+        return translate(component, top, unique=True, **options).encode()
+
+    found = text() if name is None else cache.stored(name, text)
+    if not component._dsl.constructed:
+        component.elaborate()
+    return found.decode()
+
+
 def digests(component: Component, top: str, write: Callable[[], str]) -> Digests:
     """The digests of the text that `write` makes of a component, whose top module is called `top`."""
     name = _entry("digests", component, top)
