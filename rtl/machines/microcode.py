@@ -327,17 +327,16 @@ class Microcode:
         return None
 
     @cached_property
-    def _all_late(self) -> frozenset[str]:
+    def _all_late(self) -> set[str]:
         """Registers all loads of which come with a new modulus, so that none is forwarded."""
-        read_early = {"s", *(setup.src for setup in self.program.find(Setup))}
-        return frozenset(
-            register
-            for register in self.program.registers
-            if register not in read_early
-            and not any(self._late_source(register, word) for word in self.words)
-            and (loads := [word for word in self.words if self._load_source(register, word)])
-            and all(word.settles for word in loads)
-        )
+        loaded: set[str] = set()
+        early = {"s", *(setup.src for setup in self.program.find(Setup))}
+        for register, word in itertools.product(self.program.registers, self.words):
+            if self._late_source(register, word):
+                early.add(register)
+            elif self._load_source(register, word):
+                (loaded if word.settles else early).add(register)
+        return loaded - early
 
     def _forwarded_source(self, register: str, word: Word) -> str | None:
         """The source of a register's load that is forwarded to products."""

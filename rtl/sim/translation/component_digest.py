@@ -220,12 +220,8 @@ class _Writer:
         self.write(made.__bases__)
         if issubclass(made, Enum):
             self.write([(member.name, member.value) for member in made])
-        fields_of_struct = getattr(made, "__bitstruct_fields__", None)
-        if fields_of_struct:
-            self.write(fields_of_struct)
-        for name, value in vars(made).items():
-            if fields_of_struct and getattr(value, "__module__", "") is None:
-                continue  # PyMTL3 generates it from the fields
+        # PyMTL3 generates the methods of a message from its fields
+        for name, value in getattr(made, "__bitstruct_fields__", vars(made)).items():
             # PyMTL3 and dataclasses keep data of their own in private attributes of a class
             if name[0] != "_" or callable(value) or isinstance(value, DESCRIPTORS):
                 self.text.append(name)
