@@ -22,7 +22,7 @@ from pymtl3 import Bits, Component
 from .. import cache
 from ..sources import PACKAGE
 
-LIBRARIES = (*sys.stdlib_module_names, "pymtl3")  # known by name, as their versions are in the recipe
+LIBRARIES = {*sys.stdlib_module_names, "pymtl3"}  # known by name, as their versions are in the recipe
 VERSIONS = (sys.version, importlib.metadata.version("pymtl3"))
 DESCRIPTORS = (property, cached_property, staticmethod, classmethod)
 PLAIN = frozenset({type(None), bool, float, str, bytes})

@@ -1,6 +1,9 @@
 """A machine is translated once: the cached text is reused, and never for other code."""
 
 import functools
+import os
+import subprocess
+import sys
 from functools import cached_property, partial
 
 import pytest
@@ -103,6 +106,19 @@ def test_recipe_includes_the_fields_of_a_message():
 
     assert digest(value=Bits4) == digest(value=Bits4) != digest(value=Bits8)
     assert digest(value=Bits4) != digest(other=Bits4)
+
+
+def test_another_process_finds_the_entry():
+    """The order of sets differs between processes."""
+    code = f"from {__name__} import *; print(name_of(find('naive').at(8).wrapped(XCEL)), end='')"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.stdout == name_of(find("naive").at(8).wrapped(XCEL))
 
 
 class Mine(MontMulRem):
