@@ -43,7 +43,7 @@ class MicroRom(Component):
 def verilog_case(microcode, exported):
     """The ROM as a concatenation for each microinstruction, with its assembly.
 
-    exported: for readers, a line for each field that is not 0; the text of results joins idle fields.
+    exported: for readers, a line for each field that matters; the text of results joins idle fields.
     """
     nbits = microcode.pc_nbits + microcode.by_bit
     yield "unique casez (address)"
@@ -69,24 +69,25 @@ def verilog_case(microcode, exported):
 
 
 def readable_rows(fields, pc, bits):
-    """The values of a microinstruction's fields with their names; neighbours that are 0 are in one row."""
+    """The values of the fields that a microinstruction sets, with their names.
+
+    A row for the fields between them says "idle" if all are 0, or "no effect" if some are not read.
+    """
     bit = bits[0]
 
-    def used(field):
-        return any(field.used[pc][at] for at in bits)
-
-    def idle(field):
+    def shown(field):
         number = field.labels or (field.nbits > 1 and not field.mask)
-        return field.value(pc, bit) == 0 and not (number and used(field))
+        return any(field.used[pc][at] for at in bits) and (number or field.value(pc, bit) != 0)
 
-    for zero, neighbours in itertools.groupby(fields, idle):
+    for each_shown, neighbours in itertools.groupby(fields, lambda field: bool(shown(field))):
         group = list(neighbours)
-        if zero:
-            names = group[0].name + f" to {group[-1].name}" * (len(group) > 1)
-            yield f"{sum(field.nbits for field in group)}'d0", f"idle: {names}"
+        if each_shown:
+            yield from ((field.verilog(pc, bit), field.name) for field in group)
         else:
-            for field in group:
-                yield field.verilog(pc, bit), field.name + ", don't care" * (not used(field))
+            value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in group)
+            names = group[0].name + f" to {group[-1].name}" * (len(group) > 1)
+            base, kind = ("h", "no effect") if "1" in value else ("d", "idle")
+            yield f"{len(value)}'{base}{int(value, 2):x}", f"{kind}: {names}"
 
 
 def joined_rows(fields, pc, bits):
