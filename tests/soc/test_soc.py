@@ -13,7 +13,6 @@ import pytest
 from modexlab.eval.designs.catalogue import entry, find
 from modexlab.eval.designs.own_template import files
 from modexlab.eval.exchange.soc import chip as chips
-from modexlab.eval.exchange.soc.board import make_board
 from modexlab.eval.exchange.soc.chip import Chip, ChipError, round_trip, table_calls, works
 from modexlab.eval.exchange.soc.program import CPUS, operands_header
 from modexlab.fl.axi4lite import register_map
@@ -73,6 +72,9 @@ def test_round_trip_of_a_small_chip(cli):
 
 def test_a_chip_is_the_same_whatever_was_made_before():
     """LiteX has tables that are shared in a process, and stamps its Verilog with time and place."""
+    # with LiteX loaded, Hypothesis waits for two seconds at the end of the collection
+    from modexlab.eval.exchange.soc.board import make_board
+
     boards = [make_board("accelerator", cpu) for cpu in (*CPUS, *reversed(CPUS))]
     assert boards == boards[::-1]
     assert boards[0] != boards[1]
