@@ -1,7 +1,8 @@
 """Design rules of a layout by the foundry's deck for KLayout, and its metal against the netlist.
 
 A deck is a program in Ruby, which the Python package `klayout` cannot run: the application of that name does.
-Every marker counts; the rules are those that the deck has by default. A kit whose deck needs a newer
+Every marker counts; the rules are those that the deck has by default. Markers inside a cell of the library
+that the deck sets on the cell alone, too, are the library's and counted apart. A kit whose deck needs a newer
 application has the PDK's table of values checked instead (values.py). connections.py extracts the metal and
 compares it with the nets, antennas.py compares its areas with those of the gates.
 """
@@ -12,13 +13,14 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
-from ..files import replace_text
+from ..files import replace_text, scratch
 from ..kit.kit import Kit
 from ..layout.placed import Placed
 from ..product import Product
@@ -30,6 +32,7 @@ NO_DECK = "the kit has none"
 SECONDS = 3600
 FILE = "rules.lyrdb"
 TAIL = 500  # characters of a log that a message has
+ALONE_UM = 10  # between cells that are checked alone
 
 
 class Rules(Product):
@@ -43,6 +46,7 @@ class Rules(Product):
     tool: str = ""
     checks: int = 0  # of the deck, or by the table
     markers: Mapping[str, int] = {}  # by rule, of those with any
+    of_cells: Mapping[str, int] = {}  # markers that cells of the library have by themselves, likewise
     # faults by what they are, as open nets; nothing where the layout has no wires
     connections: Mapping[str, int] = {}
     antennas: dict[str, int] | None = None  # pieces beyond the LEF's ratios by layer; None where unknown
@@ -71,6 +75,9 @@ class Rules(Product):
         if self.antennas is not None:
             beyond = ", ".join(f"{number:,} on {layer}" for layer, number in self.antennas.items())
             wires += f"; antennas beyond the LEF's ratios: {beyond or 'none'}"
+        if self.of_cells:
+            own = ", ".join(f"{rule} {number:,}" for rule, number in self.of_cells.items())
+            wires += f"; in the library's cells themselves: {own}"
         kind = "of metal, vias, areas and grid by the values in " if self.only_values else "by "
         return f"{count} of {self.checks} checks {kind}{self.deck} ({self.tool}){found}{wires}"
 
@@ -92,7 +99,7 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None, no_wires
     """
     report = out / FILE
     try:
-        found = _run(gds, kit.drc, report) if kit.drc else _by_values(gds, kit, report)
+        found = _by_deck(gds, kit, kit.drc, report) if kit.drc else _by_values(gds, kit, report)
     except BadInput as error:
         found = Rules("", str(error))
     if found.why_not != NO_DECK and placed is not None:
@@ -107,15 +114,53 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None, no_wires
     return found
 
 
-def _run(gds: Path, deck: Path, report: Path) -> Rules:
+def _by_deck(gds: Path, kit: Kit, deck: Path, report: Path) -> Rules:
+    """Run the deck over a layout and, if it has markers, over each of its cells alone."""
     tool = f"KLayout {version()}"
+    _run(gds, deck, report)
+    found = Rules(deck.name, "", tool, *read(report))
+    if not found.markers:
+        return found
+    with scratch() as folder:
+        alone = folder / gds.name
+        _write_alone(gds, kit, alone)
+        _run(alone, deck, folder / FILE)
+        own = set(_markers(folder / FILE))
+    found.checks, found.markers = read(report, own)
+    found.of_cells = _counted(marker for marker in _markers(report) if marker in own)
+    return found
+
+
+def _write_alone(gds: Path, kit: Kit, path: Path) -> None:
+    """Write a layout of the library's cells in another one, as they stand there, far from one another."""
+    import klayout.db as db  # not at the top: not everyone has it
+
+    content, macros = db.Layout(), kit.geometry.macros
+    content.read(str(gds))
+    top = content.top_cell()
+    kinds = {
+        (item.cell_index, item.trans.rot): item.trans for item in top.each_inst() if item.cell.name in macros
+    }
+    top.clear()
+    x = 0
+    for (cell, _), turn in kinds.items():
+        turn.disp = db.Vector()
+        box = content.cell(cell).bbox().transformed(turn)
+        turn.disp = db.Vector(x - box.left, -box.bottom)
+        top.insert(db.CellInstArray(cell, turn))
+        x += box.width() + round(ALONE_UM / content.dbu)
+    for index in [cell.cell_index() for cell in content.top_cells() if cell.name != top.name]:
+        content.prune_cell(index, -1)
+    content.write(str(path))
+
+
+def _run(gds: Path, deck: Path, report: Path) -> None:
     names = {"in_gds": gds.absolute(), "report_file": report.absolute()}
     given = [word for name, value in names.items() for word in ("-rd", f"{name}={value}")]
     command = [PROGRAM, "-b", "-r", str(deck), *given]
     run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
     if run.returncode or not report.exists():
         raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")
-    return Rules(deck.name, "", tool, *read(report))
 
 
 def _by_values(gds: Path, kit: Kit, report: Path) -> Rules:
@@ -127,9 +172,32 @@ def _by_values(gds: Path, kit: Kit, report: Path) -> Rules:
     return Rules(kit.values.name, "", tool, *read(report), only_values=True)
 
 
-def read(report: Path) -> tuple[int, dict[str, int]]:
-    """The number of checks in a report of KLayout, and the markers by rule."""
-    root = ElementTree.parse(report).getroot()
-    items = (item.findtext("category", "") for item in root.iter("item"))
-    markers = Counter(re.sub(r"^'(.*)'$", r"\1", item) for item in items)
-    return sum(1 for _ in root.iter("category")) - sum(markers.values()), dict(sorted(markers.items()))
+class _Marker(NamedTuple):
+    """A marker of a report: its rule, the cell that it is in, and where."""
+
+    rule: str
+    cell: str
+    shape: str
+
+
+def read(report: Path, own: Container[_Marker] = ()) -> tuple[int, dict[str, int]]:
+    """The number of checks in a report of KLayout, and by rule the markers that are not the cells' own."""
+    found = _markers(report)
+    checks = sum(1 for _ in ElementTree.parse(report).getroot().iter("category")) - len(found)
+    return checks, _counted(marker for marker in found if marker not in own)
+
+
+def _counted(markers: Iterable[_Marker]) -> dict[str, int]:
+    return dict(sorted(Counter(marker.rule for marker in markers).items()))
+
+
+def _markers(report: Path) -> list[_Marker]:
+    """All markers; a rule without its description, and variants of a cell by the cell's name."""
+    return [
+        _Marker(
+            re.sub(r"^'(.*)'$", r"\1", item.findtext("category", "")).partition(" : ")[0],
+            item.findtext("cell", "").partition("$VAR")[0],
+            " ".join(value.text or "" for value in item.iterfind("values/value")),
+        )
+        for item in ElementTree.parse(report).getroot().iter("item")
+    ]

@@ -22,9 +22,10 @@ files and change
                  clock period; `derate`, the fraction by which timing changes the delays of cells; `density`
                  and `aspect` of the placement; `routing_ns`, the slack that sizing reserves for detours
   [supply]       power and ground, named as the cells' pins; layer and height of the rails; `tap`, `tap_um`,
-                 `end_cap` and `straps` for a power grid
+                 `end_cap` and `straps` for a power grid; straps `at_taps` stand above the taps
   [layers]       the layers for signals, one horizontal and one vertical for ports and unrouted wires, the GDS
-                 numbers of all; `cap_edge` corrects the LEF
+                 numbers of all; `cap_edge` corrects the LEF, `tracks` replaces its pitches and offsets,
+                 and `wires` and `cuts` are the resistances and capacitances that it lacks
   [routing]      the grid of the detailed router: layers from the lowest vertical one up, their pitches, vias;
                  stacks of two vias if pins are two layers below the grid, and `pin_rows`, the layer between;
                  `share`, the percentage of the tracks that global routing fills

@@ -28,8 +28,8 @@ from pathlib import Path
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
 from . import kit_file, liberty
-from .kit_file import Cells, Files, KitFile
-from .lef import Lef, read_lef
+from .kit_file import Cells, Files, KitFile, Layers
+from .lef import Layer, Lef, read_lef
 
 ROOM = Path(__file__).parent
 DEFAULT = ROOM / "nangate45.toml"
@@ -81,6 +81,9 @@ LAYERS = (
     "layers.horizontal",
     "layers.vertical",
     "layers.cap_edge",
+    "layers.wires",
+    "layers.cuts",
+    "layers.tracks",
     "layers.gds",
     "supply.rail_layer",
     "routing.pin_layer",
@@ -185,7 +188,7 @@ class Kit:
             raise BadInput(
                 f"the kit {self.source}: layers.gds has no number for {missing[0]}; give one to every layer"
             )
-        return replace(lef, described=described)
+        return replace(lef, layers=_corrected(lef, described.layers), described=described)
 
     def _refuse_unknown(self, keys: Iterable[str], known: Iterable[str], kind: str) -> None:
         for key in keys:
@@ -197,6 +200,18 @@ class Kit:
         for name in names:
             if name not in known:
                 raise BadInput(f"the kit {self.source}, {key}: {unknown(kind, name, known)}")
+
+
+def _corrected(lef: Lef, own: Layers) -> dict[str, Layer]:
+    """The layers of a LEF with what the kit states instead."""
+    layers = dict(lef.layers)
+    for name, (ohm, cap) in own.wires.items():
+        layers[name] = replace(layers[name], res_ohm=ohm * layers[name].width, cap_ff=cap)
+    for name, ohm in own.cuts.items():
+        layers[name] = replace(layers[name], res_ohm=ohm)
+    for name, (pitch, first) in own.tracks.items():
+        layers[name] = replace(layers[name], pitch=pitch, offset=first)
+    return layers
 
 
 def find(path: Path | None = None, corner: str = TYPICAL) -> Kit:

@@ -140,7 +140,8 @@ class Strap(_Part, frozen=True):
 
     layer: str
     width_um: Positive
-    pitch_um: Positive  # between neighbouring straps, at most
+    pitch_um: Positive = MOST  # between neighbouring straps, at most
+    at_taps: bool = False  # one of each net above every column of taps: pins of other cells are free of them
 
 
 class Supply(_Part, frozen=True):
@@ -163,8 +164,12 @@ class Layers(_Part, frozen=True):
     horizontal: str  # of ports, and of wires before routing
     vertical: str
     gds: dict[str, GdsNumber]  # number of each layer and cut in the GDS of the cells
-    dielectric: Positive  # constant between neighbouring wires, which the LEF lacks
+    dielectric: Positive = 1  # constant between neighbouring wires, which the LEF lacks
     cap_edge: dict[str, Positive] = {}  # pF/um: corrections of the LEF
+    # ohm/um and fF/um of wires and ohm of a cut, where the LEF has none
+    wires: dict[str, tuple[Positive, Positive]] = {}
+    cuts: dict[str, Positive] = {}
+    tracks: dict[str, tuple[Positive, NotNegative]] = {}  # pitch and first track in um, other than the LEF's
     detour: Positive = 1  # routed wire length over the tree length that is estimated from the placement
     label_type: Count = 1  # datatype of a port's name on its metal's layer
     pin_type: Count | None = None  # datatype of a port's metal, which is drawn on both layers

@@ -56,15 +56,25 @@ class Layer:
     wide: tuple[
         tuple[float, float, float], ...
     ] = ()  # (width, run, spacing): from a width and a parallel run on
+    end_spacing: float = 0.0  # between ends of wires in a line, if that is more (LEF58_SPACING)
+    corner_spacing: float = 0.0  # between corners, likewise (LEF58_CORNERSPACING)
+    straight: bool = False  # wires are rectangles on tracks (LEF58_RECTONLY)
     pitch: float = 0.0
     offset: float = 0.0  # of the first track
+    edge_pitch: float = 0.0  # from a rail to the first track of a row, if it is another (LEF58_PITCH)
     thickness: float = 0.0
     res_ohm: float = 0.0  # per square; of a cut layer: per cut
     cap_area: float = 0.0  # pF/um^2, towards the substrate
     cap_edge: float = 0.0  # pF/um, of one edge
     area: float = 0.0  # um^2, minimum of a polygon
+    cap_ff: float = 0.0  # fF/um of a wire, if the kit states it
     # antenna ratios by statement: pairs of a diffusion area and the limit from this area on
     antenna: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def ends_apart(self) -> float:
+        """The spacing of two ends of wires on a track."""
+        return max(self.spacing, self.end_spacing)
 
     def spacing_to(self, width: float, run: float) -> float:
         """The spacing to metal of this width that runs beside for at most this length."""
@@ -134,6 +144,15 @@ class Lef:
         """
         return max(self.layers[name].pitch for name in self.kit.layers.signal)
 
+    def tracks(self, layer: Layer) -> list[tuple[int, int]]:
+        """The tracks of a layer in database units, as series of a first one and a pitch: one series, or, if
+        the distance from the rails is another one, one for each track of a row of cells.
+        """
+        pitch, edge, height = map(dbu, (layer.pitch, layer.edge_pitch, self.row_height))
+        if not edge:
+            return [(dbu(layer.offset), pitch)]
+        return [(first, height) for first in range(edge, height - edge + 1, pitch)]
+
     def least_length(self, layer: Layer) -> int:
         """The length of the shortest wire on a layer that has the minimum area, in database units, on the
         grid.
@@ -175,6 +194,13 @@ OPENING = {
 NAMED = {"LAYER", "MACRO", "SITE", "VIA", "VIARULE", "NONDEFAULTRULE", "ARRAY", "PIN", "BEGINEXT"}
 WITHOUT_NAME = {"PORT", "OBS", "DENSITY"}  # END closes these without a name
 FLAGS = {"DEFAULT", "GENERATE", "TOPOFSTACKONLY"}  # after the name of a via or a rule
+# a word of a quoted property and the number after it that the reader needs, by property and kind of layer
+PROPERTIES = {
+    ("LEF58_SPACING", "ROUTING"): ("ENDTOEND", "end_spacing"),
+    ("LEF58_CORNERSPACING", "ROUTING"): (" SPACING", "corner_spacing"),
+    ("LEF58_PITCH", "ROUTING"): ("FIRSTLASTPITCH", "edge_pitch"),
+    ("LEF58_SPACINGTABLE", "CUT"): ("DEFAULT", "spacing"),
+}
 NUMBER = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(r'#[^\n]*|"[^"]*"|[^\s"#]+|\n|(?P<open>")')
 LAYER_FIELDS = {  # statements with one number: the index of its word, and the field
@@ -314,6 +340,7 @@ def _unended(path: Path, line: int, block: _Block, found: str) -> BadInput:
 
 def _layer(block: _Block) -> Layer:
     direction = block.value("DIRECTION", "")
+    kind, straight = block.value("TYPE", ""), False
     numbers, antenna, wide = {}, {}, list[tuple[float, float, float]]()
     for statement in block.statements:
         match statement.words:
@@ -331,14 +358,23 @@ def _layer(block: _Block) -> Layer:
                 for start, end in pairwise([*starts, len(statement.words)]):
                     width, *spacings = map(statement.number, range(start + 1, end))
                     wide += [(width, *entry) for entry in zip(runs, spacings, strict=False)]
+            case ["PROPERTY", "LEF58_RECTONLY", *_]:
+                straight = True
+            case ["PROPERTY", name, text, *_] if (name, kind) in PROPERTIES:
+                word, attribute = PROPERTIES[name, kind]
+                if found := re.search(rf"{word}\s+({NUMBER.pattern})", text):
+                    numbers.setdefault(attribute, float(found[1]))
             case [name, *_] if name in LAYER_FIELDS:
                 place, attribute = LAYER_FIELDS[name]
                 # further spacings are for other widths and neighbours
                 numbers.setdefault(attribute, statement.number(place))
+    # the first track on a die that begins at 0
+    if numbers.get("offset", 0) < 0 < numbers.get("pitch", 0):
+        numbers["offset"] %= numbers["pitch"]
     # otherwise a wire on the first track would leave the die
     if numbers.get("offset", 1) < numbers.get("width", 0) / 2:
         numbers["offset"] += numbers.get("pitch", 0)
-    return Layer(block.name, block.value("TYPE", ""), direction, **numbers, antenna=antenna, wide=tuple(wide))
+    return Layer(block.name, kind, direction, straight=straight, **numbers, antenna=antenna, wide=tuple(wide))
 
 
 def _pin(block: _Block) -> MacroPin:

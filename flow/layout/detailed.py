@@ -76,7 +76,7 @@ def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
             within: list[Access] = []  # the via's metal lies within the pin
             cutting: list[Access] = []  # its cut does
             touching: list[Access] = []  # its cut touches the pin
-            places = product(range(grid.x0, width, grid.dx), range(grid.y0, height, grid.dy))
+            places = product(range(grid.x0, width, grid.dx), grid.pin_rows(height))
             for x, y in places:
                 for (dx, dy), (via, both) in product(steps, shapes.items()):
                     pad, cut = (shape.moved(x + dx, y + dy) for shape in both)
@@ -273,6 +273,10 @@ def _access(grid: Grid, access: Access, x: int, y: int) -> Iterator[Wire]:
         if access.fill is not None and upper not in grid.layers:
             half = dbu(grid.lef.layers[upper].width / 2)
             left, bottom, right, top = access.fill
+            if top - bottom == 2 * half:  # a wire
+                middle = y + (bottom + top) // 2
+                yield Wire(upper, x + left + half, middle, x + right - half, middle)
+                continue
             places = [*range(left + half, right - half, 2 * half), right - half]
             for at in places:
                 yield Wire(upper, x + at, y + bottom + half, x + at, y + top - half)
@@ -323,7 +327,7 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
         layer = grid.lef.layers[grid.layers[index]]
         end, last = -math.inf, 0
         for piece in sorted(pieces):
-            if 0 < piece.begin - end < dbu(layer.spacing):
+            if 0 < piece.begin - end < dbu(layer.ends_apart):
                 more.append(_wire(grid, index, track, last, piece.low))
             if piece.end > end:
                 end, last = piece.end, piece.high
@@ -379,7 +383,7 @@ def lengthen(
     step, left_small = dbu(grid.lef.grid) or 1, 0
     for (index, track), runs in tracks.items():
         layer, half = layers[index], dbu(grid.widths[layers[index].name] / 2)
-        space, least = dbu(layer.spacing), grid.least_length(layer.name)
+        space, least = dbu(layer.ends_apart), grid.least_length(layer.name)
         runs.sort()
         for at, run in enumerate(runs):
             lost = least - (run.end - run.begin)

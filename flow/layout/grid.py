@@ -33,8 +33,10 @@ class Grid:
         ]
         # rows on which pins are met: tracks of the grid, or of a layer below it
         pins = lef.layers[self.routing.pin_rows] if self.routing.pin_rows else horizontal
-        self.y0, self.dy = dbu(pins.offset), dbu(pins.pitch)
-        rows = self._tracks(self.y0, self.dy, height, 1) if self.routing.pin_rows else set()
+        self.dy, self.series = dbu(pins.pitch), lef.tracks(pins)
+        rows = set[int]()
+        for first, pitch in self.series if self.routing.pin_rows else ():
+            rows |= self._tracks(first, pitch, height, 1)
         self.xs, self.ys = (sorted(more.union(*own[way::2])) for way, more in ((0, set[int]()), (1, rows)))
         # where those above and below have tracks
         self.stops = [
@@ -54,6 +56,7 @@ class Grid:
             sides = (right - left) / DBU, (top - bottom) / DBU
             space = dbu(self.lef.layers[name].spacing_to(min(sides), sides[1 - index % 2]))
             far = [dbu(self.reach(index, axis)) + space for axis in (0, 1)]
+            far[1 - index % 2] += max(0, dbu(self.lef.layers[name].end_spacing) - space)
             columns = range(bisect_right(self.xs, left - far[0]), bisect_left(self.xs, right + far[0]))
             rows = range(bisect_right(self.ys, bottom - far[1]), bisect_left(self.ys, top + far[1]))
             self.blocked |= {(index, column, row) for column in columns for row in rows}
@@ -63,6 +66,10 @@ class Grid:
         """Their places up to as far from the other end of the die as the first is from this one."""
         count = int((length - 2 * first) / (pitch * every)) + 1
         return {first + round(pitch * every * number) for number in range(count)}
+
+    def pin_rows(self, height: int) -> list[int]:
+        """The rows of nodes in a cell of this height that stands on a row of cells."""
+        return sorted(y for first, pitch in self.series for y in range(first, height, pitch))
 
     def at(self, column: int, row: int) -> tuple[int, int]:
         """Database units of a crossing."""
@@ -76,7 +83,7 @@ class Grid:
         """How far along a track of a layer two nets must be: for their ends of wires, pads and cuts (dbu)."""
         layer = self.lef.layers[self.layers[index]]
         reach = self.reach(index, 1 - index % 2)
-        return max([dbu(2 * reach + layer.spacing), *map(self._cut, self._vias(index))])
+        return max([dbu(2 * reach + layer.ends_apart), *map(self._cut, self._vias(index))])
 
     def reach(self, index: int, axis: int) -> float:
         """How far metal on a node of a layer goes from it, in um."""
@@ -93,7 +100,7 @@ class Grid:
         if not all(self.small(name, via[name]) for via in self._vias(index) if name in via):
             return 0
         length, pad = self.least_length(name), dbu(2 * self.reach(index, 1 - index % 2))
-        return (length if self.strict else (length + pad) // 2) + dbu(self.lef.layers[name].spacing)
+        return (length if self.strict else (length + pad) // 2) + dbu(self.lef.layers[name].ends_apart)
 
     def bears(self, index: int) -> int:
         """The wire of a layer that a gate of 1 um^2 without diffusion bears (dbu); 0 without a limit."""

@@ -71,10 +71,10 @@ def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
         at = f"{left} {dbu(row.y_um)} {row.orient}"
         yield f"ROW row_{index} {lef.site} {at} DO {(right - left) // site} BY 1 STEP {site} 0 ;"
     for layer in lef.routing:
-        pitch, offset = dbu(layer.pitch), dbu(layer.offset)
         axis, length = ("Y", height) if layer.direction == "HORIZONTAL" else ("X", width)
-        count = (length - offset) // pitch + 1
-        yield f"TRACKS {axis} {offset} DO {count} STEP {pitch} LAYER {layer.name} ;"
+        for first, pitch in lef.tracks(layer):
+            count = (length - first) // pitch + 1
+            yield f"TRACKS {axis} {first} DO {count} STEP {pitch} LAYER {layer.name} ;"
     power = supply.power_grid(placed)
     if arrays := power.arrays():
         yield f"VIAS {len(arrays)} ;"

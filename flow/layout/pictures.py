@@ -360,9 +360,11 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     with scratch() as directory:
         for index, (where, title) in enumerate(((box, "whole die"), (part, enlarged))):
             png = directory / f"{index}.png"
+            size = PIXELS, round(PIXELS * where.height() / where.width())
+            view.resize(*size)  # KLayout keeps the aspect of its canvas
             view.zoom_box(where)
-            view.save_image(str(png), PIXELS, round(PIXELS * where.height() / where.width()))
-            shown = view.box()  # KLayout keeps the aspect of its canvas
+            view.save_image(str(png), *size)
+            shown = view.box()
             axes = figure.add_axes((0.05 + 0.46 * index, 0.08, 0.39, 0.78))
             axes.imshow(imread(png), extent=(shown.left, shown.right, shown.bottom, shown.top))
             axes.set(xlim=(where.left, where.right), ylim=(where.bottom, where.top))

@@ -7,10 +7,14 @@ A pin that is drawn on the layer between is met there by the upper via alone.
 An access is clean if its metal between stays within the cell that its node has of the grid, less half a
 spacing: then no other access on the grid is too near. A pin without one takes another access, and pins beside
 it give up those of theirs that are too near to it.
+
+Where the layer between has straight wires only, the lower via steps aside along its track, and the metal is a
+wire of the least area. Wires in a line may then need more than half a spacing at the edge of a cell: accesses
+at the left edge have every second track, those at the right edge the others, so that neighbours never meet.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, product, zip_longest
 from typing import Any, NamedTuple
 
 from ..kit.lef import Box, Macro, MacroPin, Polygon, dbu
@@ -58,7 +62,10 @@ def stack_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
     clean = {name: [item for item in items if item.beyond <= 0] for name, items in found.items()}
     bare = sorted((name for name in clean if not clean[name]), key=lambda name: len(found[name]))
     taken = _chosen(cell, found, clean, bare) or clean
-    for name, item in ((name, item) for name, items in found.items() for item in items):
+    by_pin = [[(name, item) for item in items] for name, items in found.items()]
+    # straight wires take turns, because each of them costs other pins some
+    spare = chain.from_iterable(zip_longest(*by_pin) if cell.straight else by_pin)
+    for name, item in filter(None, spare):
         if item not in taken[name] and not any(cell.conflicts(item, name, taken).values()):
             taken[name].append(item)
     return {name: [item.access for item in items] for name, items in taken.items()}
@@ -99,6 +106,11 @@ class _Cell:
         self.space = dbu(self.lef.layers[self.middle].spacing)
         self.least = dbu(self.lef.layers[self.middle].width)
         self.step = dbu(self.lef.grid) or 1
+        middle = self.lef.layers[self.middle]
+        self.straight, self.rows = middle.straight, grid.pin_rows(self.height)
+        self.ends = dbu(middle.ends_apart)
+        self.corners = max(self.space, dbu(middle.corner_spacing))
+        self.length = self.lef.least_length(middle)
         # of two nets on one column, the next node
         self.next_row = -(-grid.clear(0) // grid.dy) * grid.dy
 
@@ -109,10 +121,7 @@ class _Cell:
         foreign = {
             name: self._region([*self.macro.obstructions, *others], name) for name in (self.middle, self.cut)
         }
-        places = product(
-            range(self.grid.x0, self.width, self.grid.dx), range(self.grid.y0, self.height, self.grid.dy)
-        )
-        for x, y in places:
+        for x, y in product(range(self.grid.x0, self.width, self.grid.dx), self.rows):
             for lower, upper in self.grid.routing.stacks:
                 pad = _moved(self.lef.vias[upper][self.middle], x, y)
                 if not own.is_empty():
@@ -120,6 +129,9 @@ class _Cell:
                         yield self._candidate(Access(x, y, ((upper, 0, 0),)), (pad,))
                     continue
                 for dx, dy in self._asides(pin, lower, x, y):
+                    if self.straight:
+                        yield from self._wires(x, y, lower, upper, dx, dy, foreign)
+                        continue
                     shapes = self.lef.vias[lower]
                     other = _moved(shapes[self.middle], x + dx, y + dy)
                     cut = _moved(shapes[self.cut], x + dx, y + dy)
@@ -133,11 +145,28 @@ class _Cell:
                     if self._free(metal, foreign[self.middle]) and self._apart(cut, foreign[self.cut]):
                         yield self._candidate(Access(x, y, ((lower, dx, dy), (upper, 0, 0)), fill), metal)
 
+    def _wires(
+        self, x: int, y: int, lower: str, upper: str, dx: int, dy: int, foreign: Mapping[str, Any]
+    ) -> Iterator[Candidate]:
+        """The accesses with a wire of the least area between two vias on a track, to either side."""
+        shapes, upper_pad = self.lef.vias[lower], _moved(self.lef.vias[upper][self.middle], x, y)
+        cut = _moved(shapes[self.cut], x + dx, y)
+        if dy or not self._apart(cut, foreign[self.cut]):
+            return
+        left, bottom, right, top = _around(upper_pad, _moved(shapes[self.middle], x + dx, y))
+        lost = max(0, self.length - (right - left))
+        for before in dict.fromkeys((lost // 2 // self.step * self.step, 0, lost)):
+            wire = left - before, bottom, right + lost - before, top
+            if self._free([wire], foreign[self.middle]):
+                access = Access(x, y, ((lower, dx, dy), (upper, 0, 0)), _shifted(wire, -x, -y))
+                yield self._candidate(access, (wire,))
+
     def _asides(self, pin: MacroPin, lower: str, x: int, y: int) -> Iterator[tuple[int, int]]:
         """The shortest steps from a node by which the via's lower metal lies within each part of the pin."""
         # parts as narrow as the via are lines where it may stand: one unit wider they remain
-        half = max(_moved(self.lef.vias[lower][self.low], 0, 0))
-        room = self._region(pin.shapes, self.low).sized(1 - half)
+        left, bottom, right, top = _moved(self.lef.vias[lower][self.low], 0, 0)
+        half = max(-left, right), max(-bottom, top)
+        room = self._region(pin.shapes, self.low).sized(1 - half[0], 1 - half[1], 2)
         for part in room.decompose_trapezoids_to_region().each():
             box = part.bbox().enlarged(-1, -1)
             dx, dy = min(max(x, box.left), box.right) - x, min(max(y, box.bottom), box.top) - y
@@ -161,12 +190,19 @@ class _Cell:
             other: {
                 theirs
                 for theirs in items
-                if any(_distance(a, b) < self.space for a, b in product(item.metal, theirs.metal))
+                if any(self._near(a, b) for a, b in product(item.metal, theirs.metal))
                 or (item.access.x == theirs.access.x and abs(item.access.y - theirs.access.y) < clear)
             }
             for other, items in taken.items()
             if other != name
         }
+
+    def _near(self, a: Rect, b: Rect) -> bool:
+        """Whether two rectangles are too near."""
+        dx, dy = max(a[0] - b[2], b[0] - a[2]), max(a[1] - b[3], b[1] - a[3])
+        if self.straight and min(dx, dy) < 0:  # in a line, or side by side
+            return max(dx, dy) < (self.ends if dy < 0 else self.space)
+        return _distance(a, b) < (self.corners if self.straight else self.space)
 
     def _joined(self, a: Rect, b: Rect) -> bool:
         """Whether two rectangles join without a neck."""
@@ -175,11 +211,22 @@ class _Cell:
 
     def _free(self, metal: Iterable[Rect], foreign: Any) -> bool:
         """Whether metal keeps its distance to other metal of the cell, and half of it to the neighbours."""
+        if self.straight:
+            around = [_of(part.bbox()) for part in foreign.decompose_trapezoids_to_region().each()]
+            return all(self._inside(rect) and not any(self._near(rect, b) for b in around) for rect in metal)
         half = self.space // 2
         return all(
             half <= rect[0] and rect[2] <= self.width - half and self._apart(rect, foreign, self.space)
             for rect in metal
         )
+
+    def _inside(self, rect: Rect) -> bool:
+        """Whether a wire on a track keeps its part of the distance to the wires of neighbouring cells: at the
+        left edge of even tracks and at the right edge of odd ones the smaller part.
+        """
+        parts = -(-self.corners // 2), self.ends - self.corners // 2
+        odd = self.rows.index((rect[1] + rect[3]) // 2) % 2
+        return parts[odd] <= rect[0] and rect[2] <= self.width - parts[1 - odd]
 
     def _apart(self, rect: Rect, foreign: Any, space: int | None = None) -> bool:
         near = dbu(self.lef.layers[self.cut].spacing) if space is None else space
@@ -213,6 +260,10 @@ def _shifted(rect: Rect, x: int, y: int) -> Rect:
 def _around(a: Rect, b: Rect) -> Rect:
     """The rectangle around two."""
     return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
+
+
+def _of(box: Any) -> Rect:
+    return box.left, box.bottom, box.right, box.top
 
 
 def _distance(a: Rect, b: Rect) -> float:

@@ -7,12 +7,14 @@ turns. Where two wires of one net cross, arrays of cuts fill the crossing on eac
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..kit.lef import DBU, Lef, dbu
+from ..kit.kit_file import Strap
+from ..kit.lef import DBU, Box, Lef, dbu
 from .placed import Placed
 from .placement import Place, Row
 from .routing import NetWires, Rect, Wire
@@ -127,12 +129,11 @@ def power_grid(placed: Placed) -> PowerGrid:
     for strap in supply.straps:
         upright = lef.layers[strap.layer].direction == "VERTICAL"
         (low, high), ends = ((x0, x1), (y0, y1)) if upright else ((y0, y1), (x0, x1))
-        count = max(2, math.ceil((high - low) / dbu(strap.pitch_um)))
-        if high - low < 2 * count * dbu(strap.width_um):
-            continue  # the core is too small for both nets
+        places = _above_taps(placed) if strap.at_taps else _spread(strap, lef, low, high)
+        if not places:
+            continue
         above: NetWires = {name: [] for name in names}
-        for number in range(count):
-            place = low + round((number + 0.5) * (high - low) / count / STEP) * STEP
+        for number, place in enumerate(places):
             at = (place, ends[0], place, ends[1]) if upright else (ends[0], place, ends[1], place)
             above[names[number % 2]].append(Wire(strap.layer, *at, "", dbu(strap.width_um)))
         for name in names:
@@ -141,6 +142,29 @@ def power_grid(placed: Placed) -> PowerGrid:
             grid.straps[name] += above[name]
         below = above
     return grid
+
+
+def _spread(strap: Strap, lef: Lef, low: int, high: int) -> list[int]:
+    """The middles of straps, evenly; none if the core is too small for both nets. A strap as narrow as a wire
+    is on a track.
+    """
+    count = max(2, math.ceil((high - low) / dbu(strap.pitch_um)))
+    if high - low < 2 * count * dbu(strap.width_um):
+        return []
+    found = [low + round((number + 0.5) * (high - low) / count / STEP) * STEP for number in range(count)]
+    layer = lef.layers[strap.layer]
+    if strap.width_um > layer.width:
+        return found
+    first, pitch = lef.tracks(layer)[0]
+    return [first + round((place - first) / pitch) * pitch for place in found]
+
+
+def _above_taps(placed: Placed) -> list[int]:
+    """The middles of both halves of the taps, of columns that have one in each row."""
+    columns = Counter(dbu(tap.x_um) for tap in placed.placement.taps.values())
+    width = dbu(placed.lef.macro(placed.lef.kit.supply.tap).width)
+    whole = sorted(x for x, count in columns.items() if count == len(placed.placement.rows))
+    return [x + quarters * width // 4 for x in whole for quarters in (1, 3)]
 
 
 def crossings(lef: Lef, below: list[Wire], above: list[Wire]) -> list[tuple[PowerVia, int, int]]:
@@ -156,7 +180,7 @@ def crossings(lef: Lef, below: list[Wire], above: list[Wire]) -> list[tuple[Powe
 
 def arrays(lef: Lef, lower: str, upper: str, width: int, height: int) -> list[PowerVia]:
     """The vias between two layers in a crossing of this size: as many cuts on each layer as fit, with the
-    metal of the crossing around them.
+    metal of the crossing around them; in a crossing that is too small, the LEF's own vias.
     """
     names = [layer.name for layer in lef.routing]
     found = []
@@ -172,6 +196,18 @@ def arrays(lef: Lef, lower: str, upper: str, width: int, height: int) -> list[Po
         counts = [(length - 2 * dbu(around) - (right - left)) // pitch + 1 for length in (width, height)]
         places = [[pitch * (2 * at - count + 1) // 2 for at in range(count)] for count in counts]
         metal = [(-width // 2, -height // 2, width // 2, height // 2)]
+        if min(counts) < 1:
+            own = {
+                name: metal if name in (lower, upper) else [_rect(shapes[name])]
+                for name in (below, cut, above)
+            }
+            found.append(PowerVia(f"{cut}_{width}_{height}", own))
+            continue
         cuts = [(x + left, y + bottom, x + right, y + top) for x, y in itertools.product(*places)]
         found.append(PowerVia(f"{cut}_{width}_{height}", {below: metal, cut: cuts, above: metal}))
     return found
+
+
+def _rect(box: Box) -> Rect:
+    x0, y0, x1, y1 = map(dbu, box)
+    return x0, y0, x1, y1

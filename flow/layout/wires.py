@@ -59,7 +59,7 @@ def layer_units(lef: Lef) -> dict[str, Unit]:
         edge = wiring.cap_edge.get(layer.name, layer.cap_edge)
         ground = (layer.cap_area * layer.width + 2 * edge) * 1000
         wall = EPSILON_0 * wiring.dielectric * layer.thickness / layer.spacing
-        units[layer.name] = Unit(ground + wall, layer.res_ohm / layer.width)
+        units[layer.name] = Unit(layer.cap_ff or ground + wall, layer.res_ohm / layer.width)
     return units
 
 

@@ -138,6 +138,76 @@ def test_any_choice_of_accesses_keeps_the_distances(tmp_path, a):
         assert all_metal.merged().width_check(dbu(0.14)).is_empty()
 
 
+# ---- straight wires between the vias, on tracks that begin farther from the rails
+
+STRAIGHT = (
+    (
+        "PITCH 0.3 ; OFFSET 0.15 ; WIDTH 0.14 ; SPACING 0.14 ;",
+        """PITCH 0.36 ; OFFSET -0.48 ; WIDTH 0.26 ;
+  SPACING 0.1 ; AREA 0.104 ;
+  PROPERTY LEF58_PITCH " PITCH 0.36 FIRSTLASTPITCH 0.48 ; " ;
+  PROPERTY LEF58_SPACING " SPACING 0.1 ENDOFLINE 0.3 WITHIN 0.1 ENDTOEND 0.2 ; " ;
+  PROPERTY LEF58_CORNERSPACING " CORNERSPACING CONVEXCORNER WIDTH 0.0 SPACING 0.12 ; " ;
+  PROPERTY LEF58_RECTONLY " RECTONLY ; " ;""",
+    ),
+    ("RECT -0.115 -0.145 0.115 0.145", "RECT -0.115 -0.13 0.115 0.13"),
+    (
+        "LAYER con TYPE CUT ; SPACING 0.19 ;",
+        'LAYER con TYPE CUT ; PROPERTY LEF58_SPACINGTABLE "DEFAULT 0.1" ;',
+    ),
+)
+PINS = (("1.5 0.5 1.7 1.9 ; LAYER m1 ; RECT 1.25 0.8 1.95 1.6", "1.7 0.5 1.95 1.9"),)
+
+
+def straight(tmp_path):
+    """The technology with straight wires of 0.26 by 0.4 um between the vias."""
+    tech, cell = TECH, CELL.format(a="0.1 0.5 0.3 1.9")
+    for old, new in STRAIGHT:
+        assert old in tech
+        tech = tech.replace(old, new)
+    for old, new in PINS:
+        cell = cell.replace(old, new)
+    layers = Layers(("m1",), "m3", "m2", {})
+    described = SimpleNamespace(routing=ROUTING, layers=layers, supply=Supply("P", "G", "m1", 0.4))
+    return replace(pdks.lef_of(tmp_path, tech, cell), described=described)
+
+
+def test_rules_in_properties(tmp_path):
+    found = straight(tmp_path)
+    layer = found.layers["m1"]
+    assert layer.straight and (layer.spacing, layer.ends_apart, layer.corner_spacing) == (0.1, 0.2, 0.12)
+    assert not found.layers["m2"].straight and found.layers["m2"].ends_apart == 0.14
+    assert found.layers["con"].spacing == 0.1
+    rows = [dbu(0.48 + 0.36 * number) for number in range(5)]
+    assert found.tracks(layer) == [(row, dbu(2.4)) for row in rows]
+    assert grid_of(found).pin_rows(dbu(2.4)) == rows
+
+
+def test_straight_accesses_keep_the_distances_also_beside_a_neighbour(tmp_path):
+    found = straight(tmp_path)
+    grid, width = grid_of(found), dbu(2.0)
+    spots = stack_access.stack_access(found.macros["cell"], grid)
+    assert spots.keys() == {"A", "B", "Y"} and all(spots.values())
+    wires = {name: [db.Box(*spot.fill).moved(spot.x, spot.y) for spot in own] for name, own in spots.items()}
+    for name, spot in ((name, spot) for name, own in spots.items() for spot in own):
+        (_, _, dy), (_, *node) = spot.vias
+        assert dy == 0 and node == [0, 0] and spot.y in grid.pin_rows(dbu(2.4)), name
+        left, bottom, right, top = spot.fill
+        assert right - left >= dbu(0.4) and top - bottom == dbu(0.26)
+    beside = [box.moved(width, 0) for own in wires.values() for box in own]
+    pairs = [(a, b) for one, two in itertools.combinations(wires, 2) for a in wires[one] for b in wires[two]]
+    for a, b in [*pairs, *product(itertools.chain(*wires.values()), beside)]:
+        dx, dy = max(a.left - b.right, b.left - a.right), max(a.bottom - b.top, b.bottom - a.top)
+        least = dbu(0.2) if dy < 0 else dbu(0.1) if dx < 0 else dbu(0.12)
+        assert (max(dx, dy) if min(dx, dy) < 0 else (dx**2 + dy**2) ** 0.5) >= least
+    # drawn as a wire
+    spot = spots["B"][0]
+    drawn = [wire for wire in detailed._access(grid, spot, spot.x, spot.y) if not wire.via]
+    assert [(wire.layer, wire.y0 - wire.y1, wire.x1 - wire.x0) for wire in drawn] == [
+        ("m1", 0, spot.fill[2] - spot.fill[0] - dbu(0.26))
+    ]
+
+
 def test_accesses_turn_with_the_cell():
     spot = stack_access.Access(400, 900, (("low", 50, -30), ("mid", 0, 0)), (-100, -200, 300, 400))
     assert spot.turned("N") == spot
@@ -292,6 +362,26 @@ def test_straps_of_a_net_are_one_piece_with_its_rails(with_straps):
             assert region.merged().space_check(space).is_empty(), layer
 
 
+def test_straps_as_narrow_as_wires_stand_above_taps_and_on_tracks():
+    placed = star()
+    wires = {name: placed.lef.layers[name].width for name in ("metal2", "metal3")}
+    straps = Strap("metal2", wires["metal2"], at_taps=True), Strap("metal3", wires["metal3"], 1.0)
+    more = {"tap": "FILLCELL_X2", "tap_um": 5.0, "straps": straps}
+    described = placed.lef.kit._replace(supply=structs.replace(placed.lef.kit.supply, **more))
+    made = Placed(placed.netlist, placed.placement, placed.library, replace(placed.lef, described=described))
+    supply.add_taps(made)
+    power = supply.power_grid(made)
+    above = {wire.x0 for wires in power.straps.values() for wire in wires if wire.layer == "metal2"}
+    half = dbu(made.lef.macro("FILLCELL_X2").width / 4)
+    assert above == {dbu(tap.x_um) + half * part for tap in made.placement.taps.values() for part in (1, 3)}
+    first, pitch = made.lef.tracks(made.lef.layers["metal3"])[0]
+    rows = {wire.y0 for wires in power.straps.values() for wire in wires if wire.layer == "metal3"}
+    assert len(rows) >= 4 and all((row - first) % pitch == 0 for row in rows)
+    # the crossings of narrow straps have a via of the LEF
+    cuts = {name: via.shapes["via2"] for name, via in power.arrays().items() if "via2" in via.shapes}
+    assert cuts and all(len(shapes) == 1 for shapes in cuts.values())
+
+
 # ---- the deck
 
 REPORT = """<report-database><categories>
@@ -311,6 +401,50 @@ def test_markers_are_counted_by_rule(tmp_path):
     assert found.wrong and deck.Rules("d", connections={"open nets": 1}).wrong
     assert not deck.Rules("d", connections={"open nets": 0}).wrong
     assert deck.Rules("d.lydrc", "", "KLayout 1", 3).text.startswith("no markers of 3 checks")
+
+
+CELLS_REPORT = """<report-database><categories>
+ <category><name>g</name></category><category><name>'h : longer'</name></category>
+</categories><items>{}</items></report-database>"""
+ITEM = "<item><category>{}</category><cell>{}</cell><values><value>{}</value></values></item>"
+
+
+def test_markers_that_a_cell_has_alone_are_the_library_s(tmp_path, monkeypatch):
+    """Both runs of the deck have the first marker; the layout also has it in a variant, and two others."""
+    own = ITEM.format("'h : longer'", "INV_X1", "box: 1")
+    layout = [own, ITEM.format("'h : longer'", "INV_X1$VAR1", "box: 1")]
+    layout += [ITEM.format("g", "top", "box: 1"), ITEM.format("'h : longer'", "INV_X1", "box: 2")]
+    runs = iter([layout, [own, ITEM.format("g", "top", "box: 3")]])
+    monkeypatch.setattr(
+        deck, "_run", lambda gds, drc, report: report.write_text(CELLS_REPORT.format("".join(next(runs))))
+    )
+    monkeypatch.setattr(deck, "_write_alone", lambda gds, files, path: None)
+    monkeypatch.setattr(deck, "version", lambda: "1")
+    usual = kit.find()
+    with_deck = replace(usual, others={**usual.others, "drc": tmp_path / "d.lydrc"})
+    found = deck.check(tmp_path / "a.gds", with_deck, tmp_path)
+    assert (found.checks, found.markers, found.of_cells) == (2, {"g": 1, "h": 1}, {"h": 2})
+    assert found.wrong and found.text.endswith("g 1, h 1; in the library's cells themselves: h 2")
+    assert not deck.Rules("d", of_cells={"h": 2}).wrong
+
+
+def test_cells_are_checked_alone_as_they_stand_in_the_layout(tmp_path):
+    layout = db.Layout()
+    layout.dbu = 0.001
+    top, inverter, via = (layout.create_cell(name) for name in ("top", "INV_X1", "VIA_1"))
+    for cell in (inverter, via):
+        cell.shapes(layout.layer(1, 0)).insert(db.Box(0, 0, 100, 200))
+    for turn in (db.Trans(), db.Trans(500, 0), db.Trans(db.Trans.M0, 0, 900)):
+        top.insert(db.CellInstArray(inverter.cell_index(), turn))
+    top.insert(db.CellInstArray(via.cell_index(), db.Trans()))
+    layout.write(str(tmp_path / "a.gds"))
+    deck._write_alone(tmp_path / "a.gds", kit.find(), tmp_path / "b.gds")
+    alone = db.Layout()
+    alone.read(str(tmp_path / "b.gds"))
+    found = {(item.cell.name, item.trans.rot): item.bbox() for item in alone.top_cell().each_inst()}
+    assert found.keys() == {("INV_X1", 0), ("INV_X1", 4)}
+    boxes = sorted(found.values(), key=lambda box: box.left)
+    assert boxes[1].left - boxes[0].right == 10_000
 
 
 def test_a_missing_deck_or_program_is_reported(tmp_path, monkeypatch):
@@ -481,18 +615,21 @@ def test_a_net_gets_a_diode_if_its_wire_is_too_long_for_its_gates(driver, share,
 
 
 @regress
-@parametrize("options", ["sky130hd --clock 60", "ihp-sg13g2"])
+@parametrize("options", ["sky130hd --clock 60", "ihp-sg13g2", "asap7"])
 def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, options):
-    """The rules of sky130's deck, and the values of IHP's PDK."""
-    pdks.require(monkeypatch, options.split()[0])
+    """The rules of two decks, and the values of IHP's PDK; some cells of ASAP7 break rules by themselves."""
+    name = options.split()[0]
+    pdks.require(monkeypatch, name)
     report = cli.passes(f"asic mont --nbits 8 --layout --json --kit {options}").json()
     assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates", "placed gates"}
     rules = report["rules"]
     assert (
         rules["markers"] == {} and len(rules["connections"]) == 3 and not any(rules["connections"].values())
     )
+    assert bool(rules["of_cells"]) == (name == "asap7") and rules["only_values"] == (name == "ihp-sg13g2")
     if rules["only_values"]:
-        assert rules["checks"] > 70 and options == "ihp-sg13g2"
+        assert rules["checks"] > 70
     else:
-        assert rules["checks"] > 100 and rules["deck"] == "sky130hd.lydrc" and rules["antennas"] == {}
+        assert rules["checks"] > 100 and rules["deck"] == f"{name}.lydrc"
+        assert rules["antennas"] == (None if name == "asap7" else {})  # no limits in the LEF
     assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0
