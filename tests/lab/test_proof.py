@@ -104,6 +104,13 @@ def test_contract_and_a_mutant(make):
     assert first_refuted(check, SECONDS).outcome.counterexample
 
 
+def test_every_digit_processor():
+    """The one that does not reduce lacks the signals of a subtraction."""
+    units = checks(find("serial-003").at(8), ["units"])
+    processors = [check for check in units if check.name.startswith("DigitProcessor")]
+    assert [run(check) for check in processors] == [PROVED, PROVED]
+
+
 def test_inputs_that_refute_do():
     """One subtracted too many: the inputs of the counterexample give the wrong result in Python, too."""
     outcome = outcome_of(of(CondSub(4)), ("6'(value) - 6'(n)", "6'(value) - 6'(n) - 1"))

@@ -125,7 +125,9 @@ def digit_processor(unit: Component) -> Contract:
     words = [word(digit) for digit in digits]
     fetched = "old_first[0] ? 0 : old_u"
     v, carry_in = "old_v", "kept"
+    subtracts, keeps, changing = "0", "1", ""
     if reduces:
+        subtracts, keeps, changing = "subtracts", "old_keeps[0]", "subtracts keeps "
         fetched, v = (
             f"old_from_other[0] ? old_other : ({fetched})",
             f"(old_subtract[0] ? {(1 << s) - 1} ^ old_v : old_v)",
@@ -138,13 +140,13 @@ def digit_processor(unit: Component) -> Contract:
         f"operand_v == (old_fetch[0] ? {v} : old_operand_v)",
         "adds == old_fetch",
         "adds_index == (old_fetch[0] ? old_index : old_adds_index)",
-        f"total == operand_u + operand_v + (adds_index == 0 ? subtracts : {carry_in})",
+        f"total == operand_u + operand_v + (adds_index == 0 ? {subtracts} : {carry_in})",
         f"!old_adds[0] || (kept << {s}) + low == old_total",
         "old_adds[0] || kept == old_kept && low == old_low",
-        f"waits == (old_adds[0] && old_keeps[0] && old_adds_index == {last})",
+        f"waits == (old_adds[0] && {keeps} && old_adds_index == {last})",
         *_kept(
             words,
-            "old_waits[0] || old_adds[0] && old_keeps[0] && old_adds_index != 0",
+            f"old_waits[0] || old_adds[0] && {keeps} && old_adds_index != 0",
             f"old_waits[0] ? {last} : old_adds_index - 1",
             f"((old_low >> 1) + ((old_waits[0] ? old_kept : old_total & 1) << {s - 1}))",
         ),
@@ -161,7 +163,7 @@ def digit_processor(unit: Component) -> Contract:
             "sum_val == (old_adds[0] && !old_keeps[0])",
             "!old_adds[0] || sum_index == old_adds_index",
         ]
-    names = "a operand_u operand_v adds adds_index subtracts keeps total kept low waits next_bit"
+    names = f"a operand_u operand_v adds adds_index {changing}total kept low waits next_bit"
     return Contract(
         "digit by digit U + V with its carry, all of it kept; U takes the sums shifted right by a bit, and "
         "loses none in between",
