@@ -7,7 +7,7 @@ turns. Where two wires of one net cross, arrays of cuts fill the crossing on eac
 
 import itertools
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,6 +19,7 @@ from .placed import Placed
 from .placement import Place, Row
 from .routing import NetWires, Rect, Wire
 
+Middle = tuple[int, int, tuple[int, int]]  # of a strap: which net, where, and both ends
 STEP = 20  # database units: middles of straps lie on a grid of 10 nm, so that their edges lie on one of 5 nm
 
 
@@ -129,13 +130,14 @@ def power_grid(placed: Placed) -> PowerGrid:
     for strap in supply.straps:
         upright = lef.layers[strap.layer].direction == "VERTICAL"
         (low, high), ends = ((x0, x1), (y0, y1)) if upright else ((y0, y1), (x0, x1))
-        places = _above_taps(placed) if strap.at_taps else _spread(strap, lef, low, high)
-        if not places:
+        spread = [(number % 2, place, ends) for number, place in enumerate(_spread(strap, lef, low, high))]
+        middles = _above_taps(placed) if strap.at_taps else spread
+        if not middles:
             continue
         above: NetWires = {name: [] for name in names}
-        for number, place in enumerate(places):
-            at = (place, ends[0], place, ends[1]) if upright else (ends[0], place, ends[1], place)
-            above[names[number % 2]].append(Wire(strap.layer, *at, "", dbu(strap.width_um)))
+        for net, place, (start, end) in middles:
+            at = (place, start, place, end) if upright else (start, place, end, place)
+            above[names[net]].append(Wire(strap.layer, *at, "", dbu(strap.width_um)))
         for name in names:
             grid.vias[name] += crossings(lef, below[name], above[name])
             grid.wires[name] += above[name]
@@ -159,12 +161,27 @@ def _spread(strap: Strap, lef: Lef, low: int, high: int) -> list[int]:
     return [first + round((place - first) / pitch) * pitch for place in found]
 
 
-def _above_taps(placed: Placed) -> list[int]:
-    """The middles of both halves of the taps, of columns that have one in each row."""
-    columns = Counter(dbu(tap.x_um) for tap in placed.placement.taps.values())
-    width = dbu(placed.lef.macro(placed.lef.kit.supply.tap).width)
-    whole = sorted(x for x, count in columns.items() if count == len(placed.placement.rows))
-    return [x + quarters * width // 4 for x in whole for quarters in (1, 3)]
+def _above_taps(placed: Placed) -> list[Middle]:
+    """The middles of both halves of the taps, in columns of taps. Where a row has its tap elsewhere, pins may
+    be below: a strap ends a row before.
+    """
+    lef, placement = placed.lef, placed.placement
+    low, height, last = dbu(placement.rows[0].y_um), dbu(lef.row_height), len(placement.rows) - 1
+    half, width = dbu(lef.kit.supply.rail_um) // 2, dbu(lef.macro(lef.kit.supply.tap).width)
+    columns = defaultdict[int, list[int]](list)
+    for tap in placement.taps.values():
+        columns[dbu(tap.x_um)].append((dbu(tap.y_um) - low) // height)
+    found = []
+    for x, rows in sorted(columns.items()):
+        rows.sort()
+        breaks = [at for at in range(1, len(rows)) if rows[at] != rows[at - 1] + 1]
+        for start, end in pairwise([0, *breaks, len(rows)]):
+            first, final = rows[start], rows[end - 1]
+            first, final = first + (first > 0), final + (final == last)
+            if final > first:
+                ends = low + first * height - half, low + final * height + half
+                found += [(net, x + (2 * net + 1) * width // 4, ends) for net in (0, 1)]
+    return found
 
 
 def crossings(lef: Lef, below: list[Wire], above: list[Wire]) -> list[tuple[PowerVia, int, int]]:
@@ -173,6 +190,11 @@ def crossings(lef: Lef, below: list[Wire], above: list[Wire]) -> list[tuple[Powe
     for lower, upper in itertools.product(below, above):
         a, b = lower.outline, upper.outline
         x0, y0, x1, y1 = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
+        along, margin = int(lower.x0 == lower.x1), dbu(lef.layers[lower.layer].width / 2)
+        inside = a[along] + margin <= b[along] and b[along + 2] <= a[along + 2] - margin
+        over = b[1 - along] <= a[1 - along] and a[3 - along] <= b[3 - along]
+        if not (inside and over):
+            continue  # side by side, or an end
         vias = arrays(lef, lower.layer, upper.layer, x1 - x0, y1 - y0)
         found += [(via, (x0 + x1) // 2, (y0 + y1) // 2) for via in vias]
     return found

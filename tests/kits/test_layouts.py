@@ -382,6 +382,15 @@ def test_straps_as_narrow_as_wires_stand_above_taps_and_on_tracks():
     assert cuts and all(len(shapes) == 1 for shapes in cuts.values())
 
 
+@parametrize(
+    "upper, crossings", [((500, -170, 500, 900), 1), ((0, 400, 900, 400), 0), ((500, 300, 500, 900), 0)]
+)
+def test_only_wires_that_cross_get_vias(upper, crossings):
+    lower = Wire("metal1", 0, 0, 1000, 0, "", 340)
+    found = supply.crossings(kit.find().geometry, [lower], [Wire("metal2", *upper, "", 340)])
+    assert len(found) == crossings
+
+
 # ---- the deck
 
 REPORT = """<report-database><categories>
