@@ -147,15 +147,15 @@ def power_grid(placed: Placed) -> PowerGrid:
 
 
 def _spread(strap: Strap, lef: Lef, low: int, high: int) -> list[int]:
-    """The middles of straps, evenly; none if the core is too small for both nets. A strap as narrow as a wire
-    is on a track.
+    """The middles of straps, evenly; none if the core is too small for both nets. On a layer for signals,
+    a strap as narrow as a wire is on a track.
     """
     count = max(2, math.ceil((high - low) / dbu(strap.pitch_um)))
     if high - low < 2 * count * dbu(strap.width_um):
         return []
     found = [low + round((number + 0.5) * (high - low) / count / STEP) * STEP for number in range(count)]
     layer = lef.layers[strap.layer]
-    if strap.width_um > layer.width:
+    if strap.width_um > layer.width or layer.name not in lef.kit.layers.signal:
         return found
     first, pitch = lef.tracks(layer)[0]
     return [first + round((place - first) / pitch) * pitch for place in found]
