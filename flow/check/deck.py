@@ -125,7 +125,7 @@ def _by_deck(gds: Path, kit: Kit, deck: Path, report: Path) -> Rules:
         alone = folder / gds.name
         _write_alone(gds, kit, alone)
         _run(alone, deck, folder / FILE)
-        own = set(_markers(folder / FILE))
+        own = {marker for marker in _markers(folder / FILE) if marker.cell in kit.geometry.macros}
     found.checks, found.markers = read(report, own)
     found.of_cells = _counted(marker for marker in _markers(report) if marker in own)
     return found

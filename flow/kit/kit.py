@@ -183,6 +183,17 @@ class Kit:
         self._refuse(
             "values", itertools.chain(*(rule.layers for rule in self.data.values)), lef.layers, "layer"
         )
+        for strap in described.supply.straps:
+            if strap.at_taps == bool(strap.pitch_um) or (strap.at_taps and not described.supply.tap):
+                raise BadInput(
+                    f"the kit {self.source}: the straps on {strap.layer} have no place; "
+                    "give pitch_um, or at_taps with supply.tap, and not both"
+                )
+        bare = [name for name in described.layers.signal if name not in described.layers.wires]
+        if bare and not described.layers.dielectric:
+            raise BadInput(
+                f"the kit {self.source}: layers.dielectric is missing; give it, or layers.wires of {bare[0]}"
+            )
         missing = [layer.name for layer in (*lef.routing, *lef.cuts) if layer.name not in numbers]
         if missing:
             raise BadInput(

@@ -140,7 +140,7 @@ class Strap(_Part, frozen=True):
 
     layer: str
     width_um: Positive
-    pitch_um: Positive = MOST  # between neighbouring straps, at most
+    pitch_um: NotNegative = 0  # between neighbouring straps, at most; or
     at_taps: bool = False  # one of each net above every column of taps: pins of other cells are free of them
 
 
@@ -164,7 +164,7 @@ class Layers(_Part, frozen=True):
     horizontal: str  # of ports, and of wires before routing
     vertical: str
     gds: dict[str, GdsNumber]  # number of each layer and cut in the GDS of the cells
-    dielectric: Positive = 1  # constant between neighbouring wires, which the LEF lacks
+    dielectric: NotNegative = 0  # constant between neighbouring wires, which the LEF lacks; or `wires` of all
     cap_edge: dict[str, Positive] = {}  # pF/um: corrections of the LEF
     # ohm/um and fF/um of wires and ohm of a cut, where the LEF has none
     wires: dict[str, tuple[Positive, Positive]] = {}

@@ -130,8 +130,10 @@ def power_grid(placed: Placed) -> PowerGrid:
     for strap in supply.straps:
         upright = lef.layers[strap.layer].direction == "VERTICAL"
         (low, high), ends = ((x0, x1), (y0, y1)) if upright else ((y0, y1), (x0, x1))
-        spread = [(number % 2, place, ends) for number, place in enumerate(_spread(strap, lef, low, high))]
-        middles = _above_taps(placed) if strap.at_taps else spread
+        if strap.at_taps:
+            middles = _above_taps(placed)
+        else:
+            middles = [(i % 2, place, ends) for i, place in enumerate(_spread(strap, lef, low, high))]
         if not middles:
             continue
         above: NetWires = {name: [] for name in names}

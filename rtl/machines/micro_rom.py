@@ -71,17 +71,17 @@ def verilog_case(microcode, exported):
 def readable_rows(fields, pc, bits):
     """The values of the fields that a microinstruction sets, with their names.
 
-    A row for the fields between them says "idle" if all are 0, or "no effect" if some are not read.
+    A row for the fields between them says "idle" if all are 0, or "no effect" if any is not: it is not read.
     """
     bit = bits[0]
 
     def shown(field):
         number = field.labels or (field.nbits > 1 and not field.mask)
-        return any(field.used[pc][at] for at in bits) and (number or field.value(pc, bit) != 0)
+        return any(field.used[pc][at] for at in bits) and bool(number or field.value(pc, bit))
 
-    for each_shown, neighbours in itertools.groupby(fields, lambda field: bool(shown(field))):
+    for named, neighbours in itertools.groupby(fields, shown):
         group = list(neighbours)
-        if each_shown:
+        if named:
             yield from ((field.verilog(pc, bit), field.name) for field in group)
         else:
             value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in group)

@@ -71,6 +71,8 @@ def test_no_source_of_the_flow_names_a_cell_or_layer():
             r"kit\.toml, layers\.horizontal: unknown layer 'metal33'.*'metal3'",
         ),
         ('via = "via2_5"', 'via = "via2_55"', r"kit\.toml, routing: unknown via 'via2_55'"),
+        (", pitch_um = 28", "", r"kit\.toml: the straps on metal4 have no place; give pitch_um"),
+        ("dielectric = 2.5\n", "", r"kit\.toml: layers\.dielectric is missing; give it, or layers\.wires"),
         ("metal10 = 29\n", "", r"kit\.toml: layers\.gds has no number for metal10"),
         ("outline = true", "outline = false", r"kit\.toml: one \[\[picture\]\] has to have outline = true"),
         ("[cells]", "[cells", r"kit\.toml: this is no TOML"),

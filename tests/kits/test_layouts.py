@@ -423,7 +423,7 @@ def test_markers_that_a_cell_has_alone_are_the_library_s(tmp_path, monkeypatch):
     own = ITEM.format("'h : longer'", "INV_X1", "box: 1")
     layout = [own, ITEM.format("'h : longer'", "INV_X1$VAR1", "box: 1")]
     layout += [ITEM.format("g", "top", "box: 1"), ITEM.format("'h : longer'", "INV_X1", "box: 2")]
-    runs = iter([layout, [own, ITEM.format("g", "top", "box: 3")]])
+    runs = iter([layout, [own, ITEM.format("g", "top", "box: 1")]])
     monkeypatch.setattr(
         deck, "_run", lambda gds, drc, report: report.write_text(CELLS_REPORT.format("".join(next(runs))))
     )

@@ -23,8 +23,13 @@ from .program_listing import program_lines
 
 OFF = "off"  # the value of an option that is not used
 
-# steps and least values of widths, and those at which --any-width compares the structure
-PROBES = {(1, 1): (24, 40, 64), (16, 32): (32, 48, 64, 112)}
+# steps and least values of widths, and those at which --any-width compares the structure: a design that
+# rejects one has a larger step
+PROBES = {
+    (1, 8): (24, 30, 31, 32, 33, 40, 64),
+    (8, 16): (24, 32, 40, 64),
+    (16, 32): (32, 48, 64, 112),
+}
 
 
 def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = False) -> str:
@@ -37,16 +42,16 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
     component = machine.exported(chosen)
     known = [f"  {code}  {text}" for code, text in codes(machine, chosen).items()]
     top, nbits = (machine.name, "NBITS") if any_width else (machine.top(chosen), machine.nbits)
-    given = " --any-width" if any_width else ""
-    about = (
-        f"  NBITS: width of the operands; figures and fields are those of {machine.nbits} bits, the default"
+    option = " --any-width" if any_width else ""
+    width = wrapped(
+        f"  NBITS: width of the operands; figures, fields and program are those of {machine.nbits} bits", 6
     )
     return verilog_file(
         component,
         top,
         f"{'modular exponentiation of' if rsa else f'{machine.name},'} {nbits} bits",
-        _about(rsa, chosen, given) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
-        [about, *list(parameters(machine))[1:]] if any_width else parameters(machine),
+        _about(rsa, chosen, option) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
+        [*width, *list(parameters(machine))[1:]] if any_width else parameters(machine),
         lambda: [
             *chosen.protocol(component, machine.shape, machine.traits),
             *(_given(rsa, chosen) if rsa else ()),
@@ -59,18 +64,16 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
 
 def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
     """The hardware of a machine whose structure does not depend on its width, which is a parameter."""
-    own = written(component, top, exported=True)
     for (step, least), probes in PROBES.items():
-        texts = {machine.nbits: own}
-        for nbits in probes:
-            with suppress(BadInput):
-                probe = machine.design.at(nbits, **machine.parameters).exported(
-                    machine.interface(DEFAULT.name)
-                )
-                texts.setdefault(nbits, written(probe, top, exported=True))
-        text = of_any_width(texts, top, step, least) if len(texts) > 2 else None
-        if text is not None:
-            return text
+        with suppress(BadInput):
+            found = {machine.nbits: component}
+            for nbits in probes:
+                probe = machine.design.at(nbits, **machine.parameters)
+                found.setdefault(nbits, probe.exported(probe.interface(DEFAULT.name)))
+            texts = {nbits: written(one, top, exported=True) for nbits, one in found.items()}
+            text = of_any_width(texts, top, step, least)
+            if text is not None and machine.nbits % step == 0 and machine.nbits >= least:
+                return text
     raise BadInput(f"--any-width: the structure of {machine.name} depends on its width; drop it")
 
 
@@ -138,7 +141,7 @@ def _unit(machine: Machine) -> str:
     )
 
 
-def _about(machine: Machine, interface: Interface, given: str) -> list[str]:
+def _about(machine: Machine, interface: Interface, option: str) -> list[str]:
     """The first lines about an RSA machine."""
     design = machine.design
     return [
@@ -148,7 +151,7 @@ def _about(machine: Machine, interface: Interface, given: str) -> list[str]:
         f"Domain         {design.domain}",
         *wrapped(f"Cycles         {_cycles(machine, interface)}", 15),
         *wrapped(f"Constant time  {machine.promises.sentence}", 15),
-        *wrapped(f"Command        {_command(machine, interface)}{given}", 15),
+        *wrapped(f"Command        {_command(machine, interface)}{option}", 15),
     ]
 
 

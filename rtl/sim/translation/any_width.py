@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from .parameters import template, with_expressions
+from .parameters import WHOLE_FIRST, template, with_expressions
 from .portable import with_plain_values
 from .verilog_format import layout
 
@@ -17,7 +17,7 @@ _WIDTH = "OPERAND_NBITS"  # while NBITS may be the name of another parameter
 
 # Icarus 11 has no $fatal outside of blocks; it stops at a module that does not exist
 CHECK = """\
-  if (NBITS < {least} || NBITS % {step} != 0) begin : check_width
+  if (NBITS < {least}{multiple}) begin : check_width
 `ifdef __ICARUS__
     NBITS_must_be_{word} stop ();
 `else
@@ -40,7 +40,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
         return None
     defaults = _PARAMETER.findall(alike[0])
     alike = [_with_parameters(text, iter(defaults)) for text in alike]
-    text = with_expressions(alike, {_WIDTH: [*texts]}, set())
+    text = with_expressions(alike, {_WIDTH: [*texts]}, set(), WHOLE_FIRST)
     if text is None:
         return None
     structs = {kind: fields for fields, kind in _STRUCT.findall(text) if _WIDTH in fields}
@@ -51,9 +51,13 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
     wide = {_WIDTH, *structs}
     while more := {module for module, used in words.items() if used & wide} - wide:
         wide |= more
+    own_nbits = {module[1] for module in _MODULE.finditer(text) if " NBITS " in (module[2] or "")}
+    if name not in wide or own_nbits & wide:
+        return None
     instance = re.compile(rf"^( +)({'|'.join(wide & words.keys())}) (#\()?", re.MULTILINE)
-    rule = f"a multiple of {step}, and at least {least}"
-    check = CHECK.format(step=step, least=least, rule=rule, word=re.sub(r"\W+", "_", rule))
+    rule = f"a multiple of {step}, and at least {least}" if step > 1 else f"at least {least}"
+    multiple = f" || NBITS % {step} != 0" if step > 1 else ""
+    check = CHECK.format(least=least, multiple=multiple, rule=rule, word=re.sub(r"\W+", "_", rule))
 
     def with_width(module: re.Match[str]) -> str:
         module_name, own, ports, body = module.groups()
@@ -68,16 +72,18 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
                 left, right = (fields, port) if direction == "input" else (port, fields)
                 types = types[:-1] + f"  {kind} {fields};\n  assign {left} = {right};\n\n"
             ports = re.sub(rf"\b{kind}\b", f"logic [{_top_bit(structs[kind])}:0]", ports)
-        body = instance.sub(lambda of: f"{of[1]}{of[2]} #(.NBITS(NBITS){', ' if of[3] else ') '}", body)
+        body = instance.sub(
+            lambda made: f"{made[1]}{made[2]} #(.NBITS(NBITS){', ' if made[3] else ') '}", body
+        )
         parameters = ",\n".join(filter(None, [f"  parameter int NBITS = {next(iter(texts))}", own]))
-        if module_name == name and step > 1:
+        if module_name == name:
             parameters, body = f"  // {rule}\n{parameters}", check + types + body
         else:
             body = types + body
         return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{body}endmodule"
 
     text = _MODULE.sub(with_width, text).replace(_WIDTH, "NBITS")
-    return layout(with_plain_values(re.sub(r"\$clog2\((\w+) / 2( \+ 1)?\):0", r"$clog2(\1\2) - 1:0", text)))
+    return layout(with_plain_values(text))
 
 
 def _with_parameters(text: str, lines: Iterator[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from pymtl3 import Component, InPort, OutPort
+from pymtl3 import Bits, Component, InPort
 from pymtl3.dsl.Connectable import Const
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
@@ -33,33 +33,21 @@ NOTHING = Known(NONE, {})
 
 
 def tied_ports(top: Any) -> dict[Any, dict[str, int]]:
-    """The constants around each component: inputs that are tied, and fixed outputs of components in it.
-
-    The latter are called `component.port`. Ports of streams do not count.
-    """
+    """The inputs of each component that its parent ties to a number; ports of streams do not count."""
     tied: dict[Any, dict[str, int]] = {}
     for writer, signals in top.get_all_value_nets():
-        if not isinstance(writer, Const):
+        if not isinstance(writer, Const) or not isinstance(writer._dsl.const, int | Bits):
             continue
-        owner, value = writer.get_parent_object(), int(writer._dsl.const)
-        hosts = {
-            signal: signal.get_parent_object() for signal in signals if isinstance(signal, InPort | OutPort)
-        }
-        outer = {owner}
-        for signal, host in hosts.items():
-            if isinstance(signal, OutPort) and host is owner and owner is not top:
-                outer.add(owner.get_parent_object())
-                name = f"{owner.get_field_name()}.{signal.get_field_name()}"
-                tied.setdefault(owner.get_parent_object(), {})[name] = value
-        for signal, host in hosts.items():
+        for signal in signals:
+            host = signal.get_parent_object()
             inner = isinstance(signal, InPort) and isinstance(host, Component) and host is not top
-            if inner and host.get_parent_object() in outer:
-                tied.setdefault(host, {})[signal.get_field_name()] = value
+            if inner and host.get_parent_object() is writer.get_parent_object():
+                tied.setdefault(host, {})[signal.get_field_name()] = int(writer._dsl.const)
     return tied
 
 
 def known_of(component: Any, tied: Mapping[str, int] = MappingProxyType({})) -> Known:
-    """Find both in an elaborated component. tied: what is constant outside of all its instances."""
+    """Find both in an elaborated component. tied: its inputs that have the same value in all instances."""
     connections = component.get_metadata(StructuralRTLIRGenL4Pass.connections)
     constants = dict(tied)
     before = -1
@@ -139,8 +127,8 @@ def _simplified(node: Any, known: Known) -> Any:
     """
     if isinstance(node, bir.FreeVar) and isinstance(node.obj, bool):  # a parameter of the component
         return _bit(node.obj)
-    if (path := _path(node)) in known.constants:
-        return _number(known.constants[path], node.Type.get_dtype().get_length())
+    if isinstance(node, bir.Attribute) and isinstance(node.value, bir.Base) and node.attr in known.constants:
+        return _number(known.constants[node.attr], node.Type.get_dtype().get_length())
     if isinstance(node, bir.Compare) and isinstance(node.op, bir.Eq | bir.NotEq):
         unreached = hasattr(node.right, "_value") and state_name(node.right, known.states) is None
         if holds_state(node.left, known.states) and unreached:
@@ -167,14 +155,6 @@ def _simplified(node: Any, known: Known) -> Any:
             if (truth := _truth(one)) is not None:
                 return other if truth == neutral else one
     return node
-
-
-def _path(node: Any) -> str:
-    """The name of a signal, as of an attribute of the component."""
-    outer = getattr(node, "value", None)
-    if not isinstance(node, bir.Attribute) or isinstance(outer, bir.Base):
-        return getattr(node, "attr", "")
-    return f"{_path(outer)}.{node.attr}"
 
 
 def _is_zero(node: Any, known: Known) -> bool:

@@ -30,11 +30,12 @@ def _bits(form: Form, add: int) -> Form:
 
 
 _SHARES = [_share(part) for part in (2, 4, 8, 16)]
-_OTHERS = [
-    *(_bits(form, add) for form in _LINEAR for add in range(4)),
-    *_SHARES,
-    *(_bits(form, add) for form in _SHARES for add in range(4)),
-]
+_BITS = [_bits(form, add) for form in _LINEAR for add in range(4)]
+_OTHERS = [*_BITS, *_SHARES, *(_bits(form, add) for form in _SHARES for add in range(4))]
+_PLAIN, _BELOW = range(1), range(-1, 0)  # offsets: the form itself, and the last index below it
+Forms = Sequence[tuple[list[Form], range | None]]
+FORMS: Forms = [(_LINEAR, None), (_OTHERS, _PLAIN), (_OTHERS, _BELOW), (_OTHERS, None)]  # in this order
+WHOLE_FIRST: Forms = [FORMS[0], (_BITS, _PLAIN), (_BITS, _BELOW), *FORMS[1:]]
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,9 @@ def _lifted(
     return lifted, words
 
 
-def with_expressions(texts: Sequence[str], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:
+def with_expressions(
+    texts: Sequence[str], parameters: Mapping[str, list[int]], used: set[str], forms: Forms = FORMS
+) -> str | None:
     """The first text, with expressions in the place of the numbers in which the others differ."""
     pieces, at = [], 0
     for row in zip(*map(_NUMBER.finditer, texts), strict=True):
@@ -133,7 +136,7 @@ def with_expressions(texts: Sequence[str], parameters: Mapping[str, list[int]], 
         if len({number[0] for number in row}) == 1:
             pieces.append(one[0])
             continue
-        widths = _expression([int(number[1]) for number in row], parameters, used)
+        widths = _expression([int(number[1]) for number in row], parameters, used, forms)
         if widths is None:
             return None
         if one[4]:
@@ -142,7 +145,7 @@ def with_expressions(texts: Sequence[str], parameters: Mapping[str, list[int]], 
             pieces.append(widths)
         else:
             values = [int(number[3], 16 if number[2] == "'h" else 10) for number in row]
-            value = _expression(values, parameters, used)
+            value = _expression(values, parameters, used, forms)
             if value is None:
                 return None
             # a parameter is signed, and a cast keeps that
@@ -151,12 +154,13 @@ def with_expressions(texts: Sequence[str], parameters: Mapping[str, list[int]], 
     return "".join([*pieces, texts[0][at:]])
 
 
-def _expression(values: Sequence[int], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:
+def _expression(
+    values: Sequence[int], parameters: Mapping[str, list[int]], used: set[str], tried: Forms
+) -> str | None:
     """A number that is all of these, each with the values of the parameters in its place."""
     if len(set(values)) == 1:
         return str(values[0])
-    plain, below = range(1), range(-1, 0)  # the number itself, and the last index below it
-    for forms, near in ((_LINEAR, None), (_OTHERS, plain), (_OTHERS, below), (_OTHERS, None)):
+    for forms, near in tried:
         for (form, function), (name, given) in itertools.product(forms, parameters.items()):
             offsets = {value - function(number) for value, number in zip(values, given, strict=True)}
             if len(offsets) == 1 and (near is None or offsets <= {*near}):

@@ -35,8 +35,12 @@ _EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?
 # sext() of one bit: a scalar has no index, and its copies are one replication
 _SPREAD = re.compile(r"\{ *\{ *(\d+) *\{ *([\w.\[\]*+ -]+?)(?:\[0\])? *\} *\}, *\2 *\}")
 _CONSTANT = re.compile(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$", re.MULTILINE)
-_ZERO = re.compile(r"(?<=[=?:] )(?:\w+|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
-_UNSIGNED = re.compile(r"^(  localparam .*')\( ?\$unsigned\( ?(.*?) ?\) ?\)(?=;)", re.MULTILINE)
+_ZERO = re.compile(r"(?<=[=?:] )(?:\$?\w+(?:\([^()\n]*\))?|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
+_UNSIGNED = re.compile(
+    r"^(  localparam logic \[(?P<high>.*?):0\] \w+ = (?P<cast>[^']*)')"
+    r"\( ?\$unsigned\( ?(?P<value>.*?) ?\) ?\)(?=;)",
+    re.MULTILINE,
+)
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
@@ -53,8 +57,16 @@ def portable(text: str) -> str:
 
 
 def with_plain_values(text: str) -> str:
-    """Zeros of any width, and constants that their declaration makes unsigned, without a cast for that."""
-    return _UNSIGNED.sub(r"\1(\2)", _ZERO.sub("'0", text))
+    """Zeros of any width, and constants as wide as their declaration, which is unsigned, without a cast for
+    that.
+    """
+
+    def unsigned(constant: re.Match[str]) -> str:
+        width = re.sub(r"^\((.*)\)$", r"\1", constant["cast"])
+        as_wide = constant["high"] in (f"{width} - 1", str(int(width) - 1) if width.isdecimal() else "")
+        return f"{constant[1]}({constant['value']})" if as_wide else constant[0]
+
+    return _UNSIGNED.sub(unsigned, _ZERO.sub("'0", text))
 
 
 def _with_wide_constants(text: str) -> str:

@@ -52,7 +52,6 @@ from .verilog_format import (
     source_order,
     tidy,
     without_aliases,
-    without_fixed_outputs,
     without_unread,
 )
 
@@ -218,7 +217,7 @@ class Readable(DirectStructure):
         }
         modules = with_loops(merged(modules, self._kinds), sizes)
         if self._exported:
-            modules = with_macro(portable(with_short_comments(without_fixed_outputs(modules))))
+            modules = with_macro(portable(with_short_comments(modules)))
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         text = "\n".join(
             [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]

@@ -38,6 +38,7 @@ class Digests(NamedTuple):
         return cls(hashlib.sha256(verilog.encode()).hexdigest(), cache.key(*filter(None, lines)))
 
 
+@interrupt.kept()
 def written(component: Component, top: str, **options: Any) -> str:
     """The text of a component for a file, with options of `translate`; the component is elaborated."""
     name = _entry("text", component, top, options)

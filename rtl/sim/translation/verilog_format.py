@@ -114,40 +114,14 @@ def order_ports(text: str, order: Order) -> str:
 
 
 def drop_unused(text: str, tied: Iterable[str] = ()) -> tuple[str, list[str]]:
-    """Without clk and reset, which PyMTL3 gives to every module, and inputs tied to constants, if it does not
-    use them. Which ones they were.
+    """The text without clk and reset, which PyMTL3 gives to every module, and inputs tied to constants, if it
+    does not use them; and the ports that it lost.
     """
     words = _words(text)
     dropped = [port for port in ("clk", "reset", *tied) if words[port] == 1]
     for port in dropped:
         text = re.sub(rf"^  input .* {port},?\n", "", text, flags=re.MULTILINE)
     return text.replace(",\n);", "\n);"), dropped
-
-
-_FIXED = re.compile(r"^  assign (\w+) = \d+'[dh][0-9a-f]+;$", re.MULTILINE)
-
-
-def without_fixed_outputs(text: str) -> str:
-    """Modules without the outputs that are constant, if nothing outside reads them."""
-    modules = text.split("\nendmodule")
-    for own, module in enumerate(modules):
-        name = module.rpartition("\nmodule ")[2].partition("\n")[0]
-        for port in _FIXED.findall(module):
-            pin = re.compile(
-                rf"^  {name} \w+\n  \(\n(?:    .*\n)*?(    \.{port}\( (\w+) \),?\n)", re.MULTILINE
-            )
-            pins = {i: pins for i, other in enumerate(modules) if (pins := pin.findall(other))}
-            if not pins or any(_words(modules[i])[wire] > 2 for i in pins for _, wire in pins[i]):
-                continue
-            modules[own] = re.sub(
-                rf"^  (output\b.* {port},?|assign {port} = .*)\n", "", modules[own], flags=re.MULTILINE
-            )
-            for i in pins:
-                for line, wire in pins[i]:
-                    modules[i] = re.sub(
-                        rf"^  logic.* {wire};\n", "", modules[i].replace(line, ""), flags=re.MULTILINE
-                    )
-    return re.sub(r",(\n(?:  )?\);)", r"\1", "\nendmodule".join(modules))
 
 
 _NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")

@@ -145,11 +145,11 @@ class HeapMont(Component):
         s.step.carry_in //= s.carry_in
 
         # Without a quotient delay: M is a multiple of the modulus n with M = -1 mod 2^w, and `modulus`
-        # carries M' = (M + 1) / 2^w = 2^-w mod n. A step on the state S is q = S mod 2^w, S = floor(S /
-        # 2^w) + q * M' + digit * b, that is (S + q * M) / 2^w + digit * b. One step for each digit of a,
-        # lowest first, and a last one with a digit of 0 make a * b / R, R = 2^w to the power of the digits;
-        # a, b and the product are below 2M. S is ~sum + ~carry + carry_in, the carry of the low digit
-        # dropped last.
+        # carries M' = (M + 1) / 2^w = 2^-w mod n. A step computes q = S mod 2^w and then S = floor(S / 2^w)
+        # + q * M' + digit * b, that is (S + q * M) / 2^w + digit * b. One step for each digit of a, lowest
+        # first, and a last one with a digit of 0 make a * b / R with R = 2^(w * digits); a, b and the
+        # product are below 2M. S is ~sum + ~carry + carry_in, which is the carry of the low digit dropped
+        # last.
         @update_ff
         def state():
             if s.step_en:

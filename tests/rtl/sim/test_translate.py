@@ -13,7 +13,20 @@ from modexlab.rtl.sim import ToolError, lint, simulate, translate
 from modexlab.rtl.sim.translation.unused_bits import silence
 from modexlab.rtl.sim.translation.verilog_format import layout
 from modexlab.rtl.units.cond_sub import CondSub
-from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, connect, update
+from pymtl3 import (
+    Bits4,
+    Bits8,
+    Bits16,
+    Component,
+    InPort,
+    OutPort,
+    Wire,
+    b8,
+    bitstruct,
+    concat,
+    connect,
+    update,
+)
 
 from tests.harness import one_now, parametrize, ran_alike, refused
 from tests.paths import ROOT
@@ -319,6 +332,44 @@ def test_loops_are_written_as_a_reader_would(count):
     assert "if (!(istream__msg[0])) begin" in verilog
     assert "istream__msg[1])" not in verilog
     ran_alike(lambda: Loops(count), range(256))
+
+
+@bitstruct
+class Pair:
+    high: Bits4
+    low: Bits4
+
+
+class Gated(Component):
+    """The sum of a and b if `on`, else a; a message may be constant, too."""
+
+    def construct(s):
+        s.pair, s.on, s.b, s.out = InPort(Pair), InPort(), InPort(8), OutPort(8)
+
+        @update
+        def add():
+            s.out @= concat(s.pair.high, s.pair.low) + s.b if s.on else concat(s.pair.high, s.pair.low)
+
+
+class Tied(Component):
+    """Several of them, which these values switch on or off."""
+
+    def construct(s, values):
+        s.b, s.out = InPort(8), OutPort(8)
+        s.parts = [Gated() for _ in values]
+        for part, value in zip(s.parts, values, strict=True):
+            part.pair //= Pair(1, 2)
+            part.b //= s.b
+            part.on //= value
+        s.out //= s.parts[-1].out
+
+
+@parametrize("values, kept, adds", [((1, 1), False, True), ((0, 0), False, False), ((0, 1), True, True)])
+def test_inputs_that_are_one_constant_are_gone_from_exported_text(values, kept, adds):
+    """An input of two constants stays, as does every input in the text of results."""
+    text = translate(Tied(values), exported=True)
+    assert "input  logic on" in translate(Tied(values))
+    assert ("input  logic on" in text, " + b" in text) == (kept, adds)
 
 
 # just below and at powers of two

@@ -184,3 +184,17 @@ def test_recipe_ignores_docstrings():
 def test_messages_without_fields_are_refused_in_lists_too():
     with pytest.raises(BadInput):
         Message(8).pack_all([()])
+
+
+def test_text_of_a_file_comes_from_the_cache(own_cache, monkeypatch):
+    """An entry for each top and option; what comes from the cache is elaborated, as what is translated."""
+    made = {top: translated.written(unit(), top, exported=True) for top in ("one", "two")}
+    other = translated.written(unit(), "one")
+    monkeypatch.setattr(translated, "translate", None)
+    again = unit()
+    assert (
+        translated.written(again, "one", exported=True)
+        == made["one"]
+        == translate(unit(), "one", unique=True, exported=True)
+    )
+    assert again._dsl.constructed and len({*made.values(), other}) == 3
