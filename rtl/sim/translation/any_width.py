@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from .parameters import WHOLE_FIRST, template, with_expressions
-from .portable import with_plain_values
+from .portable import with_plain_zeros
 from .verilog_format import layout
 
 _MODULE = re.compile(
@@ -83,7 +83,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
         return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{body}endmodule"
 
     text = _MODULE.sub(with_width, text).replace(_WIDTH, "NBITS")
-    return layout(with_plain_values(text))
+    return layout(with_plain_zeros(text))
 
 
 def _with_parameters(text: str, lines: Iterator[str]) -> str:

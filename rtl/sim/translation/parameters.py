@@ -148,7 +148,7 @@ def with_expressions(
             value = _expression(values, parameters, used, forms)
             if value is None:
                 return None
-            # a parameter is signed, and a cast keeps that
+            # a parameter is signed, a cast keeps that, and Yosys keeps it in a localparam too
             value = f"'d{value}" if value.isdecimal() else f"$unsigned({value})"
             pieces.append(f"{_term(widths)}'({value})")
     return "".join([*pieces, texts[0][at:]])

@@ -36,11 +36,6 @@ _EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?
 _SPREAD = re.compile(r"\{ *\{ *(\d+) *\{ *([\w.\[\]*+ -]+?)(?:\[0\])? *\} *\}, *\2 *\}")
 _CONSTANT = re.compile(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$", re.MULTILINE)
 _ZERO = re.compile(r"(?<=[=?:] )(?:\$?\w+(?:\([^()\n]*\))?|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
-_UNSIGNED = re.compile(
-    r"^(  localparam logic \[(?P<high>.*?):0\] \w+ = (?P<cast>[^']*)')"
-    r"\( ?\$unsigned\( ?(?P<value>.*?) ?\) ?\)(?=;)",
-    re.MULTILINE,
-)
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
@@ -49,24 +44,16 @@ def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
     text = _SPREAD.sub(lambda bit: f"{{{int(bit[1]) + 1}{{{bit[2]}}}}}", _NO_WILDCARD.sub("case ", text))
     text = _LONG.sub(lambda long: f"{int(long[1]).bit_length()}'d{long[1]}", text)
-    text = with_plain_values(text)
+    text = with_plain_zeros(text)
     text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")
     return _MODULE.sub(
         lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(_with_wide_constants(module[0])))), text
     )
 
 
-def with_plain_values(text: str) -> str:
-    """Zeros of any width, and constants as wide as their declaration, which is unsigned, without a cast for
-    that.
-    """
-
-    def unsigned(constant: re.Match[str]) -> str:
-        width = re.sub(r"^\((.*)\)$", r"\1", constant["cast"])
-        as_wide = constant["high"] in (f"{width} - 1", str(int(width) - 1) if width.isdecimal() else "")
-        return f"{constant[1]}({constant['value']})" if as_wide else constant[0]
-
-    return _UNSIGNED.sub(unsigned, _ZERO.sub("'0", text))
+def with_plain_zeros(text: str) -> str:
+    """Zeros of any width as '0."""
+    return _ZERO.sub("'0", text)
 
 
 def _with_wide_constants(text: str) -> str:
