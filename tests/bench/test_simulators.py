@@ -34,6 +34,7 @@ def test_wrong_answer_of_a_fresh_process_has_no_time(monkeypatch):
         simulators._start_seconds()
 
 
+@regress
 def test_wrong_results_have_no_speed(monkeypatch):
     small = replace(simulators.MACHINES[0], repetitions=1, opt="-O1")
     monkeypatch.setattr(simulators, "MACHINES", (small,))

@@ -252,7 +252,8 @@ def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
     assert "add             1 cycles\n" in cli(f"{accumulator} {arguments}").out
 
 
-@parametrize("clock_ns", [pytest.param("4", marks=regress), "0.1"])
+@regress
+@parametrize("clock_ns", ["4", "0.1"])
 def test_no_time_for_a_layout_that_is_not_timed(clock_ns, cli, accumulator):
     """The verdict before layout does not apply to the netlist whose area is reported."""
     skipped = f"--skip timing-post --skip equivalence --clock {clock_ns}"

@@ -177,6 +177,7 @@ def test_filters_change_points_and_tables(drawn, content):
     assert set(criteria) == {"least energy without glitches", "least energy without glitches × time"}
 
 
+@regress
 def test_a_choice_of_which_there_is_nothing(drawn):
     drawn.choose("nbits", "32")
     drawn.choose("nbits", "1024")
@@ -213,6 +214,7 @@ def test_the_line_is_the_pareto_front(report, content):
     assert len(data) > len(shown), "all of a few points are labelled"
 
 
+@regress
 def test_names_do_not_lie_over_each_other(drawn):
     drawn.choose("interface", "system")  # shows systems, machines alone, and published ones
     drawn.page.wait_for_timeout(500)
@@ -230,6 +232,7 @@ def test_names_do_not_lie_over_each_other(drawn):
             assert apart, (chart, one, other)
 
 
+@regress
 def test_the_legend_has_those_that_are_drawn(report, content):
     """The legend follows the filters."""
 
@@ -244,6 +247,7 @@ def test_the_legend_has_those_that_are_drawn(report, content):
     assert legend() == ["MontMulRem"]
 
 
+@regress
 def test_numbers_of_axes_are_read_at_once(drawn):
     """0.9 nJ is not shown as 900m."""
     labels = drawn.find("#chart-energy-time .role-axis-label text").all_text_contents()
@@ -281,6 +285,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
     assert len(seen) == 2
 
 
+@regress
 def test_energies_are_bars_and_all_else_is_points(drawn, content):
     ranged = [
         record
@@ -297,6 +302,7 @@ def test_energies_are_bars_and_all_else_is_points(drawn, content):
     assert f"modexlab ledger reproduce {datum['row']}" in drawn.page.inner_text("#drawer")
 
 
+@regress
 def test_what_was_counted_is_exact(report, content):
     rows = (row for entry in content.entries for row in entry.rows.values())
     row = next(row for row in rows if row.value == MANY_CYCLES)
@@ -356,6 +362,7 @@ def background(report):
     return report.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
+@regress
 def test_light_dark_and_paper(browser, path):
     report = Opened(browser, path, color_scheme="dark")
     page = report.page
@@ -385,6 +392,7 @@ def test_light_dark_and_paper(browser, path):
     report.close()
 
 
+@regress
 def test_no_table_is_cut_off(report):
     for name in ("critical", "leaks", "best"):
         beyond = report.find(f"#table-{name}").evaluate(
@@ -393,6 +401,7 @@ def test_no_table_is_cut_off(report):
         assert beyond <= 0, name
 
 
+@regress
 def test_a_narrow_window(browser, path):
     report = Opened(browser, path, viewport=NARROW)
     report.draw()

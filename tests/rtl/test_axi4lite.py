@@ -33,7 +33,7 @@ from modexlab.rtl.interfaces.registers.wiping_request import WipingRequest
 from modexlab.rtl.sim import Stall, lint
 from pymtl3.dsl import Signal
 
-from tests.harness import accessed, each_design, evaluated, parametrize, regress, stepped
+from tests.harness import accessed, each_design, evaluated, later, parametrize, regress, stepped
 from tests.paths import ROOT
 from tests.programs import machine_of
 from tests.tables.keyed import EIGHT, KEYED, good
@@ -87,7 +87,7 @@ def test_what_it_says_of_itself():
 
 @parametrize(
     "name, interface",
-    [("mont", AXI4LITE), ("fold-ct", AXI4LITE), (str(GCD), AXI4LITE), ("mont", AXI4LITE_000)],
+    [("mont", AXI4LITE), *later(("fold-ct", AXI4LITE), (str(GCD), AXI4LITE), ("mont", AXI4LITE_000))],
 )
 def test_reset_values(name, interface):
     """After reset, the hardware has the values that header and data sheet state, including ID and

@@ -11,7 +11,7 @@ from modexlab.fl.axi4lite import register_map
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import Stall
 
-from tests.harness import case, parametrize, ran, refused, refuses
+from tests.harness import case, one_now, parametrize, ran, refused, refuses, regress
 from tests.programs import EVERYTHING, changed, machine_of
 from tests.tables.keyed import outcomes
 
@@ -21,7 +21,7 @@ MOST = 700  # cycles at 1,024 bits, including the conversion into the form
 
 
 CASES = [
-    case("heap", later=False),
+    case("heap"),
     case("heap", later=False, verify=True, blind="both"),
     case("mont", later=False, crt=True, verify=True, schedule="fixed-window", fit="modulus"),
     case("heap", schedule="ladder", scan="full", forward=False),
@@ -118,6 +118,7 @@ def test_cycles_of_an_encryption(nbits):
     assert nbits != 1024 or expected <= MOST
 
 
+@regress
 def test_numbers_of_a_private_key_are_refused():
     """Each of them is refused; the next request works."""
     machine = machine_of("mont", 16, public=True, **EVERYTHING)
@@ -149,7 +150,7 @@ def test_the_exponent_of_a_request():
     assert machine_of("heap", 32).carried(3, 65537, 7) == (3, 65537, 7)
 
 
-@parametrize("interface", [XCEL, AXI4LITE])
+@parametrize("interface", one_now((XCEL, AXI4LITE), AXI4LITE))
 def test_behind_registers(interface):
     """The last given number is the flag; with a number of a private key the request is refused, and a flag of
     two bits is too wide.

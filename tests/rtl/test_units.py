@@ -112,7 +112,9 @@ def kinds(also_shapes):
         if not how
     ]
     others = [kind for kind, (_, how) in UNITS.items() if how]
-    return own + one_now(others, *(kind for kind in others if kind in FEW and also_shapes))
+    return own + one_now(
+        others, *(kind for kind in others if kind in FEW and also_shapes and "add_red" in kind)
+    )
 
 
 KINDS = parametrize("kind", kinds(also_shapes=True))
@@ -157,7 +159,7 @@ FAMILIES = {
     "family, nbits",
     [
         # the effects of width are the same for all
-        pytest.param(family, nbits, marks=regress_if(family != "MontMulRem" or nbits not in (16, 4096)))
+        pytest.param(family, nbits, marks=regress_if(family != "MontMulRem" or nbits != 4096))
         for family in FAMILIES
         for nbits in WIDTHS
     ],
@@ -180,7 +182,7 @@ def test_any_product(kind):
     moduli = any_modulus(design, 32)
     with simulate(design.at(32, **how).multiplier(), "native") as sim:
 
-        @draws(150)
+        @draws(50)
         @given(st.lists(st.tuples(any_word(32), any_word(32), moduli), min_size=1, max_size=40))
         def check(drawn):
             rows = [ProductRow("drawn", *factors(design, a, b, mod), mod) for a, b, mod in drawn]
