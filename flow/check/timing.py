@@ -3,15 +3,18 @@
 Where they are further apart than `FAR_NS` and `FAR_SHARE` of the path allow, the cause is looked for by
 taking away what the two engines treat differently, one thing at a time: the shape of the wires (each a star
 of equal branches in place of a tree), then their resistance. What remains without resistance has no excuse,
-and is wrong; nor has resistance that makes more with OpenSTA than with us, or next to nothing.
+and is wrong; nor has resistance that makes next to nothing with OpenSTA. Where it makes more than with us,
+OpenSTA's drivers behind it have longer slews than in the tables, as with slews from 10 to 90 %: the delays of
+the wires themselves must be near.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ..netlist.netlist import Netlist
 from ..timing import opensta
+from ..timing.report import TimedPath
 from ..timing.subject import Subject
 from ..timing.wire_table import NetWire, WireTable
 from .report import Compared
@@ -23,6 +26,8 @@ LEAST_SEEN = 0.3  # of what resistance makes with us, at least with OpenSTA, whi
 SETUP, HOLD = "setup slack", "hold slack"
 SHAPE = "the shape of the wires"
 RESISTANCE = "the resistance of the wires, which OpenSTA's drivers see less of"
+LONGER_SLEWS = "the slews of OpenSTA's drivers, which the resistance of the wires lengthens"
+NEAR_WIRES = 4  # factor between the delays of the wires of the worst paths, a star's and a tree's
 
 
 class Slacks(NamedTuple):
@@ -30,6 +35,7 @@ class Slacks(NamedTuple):
 
     setup: Mapping[str, float]
     hold_inside: float | None
+    wires: float  # their delay on the worst path
 
     @property
     def worst(self) -> str:
@@ -44,14 +50,22 @@ class Slacks(NamedTuple):
 def ours(subject: Subject) -> Slacks:
     """The slacks by nldm.py."""
     _, inside = subject.estimate_inside()
-    setup = {end.name: end.slack_ns for end in subject.estimate().setup}
-    return Slacks(setup, next((end.slack_ns for end in inside), None))
+    timing = subject.estimate()
+    setup = {end.name: end.slack_ns for end in timing.setup}
+    paths = [timing.path(end) for end in timing.setup[:1]]
+    return Slacks(setup, next((end.slack_ns for end in inside), None), _wires(paths))
 
 
 def theirs(subject: Subject) -> Slacks:
     """The slacks by OpenSTA; BadInput if it is missing."""
     found = opensta.run(subject)
-    return Slacks(found.slacks["setup"], found.worst("inside"))
+    return Slacks(found.slacks["setup"], found.worst("inside"), _wires(found.paths))
+
+
+def _wires(paths: Sequence[TimedPath]) -> float:
+    """The delay of the wires of the first path, whose points after a wire drive nothing."""
+    points = paths[0].points[1:] if paths else []
+    return sum(point.delay_ns or 0.0 for point in points if point.load_ff is None)
 
 
 def simpler(subject: Subject) -> Subject | None:
@@ -107,21 +121,29 @@ def _cause(subject: Subject, end: str, hold: bool) -> str:
     they never do.
     """
     parts: list[str] = []
-    now = _slacks(subject, end, hold)
-    at = simpler(subject)
+    at: Subject | None = subject
+    before: tuple[Slacks, Slacks] | None = None
     while at is not None:
-        before, now = now, _slacks(at, end, hold)
-        made, theirs_made = before[0] - now[0], before[1] - now[1]
-        shape = subject.spef is not None and not parts
-        # resistance makes less with OpenSTA, in the same direction, and as much as it can make
-        less = abs(made - theirs_made) <= EQUAL_NS or (made and LEAST_SEEN <= theirs_made / made <= 1)
-        if not shape and not less:
-            return ""
-        parts.append(f"{SHAPE if shape else RESISTANCE} {1000 * (made - theirs_made):+.1f} ps")
-        at = simpler(at)
-    return "" if abs(now[0] - now[1]) > EQUAL_NS else ", ".join(parts)
+        now = ours(at), theirs(at)
+        if before is not None:
+            made, theirs_made = (
+                old.at(end, hold) - new.at(end, hold) for old, new in zip(before, now, strict=True)
+            )
+            # resistance makes less with OpenSTA, in the same direction, and as much as it can make
+            less = abs(made - theirs_made) <= EQUAL_NS or (made and LEAST_SEEN <= theirs_made / made <= 1)
+            if subject.spef is not None and not parts:
+                cause = SHAPE
+            elif less:
+                cause = RESISTANCE
+            elif theirs_made / (made or theirs_made) > 1 and _near_wires(*before):
+                cause = LONGER_SLEWS
+            else:
+                return ""
+            parts.append(f"{cause} {1000 * (made - theirs_made):+.1f} ps")
+        before, at = now, simpler(at)
+    return "" if abs(now[0].at(end, hold) - now[1].at(end, hold)) > EQUAL_NS else ", ".join(parts)
 
 
-def _slacks(subject: Subject, end: str, hold: bool) -> tuple[float, float]:
-    """Ours and theirs, at an endpoint or the worst."""
-    return ours(subject).at(end, hold), theirs(subject).at(end, hold)
+def _near_wires(ours: Slacks, theirs: Slacks) -> bool:
+    low, high = sorted((ours.wires, theirs.wires))
+    return 0 < high <= NEAR_WIRES * low

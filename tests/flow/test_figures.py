@@ -91,16 +91,21 @@ def test_resistance_is_found_as_the_cause(tmp_path):
     assert float(told) == approx(1000 * worst.difference, abs=0.11)
 
 
-@parametrize("factor", one_now([0, 20], 0))
-def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
-    """The resistance is missing or in another unit."""
+def ours_scaled(factor, monkeypatch):
+    """Our engine has so many times the resistance."""
     ours = timing.ours
 
-    def wrong(subject):
+    def scaled(subject):
         table = {net: NetWire(wire.cap_ff, factor * wire.res_ohm) for net, wire in subject.table.items()}
         return ours(replace(subject, table=table))
 
-    monkeypatch.setattr(timing, "ours", wrong)
+    monkeypatch.setattr(timing, "ours", scaled)
+
+
+@parametrize("factor", one_now([0, 20], 0))
+def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
+    """The resistance is missing or in another unit."""
+    ours_scaled(factor, monkeypatch)
     assert slacks(timed(adder(), tmp_path, res_ohm=2000))[0].wrong
 
 
@@ -119,10 +124,15 @@ def slower(directory):
 
     cell, count = table.subn(scaled, text[begin:end])
     assert count
-    path = directory / "slower.lib"
-    path.write_text(text[:begin] + cell + text[end:])
+    return kit_for_opensta(directory, text[:begin] + cell + text[end:])
+
+
+def kit_for_opensta(directory, text):
+    """A kit with this Liberty text for OpenSTA; our engine has the unchanged library."""
+    path = directory / "other.lib"
+    path.write_text(text)
     other = replace(KIT, libraries={"typical": (path,)})
-    other.__dict__["library"] = LIBRARY  # the unchanged one, for our engine
+    other.__dict__["library"] = LIBRARY
     return other
 
 
@@ -131,6 +141,29 @@ def test_a_wrong_delay_is_found(tmp_path):
     worst, furthest, _ = slacks(replace(timed(adder(), tmp_path, res_ohm=1000), kit=slower(tmp_path)))
     assert worst.wrong and furthest.wrong
     assert worst.difference > 0.05
+
+
+def test_capacitance_ranges_do_not_count(tmp_path):
+    """Behind wires OpenSTA would load drivers with the lower ends."""
+    text, count = re.subn(
+        r"\b((rise|fall)_capacitance)\s*: (\S+);", r"\g<0>\n\1_range (0.1, \3);", KIT.lib.read_text()
+    )
+    assert count
+    subject = replace(timed(adder(), tmp_path), kit=kit_for_opensta(tmp_path, text))
+    assert all(row.agrees for row in slacks(subject)[2].values())
+
+
+@parametrize("factor", one_now([1, 0, 0.1], 1))
+def test_longer_slews_of_drivers_are_found_as_the_cause(factor, tmp_path, monkeypatch):
+    """In a library with slews from 10 to 90 % resistance lengthens the slews of OpenSTA's drivers; wires in
+    another unit have no such excuse.
+    """
+    text = re.sub(r"(slew_lower_threshold_pct_\w+\s*: )30", r"\g<1>10", KIT.lib.read_text())
+    text = re.sub(r"(slew_upper_threshold_pct_\w+\s*: )70", r"\g<1>90", text)
+    ours_scaled(factor, monkeypatch)
+    worst, *_ = slacks(replace(timed(adder(), tmp_path, res_ohm=300), kit=kit_for_opensta(tmp_path, text)))
+    assert not worst.agrees and worst.wrong is (factor != 1)
+    assert (timing.LONGER_SLEWS in worst.cause) is (factor == 1)
 
 
 # -- area
