@@ -30,7 +30,7 @@ from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.proc.software.compiler import compiler
 
 from tests.cli.test_examples import EXAMPLES, marked
-from tests.harness import parametrize, regress, regress_if
+from tests.harness import parametrize, regress_if
 from tests.kits.pdks import require
 from tests.paths import ROOT
 from tests.programs import machine_of
@@ -267,7 +267,7 @@ def test_verdicts():
 
 @parametrize(
     "command, first",
-    [pytest.param(*item, marks=[regress] if item[0] in LONG else []) for item in TABLES.items()],
+    [pytest.param(*item, marks=regress_if(item[0] in LONG)) for item in TABLES.items()],
 )
 def test_table(command, first, cli):
     quoted, present = quotations()[f"modexlab {command}"], table(cli.of_page(command).out, first)

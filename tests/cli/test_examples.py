@@ -14,7 +14,7 @@ from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.fl.rsa_keys import RSAKey
 
-from tests.harness import module_fixture, parametrize, regress
+from tests.harness import module_fixture, parametrize, regress_if
 from tests.paths import DATA, ROOT
 
 from ..kits.pdks import require
@@ -52,14 +52,15 @@ def marked(example):
         or re.search(r"--table RTL --measure|cores .*--measure|--shuttle", example)
     )
     # other tests do this with fewer bits
-    whole = whole or re.match(
-        r"modexlab (check .* --crt|verilog .* 64 --set|verilog .* 128 |prove all --check Halve$)", example
+    whole = whole or re.search(
+        r"check .* --crt|verilog (.* 64 --set|.* 128 |proc |mont --any)|proc power|prove (mont-001|all) ",
+        example,
     )
     flow = (
         re.match(r"modexlab (asic|attack|prove .*(protocol|netlist)|prove proc)( |$)", example)
         and example not in QUICK
     )
-    return pytest.param(example, marks=[regress] if whole or flow else [])
+    return pytest.param(example, marks=regress_if(whole or flow))
 
 
 def arguments(example):

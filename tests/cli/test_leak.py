@@ -8,7 +8,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab import verdicts
 
 from tests.command_line import picked, refusals
-from tests.harness import parametrize
+from tests.harness import parametrize, regress
 from tests.paths import DATA
 
 
@@ -82,6 +82,7 @@ test_what_is_refused = refusals(
 )
 
 
+@regress
 def test_all_attacks_are_recorded(cli, tmp_path, monkeypatch):
     """The second run reuses the verdicts in the ledger; a verdict has its command and its hardware."""
     mont = find("mont").at(16, schedule="fixed-window", crt=True, verify=True)

@@ -126,6 +126,7 @@ def test_wider_operands(cli):
         assert 2 < decrypt["normalised"] / encrypt["normalised"] < decrypt["nbits"] / 17
 
 
+@regress
 def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
     """Encryption is not run, and the table states the reason."""
     argv = "proc systems --nbits 16 --system procxcel-mont --set verify=true --set schedule=fixed-window"

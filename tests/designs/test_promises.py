@@ -6,7 +6,6 @@ import itertools
 import random
 import re
 
-import pytest
 from modexlab.cl.timing import Dependence
 from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.designs import catalogue
@@ -21,7 +20,7 @@ from modexlab.fl.status import Status
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim import simulate
 
-from tests.harness import NAME, case, each_design, parametrize, regress
+from tests.harness import NAME, case, each_design, one_now, parametrize, regress
 from tests.programs import PROTECTIONS, changed, machine_of
 
 DESIGNS = catalogue.designs()
@@ -107,7 +106,7 @@ def seen(machine, cycles):
     )
 
 
-@parametrize("nbits", [NBITS, pytest.param(16, marks=regress)])
+@parametrize("nbits", one_now((NBITS, 16), NBITS))
 @each_design()
 def test_time(design, nbits):
     """Cycles by formula, which the CL twins share, depend on the promised operands; for the exponent,

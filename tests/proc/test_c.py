@@ -11,7 +11,7 @@ from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
 from modexlab.rtl.sim.protocol import xorshift32
 
-from tests.harness import parametrize
+from tests.harness import one_now, parametrize
 from tests.paths import DATA
 from tests.proc.examples import simulation
 from tests.proc.formulas import signed
@@ -62,7 +62,7 @@ def expected():
     return [word & M for word in [*words, *sums]]
 
 
-@parametrize("opt", OPTS)
+@parametrize("opt", one_now(OPTS, "-O2"))
 def test_mix(opt):
     """A mix of compiled C constructs, at every optimization level."""
     program = load_elf(compile_program([SOURCE], opt=opt))

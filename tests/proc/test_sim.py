@@ -21,7 +21,7 @@ from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.protocol import BrokenPromise
 from modexlab.rtl.units.multiplier import Multiplier
 
-from tests.harness import RTL_STAGES, module_fixture, one_now, parametrize, refused
+from tests.harness import RTL_STAGES, module_fixture, one_now, parametrize, refused, regress
 from tests.proc.assembler import code, of_words
 from tests.proc.difference import first_difference
 from tests.proc.sim_examples import (
@@ -181,7 +181,7 @@ def test_stalls_and_extra_cycles_are_as_likely_as_they_say():
         assert sim.run(words, timing=MemoryTiming(extra=50)).cycles == count + 2 + 50
 
 
-@parametrize("stage", RTL_STAGES)
+@parametrize("stage", one_now(RTL_STAGES, "python", "native"))
 def test_broken_promises(stage):
     program = of_words([0x13])
     timing = MemoryTiming(stall=0.9)
@@ -280,6 +280,7 @@ def test_a_hang(stage, monkeypatch):
         assert sim.run(program, timing=MemoryTiming(latency=100)).reason == "exit"
 
 
+@regress
 def test_an_accelerator_may_take_its_time(monkeypatch):
     program = program_of("csrrs t0, xr0, zero; ecall")
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 100)
@@ -297,6 +298,7 @@ def test_an_accelerator_may_take_its_time(monkeypatch):
         )
 
 
+@regress
 def test_verilog_text_in_place_of_a_component(native):
     text = VerilogText(translate(mk_proc_xcel(), "Chip"), "Chip")
     program = everything()

@@ -96,7 +96,7 @@ def exit_code_of(path):
     return ISS(load_elf(path)).run().exit_code
 
 
-@parametrize("nbits", one_now([32, 64, 96, 256], 32, 64))
+@parametrize("nbits", one_now([32, 64, 96, 256], 32))
 @parametrize("kernel", [*ARITHMETIC, "xcel"])
 def test_directed_rows(kernel, nbits):
     """The table of all machines, and corner cases of software: borrows, carries, and short moduli in long
@@ -285,7 +285,7 @@ def test_operands_are_patched_where_there_is_room():
         patched(beyond, {"late": [1, 2]})
 
 
-@parametrize("nbits", [16, 32, 64, 128])
+@parametrize("nbits", one_now([16, 32, 64, 128], 16, 64))
 @parametrize("kernel", RSA_KERNELS)
 def test_rsa_program(kernel, nbits):
     """Random messages, paper 001, section 4.5: the decrypted message is the original."""
@@ -581,7 +581,7 @@ def asked_for(nbits, program, given, result):
     return seen
 
 
-@parametrize("nbits", [32, 64])
+@parametrize("nbits", one_now([32, 64], 64))
 def test_rsa_program_with_given_numbers(nbits):
     """An accelerator that needs numbers derived from the modulus receives them before both operations. With
     eight numbers for the private operation, it also receives its exponent, and software encrypts.

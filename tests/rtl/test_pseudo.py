@@ -20,7 +20,7 @@ FAMILY = (4, 6, 8, 10, 12, 16, 30, 32, 62, 64, 100, 128, 256, 512, 1024)  # t of
 
 
 @given(n=ODD, w=DIGITS)
-@draws(500)
+@draws(200)
 def test_ends(n, w):
     """Each multiple has the ones that its shape promises, and a c of the stated length."""
     moduli, nbits = PseudoModuli(n, w), n.bit_length()
@@ -61,7 +61,7 @@ def test_counts():
 
 
 @given(n=st.integers(1, 5000).map(lambda x: 2 * x + 1))
-@draws(200)
+@draws(80)
 def test_powers_of_small_moduli_are_exact(n):
     """The least t by exhaustive search."""
     moduli = PseudoModuli(n)

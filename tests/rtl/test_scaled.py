@@ -23,7 +23,7 @@ DELAYS = st.sampled_from([0, 1])
 
 
 @given(n=ODD, more=st.integers(0, 40), w=DIGITS, delay=DELAYS, draw=st.data())
-@draws(400)
+@draws(200)
 def test_product(n, more, w, delay, draw):
     """Arbitrary odd moduli in machines of the same width or wider, with arbitrary digits: closed form,
     digit-serial form and integers agree.

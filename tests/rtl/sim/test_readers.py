@@ -83,7 +83,7 @@ PROCESSORS = {
 
 
 SHOWN = (
-    *(f"{name}-stream" for name in ("mont-001", "mmmul-004", "serial-003", "cm-m-000", "tiny")),
+    *(f"{name}-stream" for name in ("mont-001", "serial-003", "tiny")),
     "systolic-002-axi4lite",
     "gcd-axi4lite",
 )
@@ -95,9 +95,7 @@ SHOWN = (
         *(
             pytest.param(name, marks=regress_if(name not in SHOWN, of=name.removesuffix("-stream")))
             for name in MACHINES
-            if name.rpartition("-")[2] not in PROTECTED
         ),
-        *one_now([name for name in MACHINES if name.rpartition("-")[2] in PROTECTED], "mont-key"),
         *one_now(PROCESSORS, "proc"),
     ],
 )

@@ -13,7 +13,7 @@ from tests.harness import case, parametrize
 from tests.tables import mod_exp
 
 CASES = [
-    *(case(name, later=False) for name in ("mont", "ssmm-ct", "systolic")),
+    *(case(name, later=False) for name in ("mont", "systolic")),
     *(case(name) for name in ("mont-001", "mmred-004", "systolic-002", "serial-003", "serial-003-one")),
     case("serial"),
     case("mont", schedule="left-to-right"),

@@ -28,7 +28,7 @@ from pymtl3 import (
     update,
 )
 
-from tests.harness import one_now, parametrize, ran_alike, refused
+from tests.harness import one_now, parametrize, ran_alike, refused, regress
 from tests.paths import ROOT
 from tests.rtl.sim.examples import (
     Add,
@@ -234,6 +234,7 @@ def test_ports_in_the_order_of_a_reader():
     assert ctrl.index("in_status") < ctrl.index("out_status") < ctrl.index("req_val")
 
 
+@regress
 def test_two_designs_in_one_project():
     mont, naive = find("mont"), find("naive")
     unique = [
@@ -319,7 +320,7 @@ def test_a_long_concatenation_is_broken():
     assert layout(line, even=False).split() == line.split()
 
 
-@parametrize("count", [1, 2])
+@parametrize("count", one_now((1, 2), 2))
 def test_loops_are_written_as_a_reader_would(count):
     verilog = translate(Loops(count))
     lint(verilog.replace("idle;", "idle = 8'd0;"))  # driven only by its loop without iterations

@@ -22,7 +22,7 @@ from modexlab.rtl.units import add_red, mont_mul_rem
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from pymtl3 import Bits4, Bits8, bitstruct
 
-from tests.harness import parametrize, refused
+from tests.harness import parametrize, refused, regress
 from tests.paths import ROOT
 from tests.rtl.sim.examples import AddMod
 
@@ -89,6 +89,7 @@ def test_sources_of_a_unit_and_of_what_translates_it_count(monkeypatch, changed,
     assert (name_of(unit()) != before) == counts
 
 
+@regress
 def test_recipes_tell_all_machines_apart():
     machines = [design.at(32) for design in designs()]
     machines += [find("mont").at(64), find("mont").at(32, forward=False), find("mont-ct").at(32, crt=True)]
