@@ -2,6 +2,7 @@
 tests.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -22,6 +23,9 @@ from tests.harness import forget_content, module_fixture
 # a shell's background job ignores Ctrl-C, and so would the programs that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# elaborated hardware has so many objects that full collections would take a third of a worker's CPU time
+gc.set_threshold(700, 10, 100)
 
 # examples are drawn afresh in every run of `make regress`, and the same in every run of `make test`
 settings.register_profile(

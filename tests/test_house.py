@@ -122,9 +122,6 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
 
 
-in_every = functools.partial(parametrize, "file", ids=lambda file: str(file.relative_to(ROOT)))
-
-
 def room_of(file):
     return file.relative_to(ROOT).parts[0]
 
@@ -155,20 +152,23 @@ def names_in(node):
 
 
 @functools.cache
-def imported(file, place=None):
-    """Dotted names of all that a file imports, anywhere in it or at one place; a name of this package begins
-    with its room.
+def imports_of(file):
+    """Dotted names of all that a file imports, each behind its place; a name of this package begins with its
+    room.
     """
     package, names = file.parent.relative_to(ROOT).parts, []
     for where, node in import_nodes(ast.parse(file.read_text())):
-        if place not in (None, where):
-            continue
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        else:
-            base = package[: len(package) + 1 - node.level] if node.level else ()
-            names += [".".join([*base, *filter(None, [node.module]), alias.name]) for alias in node.names]
-    return [name.removeprefix("modexlab.") for name in names]
+        base = ""
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else ()
+            base = "".join(f"{part}." for part in (*above, *filter(None, [node.module])))
+        names += [(where, f"{base}{alias.name}".removeprefix("modexlab.")) for alias in node.names]
+    return names
+
+
+def imported(file, place=None):
+    """The names that a file imports, anywhere in it or at one place."""
+    return [name for where, name in imports_of(file) if place in (None, where)]
 
 
 def top(name):
@@ -188,18 +188,11 @@ def imported_modules(file, place=None):
 
 
 MODULES = {*map(module_of, FILES)}
-# every worker collects: only files that have the word are parsed
-HARDWARE = [file for file in FILES if "pymtl3" in file.read_text() and "pymtl3" in imported_packages(file)]
 
 
 def imported_rooms(file):
     """The rooms that a file imports from, relatively or as modexlab.<room>."""
     return (imported_packages(file) & BELOW.keys()) - {room_of(file)}
-
-
-@in_every(argvalues=FILES)
-def test_arrows_run_upward(file):
-    assert imported_rooms(file) <= BELOW[room_of(file)]
 
 
 @parametrize("room", INSIDE)
@@ -220,19 +213,6 @@ def test_general_code_knows_no_rsa():
     modules = [*map(module_of, files)]
     assert len(modules) > 200
     assert {name for name in modules if any(map(RSA.match, sources.imports(name)))} == RSA_PLUGINS
-
-
-@in_every(argvalues=FILES)
-def test_no_string_reaches_an_upper_room(file):
-    """Neither a program that is started nor a module that is loaded by its name: the test of imports would
-    not see it.
-    """
-    tree = ast.parse(file.read_text())
-    said = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, DOCUMENTED)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in said:
-            for room in re.findall(r"\bmodexlab\.([a-z]+)", node.value):
-                assert room not in BELOW or room in BELOW[room_of(file)] | {room_of(file)}, node.value
 
 
 def test_no_circles():
@@ -293,16 +273,12 @@ def test_functional_level_knows_no_clock(tmp_path, monkeypatch):
     assert users_of_pymtl3(tmp_path) == [planted]
 
 
-@in_every(argvalues=FILES)
-def test_every_file_says_what_it_is(file):
-    text = file.read_text()
-    assert not text.strip() or ast.get_docstring(ast.parse(text)), file
-
-
-def repeated_blocks(text):
-    """Update blocks that share the name of an earlier one of their class, as `Class.block`."""
+def repeated_blocks(tree):
+    """Update blocks that share the name of an earlier one of their class, as `Class.block`: PyMTL3 keeps one
+    syntax tree per class and block name, so it would run one block twice.
+    """
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             functions = [inner for inner in ast.walk(node) if isinstance(inner, ast.FunctionDef)]
             blocks = collections.Counter(
@@ -313,12 +289,6 @@ def repeated_blocks(text):
             )
             found += [f"{node.name}.{name}" for name, count in blocks.items() if count > 1]
     return found
-
-
-@in_every(argvalues=HARDWARE)
-def test_blocks_of_a_component_have_names_of_their_own(file):
-    """PyMTL3 keeps one syntax tree per class and block name: a repeated name would run one block twice."""
-    assert repeated_blocks(file.read_text()) == []
 
 
 def hardware_faults(tree):
@@ -345,18 +315,38 @@ def test_hardware_is_plain():
     assert {module for module, faults in found.items() if faults} == REFLECTIVE.keys()
 
 
-def test_functions_are_short():
-    assert [name for file in FILES for name in long_functions(ast.parse(file.read_text()))] == []
+def rooms_in_strings(tree):
+    """Rooms that strings name: of a program that is started, or of a module that is loaded by its name."""
+    said = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, DOCUMENTED)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in said:
+            yield from re.findall(r"\bmodexlab\.([a-z]+)", node.value)
+
+
+@parametrize("room", BELOW)
+def test_files_of_a_room(room):
+    """A file says what it is, reaches no upper room, and has short functions and blocks with names of their
+    own.
+    """
+    for file in FILES:
+        if room_of(file) == room:
+            tree = ast.parse(file.read_text())
+            assert ast.get_docstring(tree) or not tree.body, file
+            named = imported_rooms(file) | BELOW.keys() & {*rooms_in_strings(tree)}
+            assert named - {room} <= BELOW[room], file
+            assert long_functions(tree) == repeated_blocks(tree) == [], file
 
 
 def test_checkers_of_the_house_find_planted_faults(tmp_path, monkeypatch):
-    """Components outside the hardware rooms are hardware too; each checker sees its fault."""
-    assert ROOT / "eval" / "assurance" / "proof" / "wrappers.py" in HARDWARE
+    """Each checker sees its fault."""
     block = "  @update_ff\n  def state(): pass\n"
     nested = "class A(Component):\n  def construct(s):\n    lambda: getattr(s, 'a')\n" + "    s.b()\n" * 90
     assert {*hardware_faults(ast.parse(nested))} == {"closure", "getattr"}
     assert long_functions(ast.parse(nested)) == ["construct"]
-    assert repeated_blocks(f"class Twice(Component):\n{block}{block}") == ["Twice.state"]
+    assert repeated_blocks(ast.parse(f"class Twice(Component):\n{block}{block}")) == ["Twice.state"]
+    assert [*rooms_in_strings(ast.parse("'docstring of modexlab.cl'\nrun('-m', 'modexlab.eval.cli')"))] == [
+        "eval"
+    ]
     monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
     planted = tmp_path / "fl" / "inner" / "upward.py"
     planted.parent.mkdir(parents=True)

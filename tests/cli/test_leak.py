@@ -49,7 +49,7 @@ def test_help_names_the_exit_code(cli, command):
 def test_faults(cli):
     """Bellcore: the command ends with a prime of the key."""
     common = "attack faults mont --nbits 16 --crt --blind"
-    told = cli.finds(f"{common} --set verify=false --bellcore --json")
+    told = cli.finds(f"{common} --set verify=false --bellcore --samples 1000 --json")
     found = told.json()
     assert found["injected"] == sum(found[key] for key in ("no_effect", "caught", "hang", "wrong_result"))
     assert not found["checked"] and found["wrong_result"] > 0

@@ -289,7 +289,7 @@ def test_commits(cli, tmp_path):
     assert "lbu a0, -3(sp)" in loaded and loaded.endswith("a0=0x00000012 [0x003ffffd]")
 
 
-@parametrize("stage", one_now(("native", "verilog"), "verilog"))
+@parametrize("stage", one_now(("native", "verilog"), "native"))
 def test_vcd_on_a_full_disk(cli, tmp_path, stage):
     path = tmp_path / "full.vcd"
     path.symlink_to("/dev/full")

@@ -15,6 +15,7 @@ from modexlab.flow.prove.assertions import Outcome
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
 from tests.command_line import picked, refusals
+from tests.harness import regress
 
 pytestmark = pytest.mark.usefixtures("ledger")
 
@@ -98,6 +99,7 @@ def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):
     assert ("naive-001", 8, "old") not in reference.recorded()
 
 
+@regress
 def test_the_processor(cli):
     """Its checks have the same form, go to the ledger once, and have a line in the report."""
     found = cli.json("prove proc --check reg RegisterFile")

@@ -289,6 +289,7 @@ def mflowgen(directory, *arguments, **variables):
     return done.stdout
 
 
+@regress
 def test_mflowgen_makes_the_graph(tmp_path):
     """The commands of a user: run, list, status, one step."""
     kwargs = "{'design': 'mont', 'nbits': 8, 'settings': {'nstages': 1}}"

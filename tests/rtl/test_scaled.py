@@ -96,16 +96,16 @@ def test_worked_example():
     assert (arithmetic.c, arithmetic.m, arithmetic.m_prime) == (5, 0x38CCF, 0x38CD)
 
 
-@parametrize("w", range(4, 33))
 @parametrize("nbits", [8, 9, 32, 33, 1024, 4096])
-def test_shape(nbits, w):
+def test_shape(nbits):
     """R is at least 4M for the largest M, with the fewest digits."""
-    shape = ScaledShape(nbits, w)
-    most = ((1 << w) - 1) * ((1 << nbits) - 1)
-    assert 1 << shape.wide >= 4 * most
-    assert shape.wide == w * shape.ndigits
-    assert shape.wide - w < nbits + w + 2
-    assert (2 * most).bit_length() <= shape.operand_nbits <= shape.wide
+    for w in range(4, 33):
+        shape = ScaledShape(nbits, w)
+        most = ((1 << w) - 1) * ((1 << nbits) - 1)
+        assert 1 << shape.wide >= 4 * most
+        assert shape.wide == w * shape.ndigits
+        assert shape.wide - w < nbits + w + 2
+        assert (2 * most).bit_length() <= shape.operand_nbits <= shape.wide
 
 
 @parametrize(

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from modexlab.eval.exchange.vectors import load
 from modexlab.eval.exchange.vectors.items import ModExp, ModMul, NotApplicable
 
-from tests.harness import module_fixture, parametrize, refused
+from tests.harness import later, module_fixture, parametrize, refused
 from tests.paths import DATA
 
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
@@ -75,20 +75,22 @@ def test_small_files(name, form, counts):
 @parametrize(
     "name, tests",
     [
-        ("FIPS_186-2/KeyGenRSA.rsp", 30),
         ("FIPS_186-2/SigGen15_186-2.rsp", 250),
-        ("FIPS_186-2/SigGen15_186-3.rsp", 250),
-        ("FIPS_186-2/SigGenPSS_186-2.rsp", 250),
-        ("FIPS_186-2/SigGenPSS_186-3.rsp", 250),
-        ("FIPS_186-2/SigGenRSA.rsp", 200),
-        ("FIPS_186-2/SigGenRSA_186-2.txt", 200),
-        ("FIPS_186-2/SigVer15_186-3.rsp", 450),
         ("FIPS_186-2/SigVerPSS_186-3.rsp", 448),  # two signatures are above the modulus
-        ("FIPS_186-2/SigVerRSA.rsp", 360),
         ("SigVer15EMTest.txt", 150),
-        ("pkcs-1v2-1d2-vec/pss-vect.txt", 60),
         ("pkcs-1v2-1d2-vec/oaep-vect.txt", 60),
-        ("oaep-custom/oaep-sha1-sha224.txt", 60),
+        *later(
+            ("FIPS_186-2/KeyGenRSA.rsp", 30),
+            ("FIPS_186-2/SigGen15_186-3.rsp", 250),
+            ("FIPS_186-2/SigGenPSS_186-2.rsp", 250),
+            ("FIPS_186-2/SigGenPSS_186-3.rsp", 250),
+            ("FIPS_186-2/SigGenRSA.rsp", 200),
+            ("FIPS_186-2/SigGenRSA_186-2.txt", 200),
+            ("FIPS_186-2/SigVer15_186-3.rsp", 450),
+            ("FIPS_186-2/SigVerRSA.rsp", 360),
+            ("pkcs-1v2-1d2-vec/pss-vect.txt", 60),
+            ("oaep-custom/oaep-sha1-sha224.txt", 60),
+        ),
     ],
 )
 def test_real_files(name, tests):
