@@ -21,6 +21,11 @@ def declare_streams(s, Request, Response):
     s.ostream = SendIfcRTL(Response)
 
 
+def answer_stays(s):
+    """Assert that an answer stays as it is until it is taken."""
+    s.assertions = {"AnswerStays": ("ostream__val && !ostream__rdy", "{ostream__val, ostream__msg}")}
+
+
 def connect_in_series(s, *units):
     """The streams of a machine whose units hand operations on, and their answers out."""
     s.istream //= units[0].istream

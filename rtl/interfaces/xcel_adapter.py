@@ -61,6 +61,7 @@ class XcelAdapter(Component):
         results.status //= s.resp.msg.status
         results.result //= s.resp.msg.result
         answer.recv.val //= s.access
+        s.assertions = {"RequestStays": ("req__val && !req__rdy", "{req__val, req__msg}")}
         connect_handshake(answer.send, s.ostream)
         answer.send.msg[WORD_NBITS] //= s.ostream.msg.write
         answer.send.msg[0:WORD_NBITS] //= s.ostream.msg.data

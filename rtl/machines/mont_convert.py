@@ -18,7 +18,14 @@ from pymtl3 import *
 from pymtl3.stdlib.basic_rtl import RegEn, RegEnRst
 
 from ...fl.status import STATUS_NBITS
-from ..messages import declare_streams, mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..messages import (
+    answer_stays,
+    declare_streams,
+    mk_entered_req,
+    mk_entered_resp,
+    mk_modexp_req,
+    mk_modexp_resp,
+)
 from ..states import states
 from ..units.div_rem import AlignedDivRem
 from .operand_check import check_operands
@@ -40,6 +47,7 @@ class MontConvertIn(Component):
         s.leaves = Wire()
 
         check_operands(s, nbits)
+        answer_stays(s)
 
         dividend_nbits = 2 * nbits + 1
         s.divider = AlignedDivRem(dividend_nbits, nbits, gated)
@@ -115,6 +123,8 @@ class ConvertOut(Component):
         s.mod = Wire(modulus.get_type())
         s.next_mod = Wire(modulus.get_type())
         s.next_mod //= modulus
+        answer_stays(s)
+        s.assertions |= {"AnswersWhenBusy": "!ostream__val || busy"}
 
         @update
         def arrival():

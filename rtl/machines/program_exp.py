@@ -23,7 +23,7 @@ from pymtl3 import *
 from ...fl.program.builder import program_of
 from ...fl.program.ir import Setup
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import declare_streams, fields_of
+from ..messages import answer_stays, declare_streams, fields_of
 from ..units.mod_double import ModDouble
 from ..units.scaled.scaled_setup import ScaledSetup
 from ..units.serial_ctrl import connect_serial
@@ -61,6 +61,12 @@ class ProgramExp(Component):
         s.ctrl.dpath //= s.dpath.ctrl
 
         connect_serial(s)
+        answer_stays(s)
+        if not (shape.form or shape.screened or program.given):
+            s.assertions |= {
+                "ResultBelowModulus": "!ostream__val || ostream__msg.status != 0 || "
+                "ostream__msg.result < dpath__mod"
+            }
         s.istream.msg //= s.dpath.request
         s.ostream.msg.status //= s.ctrl.out_status
         s.ostream.msg.result //= s.dpath.result

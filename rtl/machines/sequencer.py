@@ -355,6 +355,10 @@ class Sequencer(Component):
         else:
             s.one_cycle_done //= s.inst.one_cycle
 
+        ends = ["inst.needs_request", "inst.answer", "inst.one_cycle", "issue__done"]
+        ends += ["convert_done"] * microcode.has_converter
+        s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
+
         # separate blocks, so that no tool sees a loop from inst_done over the exponent to advance
         @update
         def end_of_word():

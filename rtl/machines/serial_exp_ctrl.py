@@ -79,6 +79,7 @@ class SerialExpCtrl(Component):
         s.product_ends = Wire()
 
         accept_when_loaded(s, FREE, LOAD, DONE)
+        s.assertions = {"TurnIsKnown": f"st < DIGIT || turn <= {int(LEAVE)}"}
 
         @update
         def lasts():

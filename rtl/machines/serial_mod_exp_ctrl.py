@@ -49,6 +49,7 @@ class SerialModExpCtrl(Component):
         s.exp_n = Wire(nbits)
 
         accept_when_loaded(s, FREE, LOAD, DONE)
+        s.assertions = {"TurnIsKnown": f"st == FREE || st == LOAD || turn <= {int(FINAL)}"}
 
         @update
         def phases():

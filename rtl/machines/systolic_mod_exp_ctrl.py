@@ -173,6 +173,7 @@ class SystolicModExpCtrl(Component):
         s.aligned = Wire()
         s.shift = Wire()
         s.skip = Wire()
+        s.assertions = {"RestOfExponentIsLeft": "st == IDLE || ~|(exp << nleft)"}
 
         @update
         def alignment():

@@ -108,6 +108,9 @@ class DivRem(Component):
         connect_serial(s)
         s.ostream.msg.quotient //= s.dividend
         s.ostream.msg.remainder //= s.remainder
+        s.assertions = {
+            "RemainderBelowDivisor": "!ostream__val || divisor == 0 || remainder < divisor",
+        }
 
         # a constant to be loaded is a source like any other, so that each register has one enable, and its
         # clock a gate
@@ -180,6 +183,10 @@ class AlignedDivRem(Component):
 
         s.ostream.msg.quotient //= s.quotient
         s.ostream.msg.remainder //= s.remainder[0:dbits]
+        s.assertions = {
+            "OneWeight": "st == IDLE || (weight & (weight - 1)) == 0",
+            "RemainderBelowDivisor": "!ostream__val || divisor == 0 || {1'd0, remainder} < divisor",
+        }
 
         @update
         def handshakes():

@@ -74,6 +74,10 @@ class MontMulRem(Component):
             s.resolve.state //= s.stage_out[LAST]
             s.reduction.value //= s.resolve.value
         s.ostream.msg //= s.reduction.out
+        factor = f"b[{LAST}]" if ncopies > 1 else "b"
+        s.assertions = {
+            "ProductBelowModulus": f"!ostream__val || {factor} >= modulus || ostream__msg < modulus"
+        }
 
         s.turns(nstages, npasses, fits)
 

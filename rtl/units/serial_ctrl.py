@@ -242,6 +242,8 @@ class PassCtrl(Component):
             s.ostream_val @= s.busy & s.ends
             s.step @= s.busy & ~s.ends
 
+        s.assertions = {"AnswersInLastStep": "!ostream_val || count == final_count"}
+
         @update_ff
         def look_ahead():
             s.fresh <<= s.load

@@ -26,8 +26,15 @@ class ShieldedMemory(Component):
         s.taking = [Wire() for _ in range(depth)]  # the word that is written at the end of the cycle
         s.arrived = Wire(nbits)  # what it takes
 
-        opened = ", ".join(f"opened[{i}]" for i in reversed(range(depth)))
-        s.assertions = {"OneWordIsRead": f"({{{opened}}} & ({{{opened}}} - 1)) == 0"} if depth > 1 else {}
+        opened, taking = (
+            f"{{{', '.join(f'{name}[{i}]' for i in reversed(range(depth)))}}}"
+            for name in ("opened", "taking")
+        )
+        if depth > 1:
+            s.assertions = {
+                "OneWordIsRead": f"({opened} & ({opened} - 1)) == 0",
+                "OneWordIsWritten": f"({taking} & ({taking} - 1)) == 0",
+            }
 
         @update
         def choose():

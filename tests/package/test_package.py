@@ -460,20 +460,24 @@ def test_icarus_runs_the_table(design, nbits, tmp_path, passes):
 BREAKS = {  # assertion -> file, text and its replacement
     "UnitsAreIdle": ("MontMulRem", r"assign istream__rdy = go", "assign istream__rdy = go & 1'd0"),
     "ProductsAreAwaited": ("ProductIssue", r"unsent <= unsent & ~sent", "unsent <= ~sent"),
+    "MessageStays": ("ResponseQueue", r"recv__rdy = ~full \| send__rdy", "recv__rdy = 1'd1"),
+    "EndsInOneWay": ("ProductIssue", r"done = \(awaited != 2'd0\) &", "done ="),
+    "ProductBelowModulus": ("MontMulRem", r"\.n\(modulus\),(\s+\.out\(ostream__msg\))", r".n(16'd0),\1"),
 }
 
 
 @parametrize("simulator", one_now(("icarus", "sim"), "icarus"))
 @parametrize("assertion", one_now(BREAKS, "UnitsAreIdle"))
 def test_a_broken_rule_fires_its_assertion(assertion, simulator, run, edited):
-    """The defects are a unit that is never ready, and a product that is sent but not awaited."""
+    """The simulation stops at defects of handshakes, of selections that exclude each other, and of ranges."""
     module, old, new = BREAKS[assertion]
     done = run(edited(f"rtl/{TOP}_{module}.sv", old, new), f"make {simulator}")
     assert re.search(
-        rf"ERROR.*\b{assertion}$|%Error.*Assertion failed in .*: {assertion}$",
+        rf"FATAL.*\b{assertion}$|%Fatal.*Assertion failed in .*: {assertion}$",
         done.stdout + done.stderr,
         re.M,
     ), done
+    assert done.returncode != 0 and "PASS" not in done.stdout
 
 
 # ---- the command

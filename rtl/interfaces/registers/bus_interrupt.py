@@ -18,6 +18,7 @@ class BusInterrupt(Component):
         s.enabled = OutPort()
         s.pending = OutPort()
         s.irq = OutPort()
+        s.assertions = {"PendingStays": ("pending && !clear", "pending")}
 
         @update_ff
         def registers():

@@ -18,6 +18,7 @@ def declare_queue(s, nbits):
     s.entry = Wire(nbits)
     s.send.val //= s.full
     s.send.msg //= s.entry
+    s.assertions = {"MessageStays": ("send__val && !send__rdy", "{send__val, send__msg}")}
 
 
 class RequestQueue(Component):
@@ -51,6 +52,8 @@ class ResponseQueue(Component):
         @update
         def ready():
             s.recv.rdy @= ~s.full | s.send.rdy
+
+        s.assertions |= {"EmptyIsZero": "full || entry == 0"}
 
         @update_ff
         def registers():

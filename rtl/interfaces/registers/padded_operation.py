@@ -59,6 +59,7 @@ class PaddedOperation(Component):
         OK = Status.OK
         s.raw = Wire()
         s.pads = Wire()  # at a start
+        s.assertions = {"OneAtATime": "st == IDLE || !requests__busy"}
 
         @update
         def handshakes():

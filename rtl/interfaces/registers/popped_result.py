@@ -29,6 +29,7 @@ class PoppedResult(Component):
         s.nleft = Wire(clog2(NWORDS + 2))
         s.widened = Wire(NWORDS * WORD_NBITS)
         connect_low(s.widened, s.result)
+        s.assertions = {"WordsAreLeft": f"nleft <= {NWORDS}"}
 
         @update
         def lowest():

@@ -42,6 +42,7 @@ class ReadRegisters(Component):
         s.valid = Wire()  # there is a result
         s.answer = Wire(shape.result_nbits)
         s.cycles = Wire(COUNTER_NBITS)
+        s.assertions = {"ErrorReadsZero": "!error || rdata == 0"}
 
         @update_ff
         def registers():

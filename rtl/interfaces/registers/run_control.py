@@ -36,6 +36,7 @@ class RunControl(Component):
         s.wants_wiping = Wire()
         s.dropped = Wire()  # the computation that runs was zeroised: it is not answered
         s.answered = Wire()
+        s.assertions = {"WipesWhileItRuns": "!(wiping || dropped) || requests__busy"}
 
         @update
         def starts():

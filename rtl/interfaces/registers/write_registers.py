@@ -31,6 +31,7 @@ class WriteRegisters(Component):
         s.irq_enable_wen = OutPort()
         s.irq_clear = OutPort()
         s.error = OutPort()
+        s.assertions = {"OperandsStayWhileBusy": ("busy && !zeroise", "operand")}
 
         MAP = register_map(shape)
         CONTROL, IRQ_ENABLE, IRQ_STATUS = (

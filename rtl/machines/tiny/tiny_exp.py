@@ -22,7 +22,7 @@ flip-flops, 3 n latches, 3 n gates that read them, 2 adders of k bits, or 3 if k
 
 from pymtl3 import *
 
-from ...messages import declare_streams, mk_modexp_req, mk_modexp_resp
+from ...messages import answer_stays, declare_streams, mk_modexp_req, mk_modexp_resp
 from ...units.serial_ctrl import connect_serial
 from .held_word import DigitReader, HeldWord, Lines, read_digit
 from .tiny_exp_ctrl import TinyExpCtrl
@@ -55,6 +55,11 @@ class TinyExp(Component):
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = TinyExpCtrl(nbits, k, full_scan)
         connect_serial(s)
+        answer_stays(s)
+        s.assertions |= {
+            "ResultBelowModulus": "!ostream__val || ostream__msg.status != 0 || "
+            "ostream__msg.result < mod__word"
+        }
         s.base, s.exp, s.mod = (HeldWord(nbits) for _ in range(3))
         for word in (s.base, s.exp, s.mod):
             word.opens //= s.ctrl.opens

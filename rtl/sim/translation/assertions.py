@@ -1,9 +1,14 @@
 """Assertions in exported modules: a component lists them by name, in Verilog over its own signals.
 
-    s.assertions = {"OneWrite": "(writes & (writes - 1)) == 0"}
+    s.assertions = {
+        "OneWrite": "(writes & (writes - 1)) == 0",
+        "AnswerStays": ("val && !rdy", "{val, msg}"),
+    }
 
-Each holds at every rising edge of the clock outside reset. A component whose states do not use all codes has
-one more. Synthesis and the proof of a package define SYNTHESIS, which omits them; the measured text has none.
+A property holds at every rising edge of the clock outside reset. A pair states that the second expression
+keeps its value after each cycle in which the first one is true. A component whose states do not use all codes
+has one more. Synthesis and the proof of a package define SYNTHESIS, which omits them; the measured text has
+none.
 """
 
 import re
@@ -13,18 +18,25 @@ from typing import Any
 from ...states import states_of
 
 MACRO = """\
-`ifdef ASSERT  // property p at every rising edge of clk outside reset
+`ifdef ASSERT  // p at every rising edge of clk outside reset; x is held after a cycle with p
 `elsif SYNTHESIS
 `define ASSERT(name, p, clk, rst)
+`define ASSERT_HELD(name, p, x, clk, rst)
 `else
-`define ASSERT(name, p, clk, rst) always @(posedge clk) assert (rst || (p)) else $error(`"name`");
+`define ASSERT(name, p, clk, rst) always @(posedge clk) assert (rst || (p)) else $fatal(1,`"name`");
+`define ASSERT_HELD(name, p, x, clk, rst) if (1) begin : name \\
+  logic holds; logic [$bits(x) - 1:0] was; \\
+  always @(posedge clk) {holds, was} <= {!rst && (p), x}; \\
+  `ASSERT(name, !holds || was === (x), clk, rst) end
 `endif
 """
 
-USE = "`ASSERT("
+USE = "`ASSERT"
+
+Assertion = str | tuple[str, str]
 
 
-def assertions_of(component: Any) -> dict[str, str]:
+def assertions_of(component: Any) -> dict[str, Assertion]:
     """Names and properties."""
     states, found = states_of(component), dict(getattr(component, "assertions", {}))
     if states.codes and len(states.codes) < 1 << states.nbits:
@@ -33,9 +45,12 @@ def assertions_of(component: Any) -> dict[str, str]:
     return found
 
 
-def with_assertions(text: str, assertions: Mapping[str, str]) -> str:
+def with_assertions(text: str, assertions: Mapping[str, Assertion]) -> str:
     """The text of a module that ends with these."""
-    lines = [f"  {USE}{name}, {prop}, clk, reset)" for name, prop in assertions.items()]
+    lines = []
+    for name, stated in assertions.items():
+        kind, args = ("", stated) if isinstance(stated, str) else ("_HELD", ", ".join(stated))
+        lines.append(f"  {USE}{kind}({name}, {args}, clk, reset)")
     return re.sub(r"^endmodule$", lambda end: "\n".join(["", *lines, end[0]]), text, flags=re.MULTILINE)
 
 

@@ -31,7 +31,7 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 from ....fl.errors import BadInput
 from .. import interrupt, toolchain
 from ..text import VerilogText
-from .assertions import assertions_of, with_assertions, with_macro
+from .assertions import Assertion, assertions_of, with_assertions, with_macro
 from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
 from .enum_fields import enum_names, enum_value, enumerations, with_enums
 from .enum_states import NOTHING, Known, choice, holds_state, state_name, tied_ports, without_unreached
@@ -126,7 +126,7 @@ class Readable(DirectStructure):
     ) -> None:
         super().__init__(top)
         self._exported = exported
-        self._assertions: dict[str, dict[str, str]] = {}  # of a module
+        self._assertions: dict[str, dict[str, Assertion]] = {}  # of a module
         self._comments: dict[str, Comments] = {}  # of a module
         self._name = name
         self._prefix = prefix_of(name) if unique else ""

@@ -26,7 +26,7 @@ Area order: w AOI222 and w full adders for each of the n + w columns (radix-4); 
 from pymtl3 import *
 
 from ....fl.multipliers.scaled import ScaledShape
-from ...messages import declare_product_ports
+from ...messages import answer_stays, declare_product_ports
 from ...wires import connect_low
 from .heap_step import HeapStep
 
@@ -102,6 +102,9 @@ class HeapMont(Component):
             s.accept @= s.istream.val & s.istream.rdy
 
         s.phases(operand, digit_nbits)
+        answer_stays(s)
+        if not overlap:
+            s.assertions |= {"OneProduct": "!(running && summing)"}
 
     def phases(s, operand, digit_nbits):
         """A product is running, or its pair is being added up."""

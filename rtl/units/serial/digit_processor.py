@@ -121,6 +121,7 @@ class DigitProcessor(Component):
             s.other = InPort(S)
             s.subtract = InPort()
             s.to_u = InPort()
+            s.assertions = {"OneDigitIsWritten": "!(waits && adds && keeps && adds_index != 0)"}
 
             @update_ff
             def fetches():

@@ -12,7 +12,7 @@ bits. `array`: or a ScaledArray, whose modulus is M', without n_prime.
 
 from pymtl3 import *
 
-from ...messages import declare_product_ports
+from ...messages import answer_stays, declare_product_ports
 from ...states import states
 from .systolic_array import SystolicArray
 
@@ -41,6 +41,7 @@ class SystolicMont(Component):
         s.st = Wire(2)
         IDLE, RUN, DRAIN, DONE = states(s.st, IDLE=0, RUN=1, DRAIN=2, DONE=3)
         s.load = Wire()
+        answer_stays(s)
 
         @update
         def handshakes():
