@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from pymtl3 import Bits, Component, InPort
+from pymtl3 import Bits, Component, InPort, OutPort
 from pymtl3.dsl.Connectable import Const
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
@@ -23,7 +23,9 @@ from ...states import NONE, States, states_of
 
 @dataclass(frozen=True)
 class Known:
-    """The states of a component, and the values of its wires that are tied to a constant."""
+    """The states of a component, and the values of its wires and of its children's ports (`child.port`) that
+    are tied to a constant.
+    """
 
     states: States
     constants: Mapping[str, int]
@@ -33,23 +35,44 @@ NOTHING = Known(NONE, {})
 
 
 def tied_ports(top: Any) -> dict[Any, dict[str, int]]:
-    """The inputs of each component that its parent ties to a number; ports of streams do not count."""
+    """The inputs of each component that its parent or a sibling ties to a number, and the outputs that it
+    ties to one; ports of streams and outputs of listed components do not count.
+    """
     tied: dict[Any, dict[str, int]] = {}
     for writer, signals in top.get_all_value_nets():
         if not isinstance(writer, Const) or not isinstance(writer._dsl.const, int | Bits):
             continue
+        home = writer.get_parent_object()
+        outputs = {signal for signal in signals if isinstance(signal, OutPort) and _host(signal) is home}
+        scopes = [home]
+        if outputs and home is not top and "[" not in home.get_field_name():
+            scopes.append(home.get_parent_object())
         for signal in signals:
-            host = signal.get_parent_object()
-            inner = isinstance(signal, InPort) and isinstance(host, Component) and host is not top
-            if inner and host.get_parent_object() is writer.get_parent_object():
+            host = _host(signal)
+            if host is None or host is top:
+                continue
+            inner = isinstance(signal, InPort) and host.get_parent_object() in scopes
+            if inner or (signal in outputs and len(scopes) > 1):
                 tied.setdefault(host, {})[signal.get_field_name()] = int(writer._dsl.const)
     return tied
 
 
-def known_of(component: Any, tied: Mapping[str, int] = MappingProxyType({})) -> Known:
-    """Find both in an elaborated component. tied: its inputs that have the same value in all instances."""
+def _host(signal: Any) -> Component | None:
+    """The component whose port this is, no part of one and in no stream."""
+    host = signal.get_parent_object()
+    return host if isinstance(host, Component) else None
+
+
+def known_of(
+    component: Any,
+    tied: Mapping[str, int] = MappingProxyType({}),
+    inside: Mapping[str, int] = MappingProxyType({}),
+) -> Known:
+    """Find both in an elaborated component. tied: its ports that have the same value in all instances;
+    inside: constant ports of its children.
+    """
     connections = component.get_metadata(StructuralRTLIRGenL4Pass.connections)
-    constants = dict(tied)
+    constants = {**tied, **inside}
     before = -1
     while before < len(constants):
         before = len(constants)
@@ -127,8 +150,8 @@ def _simplified(node: Any, known: Known) -> Any:
     """
     if isinstance(node, bir.FreeVar) and isinstance(node.obj, bool):  # a parameter of the component
         return _bit(node.obj)
-    if isinstance(node, bir.Attribute) and isinstance(node.value, bir.Base) and node.attr in known.constants:
-        return _number(known.constants[node.attr], node.Type.get_dtype().get_length())
+    if (name := _path(node)) in known.constants:
+        return _number(known.constants[name], node.Type.get_dtype().get_length())
     if isinstance(node, bir.Compare) and isinstance(node.op, bir.Eq | bir.NotEq):
         unreached = hasattr(node.right, "_value") and state_name(node.right, known.states) is None
         if holds_state(node.left, known.states) and unreached:
@@ -155,6 +178,15 @@ def _simplified(node: Any, known: Known) -> Any:
             if (truth := _truth(one)) is not None:
                 return other if truth == neutral else one
     return node
+
+
+def _path(node: Any) -> str:
+    """The name of a signal of the component, or of a port of a child; empty for all else."""
+    if not isinstance(node, bir.Attribute):
+        return ""
+    if isinstance(node.value, bir.Base):
+        return str(node.attr)
+    return f"{path}.{node.attr}" if (path := _path(node.value)) else ""
 
 
 def _is_zero(node: Any, known: Known) -> bool:

@@ -47,6 +47,11 @@ class Pin:
     wire: str
     declaration: str  # of the wire
 
+    @property
+    def nbits(self) -> int:
+        found = re.search(r"\[(\d+):0\]", self.declaration)
+        return int(found[1]) + 1 if found else 1
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -89,7 +94,8 @@ class DirectStructure(VTranslator):
 
     # module -> ports that it does not have: clk, reset, constants; of the modules written so far
     _without: dict[str, list[str]]
-    _tied: dict[str, dict[str, int]]  # module -> inputs that are the same constant in all instances
+    _constants: dict[Any, dict[str, int]]  # component -> ports that are constants
+    _tied: dict[str, dict[str, int]]  # module -> ports that are the same constant in all instances
     _states: States = NONE  # of the module whose declarations are being written
     _pruned: set[str]  # the modules whose update blocks may have lost branches
 
@@ -105,7 +111,12 @@ class DirectStructure(VTranslator):
         return name
 
     def _known(self, m: Any) -> Known:
-        return known_of(m, self._tied.get(self._module(m), {}))
+        inside = {
+            f"{child.get_field_name()}.{port}": value
+            for child in m.get_child_components()
+            for port, value in self._constants.get(child, {}).items()
+        }
+        return known_of(m, self._tied.get(self._module(m), {}), inside)
 
     def _enumeration(self, m: Any) -> str:
         """The states of a component."""
@@ -206,13 +217,25 @@ class DirectStructure(VTranslator):
         blocks = set(re.findall(r"\w+", getattr(behavioral, "upblk_decls", "") or ""))
         instances = getattr(structural, "decl_subcomps", None) or []
         connections = getattr(structural, "connections", None) or []
+        wires = list(structural.decl_wires)
         lost = {
-            pin.wire for instance in instances for pin in instance.pins if self._lacks(instance.module, pin)
+            pin.wire: (instance.module, pin)
+            for instance in instances
+            for pin in instance.pins
+            if self._lacks(instance.module, pin)
         }
         instances = [self._with_own_ports(instance) for instance in instances]
         connections = [pair for pair in connections if pair[1] not in lost]
+        for wire, (module, pin) in lost.items():
+            if pin.direction == "output":
+                value = self._literal_number(pin.nbits, self._tied[module][pin.port])
+                connections = [
+                    (value if writer == wire else writer, reader) for writer, reader in connections
+                ]
+                if wire in blocks or any(root(writer) == wire for writer, _ in connections):
+                    wires.append(Declaration(f"{pin.declaration};", wire))
+                    connections.append((value, wire))
         texts, connections = joined(instances, connections, blocks)
-        wires = list(structural.decl_wires)
         if structural.component_unique_name in self._pruned:
             wires, connections = read_somewhere(wires, connections, blocks, "\n".join(texts))
         written = SimpleNamespace(**vars(structural))

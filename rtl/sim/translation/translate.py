@@ -140,6 +140,7 @@ class Readable(DirectStructure):
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
         self._without = {}
         self._pruned = set()
+        self._constants = {}
         self._tied = {}
 
     def rtlir_tr_initialize(self) -> None:
@@ -164,9 +165,9 @@ class Readable(DirectStructure):
                 self._comments[module] = comments_of(component) & self._comments.get(module)
         self._unread[self._name] |= self._unread_at_top
         if self._exported:
-            tied = tied_ports(self.tr_top)
+            self._constants = tied_ports(self.tr_top)
             for kind in kinds:
-                name, found = self._module_names[identity(kind)], tied.get(kind.obj, {})
+                name, found = self._module_names[identity(kind)], self._constants.get(kind.obj, {})
                 self._tied[name] = dict(self._tied.get(name, found).items() & found.items())
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:

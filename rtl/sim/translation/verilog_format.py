@@ -114,13 +114,17 @@ def order_ports(text: str, order: Order) -> str:
 
 
 def drop_unused(text: str, tied: Iterable[str] = ()) -> tuple[str, list[str]]:
-    """The text without clk and reset, which PyMTL3 gives to every module, and inputs tied to constants, if it
+    """The text without clk and reset, which PyMTL3 gives to every module, and ports tied to constants, if it
     does not use them; and the ports that it lost.
     """
     words = _words(text)
+    for port in tied:
+        if words[port] == 2:
+            text = re.sub(rf"^  assign {port} = [\w']+;\n", "", text, flags=re.MULTILINE)
+    words = _words(text)
     dropped = [port for port in ("clk", "reset", *tied) if words[port] == 1]
     for port in dropped:
-        text = re.sub(rf"^  input .* {port},?\n", "", text, flags=re.MULTILINE)
+        text = re.sub(rf"^  (?:input|output) .* {port},?\n", "", text, flags=re.MULTILINE)
     return text.replace(",\n);", "\n);"), dropped
 
 

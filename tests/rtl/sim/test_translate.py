@@ -373,6 +373,48 @@ def test_inputs_that_are_one_constant_are_gone_from_exported_text(values, kept, 
     assert ("input  logic on" in text, " + b" in text) == (kept, adds)
 
 
+class Constant(Component):
+    """An output that is a constant, next to one that is not."""
+
+    def construct(s, value):
+        s.a, s.on, s.same = InPort(8), OutPort(), OutPort(8)
+        s.on //= value
+        s.same //= s.a
+
+
+class Siblings(Component):
+    """A constant from one child goes to a sibling, a block and an output; those of a list go to outputs."""
+
+    def construct(s):
+        s.b, s.out, s.last = InPort(8), OutPort(8), OutPort(8)
+        s.both, s.on, s.listed = OutPort(2), OutPort(), OutPort(2)
+        s.part, s.gated = Constant(1), Gated()
+        s.part.a //= s.b
+        s.gated.pair //= Pair(1, 2)
+        s.gated.b //= s.part.same
+        s.gated.on //= s.part.on
+        s.out //= s.gated.out
+        s.on //= s.part.on
+        s.items = [Constant(0) for _ in range(2)]
+        for i, item in enumerate(s.items):
+            item.a //= s.items[i - 1].same if i else s.part.same
+            s.listed[i] //= item.on
+        s.last //= s.items[-1].same
+
+        @update
+        def read():
+            s.both @= concat(s.part.on, s.b[0])
+
+
+def test_outputs_that_are_one_constant_are_gone_from_exported_text():
+    """Their readers have the constant. Listed components keep their ports."""
+    text = translate(Siblings(), exported=True)
+    lint(text)
+    assert "both = {1'd1, b[0]};" in text and "assign on = 1'd1;" in text and " + b;" in text
+    assert "part__on" not in text and "part__on" in translate(Siblings())
+    assert text.count("output logic on") == 2  # of the top and of the listed module
+
+
 # just below and at powers of two
 @parametrize("nbits", one_now((14, 15, 16, 30, 31, 32, 62, 63, 64), 16))
 def test_arithmetic_on_constants_is_done_before_translation(nbits):
