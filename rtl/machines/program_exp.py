@@ -62,7 +62,7 @@ class ProgramExp(Component):
 
         connect_serial(s)
         answer_stays(s)
-        if not (shape.form or shape.screened or program.given):
+        if not (shape.form or shape.screened or program.fields):
             s.assertions |= {
                 "ResultBelowModulus": "!ostream__val || ostream__msg.status != 0 || "
                 "ostream__msg.result < dpath__mod"
