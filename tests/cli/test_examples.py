@@ -53,7 +53,7 @@ def marked(example):
     )
     # other tests do this with fewer bits
     whole = whole or re.search(
-        r"check .* --crt|verilog (.* 64 --set|.* 128 |proc |mont --any)|proc power|prove (mont-001|all) ",
+        r"check .* --crt|verilog (.* 64 --set|.* 128 |proc |mont --any)|proc pow|all --check Halve( --m|$)",
         example,
     )
     flow = (

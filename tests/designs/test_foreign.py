@@ -117,6 +117,7 @@ def test_operands_beyond_the_limits():
         machine("memory", 64)
 
 
+@regress
 def test_a_core_of_another_kind():
     """The table runs at both Verilog stages, under delays and stalls; both flaws are found."""
     design = by_manifest(GCD)

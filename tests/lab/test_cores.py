@@ -304,6 +304,7 @@ def test_a_private_operation_says_what_it_is(bench, cli):
     assert re.search(r"^heap +ours +323 +yes", cli("compare cores --nbits 32 --own").out, re.MULTILINE)
 
 
+@regress
 def test_a_figure_from_a_repository_names_its_commit(bench, monkeypatch):
     """The commit may be `unknown`; a row has its URL and how it was obtained."""
     otbn = only(bench.cores(2048), design="OTBN")

@@ -11,6 +11,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
 
+from tests.harness import regress
 from tests.programs import EVERYTHING, machine_of
 
 CHECKED = {"fit": "modulus", **EVERYTHING}
@@ -24,6 +25,7 @@ def campaign(samples, **settings):
     return made
 
 
+@regress
 def test_with_and_without_the_check():
     """The same faults with and without a check; most wrong results that are released reveal a prime of the
     key.

@@ -167,7 +167,8 @@ def unasked(number, cycle, stage):
     return pytest.raises(UnexpectedResponse, match=told)
 
 
-@parametrize("stage", one_now(["verilog", "native"], "native"))
+@regress
+@parametrize("stage", ["verilog", "native"])
 def test_designs_of_one_name_do_not_mix(stage):
     one, two = simulate(mk_twin(1), stage), simulate(mk_twin(2), stage)
     assert one.run([10, 20]).responses == [11, 21]

@@ -28,7 +28,7 @@ from pymtl3 import (
     update,
 )
 
-from tests.harness import one_now, parametrize, ran_alike, refused, regress
+from tests.harness import later, one_now, parametrize, ran_alike, refused, regress
 from tests.paths import ROOT
 from tests.rtl.sim.examples import (
     Add,
@@ -179,7 +179,8 @@ def test_modules_that_differ_by_numbers_are_one():
 
 
 @parametrize(
-    "name, nbits", [("mont", 16), ("heap", 16), ("fold", 16), ("fold", 32), ("systolic", 16), ("ssmm", 16)]
+    "name, nbits",
+    [("heap", 16), ("fold", 16), *later(("mont", 16), ("fold", 32), ("systolic", 16), ("ssmm", 16))],
 )
 def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
     """Modules of one class differ in more than numbers."""
