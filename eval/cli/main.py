@@ -8,6 +8,7 @@ command needs it, so that `modexlab --help` is quick.
 
 import argparse
 import contextlib
+import errno
 import io
 import os
 import re
@@ -203,7 +204,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         what = f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
-        return _refused(f"{what}; free some space, or give a path that you can write to")
+        remedy = "free some space" if error.errno == errno.ENOSPC else "give a path that you can write to"
+        return _refused(f"{what}; {remedy}")
     except (ArithmeticError, RuntimeError) as error:
         # a machine that hangs, or cannot be built; an error from elsewhere is a bug: show the traceback
         if not type(error).__module__.startswith("modexlab."):

@@ -34,7 +34,9 @@ def number(text: str) -> int:
     if re.fullmatch(r"-[0-9]+", text):
         raise argparse.ArgumentTypeError(f"{short(text)} is negative; give a number from 0 up")
     if not re.fullmatch(r"[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"{short(text)!r} is not a number; write it in decimal, or as 0x...")
+        raise argparse.ArgumentTypeError(
+            f"{short(text)!r} is not a whole number; write it in decimal, or as 0x..."
+        )
     if len(text) > MOST_DIGITS:
         raise argparse.ArgumentTypeError(
             f"{short(text)} has {len(text)} digits, and no machine takes more than {MOST_DIGITS}; "
@@ -55,8 +57,8 @@ def width(text: str) -> int:
 
 def positive(text: str) -> int:
     """Parse a number from 1 up."""
-    if not (value := number(text)):
-        raise argparse.ArgumentTypeError("0 is too few; give a number from 1 up")
+    if (value := width(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{value} is too few; give a number from 1 up")
     return value
 
 

@@ -288,7 +288,7 @@ def by_path(origin: str) -> Design | OwnDesign:
         _multiplier_of(folder, own.folder_digest(folder)) if own.is_folder(path) else None
     ) or own.by_reference(origin)
     if design.name in _BY_NAME:
-        raise BadInput(f"{origin}: {_taken(design.name, 'a design of the catalogue')}")
+        raise BadInput(f"{origin}: {taken(design.name)}")
     return design
 
 
@@ -312,11 +312,11 @@ def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
 def _loaded(file: Path, stamp: int) -> ForeignDesign | OwnDesign:
     manifest = Manifest.load(file)
     if (name := manifest.of.name) in _BY_NAME:
-        raise manifest.error(("name",), _taken(name, "a design of the catalogue"))
+        raise manifest.error(("name",), taken(name))
     return design_of(manifest) if manifest.of.function else ForeignDesign.of(manifest)
 
 
-def _taken(name: str, owner: str) -> str:
+def taken(name: str, owner: str = "a design of the catalogue") -> str:
     return f"name {name!r} is already that of {owner}; give another"
 
 
@@ -352,8 +352,8 @@ def by_paths(paths: Sequence[str]) -> list[Design | OwnDesign]:
             design = by_path(str(file))
             if (other := found.setdefault(design.name, design)) is design:
                 continue
-            taken = _taken(design.name, f"{other.reference.partition('@')[2]} too")
+            reason = taken(design.name, f"{other.reference.partition('@')[2]} too")
             if own.is_folder(file):
-                raise BadInput(f"{name}: {taken}")
-            raise Manifest.load(file).error(("name",), taken)
+                raise BadInput(f"{name}: {reason}")
+            raise Manifest.load(file).error(("name",), reason)
     return list(found.values())

@@ -102,7 +102,7 @@ class Promises:
             which = f"exponents{'' if every else ' of the same length'}, {under}{same}"
         power = "" if self.regular else "; a 0 bit takes fewer products than a 1, which power reveals"
         public = "; for an exponent that a request calls public, cycles depend on it" if self.public else ""
-        return f"yes: the same number of cycles for all {which}{public}{power}"
+        return f"{self.word}: the same number of cycles for all {which}{public}{power}"
 
     def as_json(self) -> dict[str, Any]:
         """The promises as JSON."""

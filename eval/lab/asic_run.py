@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ...fl.errors import BadInput
-from ...flow import description, product
+from ...flow import description, product, workload
 from ...flow.fpga import fpga
 from ...flow.fpga.report import FpgaRun
 from ...flow.graph import fmax, graph, summary
@@ -74,6 +74,8 @@ def verilog_files(
     for path in files:
         if not Path(path).is_file():
             raise BadInput(f"there is no file {path}; give Verilog files")
+    if vectors is not None:
+        workload.load(Path(vectors))  # BadInput before anything runs
     sources, folders = tuple(map(Path, files)), tuple(map(Path, include))
     return VerilogFiles(
         sources, top, clock_port, None if vectors is None else Path(vectors), folders, tuple(define)

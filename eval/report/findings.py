@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
-from ...flow.prove.report import REFUTED
 from ..designs.interfaces import UNIT
 from ..grouping import grouped
 from ..lab.comparison import league
@@ -24,7 +23,6 @@ from .tables import OPERATIONS, Table
 if TYPE_CHECKING:
     from .sections import Content
 
-WORDS: dict[str, str] = {REFUTED: "disproved"}
 EQUAL = 0.005  # a ratio to a published figure this close to 1 counts as equal
 
 
@@ -239,7 +237,7 @@ def _protections(content: Content) -> str:
 
 def _proofs(content: Content) -> str:
     verdicts = Counter(verdict.verdict for proven in content.proven for verdict in proven.verdicts)
-    counts = [f"{shown(count)} are {WORDS.get(name, name)}" for name, count in verdicts.most_common()]
+    counts = [f"{shown(count)} are {name}" for name, count in verdicts.most_common()]
     return f"Of {shown(verdicts.total())} checks of {len(content.proven)} designs, {listed(counts)}."
 
 

@@ -13,6 +13,7 @@ MODULES = 12  # lines of the table
 PATH_MODULES = 4  # modules named for the worst path
 ONE_OF_MANY = re.compile(r"__\d+(?=\.|$)")  # suffix of a component in a list
 SHARE = 0.01  # smaller modules are left out of the table
+SMALL_UM2 = 1000  # below, areas of modules have decimals
 
 
 def text(report: Summary) -> str:
@@ -33,9 +34,10 @@ def _lines(report: Summary) -> Iterator[str]:
     if modules:
         yield ""
         yield f"{'module':<34} {'um^2':>10} {'share':>7}  {'cells':>7}"
+    digits = 0 if (report.area_um2 or 0) >= SMALL_UM2 else 2
     for module in sorted(modules, key=lambda module: -module.area_um2)[:MODULES]:
         path = module.path if len(module.path) <= 34 else f"...{module.path[-31:]}"
-        yield f"{path:<34} {module.area_um2:>10,.0f} {module.share:>7.1%}  {module.cells:>7,}"
+        yield f"{path:<34} {module.area_um2:>10,.{digits}f} {module.share:>7.1%}  {module.cells:>7,}"
     if report.left_out or report.caveats:
         yield ""
     yield from (f"not done: {name}: {reason}" for name, reason in report.left_out.items())
@@ -80,7 +82,7 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
     if after.die_um is not None:
         width, height = after.die_um
         wire = f", {after.wire_um / 1000:.1f} mm of wire" if after.wire_um is not None else ""
-        yield "die", f"{width:.0f} x {height:.0f} um, {after.density:.0%} full{wire}"
+        yield "die", f"{width:.0f} x {height:.0f} um, rows {after.density:.0%} full{wire}"
     yield "slack", _slack(before, after)
     yield "hold slack", f"{after.hold_wns_ns:+.3f} ns" if after.hold_wns_ns is not None else ""
     if path := report.worst_path:
@@ -143,7 +145,7 @@ def _energy(report: Summary, name: str) -> str:
     if (found := (report.energy_inertial_nj or {}).get(name)) is None:
         return f", {bounds}"
     if (most := (report.energy_with_glitches_nj or {}).get(name)) is not None:
-        bounds += f", {most:.4g} nJ with all in full"
+        bounds += f", {most:.4g} nJ with full-swing glitches"
     drawn = ""
     if (spread := (report.energy_spread_nj or {}).get(name)) is not None:
         drawn = f"; {spread.operations} drawn: {spread.mean_nj:.4g} +- {spread.std_nj:.2g}"

@@ -197,8 +197,8 @@ def _by_module(
 def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:
     if both:
         first = (
-            "energy without glitches is a lower bound, with all of full swing an upper one of what passes "
-            "gates"
+            "energy without glitches is a lower bound; with every glitch at full swing it is an upper bound "
+            "of what passes gates"
         )
     elif mode == ZERO_DELAY:
         first = "no glitches are counted: the energy is a lower bound"

@@ -8,9 +8,9 @@ import msgspec
 
 from ..product import Product
 
-Result = Literal["proved", "refuted", "undecided"]
+Result = Literal["proved", "disproved", "undecided"]
 PROVED: Result = "proved"
-REFUTED: Result = "refuted"
+REFUTED: Result = "disproved"
 UNDECIDED: Result = "undecided"
 
 
@@ -47,7 +47,7 @@ def summary(parts: Sequence[Part], steps: Sequence[str], seconds: float) -> str:
     if steps:
         told += f" ({', '.join(steps)})"
     if count[REFUTED]:
-        told += f", {count[REFUTED]} refuted"
+        told += f", {count[REFUTED]} disproved"
     if count[UNDECIDED]:
         told += f", {count[UNDECIDED]} undecided in {seconds:g} s of CPU time each"
     return told

@@ -23,6 +23,8 @@ WORDS_OF_C = frozenset(
     )
 )
 
+NEEDS_BASE = ["#ifndef BUS_BASE", '#error "define BUS_BASE, the address of the registers"', "#endif"]
+
 
 def identifier(name: str) -> str:
     """The name of an accelerator as a C identifier."""
@@ -45,7 +47,7 @@ def call_header(name: str, nbits: int, shape: Shape, *, on_bus: bool = False) ->
         f"#define {own.upper()}_CALL_H",
         "",
         "#include <stdint.h>",
-        *([] if on_bus else ['#include "xcel.h"']),
+        *(NEEDS_BASE if on_bus else ['#include "xcel.h"']),
         "",
         f"static inline uint32_t {own}_call({', '.join(arguments)}) {{",
         *(f"  {line}" for line in body),

@@ -140,9 +140,10 @@ def test_second_call_makes_nothing_and_copies_its_products(whole, cli, tmp_path)
         "area ",
         "encrypt ",
         " nJ without glitches, ",
-        " nJ with all in full; 10 drawn: ",
+        " nJ with full-swing glitches; 10 drawn: ",
         "tests ",
-        "note: one corner, typical",
+        "note: timing by ",
+        "; one corner, typical",
         ", no derate",
         "(cached)",
     ):

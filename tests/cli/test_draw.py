@@ -183,7 +183,7 @@ test_multiples_mistakes = refusals(
         "0": "modulus 0",
         "1": "all numbers are 0 modulo 1",
         "15 --w 140": "give 4 to 130",
-        "fifteen": "is not a number",
+        "fifteen": "is not a whole number",
         f"{(1 << 5000) + 1}": "no machine takes more",
         f"{(1 << 5000) + 1:#x}": "is longer than any machine",
         "--key /nowhere/none.pem": "key file",

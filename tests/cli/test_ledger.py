@@ -294,7 +294,7 @@ test_refused = refusals(
     "",
     {
         "ledger show": "which row? give its number",
-        "ledger show x": "row 'x' is not a number",
+        "ledger show x": "row 'x' is not a whole number",
         "ledger show 99": "has no row 99; `modexlab ledger list` shows those that there are",
         "ledger list 5": "list 5: it takes no argument; drop it",
         "ledger lst": "invalid choice: 'lst'",
@@ -303,7 +303,7 @@ test_refused = refusals(
         "ledger export nowhere/figures.csv": "there is no such directory",
         "ledger --ledger nix.sqlite": "there is no such file; `modexlab sweep` writes one",
         f"ledger --ledger {__file__}": "is no ledger, or is damaged",
-        "ledger --nbits x": "'x' is not a number",
+        "ledger --nbits x": "'x' is not a whole number",
         "ledger --design nave": "unknown design or system 'nave': did you mean 'naive'?",
         "ledger --design naive --design proc-nave": "did you mean 'proc-naive'?",
         "ledger --metric cycle": "unknown metric 'cycle': did you mean 'cycles'?",

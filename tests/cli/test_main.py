@@ -244,7 +244,7 @@ def test_a_system_that_refuses_is_one_line(cli, operation):
 
 @parametrize("text", ["1_0", "+5", "\u0663", "0x", "0x1_0", "0b11", "1e3", "", "seven"])
 def test_what_is_no_number(cli, text):
-    assert "is not a number; write it in decimal, or as 0x..." in cli.fails(
+    assert "is not a whole number; write it in decimal, or as 0x..." in cli.fails(
         f"run mont --base '{text}' --exp 3 --mod 7"
     )
 
@@ -257,7 +257,7 @@ def test_what_is_no_number(cli, text):
             "7777777777777777...7777777777777777 has 5000 digits, and no machine takes more than 1234",
         ),
         ("-" + "7" * 5000, "is negative; give a number from 0 up"),
-        ("z" * 5000, "is not a number"),
+        ("z" * 5000, "is not a whole number"),
         ("0x" + "7" * 5000, "(19999 bits) does not fit in 32 bits; no machine is wider than 4096"),
     ],
 )
@@ -271,7 +271,7 @@ def test_long_numbers_are_not_echoed(cli, text, message):
     "settings, message",
     [
         ("--set nstages=1 --set nstages=1", "--set nstages is given twice; give it once"),
-        ("--set nstages=1_0", "nstages = 1_0 is not possible: '1_0' is not a number"),
+        ("--set nstages=1_0", "nstages = 1_0 is not possible: '1_0' is not a whole number"),
         ("--set nstages=0", "nstages = 0 is not possible; give 1 or more"),
         ("--set nstages", "--set nstages: write PARAM=VALUE"),
         (f"--set forward={LONG}", "give one of false, true"),

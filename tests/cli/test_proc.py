@@ -330,7 +330,7 @@ test_refusals = refusals(
         f"{GCD} --div-bits 3": "argument --div-bits: invalid choice: 3",
         f"{GCD} --max-cycles 0": "0 is too few; give a number from 1 up",
         f"{GCD} --max-cycles {2**63}": "9223372036854775808 is out of range; give less than 2^63",
-        f"{GCD} --input 5,six": "'six' is not a number",
+        f"{GCD} --input 5,six": "'six' is not a whole number",
         f"{GCD} --input {2**32}": "4294967296 is not a word; give numbers below 2^32",
         f"{GCD} --xcel mnt": "unknown design 'mnt': did you mean 'mont'?",
         f"{GCD} --xcel mont --nbits 4": "a width of 4 bits is out of range",

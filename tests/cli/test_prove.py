@@ -44,7 +44,7 @@ def test_refuted(cli):
     """Exit code 1, and two exponents with their cycles."""
     told = cli.finds("prove mont --set schedule=left-to-right --check time --json")
     (found,) = told.json()
-    assert found["verdict"] == "refuted"
+    assert found["verdict"] == "disproved"
     first, second = found["counterexample"]
     assert first["cycles"] != second["cycles"] and first["exp"].bit_length() == second["exp"].bit_length()
 
@@ -92,7 +92,7 @@ def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):
     others = replace(verdict, subject="proc"), replace(verdict, nbits=16)
     reference.record([replace(verdict, verdict=PROVED), replace(verdict, name="old"), *others])
     assert verdict.by_nature
-    assert reference.lost([verdict]) == ["naive-001 time: was proved, is refuted now"]
+    assert reference.lost([verdict]) == ["naive-001 time: was proved, is disproved now"]
     assert reference.lost([replace(verdict, verdict=PROVED), replace(verdict, name="old")]) == []
     assert reference.gone([verdict], 8) == [("naive-001", 8, "old")]
     reference.record([verdict], reference.gone([verdict], 8))
@@ -166,8 +166,8 @@ def test_time_of_other_schedules_is_in_the_same_place_of_the_table():
             item for item, column in zip(line.cells, proofs.COLUMNS, strict=True) if column.head == "Time"
         )
 
-    own, other = told("time", "refuted"), told("time schedule=ladder", "proved")
-    assert (cell(own).text, cell(own).tone) == ("refuted", "quiet")
-    assert (cell(other, own).text, cell(other, own).tone) == ("refuted; other schedules 1 of 1", "quiet")
-    broken = told("time schedule=ladder", "refuted")
+    own, other = told("time", "disproved"), told("time schedule=ladder", "proved")
+    assert (cell(own).text, cell(own).tone) == ("disproved", "quiet")
+    assert (cell(other, own).text, cell(other, own).tone) == ("disproved; other schedules 1 of 1", "quiet")
+    broken = told("time schedule=ladder", "disproved")
     assert cell(own, broken).tone == "bad" and own.by_nature and not broken.by_nature

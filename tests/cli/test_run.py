@@ -227,7 +227,7 @@ test_refusals = refusals(
         "mont --base 3 --exp 5 --mod 7 --nbits 0": "width of 0 bits is out of range",
         "mont --base 3 --exp 5": "no --mod; give --base, --exp and --mod",
         "mont": "no --base, --exp, --mod; give --base, --exp and --mod, or --key",
-        "mont --base 3x --exp 5 --mod 7": "'3x' is not a number; write it in decimal",
+        "mont --base 3x --exp 5 --mod 7": "'3x' is not a whole number; write it in decimal",
         "mont --base -3 --exp 5 --mod 7": "-3 is negative",
         f"mont {ENCRYPT} --set nstage=4": "did you mean 'nstages'?",
         f"mont {ENCRYPT} --set nstages": "--set nstages: write PARAM=VALUE",

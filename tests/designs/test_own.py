@@ -319,7 +319,7 @@ test_wrong_requests = refusals(
         "--field a=12": "no b; give --field b=...",
         "--field c=12": "unknown field of gcd 'c'",
         "--field a=1 --field a=2": "--field a is given twice",
-        "--field a=x --field b=1": "--field a: 'x' is not a number",
+        "--field a=x --field b=1": "--field a: 'x' is not a whole number",
         "--field a=65536 --field b=1": "a 65536 does not fit in its 16 bits",
         "--base 3": "--base is for RSA machines",
         "--workload encrypt": "unknown workload of gcd 'encrypt'",

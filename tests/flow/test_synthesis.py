@@ -135,7 +135,7 @@ def test_registers_that_nobody_reads(tmp_path):
     assert report.equivalent and report.unread_registers > 0
     (tmp_path / "design.sv").write_text(UNREAD.replace("ones[2][3] ?", "ones[2][0] ?"))
     report = proof(tmp_path)
-    assert report.refuted and {part.part for part in report.parts if part.result == "refuted"} == {"y"}
+    assert report.refuted and {part.part for part in report.parts if part.result == "disproved"} == {"y"}
 
 
 def test_nothing_to_compare_is_no_proof(tmp_path):
@@ -518,7 +518,7 @@ def test_marked_registers_are_latches(tmp_path, library):
         assert start.endswith("/G") or start == "opens_reg/CK"
     module = top_of(tmp_path)
     module["cells"][latches[0]]["connections"]["D"] = module["cells"][latches[1]]["connections"]["D"]
-    assert [part.part for part in refutation(tmp_path, tmp_path, module).parts if part.result == "refuted"]
+    assert [part.part for part in refutation(tmp_path, tmp_path, module).parts if part.result == "disproved"]
 
 
 def test_latches_that_could_be_seen_open(tmp_path, library):

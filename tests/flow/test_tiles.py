@@ -148,7 +148,7 @@ def test_wrong_netlists_are_refuted(made, tmp_path, damage, where):
     (tmp_path / Tiles.FILE).write_text(json.dumps(tiled))
     report = proof(made, tmp_path, tiles_json=tmp_path / Tiles.FILE)
     assert report.refuted
-    wrong = [item.part for item in report.parts if item.result == "refuted"]
+    wrong = [item.part for item in report.parts if item.result == "disproved"]
     assert all("element" in part for part in wrong), wrong
     assert any(part.startswith(where.rstrip(".")) for part in wrong) or where == "row["
 

@@ -123,10 +123,10 @@ def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path):
     with Ledger(old) as first, Ledger(new) as second:
         first.note(verdict("a", "undecided", day.format(1)))
         first.note(verdict("b", "proved", day.format(3)))
-        second.note(verdict("a", "refuted", day.format(2)))
+        second.note(verdict("a", "disproved", day.format(2)))
         second.note(verdict("b", "undecided", day.format(2)))
         assert join(second, first).noted == 1
-        assert {item.name: item.verdict for item in second.verdicts()} == {"a": "refuted", "b": "proved"}
+        assert {item.name: item.verdict for item in second.verdicts()} == {"a": "disproved", "b": "proved"}
         first.fail(point(), "here, and not there", 1.0)
         assert join(second, first).noted == 0 and second.failures() == []
 

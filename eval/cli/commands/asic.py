@@ -177,6 +177,8 @@ def execute(args: Namespace) -> int:
     ledger = ledger_of(args)
     if point is not None:
         ledger.names()  # BadInput now if it cannot be written
+    if args.output is not None:
+        Path(args.output).mkdir(parents=True, exist_ok=True)  # before a long run
     start = time.monotonic()
     try:
         with sigterm_as_ctrl_c(), steps("flow", args.json) as progress:

@@ -55,7 +55,7 @@ def _of_own(args: Namespace, design: OwnDesign) -> Counted:
     accelerator, (requests,) = operation.accelerator, operation.parts
     counts = [accelerator.cycles(*request) for request in requests]
     if None in counts:
-        raise BadInput(f"{design.name} has no formula of its cycles; define cycles(), or use `modexlab run`")
+        raise BadInput(f"{design.name} has no formula of its cycles; simulate it with `modexlab run`")
     report = {
         **described(accelerator),
         "cycles": sum(count or 0 for count in counts),

@@ -25,6 +25,7 @@ from ..render import Json, Table, answer
 TOOLS = {  # program, with the variable that can replace it: its use
     "CXX:g++": "compiled simulation",
     "RISCV_CC:riscv64-unknown-elf-gcc": "programs of the processor",
+    "iverilog": "simulation of exported Verilog",
     "sta": "timing",
     "klayout": "design rules by a foundry's deck",
     "chromium": "tests of the report",

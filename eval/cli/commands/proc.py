@@ -109,7 +109,7 @@ OPTIONS = (
             option(
                 "--stall",
                 "P",
-                "probability that a port is not ready, 0 to 1 (default: 0)",
+                "probability that a port is not ready, below 1 (default: 0)",
                 type=real(float, "0.2"),
             ),
             "--seed (default: 1)",

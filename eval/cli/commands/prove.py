@@ -20,7 +20,7 @@ placed    the placed netlist is that netlist, cell by cell
 Checks of the processor (proc): each instruction against the manual, and the checks of riscv-formal for a
 bounded number of cycles from any state.
 
-A check is proved, disproved by a counterexample (REFUTED), or undecided within its CPU-time limit. The exit
+A check is proved, disproved by a counterexample, or undecided within its CPU-time limit. The exit
 code is 1 if a check is disproved or, for `all` and `proc`, if a check that the reference lists as proved is
 not proved or (without --check) no longer exists. The time of a design that does not promise constant time
 may depend on the exponent; for `all` this does not change the exit code.
@@ -187,7 +187,7 @@ def _prove_mutants(args: Namespace, found: Sequence[tuple[str, Check]]) -> int:
         args,
         [{"design": design, **search.as_json()} for design, search in searches],
         _mutants(searches),
-        f"{refuted} of {len(searches)}: a mutant is refuted",
+        f"{refuted} of {len(searches)}: with a mutant that is disproved",
         ok=refuted == len(searches),
     )
 
@@ -291,7 +291,7 @@ def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
             (
                 design,
                 _cut(search.check.name),
-                _cut(search.what) or "none is refuted",
+                _cut(search.what) or "none is disproved",
                 *((outcome.how, f"{outcome.seconds:.1f}") if outcome else (None, None)),
                 ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "-",
             )
@@ -305,4 +305,4 @@ def _counterexample(name: str, proof: Proof) -> str:
         ", ".join(f"{port} = {value:#x}" for port, value in cycle.items()) or "(any inputs)"
         for cycle in proof.outcome.counterexample or ()
     ]
-    return "\n  ".join([f"{name} is refuted by", *cycles]) if cycles else ""
+    return "\n  ".join([f"{name} is disproved by", *cycles]) if cycles else ""

@@ -129,7 +129,10 @@ def _exponentiations(
         report = {"result": _numbers(result), "golden": _numbers(golden), "ok": result == golden, "status": 0}
         if machine.design.programmed:
             report["program"] = machine.programmed.program.listing()
-        lines = [(name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}") for base, exp, mod in parts]
+        lines = [
+            (name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}{f', {count} times' if count > 1 else ''}")
+            for (base, exp, mod), count in zip(parts, times or [1] * len(parts), strict=True)
+        ]
         return report, [*lines, ("result", _value(report["result"])), _golden(report)]
 
     return Operation(machine, name, [[operands] for operands in parts], judge, times)

@@ -163,7 +163,8 @@ class Manifest:
         path = (path / FILE if path.is_dir() else path).absolute()
         text = read_text(
             path,
-            f"give a manifest, or the folder of a {FILE} (`modexlab new manifest` prints one to begin with)",
+            f"give the folder of an accelerator.py (`modexlab new accelerator` writes one), a {FILE} or its "
+            "folder (`modexlab new manifest` prints one to begin with)",
         )
         manifest = cls(path, text, _parsed(path, text))
         manifest._check()

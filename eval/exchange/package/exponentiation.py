@@ -97,7 +97,7 @@ class Exponentiation(Subject):
         _, _, interface, constant_time = super().properties
         return [
             ("computes", computes(machine)),
-            ("width", f"{machine.nbits} bits, {words_of(machine.nbits)} words of 32"),
+            ("width", f"{machine.nbits} bits, {words_of(machine.nbits)} x 32 bits"),
             interface,
             ("multiplier", machine.design.family),
             ("domain", machine.design.domain),

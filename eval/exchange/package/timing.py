@@ -162,7 +162,7 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
         play(access)
     record.cycle()
     caption = (
-        "A computation: start, the interrupt at its end, status read, interrupt taken back. The cut "
+        "A computation: start, the interrupt at its end, status read, interrupt cleared. The cut "
         "is as long as the machine takes."
     )
     yield Diagram("computation", caption, drawn("aw w b ar r"))

@@ -200,7 +200,7 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
         yield label, line
         label = ""
     if alone := report["registers_alone"]:
-        yield "on its own", ", ".join(capped([f"{item['name']} ({item['max_t']})" for item in alone], SHOWN))
+        yield "each alone", ", ".join(capped([f"{item['name']} ({item['max_t']})" for item in alone], SHOWN))
 
 
 def _verdict(assessment: Assessment) -> str:

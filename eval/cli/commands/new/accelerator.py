@@ -14,6 +14,7 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 
 from .....fl.errors import BadInput
+from ....designs import catalogue
 from ....designs.own_template import files
 from ....folders import write_folder
 from ...options import option, repeated, shared
@@ -22,7 +23,7 @@ from ...render import answer
 
 def field(text: str) -> tuple[str, int]:
     """Parse a field such as a:16."""
-    match = re.fullmatch(r"(\w+):(\d{1,5})", text)
+    match = re.fullmatch(r"(\w+):(\d{1,9})", text)
     if match is None:
         raise ArgumentTypeError(f"{text!r} is not a field; write its name and its width, as in a:16")
     return match[1], int(match[2])
@@ -38,6 +39,8 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
+    if args.name in [design.name for design in catalogue.DESIGNS]:
+        raise BadInput(catalogue.taken(args.name))
     texts = files(args.name, tuple(args.fields), tuple(args.results))
     folder = Path(args.output or args.name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -11,6 +11,7 @@ examples:
 """
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from .....fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
@@ -64,6 +65,8 @@ def put(args: Namespace, svg: str, about: str) -> int:
         print(svg, end="")
         return 0
     check_file("--output", args.output)
+    if Path(args.output).suffix not in ("", ".svg"):
+        raise BadInput(f"--output {args.output}: the picture is an SVG; give a name that ends with .svg")
     write_file(args.output, svg)
     print(f"{args.output}: {about}")
     return 0
