@@ -92,7 +92,8 @@ def test_any_program():
         check()
 
 
-@parametrize("interface", one_now((XCEL, AXI4LITE), XCEL))
+@regress
+@parametrize("interface", (XCEL, AXI4LITE))
 @parametrize("name, nbits, settings", KEYED)
 def test_a_private_key_behind_registers(name, nbits, settings, interface):
     """All its numbers; inconsistent numbers are detected."""
