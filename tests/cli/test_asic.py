@@ -207,7 +207,6 @@ def test_partial_runs_do_not_go_to_the_ledger(options, cli, tmp_path):
     assert "the figures of this run are not recorded" in said
 
 
-@regress
 def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
     """A missed clock gives exit code 1 and a first line that reports it; times use the period that is met."""
     cli.passes(f"{accumulator} --to rtl")
