@@ -378,7 +378,7 @@ class Point:
         width = ["--nbits", str(self.nbits)]
         interface = [] if self.interface in (DEFAULT.name, SYSTEM) else ["--interface", self.interface]
         path = self.subject.partition("@")[2]
-        subject = ["--design", path] if path else [self.subject]
+        subject = ["--accelerator", path] if path else [self.subject]
         if self.stage in IMPLEMENTED:
             fpga = ["--fpga"] if self.stage == FPGA else []
             words = ["asic", *subject, *fpga, *width, *settings, *interface, *self._flow_options()]

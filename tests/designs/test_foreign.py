@@ -367,7 +367,7 @@ def test_points_of_a_sweep(tmp_path):
     reference = by_manifest(START_DONE).reference
     point = Point(reference, 16, stage="native")
     assert str(point) == "tiny-start-done, 16 bits, encrypt, native"
-    assert point.command[:4] == ["modexlab", "run", "--design", str(START_DONE)]
+    assert point.command[:4] == ["modexlab", "run", "--accelerator", str(START_DONE)]
     assert Point.from_json(point.as_json()) == point
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for flaw in (0, 1):

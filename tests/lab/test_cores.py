@@ -378,7 +378,7 @@ def test_designs_by_manifests(bench):
     for operation, cycles in (("decrypt", core.operation_cycles), ("encrypt", core.public_cycles)):
         (part,) = core.point.parts(operation)
         assert cycles == design.at(core.nbits).counted(*part.work.operands)
-    assert core.nbits == core.point.nbits and "--design" in core.command
+    assert core.nbits == core.point.nbits and "--accelerator" in core.command
     counted = {"decrypt": (100, 0.3), "encrypt": (9, 1.0)}
     bench.run(design.reference, core.nbits, 5_000.0, 2.0, MACHINE, **counted)
     assert only(bench.cores(core.nbits, ["mont"], [design]), kind="foreign").operation_us == approx(0.2)

@@ -129,7 +129,7 @@ def _figures(subject: Subject, shown: Sequence[Row]) -> Iterator[str]:
     machine, interface = subject.machine, subject.interface
     values = tuple(machine.parameters.items())
     point = Point(machine.design.reference, machine.nbits, values, interface.name, stage=FLOW)
-    command = re.sub(r"--design \S+", "--accelerator FOLDER", " ".join(point.command[:-1]))
+    command = re.sub(r"(--accelerator) \S+", r"\1 FOLDER", " ".join(point.command[:-1]))
     if not shown:
         yield (
             f"No figures are recorded. `{command}` measures area, clock and energy, and `modexlab verilog "
