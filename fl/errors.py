@@ -38,7 +38,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
     known = list(known)
     nearest = get_close_matches(name, known, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    return BadInput(f"unknown {kind} {name!r}: {hint}there are {', '.join(known) or 'none'}")
+    return BadInput(f"unknown {kind} {name!r}: {hint}there are {', '.join(known)}")
 
 
 def require_nbits(what: str, nbits: int, legal: range) -> None:
