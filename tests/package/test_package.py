@@ -415,7 +415,13 @@ CASES = [
 @regress
 @parametrize(
     "nbits, interface, settings",
-    [(16, "axi4lite", EIGHT), (40, "axi4lite", FOUR), (32, "xcel", EIGHT), (16, "stream", FOUR)],
+    [
+        (16, "axi4lite", EIGHT),
+        (40, "axi4lite", FOUR),
+        (32, "xcel", EIGHT),
+        (16, "stream", FOUR),
+        (32, "axi4lite", FOUR | {"public": True}),
+    ],
 )
 def test_a_private_key(nbits, interface, settings, tmp_path, passes):
     """The tests pass, including those with inconsistent keys; the data sheet lists the numbers of the key,
@@ -427,7 +433,9 @@ def test_a_private_key(nbits, interface, settings, tmp_path, passes):
     for name, wide in machine.given_fields:
         assert re.search(rf"^\| `{name}` \| {wide} \|", sheet, re.M), name
     assert "random" in sheet
-    assert ("the numbers of the key do not belong together" in sheet) == ("crt" in settings)
+    assert ("the numbers of the key do not belong together" in sheet) == bool(
+        {"crt", "public"} & settings.keys()
+    )
     if interface == "axi4lite":
         name = Package(machine, AXI4LITE).name
         check_map(folder / "regs" / f"{name}.rdl", machine)

@@ -5,11 +5,13 @@ not finish its table. So a generate loop that assigns parts of a vector becomes 
 A choice between two states becomes an if statement, as Icarus takes `a ? b : c` for a number.
 
 Verilator needs no pragma for the chains of instance_loops.py. Version 5.006, which is Debian's, warns of an
-operator in a cast or in an index, whose operands it extends, and refuses long numbers without a size.
+operator in a cast or in an index, whose operands it extends, and refuses long numbers without a size. Any
+version warns of fields with names that C++ reserves.
 """
 
 import re
 from collections import Counter
+from collections.abc import Collection
 
 from .instance_loops import SPLIT
 from .structure import STATE
@@ -38,6 +40,23 @@ _CONSTANT = re.compile(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$", re
 _ZERO = re.compile(r"(?<=[=?:] )(?:\$?\w+(?:\([^()\n]*\))?|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
+
+_CODE = re.compile(r"^(?:[^/\n]|/(?!/))+", re.MULTILINE)
+_WORDS_OF_CPP = frozenset(
+    re.findall(
+        r"\w+",
+        "asm auto bool catch char delete double explicit export friend goto inline long mutable namespace "
+        "operator private protected public short sizeof template this throw try typename using volatile",
+    )
+)
+
+
+def without_words_of_cpp(text: str, fields: Collection[str]) -> str:
+    """The text with an underscore after those names of fields that C++ reserves."""
+    if not (reserved := _WORDS_OF_CPP.intersection(fields)):
+        return text
+    names = re.compile(rf"\b(?:{'|'.join(sorted(reserved))})\b")
+    return _CODE.sub(lambda code: names.sub(r"\g<0>_", code[0]), text)
 
 
 def portable(text: str) -> str:

@@ -39,7 +39,7 @@ from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
 from .parameters import merged, numbers_of
-from .portable import portable
+from .portable import portable, without_words_of_cpp
 from .source_comments import Comments, comments_of, with_comments
 from .source_text import Block
 from .structure import DirectStructure, one_element
@@ -235,6 +235,8 @@ class Readable(DirectStructure):
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
         text = self._marked(layout(with_comments(text.rstrip(), self._comments), even=self._exported))
+        if self._exported:
+            text = without_words_of_cpp(text, {name for items in fields.values() for name in items})
         return f"`default_nettype none\n\n{text}\n\n`default_nettype wire\n"
 
     def _marked(self, text: str) -> str:

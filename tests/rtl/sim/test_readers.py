@@ -73,6 +73,9 @@ MACHINES |= {
     for name in ("mont", "naive", "ssmm-ct")
     for how, settings in PROTECTED.items()
 }
+MACHINES["mont-public"] = machine_of(
+    "mont", 16, schedule="fixed-window", public=True
+).rtl  # a field with a name that C++ reserves
 GCD = modexlab.accelerator(ROOT / "eval" / "examples" / "gcd")
 MACHINES |= {f"gcd-{name}": partial(at_8_bits, GCD, INTERFACES[name]) for name in ("axi4lite", "xcel")}
 PROCESSORS = {
@@ -86,6 +89,7 @@ SHOWN = (
     *(f"{name}-stream" for name in ("mont-001", "serial-003", "tiny")),
     "systolic-002-axi4lite",
     "gcd-axi4lite",
+    "mont-public",
 )
 
 
