@@ -442,7 +442,7 @@ def test_power_json(analyzed, tmp_path):
     timed = {row.workload: row.energy_nj for row in both.workloads if row.mode == TIMED}
     assert both.with_glitches.energy_nj == {name: timed[name] - timed["dummy"] for name in both.energy_nj}
     assert both.with_glitches.total_mw > both.total_mw
-    assert any("lower bound" in caveat and "upper one" in caveat for caveat in both.caveats)
+    assert any("lower bound" in caveat and "upper bound" in caveat for caveat in both.caveats)
     # glitches recorded for some workloads only: no figure mixes the modes
     (tmp_path / "activity" / "decrypt.timed.json").unlink()
     mixed_modes = analyzed()
