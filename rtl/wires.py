@@ -1,6 +1,6 @@
 """Connects wires of different widths, and the words of operands."""
 
-from pymtl3 import Wire, connect
+from pymtl3 import connect
 
 
 def connect_low(wire, source):
@@ -9,14 +9,6 @@ def connect_low(wire, source):
     connect(wire[0 : min(wide, used)], source if used <= wide else source[0:wide])
     if used < wide:
         connect(wire[used:wide], 0)
-
-
-def split_operands(s, word_nbits, nwords, *names):
-    """The words of these fields of a request, as wires of `s`: in_base and so on."""
-    for name in names:
-        words = [Wire(word_nbits) for _ in range(nwords)]
-        setattr(s, f"in_{name}", words)
-        connect_words(getattr(s.istream.msg, name), words)
 
 
 def connect_words(operand, words):

@@ -60,7 +60,8 @@ def verilog_case(microcode, exported):
             head = f"  {labels}: inst = {{  // "
             first, *more = folded(f"{pc}: {note}{'; '.join(filter(None, texts))}", COLUMNS - len(head))
             yield head + first
-            yield from (f"{'//':>{len(head) - 1}} {line}" for line in more)
+            if exported:
+                yield from (f"{'//':>{len(head) - 1}} {line}" for line in more)
             *rows, last = (readable_rows if exported else joined_rows)(microcode.fields, pc, group)
             yield from (f"    {value + ',':<28} // {name}" for value, name in rows)
             yield f"    {last[0]:<28} // {last[1]}"

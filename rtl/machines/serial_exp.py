@@ -20,7 +20,7 @@ from ..units.serial.digit_inverse import DigitInverse
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
 from ..units.serial_ctrl import answer_if_ok, connect_checked
-from ..wires import split_operands
+from ..wires import connect_words
 from .operand_check import check_operands
 from .serial_exp_ctrl import (
     DIGIT,
@@ -56,7 +56,10 @@ class SerialExp(Component):
         connect_checked(s)
         s.op = Wire(OP_NBITS)
         s.op //= s.ctrl.op
-        split_operands(s, S, M, "base", "mod")
+        s.in_base = [Wire(S) for _ in range(M)]
+        connect_words(s.istream.msg.base, s.in_base)
+        s.in_mod = [Wire(S) for _ in range(M)]
+        connect_words(s.istream.msg.mod, s.in_mod)
 
         memories = [DigitMemory(M, S) for _ in range(5)]
         s.memory_n, s.memory_scaled, s.memory_x, s.memory_even, s.memory_odd = memories

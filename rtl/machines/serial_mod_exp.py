@@ -20,7 +20,7 @@ from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.digit_processor import DigitProcessor
 from ..units.serial_ctrl import answer_if_ok, connect_checked
-from ..wires import split_operands
+from ..wires import connect_words
 from .operand_check import check_operands
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
 
@@ -37,7 +37,12 @@ class SerialModExp(Component):
 
         # ---- what arrives, in digits
 
-        split_operands(s, S, M, "base", "mod", "square")
+        s.in_base = [Wire(S) for _ in range(M)]
+        connect_words(s.istream.msg.base, s.in_base)
+        s.in_mod = [Wire(S) for _ in range(M)]
+        connect_words(s.istream.msg.mod, s.in_mod)
+        s.in_square = [Wire(S) for _ in range(M)]
+        connect_words(s.istream.msg.square, s.in_square)
 
         # ---- memory section
 

@@ -16,7 +16,7 @@ from pymtl3 import *
 
 from ..messages import declare_streams, mk_entered_req, mk_entered_resp
 from ..units.systolic.scaled_array import ScaledArray
-from ..wires import split_operands
+from ..wires import connect_words
 from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl, connect_array
 
 
@@ -30,7 +30,12 @@ class SystolicExp(Component):
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
-        split_operands(s, k, nwords, "base", "one", "mod")
+        s.in_base = [Wire(k) for _ in range(nwords)]
+        connect_words(s.istream.msg.base, s.in_base)
+        s.in_one = [Wire(k) for _ in range(nwords)]
+        connect_words(s.istream.msg.one, s.in_one)
+        s.in_mod = [Wire(k) for _ in range(nwords)]
+        connect_words(s.istream.msg.mod, s.in_mod)
         s.base, s.power, s.mod = ([Wire(k) for _ in range(nwords)] for _ in range(3))
 
         s.passes = Wire()  # the first word is wanted in the cycle in which it comes

@@ -23,7 +23,7 @@ from pymtl3 import *
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.systolic.systolic_array import SystolicArray
-from ..wires import split_operands
+from ..wires import connect_words
 from .operand_check import check_operands
 from .systolic_mod_exp_ctrl import BASE, POWER, SystolicModExpCtrl, connect_array
 
@@ -40,7 +40,14 @@ class SystolicModExp(Component):
         check_operands(s, nbits)
         s.in_status = Wire(STATUS_NBITS)
 
-        split_operands(s, k, nwords, "base", "mod", "one", "square")
+        s.in_base = [Wire(k) for _ in range(nwords)]
+        connect_words(s.istream.msg.base, s.in_base)
+        s.in_mod = [Wire(k) for _ in range(nwords)]
+        connect_words(s.istream.msg.mod, s.in_mod)
+        s.in_one = [Wire(k) for _ in range(nwords)]
+        connect_words(s.istream.msg.one, s.in_one)
+        s.in_square = [Wire(k) for _ in range(nwords)]
+        connect_words(s.istream.msg.square, s.in_square)
 
         if shape.modulus_nbits < nbits:
             TOO_WIDE = Status.TOO_WIDE

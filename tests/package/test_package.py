@@ -131,6 +131,11 @@ def small(tmp_path_factory):
     return packed(tmp_path_factory.mktemp("ip"), "mont", 16, "axi4lite")
 
 
+@module_fixture
+def wide(tmp_path_factory):
+    return packed(tmp_path_factory.mktemp("wide"), "mont", 64, "axi4lite")
+
+
 @pytest.fixture
 def edited(small, tmp_path):
     """A function that copies the package and replaces the one match of a pattern in a file."""
@@ -251,6 +256,12 @@ def test_the_commands_of_the_readme(command, small, run):
     done = run(small, command)
     assert done.returncode == 0, done
     assert re.search(COMMANDS[command], done.stdout + done.stderr, re.M), done
+
+
+@regress
+@parametrize("command", COMMANDS)
+def test_the_commands_at_64_bits(command, wide, run):
+    test_the_commands_of_the_readme(command, wide, run)
 
 
 @parametrize("command", one_now(("make lint", list(COMMANDS)[-5]), "make lint"))

@@ -16,6 +16,7 @@ from modexlab.fl.status import Status
 from modexlab.rtl.machines.micro_rom import verilog_case
 from modexlab.rtl.machines.microcode import Field, Microcode
 from modexlab.rtl.sim import Stall
+from modexlab.rtl.sim.translation.translate import translate
 from pymtl3 import Component, Interface
 
 from tests.harness import (
@@ -324,6 +325,17 @@ def test_a_schedule_that_shows_its_exponent_is_found_out():
     machine = machine_of("naive", 16, schedule="right-to-left-1")
     rng = Random(1)
     assert len({machine.programmed.timing.cycles(secrets(machine, rng), None) for _ in range(50)}) > 1
+
+
+@parametrize("name, settings", [("naive", {}), *later(("heap", {}), ("mont", EVERYTHING))])
+def test_an_exported_rom_has_the_whole_assembly(name, settings):
+    """Comments that go on below their line included."""
+    machine = machine_of(name, 32, **settings)
+    text = translate(machine.rtl(), exported=True)
+    text = re.sub(r"\n +// ", " ", text)
+    for pc, texts in enumerate(machine.programmed.program.assembly):
+        told = "; ".join(filter(None, texts))
+        assert re.search(rf"// {pc}: (?:exponent bit [01]; )?{re.escape(told)}\n", text), told
 
 
 @parametrize("exported", [False, True])

@@ -18,15 +18,17 @@ from typing import Any
 from ...states import states_of
 
 MACRO = """\
-`ifdef ASSERT  // p at every rising edge of clk outside reset; x is held after a cycle with p
+`ifdef ASSERT  // p at every rising edge of clk outside reset; an unknown p passes
 `elsif SYNTHESIS
 `define ASSERT(name, p, clk, rst)
+`else
+`define ASSERT(name, p, clk, rst) always @(posedge clk) if (!(rst) && !(p)) $fatal(1,`"name`");
+`endif
+`ifdef SYNTHESIS  // x is held after a cycle with p
 `define ASSERT_HELD(name, p, x, clk, rst)
 `else
-`define ASSERT(name, p, clk, rst) always @(posedge clk) assert (rst || (p)) else $fatal(1,`"name`");
 `define ASSERT_HELD(name, p, x, clk, rst) if (1) begin : name \\
-  logic holds; logic [$bits(x) - 1:0] was; \\
-  always @(posedge clk) {holds, was} <= {!rst && (p), x}; \\
+  logic holds; logic [$bits(x) - 1:0] was; always @(posedge clk) {holds, was} <= {!rst && (p), x}; \\
   `ASSERT(name, !holds || was === (x), clk, rst) end
 `endif
 """

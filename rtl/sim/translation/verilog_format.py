@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
-    (r"^ *//.*\n", ""),  # banners and paths
+    (r"^ {,8}//.*\n", ""),  # banners and paths; a comment that goes on below its line stands further right
     (r"(?<=[\[:])\d+'d(\d+)(?=[\]:])", r"\1"),  # x[5'd31:5'd0]
     (r"(\d')\( (\w+) \)", r"\1(\2)"),
     (r"^  (input|output) +", lambda match: f"  {match[1]:6} "),

@@ -119,6 +119,33 @@ def test_three_tools_read_it(name, tmp_path):
     assert not re.findall(r"Warning: (?!Replacing memory ).*", yosys.run("read", script, tmp_path).log)
 
 
+BEFORE_RESET = f"""
+module bench;
+  logic clk = 0, reset;
+  {TOP} dut (.clk(clk), .reset(reset));
+  initial begin
+    repeat (6) #1 clk = !clk;
+    reset = 0;
+    repeat (6) #1 clk = !clk;
+    $display("quiet");
+  end
+endmodule
+"""
+
+
+@parametrize(
+    "name", one_now(["naive-stream", "mont-stream", "tiny-stream", "naive-axi4lite"], "naive-stream")
+)
+def test_assertions_are_quiet_before_a_reset(name, tmp_path):
+    """Nothing is known then, reset included."""
+    text = translate(MACHINES[name](), TOP, unique=True, exported=True)
+    assert "`ASSERT(" in text and "`ASSERT_HELD(" in text
+    (tmp_path / "bench.sv").write_text(text + BEFORE_RESET)
+    icarus(tmp_path / "bench.sv", "bench", tmp_path / "bench.vvp")
+    done = subprocess.run(["vvp", "-n", tmp_path / "bench.vvp"], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("quiet\n", 0)
+
+
 # without enables and resets of registers, which Yosys may infer differently from two equal texts
 SAME = """\
 read_verilog -sv {text}.sv
