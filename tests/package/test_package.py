@@ -259,9 +259,11 @@ def test_the_commands_of_the_readme(command, small, run):
 
 
 @regress
-@parametrize("command", COMMANDS)
+@parametrize("command", [command for command in COMMANDS if "fpga" not in command])
 def test_the_commands_at_64_bits(command, wide, run):
-    test_the_commands_of_the_readme(command, wide, run)
+    """All but place and route, which takes minutes."""
+    done = run(wide, command.replace(TOP, "mont_64_axi4lite"))
+    assert done.returncode == 0 and re.search(COMMANDS[command], done.stdout + done.stderr, re.M), done
 
 
 @parametrize("command", one_now(("make lint", list(COMMANDS)[-5]), "make lint"))
