@@ -25,6 +25,7 @@ from ...flow.progress import Event, Report, Running
 from ...flow.source import Source, VerilogFiles
 from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.translation.translated import Digests
+from ..designs.interfaces import INTERFACES
 from ..designs.verilog_header import commit
 from ..errors import NoMeasurement
 from ..json_values import Json, attributes
@@ -128,6 +129,13 @@ def run_asic(
         seconds=round(time.monotonic() - start, 1),
         searched=searched,
     )
+    interface = INTERFACES.get(found.interface)
+    if interface is not None and interface.on_bus:
+        found.caveats += [
+            f"area and power include {part.area_um2:,.0f} um^2 of a bus master that is not exported"
+            for part in found.area_by_module
+            if part.path == "master"
+        ]
     return outcome, found
 
 

@@ -98,7 +98,7 @@ def compare(subject: Subject, where: str) -> list[Compared]:
         # a hold path is short, and what is off on it is judged by the clock, as all else
         clock_ns, figures = subject.asked.clock_ns, (round(slack, 6), round(reference, 6))
         agrees = near(slack, reference, clock_ns if hold else max(clock_ns - reference, 0.0))
-        cause = "" if agrees else _cause(subject, end, hold)
+        cause = "" if agrees else _cause(subject, (mine, other), end, hold)
         found.append(Compared(CHECK, f"{what} {where}", *figures, agrees, tool, "ns", cause, note or end))
 
     same = mine.worst == other.worst
@@ -116,32 +116,30 @@ def near(ours: float, theirs: float, way: float) -> bool:
     return abs(ours - theirs) <= min(FAR_NS, max(FAR_SHARE * way, EQUAL_NS))
 
 
-def _cause(subject: Subject, end: str, hold: bool) -> str:
+def _cause(subject: Subject, found: tuple[Slacks, Slacks], end: str, hold: bool) -> str:
     """Return the modelling differences to remove until the engines agree, with the effect of each; empty if
     they never do.
     """
     parts: list[str] = []
-    at: Subject | None = subject
-    before: tuple[Slacks, Slacks] | None = None
+    at = simpler(subject)
     while at is not None:
         now = ours(at), theirs(at)
-        if before is not None:
-            made, theirs_made = (
-                old.at(end, hold) - new.at(end, hold) for old, new in zip(before, now, strict=True)
-            )
-            # resistance makes less with OpenSTA, in the same direction, and as much as it can make
-            less = abs(made - theirs_made) <= EQUAL_NS or (made and LEAST_SEEN <= theirs_made / made <= 1)
-            if subject.spef is not None and not parts:
-                cause = SHAPE
-            elif less:
-                cause = RESISTANCE
-            elif theirs_made / (made or theirs_made) > 1 and _near_wires(*before):
-                cause = LONGER_SLEWS
-            else:
-                return ""
-            parts.append(f"{cause} {1000 * (made - theirs_made):+.1f} ps")
-        before, at = now, simpler(at)
-    return "" if abs(now[0].at(end, hold) - now[1].at(end, hold)) > EQUAL_NS else ", ".join(parts)
+        made, theirs_made = (
+            old.at(end, hold) - new.at(end, hold) for old, new in zip(found, now, strict=True)
+        )
+        # resistance makes less with OpenSTA, in the same direction, and as much as it can make
+        less = abs(made - theirs_made) <= EQUAL_NS or (made and LEAST_SEEN <= theirs_made / made <= 1)
+        if subject.spef is not None and not parts:
+            cause = SHAPE
+        elif less:
+            cause = RESISTANCE
+        elif theirs_made / (made or theirs_made) > 1 and _near_wires(*found):
+            cause = LONGER_SLEWS
+        else:
+            return ""
+        parts.append(f"{cause} {1000 * (made - theirs_made):+.1f} ps")
+        found, at = now, simpler(at)
+    return "" if abs(found[0].at(end, hold) - found[1].at(end, hold)) > EQUAL_NS else ", ".join(parts)
 
 
 def _near_wires(ours: Slacks, theirs: Slacks) -> bool:

@@ -299,10 +299,6 @@ def _caveats(read: Read) -> Iterator[str]:
         by = f"timing by {timing.engine} {timing.engine_version}".strip()
         yield "; ".join(filter(None, (by, one, fast, _wires(read, timing.wires))))
         yield from timing.caveats
-    area = read.placed or read.mapped
-    for part in area.by_module if area else ():
-        if part.path == "master":
-            yield f"area and power include {part.area_um2:,.0f} um^2 of a bus master that is not exported"
     if (power := read.last_power) is not None:
         how = f"{ACTIVITY[power.mode]}; {_wires(read, power.wires)}"
         yield f"power: activity of the netlist by simulation, {how}"

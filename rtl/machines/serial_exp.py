@@ -56,9 +56,8 @@ class SerialExp(Component):
         connect_checked(s)
         s.op = Wire(OP_NBITS)
         s.op //= s.ctrl.op
-        s.in_base = [Wire(S) for _ in range(M)]
+        s.in_base, s.in_mod = ([Wire(S) for _ in range(M)] for _ in range(2))
         connect_words(s.istream.msg.base, s.in_base)
-        s.in_mod = [Wire(S) for _ in range(M)]
         connect_words(s.istream.msg.mod, s.in_mod)
 
         memories = [DigitMemory(M, S) for _ in range(5)]

@@ -37,11 +37,9 @@ class SerialModExp(Component):
 
         # ---- what arrives, in digits
 
-        s.in_base = [Wire(S) for _ in range(M)]
+        s.in_base, s.in_mod, s.in_square = ([Wire(S) for _ in range(M)] for _ in range(3))
         connect_words(s.istream.msg.base, s.in_base)
-        s.in_mod = [Wire(S) for _ in range(M)]
         connect_words(s.istream.msg.mod, s.in_mod)
-        s.in_square = [Wire(S) for _ in range(M)]
         connect_words(s.istream.msg.square, s.in_square)
 
         # ---- memory section

@@ -30,11 +30,9 @@ class SystolicExp(Component):
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
-        s.in_base = [Wire(k) for _ in range(nwords)]
+        s.in_base, s.in_one, s.in_mod = ([Wire(k) for _ in range(nwords)] for _ in range(3))
         connect_words(s.istream.msg.base, s.in_base)
-        s.in_one = [Wire(k) for _ in range(nwords)]
         connect_words(s.istream.msg.one, s.in_one)
-        s.in_mod = [Wire(k) for _ in range(nwords)]
         connect_words(s.istream.msg.mod, s.in_mod)
         s.base, s.power, s.mod = ([Wire(k) for _ in range(nwords)] for _ in range(3))
 

@@ -40,13 +40,10 @@ class SystolicModExp(Component):
         check_operands(s, nbits)
         s.in_status = Wire(STATUS_NBITS)
 
-        s.in_base = [Wire(k) for _ in range(nwords)]
+        s.in_base, s.in_mod, s.in_one, s.in_square = ([Wire(k) for _ in range(nwords)] for _ in range(4))
         connect_words(s.istream.msg.base, s.in_base)
-        s.in_mod = [Wire(k) for _ in range(nwords)]
         connect_words(s.istream.msg.mod, s.in_mod)
-        s.in_one = [Wire(k) for _ in range(nwords)]
         connect_words(s.istream.msg.one, s.in_one)
-        s.in_square = [Wire(k) for _ in range(nwords)]
         connect_words(s.istream.msg.square, s.in_square)
 
         if shape.modulus_nbits < nbits:

@@ -540,3 +540,10 @@ def test_energy_of_a_window_of_a_private_operation(cli, monkeypatch):
     assert part["cycles"] == whole["cycles"] and part["cycles"]["decrypt"] > 100
     assert part["energy_nj"]["decrypt"] == approx(whole["energy_nj"]["decrypt"], rel=0.25)
     assert part["energy_nj"] != whole["energy_nj"]
+
+
+@regress
+def test_a_bus_master_is_named(cli):
+    """The figures of a slave include what drives it."""
+    noted = cli.passes("asic tiny --nbits 8 --interface axi4lite --to synthesis").out
+    assert re.search(r"^note: area and power include \d+ um\^2 of a bus master", noted, re.M)

@@ -187,7 +187,7 @@ def _prove_mutants(args: Namespace, found: Sequence[tuple[str, Check]]) -> int:
         args,
         [{"design": design, **search.as_json()} for design, search in searches],
         _mutants(searches),
-        f"{refuted} of {len(searches)}: with a mutant that is disproved",
+        f"{refuted} of {len(searches)} checks disprove a mutant",
         ok=refuted == len(searches),
     )
 
