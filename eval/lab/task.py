@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ...fl.errors import BadInput
 
 Report = Callable[[int, int], None]
-LATE = "did not finish within"  # start of the message of a task that exceeded its time limit
+LATE = "did not finish within"  # in the message of a task that exceeded its time limit
 
 
 class Cost(NamedTuple):

@@ -87,7 +87,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     seconds = elapsed()
     text = log_path.read_text(errors="replace")
     if limit is not None and (done.returncode in OUT_OF_TIME or (done.returncode and seconds > limit)):
-        raise BadInput(f"yosys did not finish in {limit:.0f} s of CPU time: take a smaller width")
+        raise BadInput(f"yosys did not finish within {limit:,.0f} s of CPU time: take a smaller width")
     if done.returncode:
         raise BadInput(_reason(text, done.returncode, log_path))
     return Run(text, seconds, json.loads(used.read_text())["peak_memory_mib"])

@@ -190,7 +190,7 @@ def test_a_point_that_was_ended_says_so(small, tmp_path):
     """It has a message in place of figures, until it is measured."""
     naive = Point("naive", 8, stage=FORMULA)
     with Ledger(tmp_path / "late.sqlite") as ledger:
-        ledger.fail(naive, f"{LATE} 3,600 s", 3600.0)
+        ledger.fail(naive, f"naive: yosys {LATE} 3,600 s of CPU time", 3600.0)
         ledger.fail(Point("ssmm", 8, stage=FORMULA), "another reason", 1.0)
         ledger.fail(MONT, f"{LATE} 3,600 s", 3600.0)
         ledger.reference = Reference(small)
@@ -199,7 +199,7 @@ def test_a_point_that_was_ended_says_so(small, tmp_path):
             assert {line.content for line in Reference(small)._lines} == {MONT.content, naive.content}
     with Ledger(tmp_path / "own.sqlite", Reference(small)) as own:
         (failure,) = own.failures()
-        assert failure.message == f"{LATE} 3,600 s" and failure.point == naive.as_json()
+        assert failure.message.endswith(f"{LATE} 3,600 s of CPU time") and failure.point == naive.as_json()
         assert {row.subject for row in own.rows()} == {"mont"}
         own.record(naive, measure(naive))
         assert own.failures() == []

@@ -144,7 +144,7 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
             }
         lines[place]["figures"].append([columns[name] for name in FIGURE])
     for failure in ledger.failures():
-        if failure.message.startswith(LATE):
+        if LATE in failure.message:
             late = {
                 "point": failure.point,
                 "marks": [failure.message],
