@@ -19,7 +19,7 @@ from ..states import states
 from ..units.serial_ctrl import OK, declare_handshakes
 
 ST_NBITS = 3
-IDLE, SETUP, SQUARE, MULTIPLY, FOLD, LOAD, TAIL, DONE = (b3(i) for i in range(8))
+IDLE, SETUP, SQUARE, MULTIPLY, FOLD, LOAD, TAIL, DONE = map(b3, range(8))
 
 
 class FoldExpCtrl(Component):

@@ -72,31 +72,45 @@ def verilog_case(microcode, exported):
 def readable_rows(fields, pc, bits):
     """The values of the fields that a microinstruction sets, with their names.
 
-    A row for the fields between them says "idle" if all are 0, or "no effect" if any is not: it is not read.
+    The fields between them share lines, zeros also a number. Those that are not 0 are not read.
     """
     bit = bits[0]
 
     def shown(field):
         number = field.labels or (field.nbits > 1 and not field.mask)
-        return any(field.used[pc][at] for at in bits) and bool(number or field.value(pc, bit))
+        return any(field.used[pc][at] for at in bits) and (number or field.value(pc, bit))
 
-    for named, neighbours in itertools.groupby(fields, shown):
-        group = list(neighbours)
-        if named:
-            yield from ((field.verilog(pc, bit), field.name) for field in group)
+    def row(group):
+        if shown(group[0]):
+            return group[0].verilog(pc, bit), group[0].name
+        runs = itertools.groupby(group, lambda field: field.value(pc, bit) and field)
+        values, names = zip(*(joined([*run], pc, bit, "dd") for _, run in runs), strict=True)
+        kind = "idle" + " or unread" * any(field.value(pc, bit) for field in group)
+        return ", ".join(values), f"{kind}: {', '.join(names)}"
+
+    rows = [fields[:1]]
+    for field in fields[1:]:
+        more = *rows[-1], field
+        if any(map(shown, more)) or len(row(more)[1]) > 58:  # as much as fits if aligned
+            rows.append((field,))
         else:
-            value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in group)
-            names = group[0].name + f" to {group[-1].name}" * (len(group) > 1)
-            base, kind = ("h", "no effect") if "1" in value else ("d", "idle")
-            yield f"{len(value)}'{base}{int(value, 2):x}", f"{kind}: {names}"
+            rows[-1] = more
+    return map(row, rows)
 
 
 def joined_rows(fields, pc, bits):
     """The values of a microinstruction's fields; idle neighbours are one number."""
-    for idle, neighbours in itertools.groupby(fields, lambda field: field.idle(pc, bits[0])):
+    bit = bits[0]
+    for idle, neighbours in itertools.groupby(fields, lambda field: field.idle(pc, bit)):
         group = list(neighbours)
         if idle and len(group) > 1:
-            value = "".join(f"{field.value(pc, bits[0]):0{field.nbits}b}" for field in group)
-            yield f"{len(value)}'h{int(value, 2):x}", f"{group[0].name} to {group[-1].name}"
+            yield joined(group, pc, bit, "hx")
         else:
-            yield from ((field.verilog(pc, bits[0]), field.name) for field in group)
+            yield from ((field.verilog(pc, bit), field.name) for field in group)
+
+
+def joined(group, pc, bit, base):
+    """Neighbours as one number, and the names of the first and the last."""
+    value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in group)
+    names = group[0].name + f" to {group[-1].name}" * (len(group) > 1)
+    return f"{len(value)}'{base[0]}{int(value, 2):{base[1]}}", names

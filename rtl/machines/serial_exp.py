@@ -13,6 +13,8 @@ modexlab.cl.digit_serial has the closed formula. Constant time for all exponents
 k x S multipliers, 5 M words of memory, the exponent.
 """
 
+from enum import IntEnum
+
 from pymtl3 import *
 
 from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
@@ -41,7 +43,8 @@ from .serial_exp_ctrl import (
 )
 
 # where a word is written; EVEN and ODD are Y and U, or U and Y where they have changed places
-NOWHERE, EVEN, ODD, TO_X, TO_SCALED = (mk_bits(TO_NBITS)(i) for i in range(5))
+Destination = IntEnum("Destination", "NOWHERE EVEN ODD TO_X TO_SCALED", start=0)
+NOWHERE, EVEN, ODD, TO_X, TO_SCALED = map(mk_bits(TO_NBITS), Destination)
 
 
 class SerialExp(Component):

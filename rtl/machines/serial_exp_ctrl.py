@@ -18,6 +18,8 @@ DONE     the answer is offered
 exponent, LEAVE.
 """
 
+from enum import IntEnum
+
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
@@ -25,25 +27,11 @@ from ..states import state_name, states
 from ..units.serial_ctrl import accept_when_loaded, declare_handshakes
 
 OP_NBITS = 4
-OPERATIONS = (
-    "FREE",
-    "LOAD",
-    "INVERT",
-    "SCALE",
-    "DOUBLE",
-    "DIGIT",
-    "STEP",
-    "FIXQ",
-    "FIX",
-    "REDUCE",
-    "READ",
-    "DONE",
-)
-FREE, LOAD, INVERT, SCALE, DOUBLE, DIGIT, STEP, FIXQ, FIX, REDUCE, READ, DONE = (
-    mk_bits(OP_NBITS)(i) for i in range(len(OPERATIONS))
-)
+Op = IntEnum("Op", "FREE LOAD INVERT SCALE DOUBLE DIGIT STEP FIXQ FIX REDUCE READ DONE", start=0)
+FREE, LOAD, INVERT, SCALE, DOUBLE, DIGIT, STEP, FIXQ, FIX, REDUCE, READ, DONE = map(mk_bits(OP_NBITS), Op)
 TURN_NBITS = 3
-SQUARES, ENTER, ENTER_ONE, SQUARE, MULTIPLY, LEAVE = (mk_bits(TURN_NBITS)(i) for i in range(6))
+Turn = IntEnum("Turn", "SQUARES ENTER ENTER_ONE SQUARE MULTIPLY LEAVE", start=0)
+SQUARES, ENTER, ENTER_ONE, SQUARE, MULTIPLY, LEAVE = map(mk_bits(TURN_NBITS), Turn)
 
 
 class SerialExpCtrl(Component):
@@ -66,7 +54,7 @@ class SerialExpCtrl(Component):
 
         s.st = Wire(OP_NBITS)
         s.next_st = Wire(OP_NBITS)
-        states(s.st, s.next_st, **{name: code for code, name in enumerate(OPERATIONS)})
+        states(s.st, s.next_st, **Op.__members__)
         s.op //= s.st
         s.next_turn = Wire(TURN_NBITS)
         s.count = Wire(clog2(max(M + 2, k)))

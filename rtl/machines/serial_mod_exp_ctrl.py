@@ -12,6 +12,8 @@ from the right), FINAL.
 One processor makes the two products of a turn one after the other (`squares`: the one that is Z's).
 """
 
+from enum import IntEnum
+
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
@@ -19,9 +21,10 @@ from ..states import state_name, states
 from ..units.serial_ctrl import accept_when_loaded, declare_handshakes
 
 TURN_NBITS = 2
-PHASES = ("FREE", "LOAD", "FILL_A", "DOUBLE", "PAUSE", "ADD", "REDUCE", "READ", "DONE")
-FREE, LOAD, FILL_A, DOUBLE, PAUSE, ADD, REDUCE, READ, DONE = (b4(i) for i in range(len(PHASES)))
-FIRST, LOOP, FINAL = (mk_bits(TURN_NBITS)(i) for i in range(3))
+Turn = IntEnum("Turn", "FIRST LOOP FINAL", start=0)
+FIRST, LOOP, FINAL = map(mk_bits(TURN_NBITS), Turn)
+Phase = IntEnum("Phase", "FREE LOAD FILL_A DOUBLE PAUSE ADD REDUCE READ DONE", start=0)
+FREE, LOAD, FILL_A, DOUBLE, PAUSE, ADD, REDUCE, READ, DONE = map(b4, Phase)
 
 
 class SerialModExpCtrl(Component):
@@ -40,7 +43,7 @@ class SerialModExpCtrl(Component):
         s.multiplied = OutPort()  # ... was made in the product before: U has it
 
         s.st = Wire(4)
-        states(s.st, **{name: code for code, name in enumerate(PHASES)})
+        states(s.st, **Phase.__members__)
         s.step = Wire(clog2(nsteps))
         s.last_step = Wire()
         s.accept = Wire()

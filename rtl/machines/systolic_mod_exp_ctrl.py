@@ -10,6 +10,8 @@ until the last one has, while the next product is under way. The exponent moves 
 first: k bits a cycle where all k are 0.
 """
 
+from enum import IntEnum
+
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
@@ -18,10 +20,11 @@ from ..units.serial_ctrl import OK, connect_serial, declare_handshakes
 
 # where the words of x come from; UNITY is the number 1
 SOURCE_NBITS = 2
-BASE, POWER, UNITY = (mk_bits(SOURCE_NBITS)(i) for i in range(3))
+Source = IntEnum("Source", "BASE POWER UNITY", start=0)
+BASE, POWER, UNITY = map(mk_bits(SOURCE_NBITS), Source)
 
-STATES = ("IDLE", "CONVERT", "ALIGN", "SQUARE", "MULTIPLY", "LEAVE", "DRAIN", "DONE")
-IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in range(len(STATES)))
+State = IntEnum("State", "IDLE CONVERT ALIGN SQUARE MULTIPLY LEAVE DRAIN DONE", start=0)
+IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = map(b3, State)
 
 
 def connect_array(s, nwords):
@@ -65,7 +68,11 @@ class SystolicModExpCtrl(Component):
             "ALIGN": not converts or most_shifts > 3 * nwords + 1,
             "DRAIN": not converts or nwords > 2,
         }
-        states(s.st, s.next_st, **{name: code for code, name in enumerate(STATES) if reached.get(name, True)})
+        states(
+            s.st,
+            s.next_st,
+            **{name: code for name, code in State.__members__.items() if reached.get(name, True)},
+        )
 
         @update
         def handshakes():

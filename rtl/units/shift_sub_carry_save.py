@@ -23,7 +23,7 @@ from pymtl3 import *
 from ..messages import declare_product_ports
 from ..states import states
 
-IDLE, RAISE, STEP, RESOLVE, CORRECT, LOWER, DONE = (b3(i) for i in range(7))
+IDLE, RAISE, STEP, RESOLVE, CORRECT, LOWER, DONE = map(b3, range(7))
 
 
 class SelectSubtract(Component):

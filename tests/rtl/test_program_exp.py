@@ -342,7 +342,7 @@ def test_an_exported_rom_has_the_whole_assembly(name, settings):
 @parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
 def test_rom_has_the_microinstructions(how, exported):
     """The concatenation of each microinstruction has its bits, and the assembly equals the listing; that for
-    readers names every field that is read and not 0.
+    readers names every field that is not 0 behind its value, alone if it is read.
     """
     program, _, shape = machine_of("mont", 16, **how).rtl()._dsl.args
     code = Microcode(program, shape)
@@ -354,18 +354,22 @@ def test_rom_has_the_microinstructions(how, exported):
     case = re.compile(r"^  (.*): inst = \{  // (\d+): (.*)\n((?:    .*\n)+)", re.MULTILINE)
     seen = set()
     for labels, pc, assembly, body in case.findall("\n".join(verilog_case(code, exported))):
-        found = ""
-        for text in re.findall(r"^ +([\w']+)", body, re.MULTILINE):
-            nbits, base, value = re.fullmatch(r"(\d+)'([dh])(\w+)", names.get(text, text)).groups()
-            found += f"{int(value, 16 if base == 'h' else 10):0{nbits}b}"
+        found, where = "", {}
+        for texts, kind, notes in re.findall(r"^ +(\w.*?),? +// (.*: )?(.*)$", body, re.MULTILINE):
+            for text, note in zip(texts.split(", "), notes.split(", "), strict=True):
+                nbits, base, value = re.fullmatch(r"(\d+)'([dh])(\w+)", names.get(text, text)).groups()
+                where[note] = not kind, f"{int(value, 16 if base == 'h' else 10):0{nbits}b}"
+                found += where[note][1]
         for place in map(int, re.findall(r"'d(\d+)", labels) or [pc]):
-            inst = code.inst(int(pc), place >> code.pc_nbits)
+            at, bit = int(pc), place >> code.pc_nbits
+            inst = code.inst(at, bit)
             assert (int(found, 2), len(found)) == (int(inst.to_bits()), inst.nbits)
             seen.add(place)
-            named = set(re.findall(r"^ +[\w']+,? +// (\w+)$", body, re.MULTILINE))
-            at, bit = int(pc), place >> code.pc_nbits
-            needed = {field.name for field in code.fields if field.value(at, bit) and field.used[at][bit]}
-            assert not exported or needed <= named
+            for field in code.fields if exported else ():
+                if value := field.value(at, bit):
+                    named, bits = where[field.name]
+                    assert (int(bits, 2), len(bits)) == (value, field.nbits)
+                    assert named or not field.used[at][bit]
         assert program.assembly[int(pc)][0][:20] in assembly
     assert {place % (1 << code.pc_nbits) for place in seen} == set(range(len(program.words)))
 

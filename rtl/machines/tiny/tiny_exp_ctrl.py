@@ -33,7 +33,7 @@ CODES = {
     "CHECK": 0b1101,
     "START": 0b1110,
 }
-IDLE, DONE, SCAN, REFUSED, DOUBLE, ADD, REDUCE, CHECK, START = (b4(code) for code in CODES.values())
+IDLE, DONE, SCAN, REFUSED, DOUBLE, ADD, REDUCE, CHECK, START = map(b4, CODES.values())
 
 
 class TinyExpCtrl(Component):

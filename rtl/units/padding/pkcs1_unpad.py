@@ -19,7 +19,7 @@ from ....fl.pkcs1 import FRAME, LEAST_PADDING, Kind, nbytes_of
 from ...messages import declare_streams, mk_unpad_req, mk_unpad_resp
 from ...states import states
 
-IDLE, BYTES, JUDGE, DONE = (b2(i) for i in range(4))
+IDLE, BYTES, JUDGE, DONE = map(b2, range(4))
 
 
 class Pkcs1Unpad(Component):

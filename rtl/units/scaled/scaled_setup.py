@@ -27,7 +27,7 @@ from ..mod_halve import ModHalve
 from ..serial_ctrl import connect_pass
 
 KINDS = ("scale", "double", "halve", "clear")
-SCALE, DOUBLE, HALVE, CLEAR = (b2(code) for code in range(len(KINDS)))
+SCALE, DOUBLE, HALVE, CLEAR = map(b2, range(len(KINDS)))
 
 
 class ModDoubleTwice(Component):

@@ -24,7 +24,7 @@ from pymtl3 import *
 from ...states import states
 from .element_row import declare_element
 
-MULTIPLY, ADD, STORE = (b2(i) for i in range(3))
+MULTIPLY, ADD, STORE = map(b2, range(3))
 
 
 class SystolicPE(Component):
