@@ -37,7 +37,7 @@ def private_settings(
     """The settings for a private operation: a fixed window, CRT, blinding and the check, overridden by
     `settings`.
     """
-    wanted: dict[str, Any] = {**WINDOWED, "crt": crt, "blind": blind, "verify": True, **settings}
+    wanted = {**WINDOWED, "crt": crt, "blind": blind, "verify": True, **settings}
     return fitted(design, nbits, wanted, wanted["crt"])
 
 

@@ -79,7 +79,7 @@ def steps(entries: Entries) -> list[Step]:
 def _step(found: Entries, clock: float | None) -> Step:
     netlists = [entry for entry in found if entry.value(AREA) is not None]
     same = [entry for entry in netlists if entry.flow["clock_period"] == clock]
-    cycles: dict[str, Entry] = {}
+    cycles = {}
     for entry in sorted(found, key=attrgetter("stale"), reverse=True):
         if entry.operation in (ENCRYPT, DECRYPT, PRODUCT) and entry.value("cycles") is not None:
             cycles[entry.operation] = entry

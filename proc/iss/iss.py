@@ -252,7 +252,7 @@ class ISS:
     def _block(self, pc: int) -> _Block:
         """The block of instructions from pc on, up to a jump or the end of memory."""
         steps: list[Step] = []
-        last: Step | None = None
+        last = None
         at, most = pc, 1 if self._singly else MAX_BLOCK
         while last is None and len(steps) < most and (at == pc or mapped(at)):
             operation = self._operation(at)

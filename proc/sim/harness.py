@@ -57,7 +57,7 @@ def harness() -> Harness:
 
     It has one port per field: `commit_pc`, `imem_req_addr`, `imem_req_val`, `imem_req_rdy`.
     """
-    inputs: dict[str, int] = {"reset": 1}
+    inputs = {"reset": 1}
     outputs: dict[str, int] = {}
     connections = {"reset": whole("reset", 1)}
 

@@ -253,7 +253,7 @@ class Judge:
         with simulate(unit, self.stage) as simulation:
 
             def multiply(mod, pairs):
-                products: list[Any] = simulation.run(list(pairs), statics={"modulus": mod}).responses
+                products = simulation.run(list(pairs), statics={"modulus": mod}).responses
                 return products
 
             yield multiply

@@ -181,7 +181,7 @@ def entries(found: Iterable[Core]) -> list[Entry]:
     """All measured cores without marks at all corners, by width, kit, corner and place."""
     measured = (core for core in found if core.measured and not core.marks)
     groups = grouped(itertools.chain.from_iterable(map(_at_corners, measured)), _group)
-    ranked: list[Entry] = []
+    ranked = []
     for group in sorted(groups, key=lambda group: (group[0], _turn(group[1]), CORNERS.index(group[2]))):
         own = sorted(groups[group], key=attrgetter("area_time"))
         ranked += [replace(entry, place=place) for place, entry in enumerate(own, 1)]

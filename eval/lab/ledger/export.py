@@ -122,7 +122,7 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
 
     A point that exceeded its time limit has a mark instead of figures.
     """
-    lines: dict[tuple[Any, ...], Json] = {}
+    lines = {}
     for row in rows:
         place, columns = _place(row.point), record(row)
         if place not in lines:

@@ -49,7 +49,7 @@ def execute(args: Namespace) -> int:
             return interrupted(f"{len(found)} of {len(planned)} attacks are in the ledger")
     if args.record:
         verdicts.record(found)
-    reports: list[Json] = [
+    reports = [
         {
             "design": item.subject,
             "attack": item.name,
