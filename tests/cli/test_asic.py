@@ -316,7 +316,6 @@ test_refused = refusals(
         f"{SMALL} --set nix=1": "unknown parameter of mont 'nix'",
         f"{SMALL} --style nix --to synthesis": "unknown style of synthesis 'nix'",
         f"{SMALL} --top x": "--top is for Verilog from elsewhere",
-        f"{SMALL} --top no": "--top is for Verilog from elsewhere",
         f"{SMALL} --system --interface xcel": "--interface with --system",
         "mont --nbits 7": "a width of 7 bits is out of range",
         "--verilog nix.v --top x": "there is no file nix.v",

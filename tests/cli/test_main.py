@@ -159,10 +159,6 @@ def test_help_is_quick():
     assert not {"pymtl3", "numpy", "rsa", "yaml"} & {*done.stdout.splitlines()[-1].split()}
 
 
-def test_no_command_prints_the_help(cli):
-    assert cli() == cli("--help")
-
-
 def test_unknown_command(cli):
     message = cli.fails("runn mont")
     assert message.startswith("unknown command 'runn': did you mean 'run'? there are show, new, run, ")

@@ -2,7 +2,6 @@
 rejected options.
 """
 
-import subprocess
 import sys
 
 from modexlab.eval.cli.commands import proc as command
@@ -395,11 +394,3 @@ def test_an_ebreak_of_the_compiler(cli, tmp_path):
     result = cli(f"proc {path} --level fl")
     assert "warning: division by zero [-Wdiv-by-zero]" in result.err
     assert "gcc puts an ebreak where the C has no meaning, such as a division by a constant 0" in result.err
-
-
-def test_exit_code_of_the_process(tmp_path):
-    """As seen by a shell."""
-    path = assembly(tmp_path, "li a0, 7\nret")
-    command_line = [sys.executable, "-m", "modexlab.eval.cli.main", "proc", str(path), "--level", "fl"]
-    done = subprocess.run(command_line, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "")

@@ -212,7 +212,3 @@ test_refusals = refusals(
         "--no-measure --ledger none.sqlite": "there is no such file",
     },
 )
-
-
-def test_help(cli):
-    assert "modexlab report mont-001 mont --cycles --text" in cli("report --help").out

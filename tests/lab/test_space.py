@@ -480,11 +480,8 @@ def test_a_papers_space_has_what_its_comparison_asks_for(number, tmp_path):
     assert set(asked) <= set(Space.load(f"paper-{number}").points())
 
 
-def test_the_course_has_gates_and_the_report_four_accelerators():
+def test_the_course_has_gates():
     assert len([point for point in Space.load("course").points() if point.stage == "flow"]) > 10
-    report = list(Space.load("report").points())
-    assert len({item.subject for item in report if item.stage == "flow"}) >= 4
-    assert {"proc-naive", "procxcel-mont-001"} <= {item.subject for item in report}
 
 
 def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws():
