@@ -16,11 +16,9 @@ from modexlab.eval.lab.comparison import cores
 from modexlab.fl.compression.bit_heap import Line, plan_heap
 from modexlab.fl.rsa_keys import RSAKey, numbers_of
 from modexlab.fl.status import Status
-from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import simulate
 from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
-from pymtl3 import Component, Wire, mk_bits, update
 
 from tests.harness import (
     RTL_STAGES,
@@ -31,7 +29,6 @@ from tests.harness import (
     check_powers,
     draws,
     parametrize,
-    ran,
     regress,
     stepped,
 )
@@ -205,51 +202,8 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
 
 # ---- the heap alone
 
-LINES = [
-    Line(late / 10, low, high)
-    for late, low, high in ((0, 0, 9), (3, 2, 7), (0, 3, 9), (1, 0, 4), (5, 5, 10), (2, 1, 9))
-]
 
-
-class HeapOfWord(Component):
-    """A heap whose rows are slices of one word, driven by a stream; the response is the sum."""
-
-    def construct(s):
-        plan = plan_heap(LINES, 12)
-        total = sum(line.hi - line.lo for line in plan.lines)
-        declare_streams(s, mk_bits(total), mk_bits(12))
-        s.heap = BitHeap(plan)
-        s.word = Wire(total)
-        at = 0
-        for row, line in zip(s.heap.row, plan.lines, strict=True):
-            row[line.lo : line.hi] //= s.word[at : at + line.hi - line.lo]
-            row[line.hi : 12] //= (1 << 12 - line.hi) - 1
-            if line.lo:
-                row[0 : line.lo] //= (1 << line.lo) - 1
-            at += line.hi - line.lo
-        s.ostream.val //= s.istream.val
-        s.istream.rdy //= s.ostream.rdy
-
-        @update
-        def complements():
-            s.word @= ~s.istream.msg
-            s.ostream.msg @= ~s.heap.sum + ~s.heap.carry
-
-
-def test_heap():
-    """The pair is the sum of the rows."""
-    rng = Random(4)
-    counts = [line.hi - line.lo for line in LINES]
-    rows = [
-        [rng.choice([0, (1 << count) - 1, rng.getrandbits(count)]) for count in counts] for _ in range(60)
-    ]
-    words = [sum(value << sum(counts[:i]) for i, value in enumerate(values)) for values in rows]
-    run = ran(HeapOfWord(), words, "python")
-    for values, answer in zip(rows, run.responses, strict=True):
-        assert answer == sum(value << line.lo for value, line in zip(values, LINES, strict=True))
-
-
-@draws(10)
+@draws(40)
 @given(st.data())
 def test_heap_of_any_rows(data):
     """Hypothesis: the pair of an arbitrary plan is the sum of its rows."""
