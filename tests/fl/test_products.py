@@ -183,21 +183,6 @@ def test_the_width_of_a_domain():
     assert [domain.nbits for domain in domains] == [10, 10, 32]
 
 
-@parametrize(
-    "call, words",
-    [
-        (lambda: make_domain("montgomry", 7, 8), ("'montgomry'", "did you mean 'montgomery'", "identity")),
-        (lambda: make_domain("identity", 0, 8), ("modulus 0", "1 or more")),
-        (lambda: make_domain("montgomery", 0, 8), ("modulus 0", "1 or more")),
-        (lambda: make_domain("montgomery", 6, 8), ("modulus 6 is even", "identity")),
-        (lambda: make_domain("identity", 256, 8), ("modulus 256", "8 bits", "at least 9")),
-        (lambda: make_domain("montgomery", 257, 8), ("modulus 257", "8 bits", "at least 9")),
-    ],
-)
-def test_a_domain_that_cannot_be(call, words):
-    refuses(call, *words)
-
-
 def test_paper_004_answers_the_modulus_for_0():
     """Algorithm 5 as printed, with > instead of >=, returns the modulus for 0: the reason for the rows with a
     product of 0.

@@ -196,10 +196,6 @@ def test_unchecked_keys_are_as_they_are_given():
 # encryption and decryption
 
 
-def test_figure_1_of_paper_001():
-    assert PAPER_KEY.encrypt(5745) == 1460365373
-
-
 @parametrize("message", [0, 1, 2, 5745, N - 1, N - 2, 27277, 95443, 27277 * 1000, 1 << 31])
 def test_message_corner(message):
     check_by_the_rsa_package(PAPER_KEY, message)
