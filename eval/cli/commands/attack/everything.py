@@ -18,7 +18,7 @@ from ....lab import verdicts
 from ....progress import Progress
 from ...laboratory import ledger_of
 from ...options import flag
-from ...render import Json, Table, answer, interrupted, warn
+from ...render import Table, answer, interrupted, warn
 
 OPTIONS = (
     flag("--record", "make these verdicts the reference"),
