@@ -81,12 +81,13 @@ def readable_rows(fields, pc, bits):
         return any(field.used[pc][at] for at in bits) and (number or field.value(pc, bit))
 
     def row(group):
-        if shown(group[0]):
-            return group[0].verilog(pc, bit), group[0].name
+        first = group[0]
+        if shown(first):
+            return first.verilog(pc, bit), first.name
         runs = itertools.groupby(group, lambda field: field.value(pc, bit) and field)
         values, names = zip(*(joined([*run], pc, bit, "dd") for _, run in runs), strict=True)
-        kind = "idle" + " or unread" * any(field.value(pc, bit) for field in group)
-        return ", ".join(values), f"{kind}: {', '.join(names)}"
+        kinds = sorted({"unread" if field.value(pc, bit) else "idle" for field in group})
+        return ", ".join(values), f"{' or '.join(kinds)}: {', '.join(names)}"
 
     rows = [fields[:1]]
     for field in fields[1:]:
@@ -112,5 +113,5 @@ def joined_rows(fields, pc, bits):
 def joined(group, pc, bit, base):
     """Neighbours as one number, and the names of the first and the last."""
     value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in group)
-    names = group[0].name + f" to {group[-1].name}" * (len(group) > 1)
-    return f"{len(value)}'{base[0]}{int(value, 2):{base[1]}}", names
+    number = f"{len(value)}'{base[0]}{int(value, 2):{base[1]}}"
+    return number, group[0].name + f" to {group[-1].name}" * (len(group) > 1)

@@ -41,7 +41,7 @@ from ...fl.program.ir import (
 )
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import fields_of, mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
-from ..units.scaled.scaled_setup import KINDS
+from ..units.scaled.scaled_setup import ConvertKind
 
 Value = int | None  # None: the microinstruction does not use the field
 
@@ -527,8 +527,8 @@ class Microcode:
             yield self._flag("convert", lambda word: word.setup)
             yield from self._select("convert_from")
         if self.scaled:
-            kind = _value(lambda setup: KINDS.index(setup.kind), Setup)
-            yield self._number("convert_kind", kind, 2, map(str.upper, KINDS))
+            kind = _value(lambda setup: ConvertKind[setup.kind.upper()], Setup)
+            yield self._number("convert_kind", kind, 2, ConvertKind.__members__)
             yield self._flag("load_m_prime", lambda word: word.setup and word.setup.kind == "scale")
             yield self._flag(
                 "load_ones", lambda word: any(load.src == "ones" for load in word.find(SetModulus))
@@ -547,8 +547,7 @@ class Microcode:
         if self.has_comparator:
             yield self._action("compare", Check)
             yield from self._select("compare_with")
-            names = [status.name for status in Status]
-            yield self._number("fail", _value(lambda check: int(check.status), Check), STATUS_NBITS, names)
+            yield self._number("fail", _value(attrgetter("status"), Check), STATUS_NBITS, Status.__members__)
         if self.program.verified:
             yield self._flag("release_result", lambda word: any(check.final for check in word.find(Check)))
 

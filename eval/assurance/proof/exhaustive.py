@@ -31,7 +31,7 @@ from ....rtl.units.mont_mul_rem import MontMulRem
 from ....rtl.units.mul_rem import MulRem
 from ....rtl.units.multiplier import Multiplier
 from ....rtl.units.pseudo_mul import PseudoMul, PseudoReduce, PseudoSquare
-from ....rtl.units.scaled.scaled_setup import KINDS, ScaledSetup
+from ....rtl.units.scaled.scaled_setup import ConvertKind, ScaledSetup
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from ....rtl.units.square_of_r import SquareOfR
@@ -286,7 +286,7 @@ def _systolic_array(unit: Component) -> Answers:
 def _scaled_setup(unit: Component) -> Answers:
     entry = arguments(unit)["entry"]
     entry = replace(entry, shape=replace(entry.shape, nbits=SMALL_DIGIT))
-    scale, double, clear = (KINDS.index(kind) for kind in ("scale", "double", "clear"))
+    scale, double, _, clear = ConvertKind
     top, v = entry.word_nbits - 1, entry.shape.scale_nbits
 
     def right(kind: Words, x: Words, m_prime: Words, p: Words, n: int) -> NDArray[np.bool_]:

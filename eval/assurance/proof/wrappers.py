@@ -11,7 +11,7 @@ from pymtl3 import Component, InPort, Wire, b2, mk_bits, mk_bitstruct, update, u
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ....rtl.states import states
-from ....rtl.units.scaled.scaled_setup import KINDS, ScaledSetup
+from ....rtl.units.scaled.scaled_setup import ConvertKind, ScaledSetup
 from ....rtl.units.systolic.systolic_mont import SystolicMont
 
 
@@ -30,7 +30,7 @@ class SetupStream(Component):
         s.istream = RecvIfcRTL(mk_bitstruct("SetupReq", {"kind": mk_bits(2), "word": mk_bits(word)}))
         s.ostream = SendIfcRTL(mk_bitstruct("SetupResp", {"m_prime": mk_bits(nbits), "word": mk_bits(word)}))
         s.modulus = InPort(nbits)
-        SCALE = b2(KINDS.index("scale"))
+        SCALE = b2(ConvertKind.SCALE)
 
         s.unit = ScaledSetup(entry)
         s.unit.modulus //= s.modulus

@@ -65,6 +65,11 @@ def portable(text: str) -> str:
     text = _LONG.sub(lambda long: f"{int(long[1]).bit_length()}'d{long[1]}", text)
     text = with_plain_zeros(text)
     text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")
+    text = re.sub(
+        r"(?m)^  logic unused;(  // [^:\n]*)?.*\n  assign unused = (.{,56});$",
+        r"  wire unused = \2;\1",
+        re.sub("\n\n+", "\n\n", text),
+    )
     return _MODULE.sub(
         lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(_with_wide_constants(module[0])))), text
     )

@@ -154,12 +154,19 @@ def without_aliases(text: str, nested: bool = False) -> str:
         name: value for name, value in meant.items() if not re.search(r"['.]", value) or name not in selected
     }
     text = _renamed(text, meant)
-    # a wire that is there for the sake of an output
+    # a wire that is there for the sake of an output; next_... is the name that the neighbour needs
     words = _words(text)
     outputs = {
         value: name
         for name, value in _ALIAS.findall(text)
-        if value in wires and words[value] == 3 and (f"  assign {value} = " in text or f"( {value} )" in text)
+        if value in wires
+        and (
+            (words[value] == 3 and (f"  assign {value} = " in text or f"( {value} )" in text))
+            or (
+                nested
+                and re.search(rf"(?m)^  output (logic.*) (?!next_){name},?\n(?s:.*)^  \1 {value};$", text)
+            )
+        )
     }
     text = _renamed(text, outputs)
     return re.sub(r"\n\n+(?=endmodule)", "\n", re.sub(r"\n\n+", "\n\n", text))

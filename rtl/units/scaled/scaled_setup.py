@@ -6,7 +6,7 @@ fl/multipliers/scaled_entry.py).
     double  twice a word, or 2^doublings_per_cycle times, less that multiple where it is at least that
     halve   a word / 2^h modulo N, below N
     clear   nothing is left here of what was converted, if the word and the modulus are 0
-Ports: istream, a word; `kind` of the request, as in KINDS; ostream, and `doubled`, the answer to any but
+Ports: istream, a word; `kind` of the request, a ConvertKind; ostream, and `doubled`, the answer to any but
 "halve", which is there earlier;
 `modulus`, odd and static while the unit is busy.
 Cycles: scale_cycles and leaving_cycles of ScaledEntry for the first and the third, which count the zeros
@@ -17,6 +17,8 @@ Area order: a chain of subtractors, or three, and one of adders of nbits + v bit
 four.
 """
 
+from enum import IntEnum
+
 from pymtl3 import *
 
 from ...messages import declare_streams
@@ -26,8 +28,8 @@ from ..mod_double import ModDouble
 from ..mod_halve import ModHalve
 from ..serial_ctrl import connect_pass
 
-KINDS = ("scale", "double", "halve", "clear")
-SCALE, DOUBLE, HALVE, CLEAR = map(b2, range(len(KINDS)))
+ConvertKind = IntEnum("ConvertKind", "SCALE DOUBLE HALVE CLEAR", start=0)
+SCALE, DOUBLE, HALVE, CLEAR = map(b2, ConvertKind)
 
 
 class ModDoubleTwice(Component):
@@ -210,4 +212,4 @@ class ScaledSetup(Component):
         s.m_prime //= s.halve.ostream.msg[0:nbits]
 
     def line_trace(s):
-        return f"{s.istream}({KINDS[int(s.now)] if s.busy else ''}){s.ostream}"
+        return f"{s.istream}({ConvertKind(int(s.now)).name if s.busy else ''}){s.ostream}"
