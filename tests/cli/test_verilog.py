@@ -299,11 +299,11 @@ def test_lint_clean_and_self_contained(cli, design, nbits):
 @parametrize(
     "options, top, words, absent",
     [
-        ("", "proc", ["the null accelerator: one register, xr0", "output proc_Commit commit"], "xcel_req"),
+        ("", "proc", ["the null accelerator: one register, xr0", "output proc_commit_t commit"], "xcel_req"),
         (
             "--xcel none --mul-latency 3",
             "proc_open",
-            ["output proc_open_XcelReq xcel_req__msg", "mul_latency = 3: ", "xcel_resp__msg  { write"],
+            ["output proc_open_xcel_req_t xcel_req__msg", "mul_latency = 3: ", "xcel_resp__msg  { write"],
             "null accelerator",
         ),
         (

@@ -13,11 +13,12 @@ _MODULE = re.compile(
 _PARAMETER = re.compile(r"^  parameter .*$", re.MULTILINE)
 _STRUCT = re.compile(r"^typedef struct packed \{\n(.*?)^\} (\w+);\n\n?", re.DOTALL | re.MULTILINE)
 
-_WIDTH = "OPERAND_NBITS"  # while NBITS may be the name of another parameter
+_LONG_COMMENT = re.compile(r"^(?=.{101})( *)(\S.*?) +(// .*)$", re.MULTILINE)
+_WIDTH = "NBITS"
 
 # Icarus 11 has no $fatal outside of blocks; it stops at a module that does not exist
 CHECK = """\
-  if (NBITS < {least}{multiple}) begin : check_width
+  if (NBITS < {least}{multiple}) begin : gen_check_width
 `ifdef __ICARUS__
     NBITS_must_be_{word} stop ();
 `else
@@ -35,7 +36,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
     at elaboration. Structs with fields of that width are declared in the modules that use them; the ports of
     these modules are vectors.
     """
-    alike = [_named_alike(text) for text in texts.values()]
+    alike = [re.sub(rf"\b{_WIDTH}\b", "OWN_NBITS", _named_alike(text)) for text in texts.values()]
     if len({template(text) for text in alike}) > 1:
         return None
     defaults = _PARAMETER.findall(alike[0])
@@ -51,8 +52,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
     wide = {_WIDTH, *structs}
     while more := {module for module, used in words.items() if used & wide} - wide:
         wide |= more
-    own_nbits = {module[1] for module in _MODULE.finditer(text) if " NBITS " in (module[2] or "")}
-    if name not in wide or own_nbits & wide:
+    if name not in wide:
         return None
     instance = re.compile(rf"^( +)({'|'.join(wide & words.keys())}) (#\()?", re.MULTILINE)
     rule = f"a multiple of {step}, and at least {least}" if step > 1 else f"at least {least}"
@@ -82,8 +82,8 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
             body = types + body
         return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{body}endmodule"
 
-    text = _MODULE.sub(with_width, text).replace(_WIDTH, "NBITS")
-    return layout(with_plain_zeros(text))
+    text = layout(with_plain_zeros(_MODULE.sub(with_width, text)))
+    return _LONG_COMMENT.sub(r"\1\3\n\1\2", text)
 
 
 def _with_parameters(text: str, lines: Iterator[str]) -> str:
@@ -102,8 +102,8 @@ def _top_bit(fields: str) -> str:
 def _named_alike(text: str) -> str:
     """The text with no width in the name of a type, and comments right behind their lines."""
     text = re.sub(r"(?<=\S) +(?=// )", "  ", text)
-    types = re.findall(r"^\} (\w+?)((?:_\d+)+);$", text, re.MULTILINE)
+    types = re.findall(r"^\} (\w+?)((?:_\d+)+)_t;$", text, re.MULTILINE)
     for name, widths in types:
         if sum(name == other for other, _ in types) == 1:
-            text = re.sub(rf"\b{name}{widths}\b", name, text)
+            text = re.sub(rf"\b{name}{widths}_t\b", f"{name}_t", text)
     return text

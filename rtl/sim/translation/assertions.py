@@ -23,14 +23,15 @@ MACRO = """\
 `define ASSERT(name, p, clk, rst)
 `else
 `define ASSERT(name, p, clk, rst) always @(posedge clk) if (!(rst) && !(p)) $fatal(1,`"name`");
-`endif
+`endif  // ASSERT
+
 `ifdef SYNTHESIS  // x is held after a cycle with p
 `define ASSERT_HELD(name, p, x, clk, rst)
 `else
 `define ASSERT_HELD(name, p, x, clk, rst) if (1) begin : name \\
   logic holds; logic [$bits(x) - 1:0] was; always @(posedge clk) {holds, was} <= {!rst && (p), x}; \\
   `ASSERT(name, !holds || was === (x), clk, rst) end
-`endif
+`endif  // SYNTHESIS
 """
 
 USE = "`ASSERT"

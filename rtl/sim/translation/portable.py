@@ -41,6 +41,11 @@ _ZERO = re.compile(r"(?<=[=?:] )(?:\$?\w+(?:\([^()\n]*\))?|\((?:[^()\n]|\([^()\n
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
+_LABEL = re.compile(r"^( *for \(genvar .* begin : )", re.MULTILINE)
+_LAST = re.compile(r"\[0:(\w+)\](?=(?:\[0:\w+\])*(?:;| =))")  # of an unpacked array
+_WORD = re.compile(r"//.*|(?<![.\w'])[a-z]\w*")  # or a comment
+_LOWER_CASE = re.compile(r"^  localparam .*\b([a-z]\w*) = ", re.MULTILINE)
+
 _CODE = re.compile(r"^(?:[^/\n]|/(?!/))+", re.MULTILINE)
 _WORDS_OF_CPP = frozenset(
     re.findall(
@@ -57,6 +62,22 @@ def without_words_of_cpp(text: str, fields: Collection[str]) -> str:
         return text
     names = re.compile(rf"\b(?:{'|'.join(sorted(reserved))})\b")
     return _CODE.sub(lambda code: names.sub(r"\g<0>_", code[0]), text)
+
+
+def in_lowrisc_style(text: str) -> str:
+    """The text with labels, sizes of arrays and names of constants as in lowRISC's guide."""
+    text = _LAST.sub(
+        lambda last: f"[{int(last[1]) + 1 if last[1].isdecimal() else f'{last[1]} + 1'}]",
+        _LABEL.sub(r"\1gen_", text),
+    )
+    return _MODULE.sub(_with_capitals, text)
+
+
+def _with_capitals(module: re.Match[str]) -> str:
+    """A module with its constants in capitals, if these are no other name."""
+    words = {*re.findall(r"\w+", module[0])}
+    lower = {name for name in _LOWER_CASE.findall(module[0]) if name.upper() not in words}
+    return _WORD.sub(lambda word: word[0].upper() if word[0] in lower else word[0], module[0])
 
 
 def portable(text: str) -> str:

@@ -39,7 +39,7 @@ from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
 from .parameters import merged, numbers_of
-from .portable import portable, without_words_of_cpp
+from .portable import in_lowrisc_style, portable, without_words_of_cpp
 from .source_comments import Comments, comments_of, with_comments
 from .source_text import Block
 from .structure import DirectStructure, one_element
@@ -233,8 +233,11 @@ class Readable(DirectStructure):
         for kind, _ in structs:
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
+            if self._exported:
+                name = re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", f"{name}_t").lower()
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        text = self._marked(layout(with_comments(text.rstrip(), self._comments), even=self._exported))
+        text = with_comments(text.rstrip(), self._comments)
+        text = self._marked(layout(in_lowrisc_style(text) if self._exported else text, even=self._exported))
         if self._exported:
             text = without_words_of_cpp(text, {name for items in fields.values() for name in items})
         return f"`default_nettype none\n\n{text}\n\n`default_nettype wire\n"
