@@ -11,6 +11,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from ..flow.progress import duration as duration
+
 DELAY = 2.0  # seconds
 PAUSE_TERMINAL, PAUSE_LOG = 0.5, 10.0  # seconds between updates
 PAUSE_QUIET = 60.0  # in a log next to output that a script reads
@@ -19,15 +21,6 @@ PAUSE_QUIET = 60.0  # in a log next to output that a script reads
 def after(progress: Callable[[int, int], None], done: int, total: int) -> Callable[[int], None]:
     """A callback for the next part of some work, which counts from 0 after `done` finished steps."""
     return lambda more: progress(done + more, total)
-
-
-def duration(seconds: float) -> str:
-    """A rounded duration, for example "3 min"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 class Progress:

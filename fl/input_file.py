@@ -1,6 +1,5 @@
 """Reader of input files named by a user, with a limit on their size."""
 
-import errno
 from pathlib import Path
 
 from .errors import BadInput
@@ -8,12 +7,17 @@ from .errors import BadInput
 MOST_BYTES = 1 << 28  # 256 MiB: several times the largest set of test vectors or Liberty file
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """The content of a file or a pipe; OSError if it is longer than MOST_BYTES."""
-    with Path(path).open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
+def read_bytes(path: str | Path, remedy: str) -> bytes:
+    """The content of a file or a pipe; BadInput, ending with the remedy, if it cannot be read or is longer
+    than MOST_BYTES.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; {remedy}") from None
     if len(data) > MOST_BYTES:
-        raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MiB, or does not end", str(path))
+        raise BadInput(f"{path} has more than {MOST_BYTES >> 20} MiB, or does not end; {remedy}")
     return data
 
 
@@ -22,9 +26,7 @@ def read_text(path: str | Path, remedy: str) -> str:
     read.
     """
     try:
-        return read_bytes(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; {remedy}") from None
+        return read_bytes(path, remedy).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise BadInput(f"{path}, line {line}: this is no text; {remedy}") from None

@@ -178,10 +178,7 @@ class RSAKey:
     @classmethod
     def load(cls, path: str | Path, *, unchecked: bool = False) -> "RSAKey":
         """The key in a PEM, DER or JSON file."""
-        try:
-            data = read_bytes(path)
-        except OSError as error:
-            raise BadInput(f"key file {path}: {error.strerror}; give a file with an RSA key") from error
+        data = read_bytes(path, "give a file with an RSA key")
         return cls.from_bytes(data, f"key file {path}", unchecked=unchecked)
 
     def with_primes(self) -> "RSAKey":

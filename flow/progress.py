@@ -38,6 +38,15 @@ def stopwatch() -> Callable[[], float]:
     return lambda: round(time.perf_counter() - start, 2)
 
 
+def duration(seconds: float) -> str:
+    """A rounded duration, for example "3 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
 def listen() -> None:
     """Report progress from now on."""
     global _listening
@@ -95,9 +104,5 @@ class Remaining:
         text = f"{what} {fraction:.0%}"
         if fraction > before and now - started > PAUSE_S:
             left = (now - started) * (1 - fraction) / (fraction - before)
-            text += f", {_duration(left)} left"
+            text += f", {duration(left)} left"
         return text
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -5,10 +5,10 @@ rtl: the hardware at any stage of `modexlab.rtl.sim`. An Interface (interfaces.p
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...fl.closing import Closing
 from ...fl.errors import BadInput
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status
@@ -56,7 +56,7 @@ class Operated(NamedTuple):
     accesses: int = 0  # register accesses, each at least one cycle, included in the cycles
 
 
-class Session(AbstractContextManager["Session"]):
+class Session(Closing):
     """A machine at one level and stage."""
 
     def __init__(
@@ -71,9 +71,8 @@ class Session(AbstractContextManager["Session"]):
         """tracing: a `vcd` file, and `trace`, called with (cycle, text) in every cycle."""
         self.machine, self.level, self.stage = machine, level, stage_at(level, stage)
         self.interface = machine.interface(interface)
-        self._simulation = None
         if self.stage is not None:
-            self._simulation = machine.simulation(self.interface, level, self.stage, **tracing)
+            self._model = machine.simulation(self.interface, level, self.stage, **tracing)
         elif any(tracing.values()):
             raise BadInput("the functional level has no clock to trace; use --level cl or --level rtl")
 
@@ -124,7 +123,7 @@ class Session(AbstractContextManager["Session"]):
         """
         interface, shape = self.interface, self.machine.shape
         sequences = [interface.requests(shape, request) for request in carried]
-        if self._simulation is None:
+        if self._model is None:
             respond = self.machine.responder()
             for number, sequence in enumerate(sequences):
                 if progress is not None:
@@ -135,17 +134,9 @@ class Session(AbstractContextManager["Session"]):
         # a long run is not a hang: the machine's formula and the bus accesses bound it
         flat = [request for sequence in sequences for request in sequence]
         most = 2 * (longest() + interface.request_cycles * len(flat)) + 1000
-        run = self._simulation.run(flat, progress=progress, max_cycles=most)
+        run = self._model.run(flat, progress=progress, max_cycles=most)
         end = 0
         for sequence in sequences:
             start, end = end, end + len(sequence)
             outcome = interface.outcome(shape, run.responses[start:end])
             yield outcome, run.accepted[start], run.done[end - 1], end - start
-
-    def close(self) -> None:
-        """Free the simulation and finish its waveform file."""
-        if self._simulation is not None:
-            self._simulation.close()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -9,7 +9,6 @@ interrupts the processor; the null accelerator is then at the accelerator port.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pymtl3 import Component
 
 from ...fl.axi4lite import Axi4LiteFL
+from ...fl.closing import Closing
 from ...fl.errors import BadInput
 from ...fl.xcel import XcelFL
 from ...proc.core.axi4lite_slave import Axi4LiteSlave
@@ -114,7 +114,7 @@ class Xcel:
         return ProcXcel(partial(Proc, mul_latency, div_bits, bus=True), self.rtl, slave, observed=observed)
 
 
-class System(AbstractContextManager["System"]):
+class System(Closing):
     """A processor and an accelerator; each call of `run` starts from reset."""
 
     def __init__(
@@ -132,11 +132,10 @@ class System(AbstractContextManager["System"]):
         if level not in LEVELS:
             raise BadInput(f"unknown level {level!r}; a processor has {' and '.join(LEVELS)}")
         self.stage = stage_at(level, stage)
-        self._simulation = None
         check_units(mul_latency, div_bits)
         if self.stage is not None:
             component = self.xcel.system(mul_latency, div_bits)
-            self._simulation = simulate_proc(component, self.stage, **tracing)
+            self._model = simulate_proc(component, self.stage, **tracing)
         elif any(tracing.values()):
             raise BadInput("the functional level has no clock to trace; use --level rtl")
 
@@ -156,19 +155,11 @@ class System(AbstractContextManager["System"]):
         instructions without a clock. record: keep the commits. progress: called with the elapsed part of the
         limit.
         """
-        if self._simulation is not None:
-            return self._simulation.run(
+        if self._model is not None:
+            return self._model.run(
                 program, manager=manager, timing=timing, max_cycles=limit, record=record, progress=progress
             )
         if timing is not None:
             raise BadInput("the functional level has no memory to wait for; use --level rtl")
 
         return ISS(program, self.xcel.fl(), manager, bus=self.xcel.bus()).run(limit, record, progress)
-
-    def close(self) -> None:
-        """Free the simulation and finish its waveform file."""
-        if self._simulation is not None:
-            self._simulation.close()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -30,6 +30,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...fl.closing import Closing
 from ...fl.errors import BadInput
 from ...flow import isolated
 from . import keys
@@ -50,7 +51,7 @@ PRELOAD = (
 )  # modules that workers need
 
 
-class Scheduler(ABC):
+class Scheduler(Closing, ABC):
     """An executor of tasks."""
 
     name: str  # for the user
@@ -84,12 +85,6 @@ class Scheduler(ABC):
             yield ended
             if stopped() and not ended:
                 return
-
-    def __enter__(self) -> "Scheduler":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class Here(Scheduler):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...fl.closing import Closing
 from ...rtl.sim.ports import Ports, Value
 from ...rtl.sim.protocol import RESET_CYCLES
 from ..kit.constraints import Constraints
@@ -32,7 +33,7 @@ class Traced(NamedTuple):
     total: int
 
 
-class TracedNetlist:
+class TracedNetlist(Closing):
     """A machine's netlist with its transitions summed by cycle; delays are those of nldm.py."""
 
     def __init__(self, netlist: Netlist, library: Library, ports: Ports, constraints: Constraints) -> None:
@@ -45,7 +46,7 @@ class TracedNetlist:
         number = {name: place for place, name in enumerate(self.modules)}
         self._groups = np.array([number[module] for module in modules], np.int32)
         self._weights = np.ones(len(modules), np.uint32)
-        self._simulation = GateSimulation(self._tables, ports)
+        self._model = GateSimulation(self._tables, ports)
 
     def run(self, requests: Sequence[Value], longest: int, before: int = 0) -> Traced:
         """Run operations of at most `longest` cycles from request to response; their rows begin `before`
@@ -54,7 +55,7 @@ class TracedNetlist:
         delay = longest + PAUSE  # from the handshake of a request until the next one is offered
         room = RESET_CYCLES + (len(requests) + 1) * (before + delay + 2)
         sums = np.zeros((room, len(self.modules)), np.uint64)
-        engine = self._simulation.engine
+        engine = self._model.engine
         engine.window(engine.edges, clock_ns=self._clock_ns)
         engine._lib.gates_follow(
             engine._handle,
@@ -65,7 +66,7 @@ class TracedNetlist:
             room,
         )
         try:
-            made = self._simulation.run(requests, source_delays=delay, max_cycles=room)
+            made = self._model.run(requests, source_delays=delay, max_cycles=room)
             engine.counts()  # the last cycle ends
         finally:
             engine._lib.gates_follow(engine._handle, None, None, 0, None, 0)
@@ -75,7 +76,3 @@ class TracedNetlist:
             for accepted, done in zip(made.accepted, made.done, strict=True)
         ]
         return Traced(made.responses, rows, int(sums.sum()))
-
-    def close(self) -> None:
-        """Free the model."""
-        self._simulation.close()

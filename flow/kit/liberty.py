@@ -307,7 +307,7 @@ def content(path: Path) -> str:
     if path.suffix != ".gz":
         return read_text(path, remedy)
     try:
-        return gzip.decompress(read_bytes(path)).decode("utf-8")
+        return gzip.decompress(read_bytes(path, remedy)).decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read as gzip: {error}; {remedy}") from None
 

@@ -131,7 +131,9 @@ class NativeProcSimulation(ProcSimulation):
         if isinstance(design, Component):
             text, _ = translated(design, check)
             design = VerilogText(text, top_name(design))
-        self._model = NativeModel(design.text + harness().verilog(design.top), TESTBENCH, options)
+        self._model: NativeModel = NativeModel(
+            design.text + harness().verilog(design.top), TESTBENCH, options
+        )
 
     def _drive(self, job: Job, progress: Progress | None) -> Tally:
         lib, handle, timing = self._model.lib, self._model.handle, job.timing
@@ -183,6 +185,3 @@ class NativeProcSimulation(ProcSimulation):
         tally = _Tally()
         self._model.lib.sim_tally(self._model.handle, ctypes.byref(tally))
         return tally
-
-    def close(self) -> None:
-        self._model.close()

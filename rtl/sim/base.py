@@ -13,6 +13,7 @@ from weakref import WeakSet
 
 from pymtl3 import Component
 
+from ...fl.closing import Closing
 from ...fl.errors import BadInput, unknown
 from . import interrupt
 from .ports import Ports, Value
@@ -56,7 +57,7 @@ def check_written(path: Path | None, error: int) -> None:
         )
 
 
-class Model(ABC):
+class Model(Closing, ABC):
     """A design built for one stage."""
 
     stage: str
@@ -86,17 +87,8 @@ class Model(ABC):
                 f"stage {self.stage} starts all registers with 0: take stage native for a power_up_seed"
             )
 
-    def _check_waves(self) -> None:  # noqa: B027 (nothing to do at most stages)
+    def _check_waves(self) -> None:
         """Raise BadInput if the waveforms of a run could not be written."""
-
-    def close(self) -> None:  # noqa: B027 (nothing to do at most stages)
-        """Free the model and close its waveform file."""
-
-    def __enter__(self: _M) -> _M:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def claim(component: Component) -> None:

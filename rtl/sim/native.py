@@ -88,7 +88,9 @@ class NativeSimulation(Simulation):
             verilog = verilog.replace("@(posedge clk)", "@(edge clk)")
             assert not ONE_EDGE.search(verilog), "a register that is not clocked by @(posedge clk)"
             driver = f"#define BOTH_EDGES\n{DRIVER}"
-        self._model = NativeModel(verilog + harness(self.ports).verilog(top_name(component)), driver, options)
+        self._model: NativeModel = NativeModel(
+            verilog + harness(self.ports).verilog(top_name(component)), driver, options
+        )
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
@@ -170,6 +172,3 @@ class NativeSimulation(Simulation):
         state = _State()
         self._model.lib.sim_state(self._model.handle, ctypes.byref(state))
         return state
-
-    def close(self) -> None:
-        self._model.close()

@@ -157,7 +157,7 @@ def test_reading_shows_progress(cli, monkeypatch):
 test_refusals = refusals(
     "check",
     {
-        "/nowhere.json": "/nowhere.json: cannot be read: No such file",
+        "/nowhere.json": "/nowhere.json cannot be read: No such file",
         f"{DATA}/rsa512.pem": "this text is of no known format; known formats: Project Wycheproof",
         f"{DATA}/bn_small.txt --design mnt": "did you mean 'mont'?",
         f"{DATA}/bn_small.txt --stage spice": "unknown stage 'spice'",

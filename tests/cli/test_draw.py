@@ -186,7 +186,7 @@ test_multiples_mistakes = refusals(
         "fifteen": "is not a whole number",
         f"{(1 << 5000) + 1}": "no machine takes more",
         f"{(1 << 5000) + 1:#x}": "is longer than any machine",
-        "--key /nowhere/none.pem": "key file",
+        "--key /nowhere/none.pem": "/nowhere/none.pem cannot be read",
     },
 )
 

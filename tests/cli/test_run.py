@@ -221,7 +221,7 @@ test_refusals = refusals(
         f"mont --key {KEY} --encrypt 5 --crt": "are for a private key; add --key FILE and --decrypt C",
         f"mont-001 --key {KEY} --encrypt 5 --crt": "are for a private key; add --key FILE",
         f"mont --key {KEY} --encrypt {2**512}": "is not in 0..n-1",
-        "mont --key /nowhere.pem --encrypt 5": "key file /nowhere.pem: No such file",
+        "mont --key /nowhere.pem --encrypt 5": "/nowhere.pem cannot be read: No such file",
         f"mont --key {VECTORS} --encrypt 5": "bn_small.txt",
         f"mont --key {PUBLIC} --decrypt 5 --crt": "public",
     },

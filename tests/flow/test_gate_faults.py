@@ -90,7 +90,7 @@ def test_a_campaign_of_nets(monkeypatch):
 def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty):
     model = TracedNetlist(faulty.tables.netlist, LIBRARY, faulty.ports, LIBRARY.constraints(3.0))
     traced = model.run([MACHINE.carried(base, 0x8D, 0xB3) for base in (77, 3, 77, 77, 77)], 12)
-    assert traced.total == model._simulation.engine.counts().timed.sum() > 10_000
+    assert traced.total == model._model.engine.counts().timed.sum() > 10_000
     assert traced.responses[0] == traced.responses[4] == GOLDEN
     assert {rows.shape for rows in traced.rows} == {(MACHINE.cycles(77, 0x8D, 0xB3) + 1, len(model.modules))}
     # an operation after an identical one has the same transitions in each cycle

@@ -16,7 +16,6 @@ the unmasking, since the result reveals the message; and clearing. Their t value
 for each part of the program (fl/program/phases.py).
 """
 
-import contextlib
 import itertools
 import random
 import time
@@ -393,7 +392,7 @@ def assess(
     machine = compared.machine
     operations = compared.operations()
     first = next(operations)
-    with contextlib.closing(_campaign(compared, measure, first.request, adk)) as campaign:
+    with _campaign(compared, measure, first.request, adk) as campaign:
         respond = machine.responder()  # one for all, as state stays between operations
 
         def run(

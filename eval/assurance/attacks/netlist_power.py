@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pymtl3 import Component
 
+from ....fl.closing import Closing
 from ....flow.gates.gates import netlist_of
 from ....flow.gates.power_trace import TracedNetlist
 from ....flow.kit import kit
@@ -19,7 +20,7 @@ from ....rtl.sim.campaigns.leak import IGNORED, NKINDS, Moments
 TOGETHER = 100  # operations in a run of the simulation
 
 
-class NetlistCampaign:
+class NetlistCampaign(Closing):
     """Operations on a netlist, and the moments of its activity by cycle, kind and module."""
 
     def __init__(self, component: Component, taken: int, adk: Path | None = None) -> None:
@@ -73,7 +74,3 @@ class NetlistCampaign:
         """Moments by cycle and kind: of one module, or of all."""
         place = -1 if group is None else self.groups.index(group)
         return [[Moments(*kind) for kind in cycle] for cycle in self._moments[:, :, place].tolist()]
-
-    def close(self) -> None:
-        """Free the model."""
-        self._model.close()

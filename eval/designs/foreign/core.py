@@ -201,7 +201,7 @@ class CoreSimulation(Simulation):
     """A core in simulation: requests and responses of the accelerator; Unanswered if the core hangs."""
 
     def __init__(self, core: Core, simulation: Simulation) -> None:
-        self._core, self._simulation = core, simulation
+        self._core, self._model = core, simulation
         request, response = (
             stream_ports.Message(sum(nbits for _, nbits in fields), fields)
             for fields in (core.shape.request, core.shape.response)
@@ -211,7 +211,7 @@ class CoreSimulation(Simulation):
     def run(self, requests, **options):
         core, sent = self._core, list(requests)
         try:
-            run = self._simulation.run(sent, **options)
+            run = self._model.run(sent, **options)
         except SimulationTimeout as error:
             raise core.manifest.error(
                 ("top",),
@@ -223,10 +223,7 @@ class CoreSimulation(Simulation):
         return Run(list(map(core.answered, sent, answers)), run.accepted, run.done)
 
     def _drive(self, plan, progress):
-        return self._simulation._drive(plan, progress)
-
-    def close(self):
-        self._simulation.close()
+        return self._model._drive(plan, progress)
 
 
 def stream_wires(request: Fields, response: Fields) -> dict[str, Port]:

@@ -43,10 +43,7 @@ def load(path: str) -> VectorFile:
 
 
 def _load(path: str) -> VectorFile:
-    try:
-        data = read_bytes(path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}; give the path of a vector file") from None
+    data = read_bytes(path, "give the path of a vector file")
     try:
         text = _decoded(data)
     except UnicodeDecodeError as error:

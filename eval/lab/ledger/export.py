@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ....fl.closing import Closing
 from ....fl.errors import BadInput, unknown
 from ....flow.files import replacing
 from ....rtl.sim import cache
@@ -195,7 +196,7 @@ def _is_stale(content: str, point: Point) -> bool:
     return content != point.content if known is None else content in known
 
 
-class Reference:
+class Reference(Closing):
     """A file of reference results, with the reading methods of a ledger. Its measurements have negative
     numbers.
     """
@@ -204,12 +205,6 @@ class Reference:
         self.path = Path(path)
         if not self.path.is_file():
             raise BadInput(f"{path}: there is no such file; give reference results or a ledger")
-
-    def __enter__(self) -> "Reference":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
     @functools.cached_property
     def _lines(self) -> list[Line]:

@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ....fl.closing import Closing
 from ....fl.errors import BadInput, unknown
 from ...designs import catalogue
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
@@ -65,7 +66,7 @@ def require_file(path: Path) -> None:
         raise BadInput(f"the ledger {path} is not a regular file; {ANOTHER}")
 
 
-class Ledger:
+class Ledger(Closing):
     """The file at `path`, opened on first use. A file that does not exist is an empty ledger.
 
     reference: results to show for points without figures in the ledger. A ledger may be used by several
@@ -83,12 +84,6 @@ class Ledger:
 
     def __reduce__(self) -> "tuple[type[Ledger], tuple[Path]]":
         return Ledger, (self.path,)
-
-    def __enter__(self) -> "Ledger":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""

@@ -25,6 +25,7 @@ from typing import NamedTuple, cast
 
 from pymtl3 import Component
 
+from ....fl.closing import Closing
 from ..nativemodel import FINISHED, RUNNING, buffer_of, declare_functions, from_words, to_words
 from ..ports import Value
 from ..protocol import SimulationTimeout
@@ -75,7 +76,7 @@ class Watched(SiteModel):
         return Campaign(self, measure, coarse)
 
 
-class Campaign:
+class Campaign(Closing):
     """Operations, and the moments of their activity; free it by `close` or a `with` statement."""
 
     def __init__(self, model: Watched, measure: str, coarse: bool) -> None:
@@ -199,9 +200,3 @@ class Campaign:
         if self._sim is not None:
             self._lib.sim_delete(self._sim)
             self._sim = None
-
-    def __enter__(self) -> Campaign:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
