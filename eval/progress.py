@@ -4,8 +4,6 @@ A terminal shows a bar. Any other output (a log) gets complete lines at longer i
 redrawn.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
@@ -38,7 +36,7 @@ class Progress:
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._stop = threading.Event()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> "Progress":
         self._start = time.monotonic()
         if self._terminal:
             from tqdm import tqdm

@@ -3,8 +3,6 @@
 The room that writes a file defines its struct. Invalid content is rejected with its place in the file.
 """
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -56,7 +54,7 @@ class StepRun(Product):
     peak_memory_mib: float
 
     @classmethod
-    def of(cls, name: str, tool: tuple[str, str], seconds: float) -> StepRun:
+    def of(cls, name: str, tool: tuple[str, str], seconds: float) -> "StepRun":
         """Describe a step that ends now."""
         peak = max(
             resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)

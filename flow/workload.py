@@ -25,8 +25,6 @@ With the protocol "system", a row has a "program" for the processor in place of 
 stats window, less those of the row "dummy".
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -93,7 +91,7 @@ class Simulated(Product):
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, workload: Workload, failures: list[Failure], cycles: Mapping[str, int]) -> Simulated:
+    def of(cls, workload: "Workload", failures: list[Failure], cycles: Mapping[str, int]) -> "Simulated":
         """The result of a simulation; the cycles of programs are less those of the dummy, which does
         everything but the computation.
         """
@@ -106,7 +104,7 @@ class Simulated(Product):
         return cls(len(workload.programs) - len(failures), len(failures), failures, counted)
 
     @classmethod
-    def hopeless(cls, workload: Workload, reason: str) -> Simulated:
+    def hopeless(cls, workload: "Workload", reason: str) -> "Simulated":
         """The result of a design that hangs or breaks the protocol: every row failed."""
         return cls(0, len(workload.programs), [Failure("all rows", reason=reason)], {})
 
@@ -264,7 +262,7 @@ def ports_json(ports: Ports) -> dict[str, Any]:
     }
 
 
-def program(row: Row) -> Program:
+def program(row: Row) -> "Program":
     """The program of a row."""
     from ..proc.software.elf import Program
 
@@ -275,7 +273,7 @@ def program(row: Row) -> Program:
     return Program(data["name"], data["entry"], segments, data.get("symbols", {}))
 
 
-def program_json(program: Program) -> dict[str, Any]:
+def program_json(program: "Program") -> dict[str, Any]:
     """A program in the form of workload.json."""
     return {
         "name": program.name,
@@ -369,7 +367,7 @@ def _run_rows(
     return run
 
 
-def run_programs(simulation: NativeProcSimulation, workload: Workload) -> Simulated:
+def run_programs(simulation: "NativeProcSimulation", workload: Workload) -> Simulated:
     """Run all programs, one after the other."""
     failures: list[Failure] = []
     cycles: dict[str, int] = {}
@@ -379,7 +377,7 @@ def run_programs(simulation: NativeProcSimulation, workload: Workload) -> Simula
     return Simulated.of(workload, failures, cycles)
 
 
-def note_outcome(name: str, outcome: Outcome, failures: list[Failure], cycles: dict[str, int]) -> None:
+def note_outcome(name: str, outcome: "Outcome", failures: list[Failure], cycles: dict[str, int]) -> None:
     """Record a program's failure, if it failed, and the cycles of its window."""
     if outcome.exit_code:
         failures.append(Failure(name, exit_code=outcome.exit_code, reason=outcome.reason))

@@ -16,8 +16,6 @@ This file is the package `modexlab` itself (setup.py); it is in eval/api because
 holds only rooms. Each name is imported on first use, so that `import modexlab` is fast.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -66,7 +64,7 @@ __all__ = [
 ]
 
 
-def accelerator(folder: str | Path) -> OwnDesign:
+def accelerator(folder: str | Path) -> "OwnDesign":
     """The accelerator in a folder with an accelerator.py; `.at(nbits, **settings)` makes a machine of it."""
     from modexlab.eval.designs import own
 
@@ -74,13 +72,13 @@ def accelerator(folder: str | Path) -> OwnDesign:
 
 
 def point(
-    machine: Runnable,
+    machine: "Runnable",
     workload: str = "encrypt",
     *,
     stage: str = "native",
     interface: str = "stream",
     **flow: Any,
-) -> Point:
+) -> "Point":
     """A machine with a workload at a stage, as sweeps and the ledger use it.
 
     Stages: formula, cl, python, verilog, native, flow, layout, fpga. Settings of the flow have the names that
@@ -97,15 +95,15 @@ def point(
 
 
 def measure(
-    machine: Runnable | Point,
+    machine: "Runnable | Point",
     workload: str = "encrypt",
     *,
     stage: str = "native",
     interface: str = "stream",
-    ledger: Ledger | None = None,
+    ledger: "Ledger | None" = None,
     progress: Callable[[str], None] | None = None,
     **flow: Any,
-) -> Measurement:
+) -> "Measurement":
     """Measure a machine and check its result; a wrong result raises NoMeasurement.
 
     With a ledger, a known measurement is read from it, and a new one is recorded in it. `progress` is called
@@ -129,14 +127,14 @@ def measure(
 
 def explore(
     space: str | Path,
-    into: Ledger | None = None,
+    into: "Ledger | None" = None,
     *,
     method: str = "exhaustive",
     points: int = 100,
     seed: int = 1,
     retry: bool = False,
     jobs: int = 2,
-) -> Sweep:
+) -> "Sweep":
     """Measure a space, given as a TOML file or as the name of a ready-made one. Points that are in the ledger
     are not measured again.
 
@@ -155,8 +153,8 @@ def explore(
 
 
 def front(
-    rows: Iterable[LedgerRow], metrics: Sequence[str] = ("time_ns", "area_um2"), operation: str = "decrypt"
-) -> list[tuple[tuple[float, ...], LedgerRow]]:
+    rows: "Iterable[LedgerRow]", metrics: Sequence[str] = ("time_ns", "area_um2"), operation: str = "decrypt"
+) -> "list[tuple[tuple[float, ...], LedgerRow]]":
     """The Pareto front among rows of a ledger: pairs of the values of the metrics and a row of the
     measurement, sorted by the first metric, best first.
     """
@@ -176,7 +174,7 @@ def front(
     return [found for _, found in Front(candidates).sorted()]
 
 
-def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | LeftOut]:
+def compare(*papers: str, ledger: "Ledger | None" = None) -> "list[Comparison | LeftOut]":
     """The published figures of these papers ("001"; by default all five), each compared with the ledger."""
     from modexlab.eval.lab.comparison.compare import compare
     from modexlab.eval.lab.ledger.ledger import Ledger

@@ -5,8 +5,6 @@ A command lists its own in OPTIONS: the name of a shared option, with a note in 
 these.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -108,7 +106,7 @@ class Group:
     """Options under a common title; without a title they exclude one another."""
 
     title: str
-    options: Options
+    options: "Options"
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
         title = self.title

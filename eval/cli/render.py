@@ -1,7 +1,5 @@
 """Prints results: a report as JSON, or its blocks as text, Markdown or LaTeX."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -38,14 +36,14 @@ class Table:
         return bool(self.rows)
 
     @staticmethod
-    def of(records: Iterable[Any], columns: Columns, title: str = "", note: str = "") -> Table:
+    def of(records: Iterable[Any], columns: Columns, title: str = "", note: str = "") -> "Table":
         """Records, which are dictionaries or objects: the head of each column, and its item as NAME,
         NAME:FORMAT or a function.
         """
         rows = [[_item(record, column) for column in columns.values()] for record in records]
         return Table([*columns], rows, title, note)
 
-    def folded(self, names: Collection[str]) -> Table:
+    def folded(self, names: Collection[str]) -> "Table":
         """Move columns of these names into the note if all rows agree, and drop empty columns."""
         if not self.rows:
             return self

@@ -5,8 +5,6 @@ operation into requests, and reads the responses; no other code depends on which
 one, write its component in rtl/interfaces and append an entry to INTERFACES.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +64,7 @@ class Interface(ABC):
         """The phrase that describes a machine with this interface."""
         return f", {self.title}"
 
-    def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
+    def protocol(self, component: "Component", shape: Shape, traits: Traits) -> list[str]:
         """Messages and protocol for the header of the Verilog."""
         return streams(component)
 
@@ -94,10 +92,10 @@ class Interface(ABC):
         return len(self.requests(shape, request))
 
     @abstractmethod
-    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> "Component":
         """A new component: the machine behind this interface, with the ports istream and ostream only."""
 
-    def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> "Component":
         """The component to export: like `wrap`, without the bus master that drives it in simulation."""
         return self.wrap(shape, make, traits)
 

@@ -6,8 +6,6 @@ accelerator's hardware, at any stage of `modexlab.proc.sim`. A machine on the bu
 interrupts the processor; the null accelerator is then at the accelerator port.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,7 +42,7 @@ LEVELS = ("fl", "rtl")
 class Xcel:
     """An accelerator at the port or on the bus of a processor; the null accelerator without a design."""
 
-    design: Design | OwnDesign | None = None
+    design: "Design | OwnDesign | None" = None
     nbits: int = 32
     settings: Mapping[str, Any] = field(default_factory=dict)
     interface: str = PROCESSOR_PORT.name
@@ -67,7 +65,7 @@ class Xcel:
         return self.design.name if self.design is not None else "null"
 
     @property
-    def machine(self) -> Runnable | None:
+    def machine(self) -> "Runnable | None":
         """The accelerator of the design; BadInput if its parameters are impossible."""
         return self.design.at(self.nbits, **self.settings) if self.design is not None else None
 

@@ -8,8 +8,6 @@ call of the kernel. Normalised cycles, as in the paper's section 5.1, exclude th
 returns the expected answer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +56,7 @@ class SystemKind:
 
     name: str
     kernel: str
-    design: Design | None
+    design: "Design | None"
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the design
 
     @property
@@ -159,7 +157,7 @@ class Row:
     note: str = ""
     work: int | None = None  # cycles of the machine itself, which a machine on the bus reports
 
-    def is_tight_of(self, other: Row) -> bool:
+    def is_tight_of(self, other: "Row") -> bool:
         """Whether `other` is the same operation on the same machine on the bus, and this row is at the
         accelerator port.
         """

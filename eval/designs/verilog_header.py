@@ -4,8 +4,6 @@ text.
 An exported file is used on its own, so its header never mentions files of this package.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.metadata
 import re
@@ -61,7 +59,7 @@ def header(title: str, lines: Iterable[str]) -> str:
 
 
 def verilog_file(
-    component: Component,
+    component: "Component",
     top: str,
     title: str,
     about: Iterable[str],
@@ -151,7 +149,7 @@ def without_paths(text: str) -> str:
     return re.sub(r" \((?:[\w/]+\.py|modexlab\.[\w.]+)\)", "", text)
 
 
-def streams(component: Component) -> list[str]:
+def streams(component: "Component") -> list[str]:
     """Header lines on the messages of a component's streams, and their protocol."""
     from ...rtl.sim.ports import Ports
 
@@ -222,7 +220,7 @@ def port_lines(body: str, top: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("/*")]
 
 
-def fields(message: Message) -> str:
+def fields(message: "Message") -> str:
     """The fields of a message in the order of a packed struct, or its bit range if it has no fields."""
     if not message.fields:
         return f"[{message.nbits - 1}:0]"

@@ -18,8 +18,6 @@ that they accept. A machine with a private key, for CRT, blinding or a check, on
 that it holds.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 import re
@@ -54,7 +52,7 @@ class Workload:
     exp: int
     mod: int
 
-    def on(self, modulus: int) -> Workload:
+    def on(self, modulus: int) -> "Workload":
         """The same base and exponent for a machine that accepts only this modulus; 0: any."""
         return replace(self, base=self.base % modulus, mod=modulus) if modulus else self
 
@@ -161,7 +159,7 @@ def has_key(nbits: int) -> bool:
     return nbits % 2 == 0 and nbits >= SMALLEST_NBITS
 
 
-def operations(machine: Machine | None) -> tuple[str, ...]:
+def operations(machine: "Machine | None") -> tuple[str, ...]:
     """The measured operations that a machine supports; None: software."""
     return (DECRYPT,) if machine is not None and machine.keyed else OPERATIONS
 
@@ -192,7 +190,7 @@ def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = Fal
         )
 
 
-def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = False) -> tuple[Part, ...]:
+def parts_of(name: str, machine: "Machine | None", nbits: int, *, system: bool = False) -> tuple[Part, ...]:
     """The workload of this name for a machine; without one, for software on the processor.
 
     system: with the message of paper 001's Figure 1, for the whole system, not that of its accelerator tests.
@@ -226,7 +224,7 @@ def cycles_of(name: str, machine: Any, work: Any) -> int:
     return machine.product_cycles
 
 
-def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, Workload]:
+def _pair(machine: "Machine | None", nbits: int, system: bool) -> tuple[Workload, Workload]:
     """Encryption and decryption."""
     if machine is None or (has_key(nbits) and machine.modulus_nbits == nbits):
         modulus = machine.modulus if machine is not None else 0

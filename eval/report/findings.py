@@ -1,7 +1,5 @@
 """One-sentence findings for the sections of the report, computed from their tables and charts."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +41,7 @@ def column(table: Table, head: str) -> list[Any]:
     return [line.cells[at] for line in table.lines]
 
 
-def _best(content: Content) -> str:
+def _best(content: "Content") -> str:
     """The design that wins the most comparisons."""
     if (table := content.tables.get("best")) is None:
         return ""
@@ -54,7 +52,7 @@ def _best(content: Content) -> str:
     return f"{listed(names)} {verb} {most} of {len(table.lines)} comparisons, more than any other design."
 
 
-def _fronts(content: Content) -> str:
+def _fronts(content: "Content") -> str:
     """The area-time front of the group with the most points."""
     groups = grouped(
         (
@@ -85,7 +83,7 @@ def _cells(table: Table, head: str) -> Records:
     ]
 
 
-def _designs(content: Content) -> str:
+def _designs(content: "Content") -> str:
     table = content.tables["designs"]
     text = f"{shown(len(table.lines))} designs and settings have cycle counts"
     if not (areas := _cells(table, "Area")):
@@ -97,12 +95,12 @@ def _area_text(value: float) -> str:
     return f"{shown(value)} µm²"
 
 
-def _others(content: Content) -> str:
+def _others(content: "Content") -> str:
     names = dict.fromkeys(cell.text for cell in column(content.tables["others"], "Operation"))
     return f"{shown(len(content.tables['others'].lines))} figures of other operations: {', '.join(names)}."
 
 
-def _cores(content: Content) -> str:
+def _cores(content: "Content") -> str:
     """The best and worst core by area x time, at the width with the most cores."""
     found = [record for record in content.data["cores"] if record["kind"] == "core"]
     counts = Counter(record["nbits"] for record in found)
@@ -115,14 +113,14 @@ def _cores(content: Content) -> str:
     )
 
 
-def _nodes(content: Content) -> str:
+def _nodes(content: "Content") -> str:
     """How well the ranking at 45 nm predicts those of the other libraries."""
     if text := league.answer(content.held):
         return text
     return f"{shown(len(content.nodes))} figures of cores by library, too few for a ranking."
 
 
-def _comparison(content: Content) -> str:
+def _comparison(content: "Content") -> str:
     """Our figures against the published figures that compare directly."""
     ratios = [record["ratio"] for record in content.data["ratios"] if record.get("ratio")]
     less, more = (
@@ -134,7 +132,7 @@ def _comparison(content: Content) -> str:
     )
 
 
-def _widths(content: Content) -> str:
+def _widths(content: "Content") -> str:
     """The factors by which cycles, area, time and energy grow when the width doubles."""
     parts = []
     for metric, name in (("cycles", "widths"), *((name, "grown") for name in GROWING)):
@@ -158,7 +156,7 @@ def _widths(content: Content) -> str:
     return f"For a private operation, doubling the width multiplies {listed(parts)}."
 
 
-def _interfaces(content: Content) -> str:
+def _interfaces(content: "Content") -> str:
     """The cycles and the area that each interface adds to the machine alone."""
     parts = []
     for what, of in (("cycles", attrgetter("time")), ("areas", attrgetter("area"))):
@@ -173,7 +171,7 @@ def _range(values: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(f"{value:+.0%}" for value in (min(values), max(values))))
 
 
-def _area(content: Content) -> str:
+def _area(content: "Content") -> str:
     whole: Counter[str] = Counter()
     multipliers: Counter[str] = Counter()
     for record in content.data["areas"]:
@@ -187,11 +185,11 @@ def _area(content: Content) -> str:
     return f"Multipliers take {taken} of the area of {len(shares)} of {len(whole)} machines."
 
 
-def _critical(content: Content) -> str:
+def _critical(content: "Content") -> str:
     return f"Longest paths range from {_extremes(content.data['paths'], 'path_ns', '{:.2f} ns'.format)}."
 
 
-def _energy(content: Content) -> str:
+def _energy(content: "Content") -> str:
     """The energy that glitches add to an operation."""
     bars: dict[str, dict[str, float]] = {}
     for record in content.data["energies"]:
@@ -207,7 +205,7 @@ def _energy(content: Content) -> str:
     return f"Glitches add {added} to the glitch-free energy of an operation."
 
 
-def _leakage(content: Content) -> str:
+def _leakage(content: "Content") -> str:
     """The attacks that succeed, and the designs whose cycles depend on the exponent."""
     words = {LEAKAGE: "leakage tests find a leak", FAULTS: "fault campaigns release wrong results"}
     parts = []
@@ -221,7 +219,7 @@ def _leakage(content: Content) -> str:
     return f"{listed(parts)[:1].upper()}{listed(parts)[1:]}." if parts else ""
 
 
-def _protections(content: Content) -> str:
+def _protections(content: "Content") -> str:
     """Cycles and area of the protected programs, relative to the fixed window alone."""
     nbits = protections.SHOWN_NBITS
     base, *others = content.programs
@@ -235,20 +233,20 @@ def _protections(content: Content) -> str:
     return f"{text}."
 
 
-def _proofs(content: Content) -> str:
+def _proofs(content: "Content") -> str:
     verdicts = Counter(verdict.verdict for proven in content.proven for verdict in proven.verdicts)
     counts = [f"{shown(count)} are {name}" for name, count in verdicts.most_common()]
     return f"Of {shown(verdicts.total())} checks of {len(content.proven)} designs, {listed(counts)}."
 
 
-def _layouts(content: Content) -> str:
+def _layouts(content: "Content") -> str:
     if "layouts" not in content.tables:
         return ""
     areas = _cells(content.tables["layouts"], "Cells")
     return f"Cell areas of the layouts range from {_extremes(areas, 'value', _area_text)}."
 
 
-def _marked(content: Content) -> str:
+def _marked(content: "Content") -> str:
     counts = {
         words: len(content.tables[name].lines)
         for name, words in (("marked", "Marked as not comparable"), ("failed", "could not be measured"))
@@ -258,7 +256,7 @@ def _marked(content: Content) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-FINDINGS: dict[str, Callable[[Content], str]] = {  # by section; the first section has the lead of the page
+FINDINGS: "dict[str, Callable[[Content], str]]" = {  # by section; the first section has the lead of the page
     "summary": _best,
     "fronts": _fronts,
     "designs": _designs,
@@ -279,6 +277,6 @@ FINDINGS: dict[str, Callable[[Content], str]] = {  # by section; the first secti
 }
 
 
-def finding(content: Content, section: str) -> str:
+def finding(content: "Content", section: str) -> str:
     """The finding of a section; empty if it has none."""
     return FINDINGS[section](content) if section in FINDINGS else ""

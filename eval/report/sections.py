@@ -1,7 +1,5 @@
 """Content of a report, gathered once from the ledger; html, text and markdown write it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone

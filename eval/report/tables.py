@@ -1,7 +1,5 @@
 """The tables of the report, shared by HTML, text and Markdown."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -89,7 +87,7 @@ class Table(NamedTuple):
         return sorted({name for line in self.lines for name in line.of})
 
     @property
-    def explained(self) -> Table:
+    def explained(self) -> "Table":
         """The table with its signs explained in the caption."""
         stale = any(cell.stale for line in self.lines for cell in line.cells)
         return self._replace(caption=f"{self.caption}{SIGN_HERE}") if stale else self

@@ -1,7 +1,5 @@
 """Activity of a netlist during one energy workload: activity/NAME.json."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,7 +50,7 @@ class Activity(Product, omit_defaults=True, kw_only=True):
         clock_ns: float,
         workload: str = "",
         mode: Mode = ZERO_DELAY,
-    ) -> Activity:
+    ) -> "Activity":
         """Build the activity from counters."""
         return cls(workload=workload, mode=mode, clock_ns=clock_ns, window=Window(cycles), nets=dict(nets))
 

@@ -9,8 +9,6 @@ KLayout's reader (klayout.db, LEFDEFReaderConfiguration) is not sufficient: it t
 drops resistance and capacitance, pitch, offset and direction of layers, and direction and use of pins.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re
@@ -243,9 +241,9 @@ class _Block:
     name: str
     line: int
     statements: list[_Statement] = field(default_factory=list)
-    blocks: list[_Block] = field(default_factory=list)
+    blocks: "list[_Block]" = field(default_factory=list)
 
-    def of(self, kind: str) -> Iterator[_Block]:
+    def of(self, kind: str) -> "Iterator[_Block]":
         """The inner blocks of this kind."""
         return (block for block in self.blocks if block.kind == kind)
 

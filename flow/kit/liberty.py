@@ -12,8 +12,6 @@ transitions and energies, (slew of the constrained pin, slew of the related pin)
 A truncated, damaged or inconsistent file raises BadInput with the line number.
 """
 
-from __future__ import annotations
-
 import bisect
 import functools
 import gzip
@@ -370,7 +368,7 @@ def parse(text: str, source: str = "Liberty text") -> Library:
         return _Reader(_library(text, source)).library()
 
 
-def _library(text: str, source: str) -> _Group:
+def _library(text: str, source: str) -> "_Group":
     """The library group in a text."""
     with _lines(text, source):
         libraries = _tree(text).groups.get("library", [])
@@ -444,7 +442,7 @@ class _Group:
     offset: int
     end: int = 0  # after its closing brace
     attributes: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    groups: dict[str, list[_Group]] = field(default_factory=dict)
+    groups: "dict[str, list[_Group]]" = field(default_factory=dict)
 
     def word(self, name: str) -> str:
         return self.attributes[name][-1][0] if name in self.attributes else ""

@@ -16,8 +16,6 @@ not balanced with the rest.
 Everything added is named clock_tree.LEVEL_NUMBER, the root being clock_tree.0_0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -47,7 +45,7 @@ class Driver:
     at: Point
     kind: str
     sinks: list[Terminal] = field(default_factory=list)
-    below: list[Driver] = field(default_factory=list)
+    below: "list[Driver]" = field(default_factory=list)
     gate: str = ""  # the clock gate that it is a copy of
     original: bool = False  # it is that gate itself
     name: str = ""

@@ -40,8 +40,6 @@ after Booth recoding they share no internal nets with the design. Their parts ar
 gate-level simulation of the test rows covers them.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math
@@ -270,7 +268,7 @@ class _Proofs:
         made = (document.module(self.work / f"{name}{OF_GATES}.json", top) for name in names)
         return [read(module, self.library) for module in made]
 
-    def prove(self, proof: _Proof, parts: Parts) -> list[Part]:
+    def prove(self, proof: "_Proof", parts: Parts) -> list[Part]:
         """Prove parts; return their reports."""
         found = []
         for side in (proof.gold, proof.gate):
@@ -282,7 +280,7 @@ class _Proofs:
             say(f"{self.name}, {len(parts)} parts", len(found) / len(parts))
         return found
 
-    def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> _Proof:
+    def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> "_Proof":
         """Match the registers of two designs and prove all parts, or only those in `only`."""
         proof = _Proof(gold, gate)
         proof.cut(self.named, self.library)

@@ -19,8 +19,6 @@ drops, which is 0 because no sum reaches 2^width. Upper bounds of the sums follo
 that are always 0; the caller must prove those (`words`, `zeros`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..netlist.document import Bit, Cell, Module, cell_bits, operands, port_bits, readers
@@ -43,32 +41,32 @@ class NotShownError(Exception):
 class Polynomial(dict[Monomial, int]):
     """A sum of products of bits with nonzero coefficients; a bit is 0 or 1 and so equal to its square."""
 
-    def __add__(self, other: Polynomial) -> Polynomial:
+    def __add__(self, other: "Polynomial") -> "Polynomial":
         total = Polynomial(self)
         for monomial, value in other.items():
             total[monomial] = total.get(monomial, 0) + value
         return total._reduced()
 
-    def __sub__(self, other: Polynomial) -> Polynomial:
+    def __sub__(self, other: "Polynomial") -> "Polynomial":
         return self + -1 * other
 
-    def __mul__(self, other: Polynomial) -> Polynomial:
+    def __mul__(self, other: "Polynomial") -> "Polynomial":
         total = Polynomial()
         for one, value in self.items():
             for two, factor in other.items():
                 total[one | two] = total.get(one | two, 0) + value * factor
         return total._reduced()
 
-    def __rmul__(self, factor: int) -> Polynomial:
+    def __rmul__(self, factor: int) -> "Polynomial":
         return Polynomial({monomial: factor * value for monomial, value in self.items()})
 
-    def _reduced(self) -> Polynomial:
+    def _reduced(self) -> "Polynomial":
         return Polynomial({monomial: value for monomial, value in self.items() if value})
 
-    def modulo(self, modulus: int) -> Polynomial:
+    def modulo(self, modulus: int) -> "Polynomial":
         return Polynomial({monomial: factor % modulus for monomial, factor in self.items()})._reduced()
 
-    def replaced(self, bit: Bit, value: Polynomial) -> Polynomial:
+    def replaced(self, bit: Bit, value: "Polynomial") -> "Polynomial":
         """Substitute a polynomial for a bit."""
         kept = Polynomial({monomial: factor for monomial, factor in self.items() if bit not in monomial})
         taken = Polynomial({monomial - {bit}: factor for monomial, factor in self.items() if bit in monomial})

@@ -14,8 +14,6 @@ Outputs in `out`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json
 and logs in work/.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict
@@ -104,7 +102,7 @@ class Options:
     hold_form: bool = False  # sums stay as in the source: no sharing, no carry-save
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Options:
+    def of(cls, values: Mapping[str, Any]) -> "Options":
         """The options with these values; BadInput for an unknown name or an invalid value."""
         for name, value in values.items():
             if name not in cls.__dataclass_fields__:

@@ -31,8 +31,6 @@ examples:
   modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock -o products
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import time
@@ -254,7 +252,7 @@ def _recorded(
 
 
 def _record(
-    ledger: Ledger, point: Point, *, asic_run: tuple[list[str], Outcome, Summary, float], quiet: bool
+    ledger: Ledger, point: Point, *, asic_run: "tuple[list[str], Outcome, Summary, float]", quiet: bool
 ) -> None:
     """Write the figures to the ledger; warn if it rejects them."""
     from ...lab.asic_run import asic_measurement
@@ -270,7 +268,7 @@ def _record(
         print(f"the ledger {ledger.path} {said}", file=sys.stderr)
 
 
-def _copy_products(outcome: Outcome, report: Summary, directory: Path) -> dict[str, str]:
+def _copy_products(outcome: "Outcome", report: "Summary", directory: Path) -> dict[str, str]:
     """Copy all files that the steps produced, one folder per step; return the folders by step."""
     from ....flow.graph import graph, summary_text
 

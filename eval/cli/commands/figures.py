@@ -15,8 +15,6 @@ examples:
   modexlab asic --crosscheck --space course
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -112,7 +110,7 @@ def execute(args: Namespace) -> int:
     return answer(args, report, *blocks, "\n".join(_faults(found)), ok=all(item.good for item in found))
 
 
-def _rows(opinion: Opinion) -> list[Compared]:
+def _rows(opinion: "Opinion") -> list[Compared]:
     return opinion.report.compared if opinion.report else []
 
 
@@ -123,7 +121,7 @@ SPACE_NOTE = (
 )
 
 
-def _netlist(opinion: Opinion) -> Iterator[Block]:
+def _netlist(opinion: "Opinion") -> Iterator[Block]:
     report = opinion.report
     assert report is not None
     columns: Columns = {
@@ -140,7 +138,7 @@ def _netlist(opinion: Opinion) -> Iterator[Block]:
     yield "\n".join([*notes, *(f"note: {note}" for note in report.notes)])
 
 
-def _faults(found: Sequence[Opinion]) -> Iterator[str]:
+def _faults(found: "Sequence[Opinion]") -> Iterator[str]:
     for opinion in found:
         for row in opinion.wrong:
             figures = f"{row.what} is {row.ours:g} and {row.theirs:g} {row.unit}"
@@ -149,7 +147,7 @@ def _faults(found: Sequence[Opinion]) -> Iterator[str]:
             yield f"! {opinion.point}: {opinion.error}"
 
 
-def _line(opinion: Opinion) -> tuple[str, ...]:
+def _line(opinion: "Opinion") -> tuple[str, ...]:
     """A netlist's line in the table of a space."""
     rows = _rows(opinion)
 
@@ -168,7 +166,7 @@ def _line(opinion: Opinion) -> tuple[str, ...]:
     )
 
 
-def _verdict(opinion: Opinion) -> str:
+def _verdict(opinion: "Opinion") -> str:
     if opinion.report is None:
         return "NOT DONE"
     if opinion.wrong:

@@ -43,8 +43,6 @@ examples:
   modexlab prove proc --check "insn add" ill
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -299,7 +297,7 @@ def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
     return Table(("design", "check", "mutant", "found by", "s", "before it"), rows)
 
 
-def _counterexample(name: str, proof: Proof) -> str:
+def _counterexample(name: str, proof: "Proof") -> str:
     """The inputs that disprove a check, cycle by cycle."""
     cycles = [
         ", ".join(f"{port} = {value:#x}" for port, value in cycle.items()) or "(any inputs)"

@@ -3,8 +3,6 @@
 The functional level is Python's `pow` within the limits of the manifest; cycles are measured by simulation.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -55,7 +53,7 @@ class ForeignDesign(Design):
     manifest: Manifest = dataclass_field(kw_only=True)
 
     @classmethod
-    def of(cls, manifest: Manifest) -> ForeignDesign:
+    def of(cls, manifest: Manifest) -> "ForeignDesign":
         """The design of a manifest."""
         name, absent = manifest.of.name, cast(Any, _Absent(manifest.of.name))
         own = Param("schedule", "its own", ("its own",), "the order of the products is the core's")

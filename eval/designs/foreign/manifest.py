@@ -51,8 +51,6 @@ of such a core may only have `require`.
 Expressions are Python's, with pow, inverse(a, m), bits(a), words(a, nbits), min, max, ceil.
 """
 
-from __future__ import annotations
-
 import keyword
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -158,7 +156,7 @@ class Manifest:
     of: _File
 
     @classmethod
-    def load(cls, path: Path) -> Manifest:
+    def load(cls, path: Path) -> "Manifest":
         """The manifest in a file, or in a folder; BadInput with the line of an error in it."""
         path = (path / FILE if path.is_dir() else path).absolute()
         text = read_text(

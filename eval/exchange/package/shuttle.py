@@ -4,8 +4,6 @@ Area and slack of the whole project are those of our synthesis with the cells of
 flow keeps in latches are flip-flops here, as in the flow of the shuttle.
 """
 
-from __future__ import annotations
-
 import functools
 import tempfile
 from collections.abc import Callable, Mapping
@@ -96,7 +94,7 @@ class Shuttle(Package):
         wrapper = {Path(name).name: text for name, text in made.items()}
         return module_files(self.hardware.replace("(* latch *) ", "")) | wrapper
 
-    def measured(self, clock_ns: float, report: Report) -> Summary:
+    def measured(self, clock_ns: float, report: Report) -> "Summary":
         """Area and slack of the project."""
         from ....flow.graph import graph
         from ....flow.kit import kit
@@ -110,7 +108,7 @@ class Shuttle(Package):
             wanted, parameters = graph.with_judges("timing"), check_flow({"clock_period": clock_ns})
             return run_asic(wanted, VerilogFiles(files, self.top), parameters, report, adk=library)[1]
 
-    def project(self, tiles: str, found: Summary, progress: Callable[[str], object]) -> dict[str, str]:
+    def project(self, tiles: str, found: "Summary", progress: Callable[[str], object]) -> dict[str, str]:
         """The texts by path, for these tiles and with these figures."""
         progress("vectors")
         tests = vectors(self.subject, self.name)
@@ -148,13 +146,13 @@ def project(
     clock_ns: float,
     report: Report,
     progress: Callable[[str], object],
-) -> tuple[Shuttle, str, Summary]:
+) -> "tuple[Shuttle, str, Summary]":
     """The project with its tiles and figures: the smallest tiles for a width, the widest machine for tiles;
     without either, that of one tile.
     """
 
     @functools.cache
-    def measured(width: int) -> tuple[Shuttle, Summary]:
+    def measured(width: int) -> "tuple[Shuttle, Summary]":
         progress(f"area of {width} bits")
         machine = make(width)
         found = Shuttle(machine, machine.interface(DEFAULT.name))

@@ -9,8 +9,6 @@ rtl/sim/build.py compiles the model once for each machine and CPU, and caches it
 the ROM reads.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import itertools
@@ -87,7 +85,7 @@ class Chip:
         return verilog(self.machine, AXI4LITE.name)
 
     @functools.cached_property
-    def board(self) -> Board:
+    def board(self) -> "Board":
         """The board around the accelerator."""
         from .board import make_board
 

@@ -1,7 +1,5 @@
 """Results of many exponentiations on one design: a campaign in chunks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,7 +91,7 @@ class Answers:
         what.append(sorted(vars(self.protection).items()) if self.protection is not None else [])
         return cache.key(json.dumps([what, keys.sources_of_answers(), dict(keys.tools_of(measured_at))]))
 
-    def __enter__(self) -> Answers:
+    def __enter__(self) -> "Answers":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

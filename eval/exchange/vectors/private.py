@@ -4,8 +4,6 @@ Vector files give keys in various forms. A program with CRT, blinding or the che
 or a blinded exponent two primes. Missing primes are computed from d and e.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +34,7 @@ class Protection:
         return private_settings(design, nbits, settings, crt=self.crt, blind=self.blind)
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], crt: bool, blind: str, verify: bool) -> Protection | None:
+    def of(cls, settings: Mapping[str, Any], crt: bool, blind: str, verify: bool) -> "Protection | None":
         """Combine options with settings, which take precedence; None if no protection is requested."""
         made = cls(settings.get("crt", crt), settings.get("blind", blind))
         return made if made.crt or made.blind != "no" or settings.get("verify", verify) else None

@@ -4,8 +4,6 @@ A move is estimated where it happens: arrival at the cell's outputs by its own t
 capacitance costs the drivers and their other readers, and what its slew costs the next cells.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -70,7 +68,7 @@ class Model(TimingGraph):
         self.set_wires(circuit.caps_ff, circuit.res_kohm)
         self.analyse()
 
-    def again(self, circuit: Circuit) -> Model:
+    def again(self, circuit: Circuit) -> "Model":
         """Return the model of another circuit for the same clock."""
         return Model(circuit, self.library, self.constraints, self.families, self.target)
 

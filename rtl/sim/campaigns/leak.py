@@ -14,8 +14,6 @@ Operations follow one another without a pause. Cycle 0 is the first in which a r
 may accept it later.
 """
 
-from __future__ import annotations
-
 import ctypes
 from array import array
 from collections.abc import Callable, Sequence
@@ -71,7 +69,7 @@ class Watched(SiteModel):
         """The names of the registers; all words of a memory are one register."""
         return list(dict.fromkeys(register.path.partition("[")[0] for register in self.registers))
 
-    def campaign(self, measure: str = MEASURES[0], *, coarse: bool = False) -> Campaign:
+    def campaign(self, measure: str = MEASURES[0], *, coarse: bool = False) -> "Campaign":
         """Begin a campaign from power-up. coarse: group registers by top-level module of the machine."""
         return Campaign(self, measure, coarse)
 

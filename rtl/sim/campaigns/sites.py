@@ -9,8 +9,6 @@ an XOR after each unit's response. `prepare` parses the text that translate.py w
 forms.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections.abc import Iterator
@@ -97,7 +95,7 @@ class SiteModel:
     def _of(self, kind: Kind) -> list[Site]:
         return [site for site in self._found if site.kind is kind]
 
-    def _sites(self, modules: dict[str, Module], top: str) -> Iterator[Site]:
+    def _sites(self, modules: "dict[str, Module]", top: str) -> Iterator[Site]:
         sim = self._new()
         try:
             for parts, scopes, module in _hierarchy(modules, modules[top], (), (self._scope,)):
