@@ -184,10 +184,7 @@ END LIBRARY
 
 
 def read(tmp_path, tech=TECH, cells=CELLS):
-    paths = tmp_path / "tech.lef", tmp_path / "cells.lef"
-    for path, text in zip(paths, (tech, cells), strict=True):
-        path.write_text(text)
-    return lef.read_lef(*paths)
+    return pdks.lef_of(tmp_path, tech, cells)
 
 
 def test_lef_as_of_version_5_8(tmp_path):
@@ -292,11 +289,6 @@ def test_faults_in_a_netlist_of_a_kit(monkeypatch, capsys):
 
 
 # ---- refusals of the command
-
-
-def test_a_kit_is_of_a_netlist(capsys):
-    assert main(["attack", "faults", "mont", "--nbits", "8", "--kit", "sky130hd"]) == 2
-    assert "--kit without --netlist" in capsys.readouterr().err
 
 
 @parametrize(
