@@ -6,21 +6,16 @@ import ast
 import collections
 import re
 import subprocess
-import sys
 import tokenize
 from pathlib import Path
 
+import msgspec
 from modexlab.eval.cli.routes import GROUPS
 
 from tests.harness import parametrize
 from tests.paths import ROOT
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-LIMITS = tomllib.loads((ROOT / "tests" / "limits.toml").read_text())
+LIMITS = msgspec.toml.decode((ROOT / "tests" / "limits.toml").read_text())
 LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,

@@ -11,6 +11,7 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from modexlab.eval.cli import main as command
 from modexlab.rtl.sim import cache, simulate
@@ -20,12 +21,7 @@ from tests.paths import ROOT
 from tests.rtl.sim.examples import Pass
 from tests.test_house import BELOW, imported_packages
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = msgspec.toml.decode((ROOT / "pyproject.toml").read_text())["project"]
 ROOMS = tuple(BELOW)
 OURS = {"modexlab"}
 DISTRIBUTIONS = command.DISTRIBUTIONS | {"elftools": "pyelftools"}

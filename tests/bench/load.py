@@ -11,8 +11,6 @@ right (`ledger verify`), and the figures those that are computed again: of simul
 formula, which shares nothing with it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

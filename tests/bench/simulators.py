@@ -8,8 +8,6 @@ the time. All results are compared with `pow`. The start of a native simulation 
 from the interpreter to the first answer, when the cache has the design.
 """
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys
