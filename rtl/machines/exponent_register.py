@@ -24,13 +24,13 @@ class ExponentIfc(Interface):
 
     def construct(s, microcode, Control, State):
         s.load = Control()
-        s.shift = Control()  # to the next digit
+        s.shift = Control()  # moves on to the next digit
         s.next_finished = State()
         if microcode.by_bit:
             s.current_bit = State()
             s.next_bit = State()
         if microcode.align_pc:
-            s.align = Control()  # if there is a leading zero
+            s.align = Control()  # shifts out a leading zero, if any
             s.next_aligned = State()
         if microcode.skips_blocks:
             s.skip = Control()
@@ -62,7 +62,7 @@ class SlidingWindow(Component):
         s.window = WindowIfc(k, index_nbits)
         HIGHEST = k - 1
 
-        s.lengths = [Wire(index_nbits) for _ in range(k)]  # by the place of the last 1
+        s.lengths = [Wire(index_nbits) for _ in range(k)]  # window lengths, by the place of the last 1
         for i, length in enumerate(s.lengths):
             length //= i + 1
 
@@ -88,8 +88,8 @@ class ExponentRegister(Component):
 
         s.bits = Wire(nbits)
         s.next_bits = Wire(nbits)
-        s.placed = Wire(nbits)  # the source
-        s.shifted = Wire(nbits)  # by a shift
+        s.placed = Wire(nbits)  # the source, at its place in the register
+        s.shifted = Wire(nbits)  # bits, moved on by a digit
         s.augend = Wire(nbits)
         s.addend = Wire(nbits)
         s.to_right = Wire()
@@ -192,7 +192,7 @@ class ExponentRegister(Component):
 
     def move_by_windows(s, microcode, nbits, k):
         """The window at the top, now and after this cycle."""
-        s.next_window_half = OutPort(k)  # half of its value
+        s.next_window_half = OutPort(k)  # half the value of the next window
         s.window = SlidingWindow(k, microcode.index_nbits)
         s.window.top //= s.bits[nbits - k : nbits]
         s.window.window.nbits //= s.ctrl.window_nbits
@@ -242,7 +242,7 @@ class ExponentRegister(Component):
 
     def end_loop(s, microcode, nbits):
         """Without a 1 to the right, or without a digit from the top."""
-        s.none_left = Wire()  # after this cycle
+        s.none_left = Wire()  # no digit is left after this cycle
         if microcode.ndigits:
             s.count_digits(microcode, nbits)
         else:
@@ -250,7 +250,7 @@ class ExponentRegister(Component):
 
         if microcode.ends_early:
             s.none = Wire()
-            s.last = Wire()  # digit, or none
+            s.last = Wire()  # one digit is left, or none
 
             # a shift selects what is known before it; no loop is entered in the cycle of a load
             @update

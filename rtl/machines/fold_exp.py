@@ -117,7 +117,7 @@ class FoldExp(Component):
         s.product.x //= s.x
         s.product.y //= s.y
 
-        # there are zeros in the stages when the base enters: since the last operation, or the reset
+        # the stages hold zeros when the base enters, since the last operation or the reset
         @update
         def factors():
             s.x @= s.back.out | zext(s.ctrl.enter, wide)
@@ -172,7 +172,7 @@ class ResidueChain(Component):
         START = mk_bits(nbits)(1 << (nbits - 2))
         s.accept = InPort()
         s.making = InPort()
-        s.writes = InPort(LAST + 1)  # in which cycle residues are written
+        s.writes = InPort(LAST + 1)  # one-hot: the cycle of the residues to write
         s.load = InPort()
         s.divide = InPort()
         s.modulus = InPort(nbits)

@@ -31,13 +31,13 @@ class FoldExpCtrl(Component):
         count_nbits = clog2(max(LAST_MADE, LAST_SETUP, LAST_TAIL) + 2)
 
         declare_handshakes(s, STATUS_NBITS)
-        s.exp_ends = InPort()  # with the bit at hand
+        s.exp_ends = InPort()  # the current exponent bit is the last one
 
         s.idle = OutPort()
         s.accept = OutPort()
         s.making = OutPort()
         s.writes = OutPort(LAST_MADE + 1)
-        s.enter = OutPort()  # a product with 1
+        s.enter = OutPort()  # the product has 1 as a factor
         s.enter_base = OutPort()
         s.hold = OutPort()
         s.square = OutPort()
@@ -48,7 +48,7 @@ class FoldExpCtrl(Component):
         s.next_st = Wire(ST_NBITS)
         states(s.st, s.next_st, IDLE=0, SETUP=1, SQUARE=2, MULTIPLY=3, FOLD=4, LOAD=5, TAIL=6, DONE=7)
         s.count = Wire(count_nbits)
-        s.ends = Wire()  # the exponent, with the bit that is at hand in MULTIPLY
+        s.ends = Wire()  # the exponent bit of MULTIPLY is the last one
 
         @update
         def says():

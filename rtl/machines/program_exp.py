@@ -115,7 +115,7 @@ class ProgramExp(Component):
         s.public //= s.istream.msg.public
         private = [(name, nbits) for name, nbits in fields if name != "public"]
         s.key = Wire(sum(nbits for _, nbits in private))
-        s.odd = Wire()  # both primes, if there are any
+        s.odd = Wire()  # both primes are odd, or there are none
         BAD_KEY = Status.BAD_KEY
         low = 0
         for number in fields_of(s.istream.msg, private).values():

@@ -136,7 +136,7 @@ class ResidueDpath(Component):
             s.convert_in = OutPort(residue)
             s.converted = InPort(residue)
         if microcode.scaled:
-            s.halved = InPort(residue)  # out of the converter, below the modulus
+            s.halved = InPort(residue)  # converter output, below the modulus
 
         # working registers
         lane = (shape.residue_nbits, microcode.nproducts)
@@ -363,7 +363,7 @@ class ResidueDpath(Component):
             s.blocks = RegEn(blocks)
             s.blocks.en //= s.ctrl.load_modulus
             s.blocks.in_ //= s.count_blocks.nblocks
-            s.nblocks = OutPort(blocks)  # of the product under way
+            s.nblocks = OutPort(blocks)  # blocks of the current product
 
             @update
             def blocks_of_product():
@@ -459,7 +459,7 @@ class ResidueDpath(Component):
             // shape.doublings_per_cycle
         )
         counted = clog2(most + 1)
-        s.convert_last = OutPort(counted)  # cycles, less one
+        s.convert_last = OutPort(counted)  # cycles of the conversion, less one
         s.cycles = Wire(counted)
         connect_low(s.cycles, s.ctrl.inst.convert_cycles)
         PER_BLOCK = microcode.doublings_per_block // shape.doublings_per_cycle

@@ -37,12 +37,12 @@ class DpathIfc(Interface):
             s.next_inst = Control(microcode.inst_type)
         if microcode.reads_ahead:
             s.ahead_inst = Control(microcode.inst_type)
-        s.inst_done = Control()  # the microinstruction ends (one that aligns never does)
-        s.product_val = Control(microcode.nproducts)  # products that arrive in this cycle
+        s.inst_done = Control()  # last cycle of the microinstruction; 0 while one aligns
+        s.product_val = Control(microcode.nproducts)  # one bit per product that arrives in this cycle
         if microcode.shares_unit:
             s.second = Control()  # the unit's request is product 1, not product 0
         if microcode.reads_one or program.given:
-            s.refuse = Control()  # a request
+            s.refuse = Control()  # the request is rejected
         s.load_modulus = Control()
 
         s.exponent = ExponentIfc(microcode, Control, State)
@@ -229,8 +229,8 @@ class Sequencer(Component):
 
         s.pc = Wire(microcode.pc_nbits)
         s.next_pc = Wire(microcode.pc_nbits)
-        s.chosen_pc = Wire(microcode.pc_nbits)  # next_pc unless an operation fails
-        s.advance = Wire()  # next_pc is entered
+        s.chosen_pc = Wire(microcode.pc_nbits)  # next_pc if the request is not rejected
+        s.advance = Wire()  # pc becomes next_pc
         s.accept = Wire()
         s.refuse = Wire()
         s.again = Wire()
@@ -344,7 +344,9 @@ class Sequencer(Component):
             s.convert_kind //= s.next_inst.convert_kind
 
     def end_inst(s, microcode):
-        """Find the end of a microinstruction, and enable the loads that happen there."""
+        """Find the end of a microinstruction, and enable the loads that happen there, in separate blocks, so
+        that no tool sees a loop from inst_done over the exponent to advance.
+        """
         s.one_cycle_done = Wire()
         if microcode.scans_table:
 
@@ -359,7 +361,6 @@ class Sequencer(Component):
         ends += ["convert_done"] * microcode.has_converter
         s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
 
-        # separate blocks, so that no tool sees a loop from inst_done over the exponent to advance
         @update
         def end_of_word():
             s.dpath.inst_done @= (
@@ -485,7 +486,7 @@ class Sequencer(Component):
     def access_memory(s, microcode):
         if microcode.program.depth:
             s.dpath.index //= s.repetition.index
-            s.first = Wire()  # cycle of the microinstruction
+            s.first = Wire()  # first cycle of the microinstruction
 
             @update_ff
             def first_cycle():

@@ -47,7 +47,7 @@ class SerialExpCtrl(Component):
         s.shift_exp = OutPort()
         s.op = OutPort(OP_NBITS)
         s.turn = OutPort(TURN_NBITS)
-        s.index = OutPort(index_nbits)  # of the word, in DIGIT that of the word of x
+        s.index = OutPort(index_nbits)  # index of the word; in DIGIT of the word of x
         s.fetch = OutPort()
         s.first_step = OutPort()
         s.last_step = OutPort()
@@ -59,7 +59,7 @@ class SerialExpCtrl(Component):
         s.next_turn = Wire(TURN_NBITS)
         s.count = Wire(clog2(max(M + 2, k)))
         s.step = Wire(clog2(shape.scaled.nsteps))
-        s.in_word = Wire(clog2(shape.word_nbits // k))  # digits of a word of x
+        s.in_word = Wire(clog2(shape.word_nbits // k))  # place of the digit in its word of x
         s.group = Wire(index_nbits)
         s.times = Wire(clog2(max(shape.doublings, 2)))
         s.nleft = Wire(clog2(nbits + 1))

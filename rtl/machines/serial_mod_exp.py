@@ -178,7 +178,7 @@ class SerialModExp(Component):
 
     def operands_of_p(s, S):
         """The factor P, its result, and the second operand of an addition."""
-        s.p_digit = Wire(S)  # of what P is now
+        s.p_digit = Wire(S)  # digit of the current P
         s.result_digit = Wire(S)
         s.below = Wire()  # P is below N
 

@@ -37,10 +37,10 @@ class SerialModExpCtrl(Component):
         declare_handshakes(s, STATUS_NBITS)
         s.in_exp = InPort(nbits)
         s.index = OutPort(clog2(M))
-        s.ends = OutPort()  # the last digit
+        s.ends = OutPort()  # index is the last digit
         s.turn = OutPort(TURN_NBITS)
         s.loads, s.fills, s.doubles, s.adds, s.reduces, s.reads, s.first_step = (OutPort() for _ in range(7))
-        s.multiplied = OutPort()  # ... was made in the product before: U has it
+        s.multiplied = OutPort()  # the previous product was P's: U holds it
 
         s.st = Wire(4)
         states(s.st, **Phase.__members__)
@@ -145,7 +145,7 @@ class SerialModExpCtrl(Component):
 
     def turns_of_two(s):
         """Turns of two processors side by side."""
-        s.multiplies = OutPort()  # the product that is P's is made
+        s.multiplies = OutPort()  # P's product is computed
 
         @update
         def two_processors():
@@ -165,7 +165,7 @@ class SerialModExpCtrl(Component):
     def turns_of_one(s):
         """Turns of one processor: P's product, if there is one, then Z's; in the last turn P's alone."""
         s.squares = OutPort()
-        s.squared = OutPort()  # the product before was Z's
+        s.squared = OutPort()  # the previous product was Z's
 
         @update
         def one_processor():

@@ -54,7 +54,7 @@ class SystolicModExpCtrl(Component):
         s.start = OutPort()
         s.closing = InPort()
         s.returns = InPort()
-        s.whole = InPort()  # the last word of a product
+        s.whole = InPort()  # the last word of the product has arrived
         s.source = OutPort(SOURCE_NBITS)
         s.to_power = OutPort()
 

@@ -17,7 +17,7 @@ class CondSub(Component):
         s.out = OutPort(nbits)
 
         wide = nbits + 2
-        BORROW = nbits + 1  # the top bit
+        BORROW = nbits + 1  # place of the top bit
         s.difference = Wire(wide)
 
         @update

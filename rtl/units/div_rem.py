@@ -56,7 +56,7 @@ class DivStep(Component):
         s.quotient_bit = OutPort()
 
         wide = dbits + 2
-        BORROW = dbits + 1  # the top bit
+        BORROW = dbits + 1  # place of the top bit
         LOW = dbits - 1
         s.difference = Wire(wide)
 

@@ -34,7 +34,7 @@ class PrefixAdder(Component):
         else:
             s.g = Wire(nbits)
             s.p = Wire(nbits)
-            s.carries = Wire(nbits)  # out of each bit
+            s.carries = Wire(nbits)  # carry out of each bit
 
             @update
             def bits():

@@ -149,7 +149,7 @@ class SerialCtrl(Component):
             def last_cycle():
                 s.last @= s.st == LAST
 
-        s.noticed = Wire()  # no step is made when nothing is left
+        s.noticed = Wire()  # nothing is left, so that no step is made
         if until == "noticed":
             s.spent = InPort()
             s.ends //= s.spent
@@ -232,7 +232,7 @@ class PassCtrl(Component):
         else:
             s.final_count //= ncycles - 1
 
-        s.fresh = Wire()  # in its first cycle, before which `last` is not there
+        s.fresh = Wire()  # first cycle of an operation, when `last` becomes valid
         s.at_end = Wire()
         s.ends = Wire()
 

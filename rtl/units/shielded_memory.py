@@ -22,9 +22,9 @@ class ShieldedMemory(Component):
     def construct(s, depth, nbits):
         s.read = InPort()
         declare_memory(s, depth, nbits)
-        s.opened = [Wire() for _ in range(depth)]  # the word that is read
-        s.taking = [Wire() for _ in range(depth)]  # the word that is written at the end of the cycle
-        s.arrived = Wire(nbits)  # what it takes
+        s.opened = [Wire() for _ in range(depth)]  # one per word: it is read
+        s.taking = [Wire() for _ in range(depth)]  # one per word: it is written at the end of the cycle
+        s.arrived = Wire(nbits)  # the word to be written
 
         opened, taking = (
             f"{{{', '.join(f'{name}[{i}]' for i in reversed(range(depth)))}}}"

@@ -39,7 +39,7 @@ class SelectSubtract(Component):
         s.out_sum = OutPort(wide)
         s.out_carry = OutPort(wide)
         s.estimate = Wire(4)
-        s.multiple = Wire(wide)  # -q * n, but for the 1 that completes the complement
+        s.multiple = Wire(wide)  # -q * n - complete
         s.complete = Wire()
 
         @update

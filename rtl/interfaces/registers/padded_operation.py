@@ -58,7 +58,7 @@ class PaddedOperation(Component):
         IDLE, PAD, PADDED, UNPAD = states(s.st, IDLE=0, PAD=1, PADDED=2, UNPAD=3)
         OK = Status.OK
         s.raw = Wire()
-        s.pads = Wire()  # at a start
+        s.pads = Wire()  # the operation starts with padding
         s.assertions = {"OneAtATime": "st == IDLE || !requests__busy"}
 
         @update

@@ -39,7 +39,7 @@ class ReadRegisters(Component):
 
         s.done = Wire()
         s.code = Wire(STATUS_NBITS)
-        s.valid = Wire()  # there is a result
+        s.valid = Wire()  # the result is valid
         s.answer = Wire(shape.result_nbits)
         s.cycles = Wire(COUNTER_NBITS)
         s.assertions = {"ErrorReadsZero": "!error || rdata == 0"}

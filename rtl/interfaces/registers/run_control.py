@@ -34,7 +34,7 @@ class RunControl(Component):
         requests.req //= s.req
         requests.resp //= s.resp
         s.wants_wiping = Wire()
-        s.dropped = Wire()  # the computation that runs was zeroised: it is not answered
+        s.dropped = Wire()  # the running computation was zeroised and is not answered
         s.answered = Wire()
         s.assertions = {"WipesWhileItRuns": "!(wiping || dropped) || requests__busy"}
 

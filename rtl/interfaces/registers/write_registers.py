@@ -43,7 +43,7 @@ class WriteRegisters(Component):
         s.is_enable = Wire()
         s.is_status = Wire()
         s.is_operand = Wire(noperands)
-        s.starts = Wire()  # a start, allowed or not
+        s.starts = Wire()  # a start is requested, allowed or not
         s.place = Wire(PLACE_NBITS)
         s.window = Wire(WORD_ADDRESS_NBITS - PLACE_NBITS)
         s.place //= s.waddr[0:PLACE_NBITS]

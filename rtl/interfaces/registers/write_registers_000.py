@@ -25,7 +25,7 @@ class WriteRegisters000(Component):
         s.decrypt = OutPort()
         s.status_wen = OutPort()
         s.message = OutPort(nbits)
-        s.length = (OutPort if is_padded(nbits) else Wire)(LENGTH_NBITS)  # padding reads it
+        s.length = (OutPort if is_padded(nbits) else Wire)(LENGTH_NBITS)  # read by the padding alone
         s.place = OutPort(PLACE_NBITS)
         s.error = OutPort()
 
@@ -34,7 +34,7 @@ class WriteRegisters000(Component):
             register.address >> 2 for register in MAP.values() if register.writable
         )
         DECRYPT, START = (MAP["STATUS"].field(name).low for name in ("decrypt", "start"))
-        s.fits = Wire()  # a word has this place
+        s.fits = Wire()  # the operand has a word at this place
         s.length_wen = Wire()
         s.word_wen = Wire()
         s.place_wen = Wire()

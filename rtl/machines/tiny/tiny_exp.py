@@ -73,7 +73,7 @@ class TinyExp(Component):
         s.p_digit //= s.p.word[0:k]
         s.r_digit //= s.r.word[0:k]
         s.ctrl.r_digit //= s.r_digit
-        s.result_digit = Wire(k)  # p, reduced
+        s.result_digit = Wire(k)  # digit of p, reduced
 
         s.read_words(nbits, k)
         s.choose(k)

@@ -47,7 +47,7 @@ class TinyExpCtrl(Component):
         s.x, s.multiplies = OutPort(), OutPort()
         s.negative, s.plus, s.minus = OutPort(), OutPort(), OutPort()
         s.first, s.last, s.runs = OutPort(), OutPort(), OutPort()
-        s.next_minus = OutPort()  # in the next pass
+        s.next_minus = OutPort()  # the next pass subtracts the modulus
         s.next_negative, s.below, s.no_modulus = InPort(), InPort(), InPort()
         s.r_digit = InPort(k)
         s.exp_bit = InPort()
@@ -103,7 +103,7 @@ class TinyExpCtrl(Component):
         s.digit = OutPort(digit_nbits)
         s.goes_on = Wire()
         s.wraps = Wire()
-        s.wraps //= int(ndigits == 1 << digit_nbits)  # by itself
+        s.wraps //= int(ndigits == 1 << digit_nbits)  # the counter wraps to 0 by itself
 
         @update
         def ends_of_pass():
@@ -138,7 +138,7 @@ class TinyExpCtrl(Component):
         @update
         def at_end():
             s.ends @= s.exp_index == 0
-            s.squares @= s.multiplies | ~s.follows  # after this product
+            s.squares @= s.multiplies | ~s.follows  # the next product is a square
             s.next_bit @= s.reduces & ~s.ends & ((s.last & s.squares) if s.runs else ~s.exp_bit)
 
         @update_ff

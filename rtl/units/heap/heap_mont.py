@@ -42,13 +42,13 @@ class HeapMont(Component):
         LAST = shape.nsteps - 1
         count_nbits = clog2(LAST + 1)
         s.running = Wire()
-        s.count = Wire(count_nbits)  # of steps
-        s.summing = Wire()  # the pair is a product, which is being added up
+        s.count = Wire(count_nbits)  # number of steps done
+        s.summing = Wire()  # the pair is a product, to be added up
         s.a = Wire(wide)
         s.b = Wire(operand)
         s.accept = Wire()
         s.step_en = Wire()
-        s.finish = Wire()  # the last step
+        s.finish = Wire()  # last step of the product
         s.respond = Wire()
 
         s.step = HeapStep(shape, rows)

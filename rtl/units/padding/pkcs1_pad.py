@@ -32,7 +32,7 @@ class Pkcs1Pad(Component):
         s.st = Wire(2)
         IDLE, BYTES, DONE = states(s.st, IDLE=0, BYTES=1, DONE=2)
         s.octets = Wire(nbits)
-        s.place = Wire(PLACE_NBITS)  # of the byte that comes in, from the low end
+        s.place = Wire(PLACE_NBITS)  # place of the current byte, from the low end
         s.length = Wire(PLACE_NBITS)
         s.sign = Wire()
         s.status = Wire(2)

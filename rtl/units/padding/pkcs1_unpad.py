@@ -35,10 +35,10 @@ class Pkcs1Unpad(Component):
         s.st = Wire(2)
         states(s.st, IDLE=0, BYTES=1, JUDGE=2, DONE=3)
         s.octets = Wire(nbits)
-        s.place = Wire(PLACE_NBITS)  # of the byte that leaves, from the high end
+        s.place = Wire(PLACE_NBITS)  # place of the current byte, from the high end
         s.length = Wire(PLACE_NBITS)
         s.sign = Wire()
-        s.in_message = Wire()  # behind the 00
+        s.in_message = Wire()  # the 00 before the message has passed
         s.wrong = Wire()
         s.good = Wire()
         s.octet = Wire(8)

@@ -25,7 +25,7 @@ class RandomHealth(Component):
         RUN_NBITS, EQUAL_NBITS, PLACE_NBITS = clog2(REPETITIONS + 1), clog2(PROPORTION + 1), clog2(WINDOW)
         START_NBITS = clog2(startup + 2)
         s.last = Wire(8)
-        s.run = Wire(RUN_NBITS)  # of equal bytes
+        s.run = Wire(RUN_NBITS)  # length of the current run of equal bytes
         s.first = Wire(8)
         s.place = Wire(PLACE_NBITS)
         s.equal = Wire(EQUAL_NBITS)

@@ -76,7 +76,7 @@ class ScaledSetup(Component):
         FIRST = word(1 << entry.first_nbits)
         s.busy = Wire()
         s.now = Wire(2)
-        s.fresh = Wire()  # in the first cycle
+        s.fresh = Wire()  # first cycle of an operation
         s.aligns = Wire()
         s.take = Wire()
         s.done = Wire()
@@ -158,8 +158,8 @@ class ScaledSetup(Component):
         s.aligned[0:LOW] //= 0
         s.aligned[LOW : TOP + 1] //= s.high
         s.aligned[TOP + 1] //= 0
-        s.starts = Wire()  # its doublings
-        OFF = min(digit, nbits)  # a digit of zeros, all of a modulus that has no more
+        s.starts = Wire()  # starts the doublings
+        OFF = min(digit, nbits)  # leading zeros that are removed at once
 
         @update
         def align():

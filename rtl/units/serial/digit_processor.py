@@ -80,7 +80,7 @@ class DigitProcessor(Component):
         s.carry_in = Wire()
         s.kept = Wire()
         s.total = Wire(sum_nbits)
-        s.low = Wire(S)  # the sum kept
+        s.low = Wire(S)  # low digit of the registered sum
 
         @update
         def adder():

@@ -44,7 +44,7 @@ class WordMultiplier(Component):
         s.operand_u = Wire(S)
         s.operand_c = Wire(S)
         s.operand_y = Wire(S)
-        s.starts = Wire()  # the carry into the first word
+        s.starts = Wire()  # carry into the first word
         s.shifting = Wire()
         s.adds_to = Wire(TO_NBITS)
 

@@ -45,8 +45,8 @@ class SystolicArray(Component):
 
         s.st = Wire(2)
         WAIT, RUN, RETURN = states(s.st, WAIT=0, RUN=1, RETURN=2)
-        s.phase = Wire(2)  # of the first element: 0, 1, 2 as its states
-        s.take = Wire()  # word `index` of x
+        s.phase = Wire(2)  # phase of the first element: 0, 1, 2 as its states
+        s.take = Wire()  # accepts word `index` of x
         s.x_i = Wire(k)
         s.is_first = Wire()
         s.is_last = Wire()
