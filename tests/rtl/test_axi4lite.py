@@ -131,16 +131,17 @@ def test_the_header_states_what_zeroise_sends(name, settings, modulus):
 
 
 def test_the_ports_of_the_standard():
-    """AMBA AXI4-Lite: aclk, aresetn, and all signals of the five channels under one prefix."""
+    """AMBA AXI4-Lite: aclk, aresetn, and all signals of the five channels in its order, under one prefix."""
     text = verilog(MACHINE, AXI4LITE.name)
     top = MACHINE.top(AXI4LITE)
-    ports = {line.split()[-1] for line in port_lines(text, top)}
-    channels = {"aw": "addr prot", "ar": "addr prot", "w": "data strb", "r": "data resp", "b": "resp"}
-    assert ports == {"aclk", "aresetn", "irq"} | {
+    ports = [line.split()[-1] for line in port_lines(text, top)]
+    channels = {"aw": "addr prot", "w": "data strb", "b": "resp", "ar": "addr prot", "r": "data resp"}
+    signals = [
         f"s_axi_{channel}{name}"
         for channel, names in channels.items()
         for name in [*names.split(), "valid", "ready"]
-    }
+    ]
+    assert ports == ["aclk", "aresetn", *signals, "irq"]
     lint(text)
 
 

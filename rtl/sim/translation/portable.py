@@ -45,6 +45,7 @@ _LABEL = re.compile(r"^( *for \(genvar .* begin : )", re.MULTILINE)
 _LAST = re.compile(r"\[0:(\w+)\](?=(?:\[0:\w+\])*(?:;| =))")  # of an unpacked array
 _WORD = re.compile(r"//.*|(?<![.\w'])[a-z]\w*")  # or a comment
 _LOWER_CASE = re.compile(r"^  localparam .*\b([a-z]\w*) = ", re.MULTILINE)
+_ONE_BIT = re.compile(r"logic \[0:0\] (\w+)(?=( \[0:[^\n]*)?(?: =|[,;\n]))")
 
 _CODE = re.compile(r"^(?:[^/\n]|/(?!/))+", re.MULTILINE)
 _WORDS_OF_CPP = frozenset(
@@ -92,8 +93,20 @@ def portable(text: str) -> str:
         re.sub("\n\n+", "\n\n", text),
     )
     return _MODULE.sub(
-        lambda module: _GAP.sub(r"\1", _with_ifs(_with_blocks(_with_wide_constants(module[0])))), text
+        lambda module: _GAP.sub(
+            r"\1", with_scalars(_with_ifs(_with_blocks(_with_wide_constants(module[0]))), module[0])
+        ),
+        text,
     )
+
+
+def with_scalars(text: str, used: str) -> str:
+    """Scalars in the place of vectors of one bit of which nothing in `used` selects a part."""
+    parts = {name + ("" if depth else " ") for name, depth in re.findall(r"(\w+)(\[[^\]\n]*\])?(?=\[)", used)}
+    text = _ONE_BIT.sub(
+        lambda one: one[0] if one[1] + " " * (not one[2]) in parts else f"logic {one[1]}", text
+    )
+    return re.sub(r"(?<=\w)\[(\w+):\1\]", r"[\1]", text).replace("enum logic [0:0] {", "enum logic {")
 
 
 def with_plain_zeros(text: str) -> str:

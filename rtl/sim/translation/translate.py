@@ -39,7 +39,7 @@ from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
 from .parameters import merged, numbers_of
-from .portable import in_lowrisc_style, portable, without_words_of_cpp
+from .portable import in_lowrisc_style, portable, with_scalars, without_words_of_cpp
 from .source_comments import Comments, comments_of, with_comments
 from .source_text import Block
 from .structure import DirectStructure, one_element
@@ -108,6 +108,14 @@ def _hierarchy(component: Component) -> Iterator[Component]:
         yield from _hierarchy(child)
 
 
+def _attributes(thing: Any, nested: bool, prefix: str = "") -> Iterator[str]:
+    """The attributes of a component; nested: with the ports in its interfaces, by their names in Verilog."""
+    for name, value in vars(thing).items():
+        yield f"{prefix}{name}"
+        if nested and isinstance(value, Interface):
+            yield from _attributes(value, nested, f"{prefix}{name}__")
+
+
 def _check_identifiers(component: Component) -> None:
     for item in _hierarchy(component):
         for name, value in vars(item).items():
@@ -159,7 +167,7 @@ class Readable(DirectStructure):
                 self._kinds[name] = class_name, numbers_of(kind.get_params())
             # modules of one class may become one of its name
             self._latches |= dict.fromkeys((name, class_name), getattr(made, "LATCHES", ()))
-            self._order[name] = source_order(list(vars(component)))
+            self._order[name] = source_order([*_attributes(component, nested=self._exported)])
             self._assertions[name] = assertions_of(component) if self._exported else {}
             for module in (name, class_name) if self._exported else ():
                 self._comments[module] = comments_of(component) & self._comments.get(module)
@@ -220,9 +228,10 @@ class Readable(DirectStructure):
         if self._exported:
             modules = with_macro(portable(with_short_comments(modules)))
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
-        text = "\n".join(
-            [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]
-        )
+        types = "\n".join([*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), ""])
+        if self._exported:
+            types = with_scalars(types, "".join(re.findall(r"\.\w+\[", modules)))
+        text = types + modules
         if self._prefix:
             names = {name for kind, _ in structs for name in enum_names(kind.cls)}
             text = re.sub(

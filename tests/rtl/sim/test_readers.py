@@ -119,6 +119,7 @@ def test_four_tools_read_it(name, tmp_path):
         "an unpacked array in a port"
     )
     assert "/*" not in text and not REFUSED.search(text), "a pragma, or what Debian's Verilator refuses"
+    assert "[0:0]" not in text, "a vector of one bit"
     assert all(len(line) <= 100 for line in text.splitlines())
     lint(text)
     files = module_files(text)

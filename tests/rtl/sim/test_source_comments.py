@@ -9,8 +9,8 @@ from tests.harness import parametrize
 
 class Handshake(Interface):
     def construct(s, Sent, Received):
-        s.go = Sent()  # a step begins
         s.done = Received()
+        s.go = Sent()  # a step begins
 
 
 class Steps(Component):
