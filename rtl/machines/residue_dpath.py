@@ -142,20 +142,22 @@ class ResidueDpath(Component):
         lane = (shape.residue_nbits, microcode.nproducts)
         s.r = ResidueRegister(*lane)
         s.r_from = source_mux(microcode, "r_from")
-        s.r_late_from = source_mux(microcode, "r_late_from")
+        s.r_late_from = source_mux(microcode, "r_late_from")  # loaded into r at the end of a microinstruction
         if "b" in program.registers:
             s.b = ResidueRegister(*lane)
             s.b_from = source_mux(microcode, "b_from")
-            s.b_late_from = source_mux(microcode, "b_late_from")
+            s.b_late_from = source_mux(microcode, "b_late_from")  # the same for b
         if "s" in program.registers:
             s.s = ResidueRegister(*lane)
             s.s_from = source_mux(microcode, "s_from")
             s.s_late_from = source_mux(microcode, "s_late_from")
 
         # factors of the products
-        s.x0, s.y0 = source_mux(microcode, "x0"), source_mux(microcode, "y0")
+        s.x0 = source_mux(microcode, "x0")  # first factor of product 0
+        s.y0 = source_mux(microcode, "y0")  # second factor of product 0
         if microcode.nproducts == 2:
-            s.x1, s.y1 = source_mux(microcode, "x1"), source_mux(microcode, "y1")
+            s.x1 = source_mux(microcode, "x1")  # first factor of product 1
+            s.y1 = source_mux(microcode, "y1")  # second factor of product 1
         if microcode.scaled:
             s.factor_shift = [
                 FactorShift(shape.residue_nbits, shape.factor_nbits, shape.form.lift_nbits)

@@ -24,6 +24,7 @@ def declare_memory(s, depth, nbits):
 class ResidueMemory(Component):
     def construct(s, depth, nbits):
         declare_memory(s, depth, nbits)
+        s.assertions = {"AddressIsKnown": "!write || ^write_at !== 1'dx"}
 
         @update_ff
         def ports():

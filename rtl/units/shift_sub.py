@@ -63,6 +63,7 @@ class ShiftSub(Component):
         s.p = Wire(nbits)
         s.b_n = Wire(nbits)
         s.ostream.msg //= s.p
+        s.assertions = {"ProductBelowModulus": "!ostream__val || c >= modulus || ostream__msg < modulus"}
 
         s.steps = [ShiftSubStep(nbits) for _ in range(bits_per_cycle)]
         for i, step in enumerate(s.steps):

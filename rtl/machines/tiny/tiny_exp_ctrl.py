@@ -57,6 +57,7 @@ class TinyExpCtrl(Component):
         unused = ["SCAN"] * full_scan + ["DOUBLE"] * (nbits == k)
         states(s.st, s.next_st, **{name: code for name, code in CODES.items() if name not in unused})
         s.ends_product, s.follows, s.ends = Wire(), Wire(), Wire()
+        s.assertions = {"WholeExponentIsRead": "!ostream_val || refused || ends"}
         s.at_once = Wire()
         s.at_once //= int(nbits == k)
 

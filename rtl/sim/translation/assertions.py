@@ -41,11 +41,24 @@ Assertion = str | tuple[str, str]
 
 def assertions_of(component: Any) -> dict[str, Assertion]:
     """Names and properties."""
-    states, found = states_of(component), dict(getattr(component, "assertions", {}))
+    states, found = states_of(component), _of_class(component) | getattr(component, "assertions", {})
     if states.codes and len(states.codes) < 1 << states.nbits:
         is_one = (f"{states.signals[0]} == {name}" for name in states.codes)
         found["StateIsKnown"] = f"({') || ('.join(is_one)})"
     return found
+
+
+def _of_class(s: Any) -> dict[str, Assertion]:
+    """Assertions on classes whose own code is part of the digests of results."""
+    match type(s).__name__:
+        case "MMMul" if hasattr(s, "reduction"):
+            return {"ProductBelowModulus": "!ostream__val || a >= modulus || ostream__msg < modulus"}
+        case "Registered":
+            return {"AnswerStays": ("full && !in_rdy", "{full, value}")}
+        case "SerialCtrl" if hasattr(s, "count"):
+            one = f"{s.count.get_type().nbits}'d1"
+            return {"AnswersAfterLastStep": f"!ostream_val || {{count - {one}}} == final_count"}
+    return {}
 
 
 def with_assertions(text: str, assertions: Mapping[str, Assertion]) -> str:

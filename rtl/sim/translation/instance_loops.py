@@ -54,13 +54,13 @@ class Row:
         return len(next(iter(self.pins.values())))
 
 
-def with_loops(text: str, structs: Structs) -> str:
-    """The modules of a design with a loop in the place of each row."""
+def with_loops(text: str, structs: Structs, partial: bool = False) -> str:
+    """The modules of a design with a loop in the place of each row; partial: or of its first instances."""
     ports = {
         module[1]: {port: direction for direction, _, port in _PORT.findall(module[0])}
         for module in _MODULE.finditer(text)
     }
-    return _MODULE.sub(lambda module: _parts(_packed(_looped(module[0], ports, structs))), text)
+    return _MODULE.sub(lambda module: _parts(_packed(_looped(module[0], ports, structs, partial))), text)
 
 
 def instance_path(path: str, text: str) -> str:
@@ -81,7 +81,7 @@ def instance_path(path: str, text: str) -> str:
     return "".join(found)
 
 
-def _looped(text: str, ports: Mapping[str, Mapping[str, str]], structs: Structs) -> str:
+def _looped(text: str, ports: Mapping[str, Mapping[str, str]], structs: Structs, partial: bool) -> str:
     """One module, each of whose rows becomes a loop if it can."""
     rows: dict[str, dict[int, re.Match[str]]] = {}
     for instance in _INSTANCE.finditer(text):
@@ -90,12 +90,14 @@ def _looped(text: str, ports: Mapping[str, Mapping[str, str]], structs: Structs)
         members = [found[index] for index in sorted(found)]
         kinds = {member["kind"] for member in members}
         pins = [dict(_PIN.findall(member["pins"])) for member in members]
+        least = FEWEST if partial else len(members)
         if len(members) > 1 and sorted(found) == [*range(len(members))] and len(kinds) == 1:
             kind = kinds.pop()
-            columns = {port: [pin[port] for pin in pins] for port in pins[0]}
-            row = Row(name, kind, columns)
-            if _connect(row, text, ports[kind.split()[0]], structs):
-                text = _replaced(text, row)
+            for count in range(len(members), min(least, len(members)) - 1, -1):
+                row = Row(name, kind, {port: [pin[port] for pin in pins[:count]] for port in pins[0]})
+                if _connect(row, text, ports[kind.split()[0]], structs):
+                    text = _replaced(text, row)
+                    break
     return text
 
 
@@ -283,7 +285,8 @@ def _replaced(text: str, row: Row) -> str:
         *(f"  assign {line};\n" for line in row.after),
         "\n",
     ]
-    members = rf"^  {re.escape(row.kind)} {row.name}__\d+(?:\n  | )\(\n.*?\n  \);\n\n?"
+    indices = "|".join(map(str, range(row.count)))
+    members = rf"^  {re.escape(row.kind)} {row.name}__(?:{indices})(?:\n  | )\(\n.*?\n  \);\n\n?"
     written = iter(["".join(lines)])
     moved = row.moved
 

@@ -37,13 +37,16 @@ def prefix_of(top: str) -> str:
     return _single(f"{top}_")
 
 
-def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[Identity, str]:
+def module_names(
+    kinds: list[rt.Component], top: str, prefix: str = "", by_owner: bool = False
+) -> dict[Identity, str]:
     """A name for each module of a design whose first component is the top; all others begin with the prefix.
 
     It is the class name where there is one module of that class. Where there are several it is followed by
     the values of those parameters in which they differ, or by a number, if such a name would not be short
-    and unique.
+    and unique; by_owner: or it follows the class of which each is a part, if these differ.
     """
+    owners = {identity(kind): type(kind.obj.get_parent_object()).__name__ for kind in kinds}
     names = {identity(kinds[0]): top}
     classes: dict[str, dict[Identity, dict[str, str]]] = {}
     for kind in kinds:
@@ -53,12 +56,15 @@ def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[
     taken = {top}
     for class_name, modules in classes.items():
         keys = {key for module in modules.values() for key in module}
+        apart = by_owner and len({owners[row] for row in modules}) == len(modules)
         differing = {key for key in keys if len({module.get(key) for module in modules.values()}) > 1}
         for number, (row, parameters) in enumerate(modules.items()):
             words = [value for key, value in parameters.items() if key in differing]
             name = _single("_".join([class_name, *words]))
             if not re.fullmatch(r"\w+", name) or len(name) > MAX_NAME or name in taken:
                 name = _single(f"{class_name[: MAX_NAME - 8]}_{number}")
+                if apart:
+                    name = f"{prefix}{owners[row]}{class_name.removeprefix(prefix)}"
             while name in taken:
                 name += "x"
             names[row] = name

@@ -37,6 +37,7 @@ _EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?
 # sext() of one bit: a scalar has no index, and its copies are one replication
 _SPREAD = re.compile(r"\{ *\{ *(\d+) *\{ *([\w.\[\]*+ -]+?)(?:\[0\])? *\} *\}, *\2 *\}")
 _CONSTANT = re.compile(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$", re.MULTILINE)
+_ARRAY = re.compile(r"^  logic.* (\w+) \[0:(\d+)\];\n", re.MULTILINE)
 _ZERO = re.compile(r"(?<=[=?:] )(?:\$?\w+(?:\([^()\n]*\))?|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
@@ -45,7 +46,7 @@ _LABEL = re.compile(r"^( *for \(genvar .* begin : )", re.MULTILINE)
 _LAST = re.compile(r"\[0:(\w+)\](?=(?:\[0:\w+\])*(?:;| =))")  # of an unpacked array
 _WORD = re.compile(r"//.*|(?<![.\w'])[a-z]\w*")  # or a comment
 _LOWER_CASE = re.compile(r"^  localparam .*\b([a-z]\w*) = ", re.MULTILINE)
-_ONE_BIT = re.compile(r"logic \[0:0\] (\w+)(?=( \[0:[^\n]*)?(?: =|[,;\n]))")
+_ONE_BIT = re.compile(r"logic \[0:0\] (\w+)((?: \[0:\d+\])?)(?=[ ,;\n])")
 
 _CODE = re.compile(r"^(?:[^/\n]|/(?!/))+", re.MULTILINE)
 _WORDS_OF_CPP = frozenset(
@@ -85,7 +86,7 @@ def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
     text = _SPREAD.sub(lambda bit: f"{{{int(bit[1]) + 1}{{{bit[2]}}}}}", _NO_WILDCARD.sub("case ", text))
     text = _LONG.sub(lambda long: f"{int(long[1]).bit_length()}'d{long[1]}", text)
-    text = with_plain_zeros(text)
+    text = with_plain_zeros(re.sub(r"(?<=\w)\[(\d+):\1\]", r"[\1]", text))
     text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")
     text = re.sub(
         r"(?m)^  logic unused;(  // [^:\n]*)?.*\n  assign unused = (.{,56});$",
@@ -102,16 +103,39 @@ def portable(text: str) -> str:
 
 def with_scalars(text: str, used: str) -> str:
     """Scalars in the place of vectors of one bit of which nothing in `used` selects a part."""
-    parts = {name + ("" if depth else " ") for name, depth in re.findall(r"(\w+)(\[[^\]\n]*\])?(?=\[)", used)}
-    text = _ONE_BIT.sub(
-        lambda one: one[0] if one[1] + " " * (not one[2]) in parts else f"logic {one[1]}", text
-    )
-    return re.sub(r"(?<=\w)\[(\w+):\1\]", r"[\1]", text).replace("enum logic [0:0] {", "enum logic {")
+
+    def scalar(bit: re.Match[str]) -> str:
+        element = r"\[[^]]*]" if bit[2] else ""
+        part = rf"\b{bit[1]}{element}\["
+        return bit[0] if re.search(part, used) else f"logic {bit[1]}{bit[2]}"
+
+    return _ONE_BIT.sub(scalar, text).replace("enum logic [0:0] {", "enum logic {")
 
 
 def with_plain_zeros(text: str) -> str:
     """Zeros of any width as '0."""
     return _ZERO.sub("'0", text)
+
+
+def with_plain_integers(text: str) -> str:
+    """A module whose constants are integers where they are but indices and amounts of shifts, and whose
+    arrays of successive constants are sums.
+    """
+    for name, value in _CONSTANT.findall(text):
+        used = rf"[\[:]{name}[\]:]|(?:<<|>>) {name}\b(?! [-+*])"
+        bare = re.sub(rf":\d+'\({name}\)\]", f":{name}]", text)
+        if len(re.findall(used, bare)) + 1 == len(re.findall(rf"\b{name}\b", text)):
+            text = re.sub(rf"localparam logic .* {name} = .*", f"localparam int {name} = {value};", bare)
+    for name, last in _ARRAY.findall(text):
+        assigned = re.compile(rf"^  assign {name}\[(\d+)\] = (\d+'d)(\d+);\n", re.MULTILINE)
+        found = assigned.findall(text)
+        offsets = {int(value) - int(index) for index, _, value in found}
+        if len(found) == int(last) + 1 and len(offsets) == 1 and min(offsets) >= 0:
+            base = found[0][1]
+            rest = re.sub(rf"^  logic.* {name} \[.*\n", "", assigned.sub("", text), flags=re.MULTILINE)
+            rest = re.sub(rf"\b{name}\[([a-z]\w*)\]", rf"({base[:-1]}(\1) + {base}{offsets.pop()})", rest)
+            text = text if re.search(rf"\b{name}\b", rest) else rest
+    return text
 
 
 def _with_wide_constants(text: str) -> str:

@@ -97,12 +97,14 @@ class DirectStructure(VTranslator):
     _constants: dict[Any, dict[str, int]]  # component -> ports that are constants
     _tied: dict[str, dict[str, int]]  # module -> ports that are the same constant in all instances
     _states: States = NONE  # of the module whose declarations are being written
+    _general: set[Any]  # components whose lists of one element stay lists, so that more modules merge
+    _keeps_lists = False  # whether this is one of them
     _pruned: set[str]  # the modules whose update blocks may have lost branches
 
     # ---- declarations
 
     def translate_decls(self, m: Any) -> None:
-        self._states = states_of(m)
+        self._states, self._keeps_lists = states_of(m), m in self._general
         super().translate_decls(m)
         self.structural.decl_consts[m] = self._enumeration(m) + self.structural.decl_consts[m]
 
@@ -140,7 +142,9 @@ class DirectStructure(VTranslator):
         return wire_decls
 
     def rtlir_tr_unpacked_array_type(self, Type: rt.Array | None) -> dict[str, Any]:
-        sizes = [] if Type is None else [size for size in Type.get_dim_sizes() if size != 1]
+        sizes = (
+            [] if Type is None else [size for size in Type.get_dim_sizes() if size != 1 or self._keeps_lists]
+        )
         return {"def": "", "unpacked_type": "".join(f"[0:{size - 1}]" for size in sizes), "n_dim": sizes}
 
     def rtlir_tr_port_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> str:

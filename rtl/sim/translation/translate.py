@@ -10,7 +10,8 @@ process, as it is the key to the cache, and clean under `verilator -Wall`.
 import operator
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import FunctionType, MappingProxyType
@@ -39,7 +40,13 @@ from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
 from .parameters import merged, numbers_of
-from .portable import in_lowrisc_style, portable, with_scalars, without_words_of_cpp
+from .portable import (
+    in_lowrisc_style,
+    portable,
+    with_plain_integers,
+    with_scalars,
+    without_words_of_cpp,
+)
 from .source_comments import Comments, comments_of, with_comments
 from .source_text import Block
 from .structure import DirectStructure, one_element
@@ -150,6 +157,7 @@ class Readable(DirectStructure):
         self._pruned = set()
         self._constants = {}
         self._tied = {}
+        self._general = set()  # the components that keep them, and their modules
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
@@ -157,7 +165,7 @@ class Readable(DirectStructure):
             component.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type)
             for component in _hierarchy(self.tr_top)
         ]
-        self._module_names = module_names(kinds, self._name, self._prefix)
+        self._module_names = module_names(kinds, self._name, self._prefix, by_owner=self._exported)
         for kind in kinds:
             name, made, component = self._module_names[identity(kind)], type(kind.obj), kind.obj
             class_name = f"{self._prefix}{kind.get_name()}"
@@ -173,10 +181,15 @@ class Readable(DirectStructure):
                 self._comments[module] = comments_of(component) & self._comments.get(module)
         self._unread[self._name] |= self._unread_at_top
         if self._exported:
+            classes = Counter(class_name for class_name, _ in self._kinds.values())
             self._constants = tied_ports(self.tr_top)
             for kind in kinds:
                 name, found = self._module_names[identity(kind)], self._constants.get(kind.obj, {})
                 self._tied[name] = dict(self._tied.get(name, found).items() & found.items())
+                several = classes[f"{self._prefix}{kind.get_name()}"] > 1
+                adder = dict(kind.get_params()).get("adder", SKLANSKY)
+                if several and kind.get_name() in GENERAL and adder == SKLANSKY:
+                    self._general |= {kind.obj, name}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
         return self._module_names[identity(c_rtype)]
@@ -186,7 +199,9 @@ class Readable(DirectStructure):
         name = structural.component_unique_name
         if self._exported:
             self._as_in_the_source(structural)
-        text = tidy(super().rtlir_tr_component(behavioral, structural))
+        text = tidy(super().rtlir_tr_component(behavioral, structural), scalars=name not in self._general)
+        if self._exported:
+            text = with_plain_integers(text)
         text = with_assertions(text, self._assertions[name])
         text = without_aliases(text, nested=self._exported)
         if name in self._pruned:
@@ -224,7 +239,7 @@ class Readable(DirectStructure):
         sizes = {
             name: {key: item.get_length() for key, item in items.items()} for name, items in fields.items()
         }
-        modules = with_loops(merged(modules, self._kinds), sizes)
+        modules = with_loops(merged(modules, self._kinds), sizes, partial=self._exported)
         if self._exported:
             modules = with_macro(portable(with_short_comments(modules)))
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
@@ -248,6 +263,7 @@ class Readable(DirectStructure):
         text = with_comments(text.rstrip(), self._comments)
         text = self._marked(layout(in_lowrisc_style(text) if self._exported else text, even=self._exported))
         if self._exported:
+            text = re.sub(r"(?<=begin : )\w+", lambda block: BLOCKS.get(block[0], block[0]), text)
             text = without_words_of_cpp(text, {name for items in fields.values() for name in items})
         return f"`default_nettype none\n\n{text}\n\n`default_nettype wire\n"
 
@@ -282,12 +298,15 @@ class Readable(DirectStructure):
         return ""
 
     def _get_rtlir2v_visitor(self) -> Callable[[Callable[[str], bool]], BehavioralRTLIRToVVisitorL5]:
-        return partial(ReadableBlock, exported=self._exported, known=self._known)
+        return partial(ReadableBlock, exported=self._exported, known=self._known, general=self._general)
 
     def _literal_number(self, nbits: int, value: int) -> str:
         return _number(nbits, value)
 
 
+BLOCKS = {"says": "outputs", "follows": "registers", "goes_on": "next_state"}  # results have the first
+GENERAL = ("FullAddersLevel", "Mux", "PrefixLevel")  # of which one serves any count, input or level
+SKLANSKY = "sklansky"  # whose level k spreads k times
 FEW = 3  # assignments of a block that stand together with those of others
 ASSOCIATIVE = bir.Add | bir.BitAnd | bir.BitOr | bir.BitXor
 UPBLKS = BehavioralRTLIRGenL1Pass.rtlir_upblks
@@ -299,10 +318,15 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     """Expressions and statements of an update block."""
 
     def __init__(
-        self, is_reserved: Callable[[str], bool], exported: bool, known: Callable[[Component], Known]
+        self,
+        is_reserved: Callable[[str], bool],
+        exported: bool,
+        known: Callable[[Component], Known],
+        general: Container[Any],
     ) -> None:
         super().__init__(is_reserved)
-        self._exported, self._known_of = exported, known
+        self._exported, self._known_of, self._all_general = exported, known, general
+        self._general = False  # lists of one and loops of one turn stay
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
         self._ordered: frozenset[str] = frozenset()  # messages whose fields blocks alone assign
         self._known = NOTHING  # of the component whose update block this is
@@ -323,6 +347,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         cell = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
         component = cell.cell_contents if cell is not None else None
         self._known = self._known_of(component) if component is not None else NOTHING
+        self._general = component in self._all_general
         self._ordered = self._ordered_messages(component)
         written = getattr(component, "verilog", {}).get(blk.__name__)
         if written is not None:
@@ -343,7 +368,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return ordered
 
     def visit_CombUpblk(self, node: Any) -> list[str]:
-        node.body = without_unreached(unrolled(node.body), self._known)
+        if not self._general:
+            node.body = without_unreached(unrolled(node.body), self._known)
         items = None
         if not self._ordered & messages(node.body):
             items = concurrent(node.body, (), lambda branch: choice(branch, self._known.states) is not None)
@@ -426,6 +452,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return _number(width, value % (1 << width))
         if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             _lend_width(node.left, node.right)
+        elif self._exported and (amount := self._plain(node.right)) is not None:
+            node.right._text = amount
         inner = node.left
         same = isinstance(inner, bir.BinOp) and type(inner.op) is type(node.op) and not _is_constant(inner)
         if same and isinstance(node.op, ASSOCIATIVE):  # needs no parentheses
@@ -459,7 +487,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                 value._text = state_name(value, self._known.states)
         if isinstance(kind, rt.Signal):
             node.value._context = kind.get_dtype().get_length()
-        if _one_of_two(node.value):
+        if not self._general and _one_of_two(node.value):
             # Verilator 5 fails at a wide concatenation that a variable indexes, with a low --expand-limit
             select, pair = self.visit_expr_wrap(node.value.idx), self.visit(node.value.value)
             node.value._text = f"{select} ? {pair}[1] : {pair}[0]"
@@ -482,7 +510,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def visit_Index(self, node: Any) -> Any:
         """Sums of loop variables and constants in the 32 bits of a loop variable, which need no casts."""
         kind = node.value.Type
-        if one_element(kind):
+        if one_element(kind) and not self._general:
             return self.visit(node.value)
         node.idx._text = self._plain(node.idx)
         if _is_instances(kind):
@@ -554,7 +582,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if not isinstance(step, str) and step < 0:
             compare, step = ">", f"-{-step}"
         move = f"{i}++" if step == 1 else f"{i} += {step}".replace("+= -", "-= ")
-        head = f"for (int unsigned {i} = {start}; {i} {compare} {end}; {move}) begin"
+        kind = "int" if self._general else "int unsigned"  # a bound may be 0
+        head = f"for ({kind} {i} = {start}; {i} {compare} {end}; {move}) begin"
         return [head, *self._statements(node.body), "end"]
 
     def visit_expr_wrap(self, node: Any) -> Any:

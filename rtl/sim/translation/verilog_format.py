@@ -22,11 +22,11 @@ _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 ]
 
 
-def tidy(text: str) -> str:
+def tidy(text: str, scalars: bool = True) -> str:
     """Everything that concerns the module alone."""
     for pattern, replacement in _NOISE:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-    return _constants(_blocks(_temporaries(_scalars(text))))
+    return _constants(_blocks(_temporaries(_scalars(text) if scalars else text)))
 
 
 def _words(text: str) -> Counter[str]:

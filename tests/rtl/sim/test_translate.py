@@ -191,6 +191,12 @@ def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
     assert name in ("mont", "ssmm") or "parameter int" in verilog
 
 
+def test_exported_modules_of_one_element_merge_and_the_others_follow_their_owner():
+    names = modules(translate(find("fold").at(32).rtl(), exported=True))
+    assert {"FullAddersLevel", "PrefixLevel", "ProductPairBitHeap", "RowFoldBitHeap"} <= {*names}
+    assert not re.search(r"\d", "".join(names))
+
+
 @pytest.mark.usefixtures("unmerged")
 def test_parameters_stand_above_each_module():
     verilog = translate(Outer())
