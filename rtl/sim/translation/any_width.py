@@ -92,7 +92,7 @@ def _with_parameters(text: str, lines: Iterator[str]) -> str:
 
 def _top_bit(fields: str) -> str:
     """The highest index of a vector with these fields."""
-    wide, more = 0, -1
+    wide, more = 0, len(re.findall(r"logic \w+;", fields)) - 1
     for factor, nbits, offset in re.findall(rf"\[(?:(\d+) \* )?({_WIDTH})?(.*?):0\]", fields):
         wide += int(factor or 1) * bool(nbits)
         more += int(offset.replace(" ", "") or 0) + 1
