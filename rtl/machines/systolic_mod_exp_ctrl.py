@@ -71,7 +71,7 @@ class SystolicModExpCtrl(Component):
         states(
             s.st,
             s.next_st,
-            **{name: code for name, code in State.__members__.items() if reached.get(name, True)},
+            **{name: code.value for name, code in State.__members__.items() if reached.get(name, True)},
         )
 
         @update

@@ -11,6 +11,7 @@ _MODULE = re.compile(
     r"^module (\w+) (?:#\(\n(.*?)\n\) )?\(\n(.*?)\n\);\n(.*?)^endmodule$", re.DOTALL | re.MULTILINE
 )
 _PARAMETER = re.compile(r"^  parameter .*$", re.MULTILINE)
+_ENUM = re.compile(r"^typedef enum (logic.*) \{\n[^}]*\} (\w+);$", re.MULTILINE)
 _STRUCT = re.compile(r"^typedef struct packed \{\n(.*?)^\} (\w+);\n\n?", re.DOTALL | re.MULTILINE)
 
 _LONG_COMMENT = re.compile(r"^(?=.{101})( *)(\S.*?) +(// .*)$", re.MULTILINE)
@@ -45,6 +46,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
     if text is None:
         return None
     structs = {kind: fields for fields, kind in _STRUCT.findall(text) if _WIDTH in fields}
+    enums = {kind: nbits for nbits, kind in _ENUM.findall(text)}
     text = _STRUCT.sub(lambda struct: "" if struct[2] in structs else struct[0], text)
     words = {
         module[1]: {*re.findall(r"\w+", re.sub("//.*", "", module[0]))} for module in _MODULE.finditer(text)
@@ -71,7 +73,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
                 body = re.sub(rf"(?<![.\w]){port}\b", fields, body)
                 left, right = (fields, port) if direction == "input" else (port, fields)
                 types = types[:-1] + f"  {kind} {fields};\n  assign {left} = {right};\n\n"
-            ports = re.sub(rf"\b{kind}\b", f"logic [{_top_bit(structs[kind])}:0]", ports)
+            ports = re.sub(rf"\b{kind}\b", f"logic [{_top_bit(structs[kind], enums)}:0]", ports)
         body = instance.sub(
             lambda made: f"{made[1]}{made[2]} #(.NBITS(NBITS){', ' if made[3] else ') '}", body
         )
@@ -90,8 +92,9 @@ def _with_parameters(text: str, lines: Iterator[str]) -> str:
     return _PARAMETER.sub(lambda _: next(lines), text)
 
 
-def _top_bit(fields: str) -> str:
+def _top_bit(fields: str, enums: Mapping[str, str]) -> str:
     """The highest index of a vector with these fields."""
+    fields = re.sub(r"\w+_e\b", lambda kind: enums.get(kind[0], kind[0]), fields)
     wide, more = 0, len(re.findall(r"logic \w+;", fields)) - 1
     for factor, nbits, offset in re.findall(rf"\[(?:(\d+) \* )?({_WIDTH})?(.*?):0\]", fields):
         wide += int(factor or 1) * bool(nbits)

@@ -4,19 +4,12 @@ The Verilog declares one type for each field, `field_e`, whose values are called
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
 from pymtl3.passes.rtlir import RTLIRType as rt
-
-
-def enum_names(message: type) -> Iterator[str]:
-    """The types of a message class and their values."""
-    for field, names in _enums(message):
-        yield f"{field}_e"
-        yield from (value_name(field, name) for name in names)
 
 
 def value_name(field: str, name: str) -> str:
@@ -27,8 +20,12 @@ def enumerations(message: type) -> Iterator[str]:
     """The declarations of these types."""
     for field, names in _enums(message):
         nbits = message.__bitstruct_fields__[field].nbits  # type: ignore[attr-defined]
-        values = (f"  {value_name(field, name)} = {nbits}'d{number}" for number, name in enumerate(names))
-        yield f"typedef enum logic [{nbits - 1}:0] {{\n" + ",\n".join(values) + f"\n}} {field}_e;\n"
+        yield declaration(field, nbits, {name: number for number, name in enumerate(names)})
+
+
+def declaration(kind: str, nbits: int, values: Mapping[str, int]) -> str:
+    lines = (f"  {value_name(kind, name)} = {nbits}'d{number}" for name, number in values.items())
+    return f"typedef enum logic [{nbits - 1}:0] {{\n" + ",\n".join(lines) + f"\n}} {kind}_e;\n"
 
 
 def with_enums(message: type, declaration: str) -> str:

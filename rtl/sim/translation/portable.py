@@ -26,7 +26,7 @@ _PACKED = re.compile(r"^  (?:output +)?logic \[[^\n]*\] (\w+)[,;]?$", re.MULTILI
 _TARGET = re.compile(r"^ *assign (\w+)", re.MULTILINE)
 _CONNECTED = re.compile(r"\.\w+\( *(\w+)\[")  # a part of a vector, which a port may drive
 _RANGE = re.compile(r"\[[^\]\n]*[a-z][^\]\n]*:")  # between bounds of a genvar, which a block has not
-_HOLDS_STATE = re.compile(rf"^  {STATE} (\w+);$", re.MULTILINE)
+_HOLDS_STATE = re.compile(rf"^  (?:output )?(?:{STATE}|\w+_e) (\w+)[,;]?$", re.MULTILINE)
 _GAP = re.compile(
     r"(^  assign .*;\n|^  (?:end|\);)\n(?=\nendmodule$))\n(?=  assign |endmodule$)", re.MULTILINE
 )

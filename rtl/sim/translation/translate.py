@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
+from enum import IntEnum
 from functools import partial
 from pathlib import Path
 from types import FunctionType, MappingProxyType
@@ -30,11 +31,12 @@ from pymtl3.passes.rtlir.behavioral.BehavioralRTLIRGenL1Pass import BehavioralRT
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ....fl.errors import BadInput
+from ...states import States, states_of
 from .. import interrupt, toolchain
 from ..text import VerilogText
 from .assertions import Assertion, assertions_of, with_assertions, with_macro
 from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
-from .enum_fields import enum_names, enum_value, enumerations, with_enums
+from .enum_fields import enum_value, enumerations, value_name, with_enums
 from .enum_states import NOTHING, Known, choice, holds_state, state_name, tied_ports, without_unreached
 from .instance_loops import with_loops
 from .module_files import module_files
@@ -47,6 +49,7 @@ from .portable import (
     with_scalars,
     without_words_of_cpp,
 )
+from .shared_enums import enum_name, with_shared_states, with_types
 from .source_comments import Comments, comments_of, with_comments
 from .source_text import Block
 from .structure import DirectStructure, one_element
@@ -158,6 +161,8 @@ class Readable(DirectStructure):
         self._constants = {}
         self._tied = {}
         self._general = set()  # the components that keep them, and their modules
+        self._enums: dict[str, States] = {}  # that several modules share
+        self._shared: dict[str, str] = {}  # module -> the enumeration of its states
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
@@ -184,6 +189,10 @@ class Readable(DirectStructure):
             classes = Counter(class_name for class_name, _ in self._kinds.values())
             self._constants = tied_ports(self.tr_top)
             for kind in kinds:
+                states = states_of(kind.obj)
+                if enum := enum_name(next(iter(states.codes.values()), 0)):
+                    self._shared[self._module_names[identity(kind)]] = enum
+                    self._enums[enum] = states
                 name, found = self._module_names[identity(kind)], self._constants.get(kind.obj, {})
                 self._tied[name] = dict(self._tied.get(name, found).items() & found.items())
                 several = classes[f"{self._prefix}{kind.get_name()}"] > 1
@@ -203,6 +212,8 @@ class Readable(DirectStructure):
         if self._exported:
             text = with_plain_integers(text)
         text = with_assertions(text, self._assertions[name])
+        if name in self._shared:
+            text = with_shared_states(text, self._shared[name], self._enums[self._shared[name]])
         text = without_aliases(text, nested=self._exported)
         if name in self._pruned:
             text = without_unread(text)
@@ -240,15 +251,15 @@ class Readable(DirectStructure):
             name: {key: item.get_length() for key, item in items.items()} for name, items in fields.items()
         }
         modules = with_loops(merged(modules, self._kinds), sizes, partial=self._exported)
-        if self._exported:
-            modules = with_macro(portable(with_short_comments(modules)))
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         types = "\n".join([*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), ""])
         if self._exported:
+            types, modules = with_types(types, modules, self._enums, self._name)
+            modules = with_macro(portable(with_short_comments(modules)))
             types = with_scalars(types, "".join(re.findall(r"\.\w+\[", modules)))
         text = types + modules
         if self._prefix:
-            names = {name for kind, _ in structs for name in enum_names(kind.cls)}
+            names = {*re.findall(r"(?m)^(?:  |\} )([A-Z]\w*(?= =)|\w+_e(?=;))", types)}
             text = re.sub(
                 r"\b[A-Za-z]\w*\b", lambda word: f"{self._prefix * (word[0] in names)}{word[0]}", text
             )
@@ -298,7 +309,8 @@ class Readable(DirectStructure):
         return ""
 
     def _get_rtlir2v_visitor(self) -> Callable[[Callable[[str], bool]], BehavioralRTLIRToVVisitorL5]:
-        return partial(ReadableBlock, exported=self._exported, known=self._known, general=self._general)
+        enums = self._enums if self._exported else None
+        return partial(ReadableBlock, enums=enums, known=self._known, general=self._general)
 
     def _literal_number(self, nbits: int, value: int) -> str:
         return _number(nbits, value)
@@ -320,12 +332,13 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def __init__(
         self,
         is_reserved: Callable[[str], bool],
-        exported: bool,
+        enums: dict[str, States] | None,
         known: Callable[[Component], Known],
         general: Container[Any],
     ) -> None:
         super().__init__(is_reserved)
-        self._exported, self._known_of, self._all_general = exported, known, general
+        self._enums = enums  # of an exported design
+        self._known_of, self._all_general = known, general
         self._general = False  # lists of one and loops of one turn stay
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
         self._ordered: frozenset[str] = frozenset()  # messages whose fields blocks alone assign
@@ -351,7 +364,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         self._ordered = self._ordered_messages(component)
         written = getattr(component, "verilog", {}).get(blk.__name__)
         if written is not None:
-            lines = written(self._exported)
+            lines = written(self._enums is not None)
             return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in lines), "end"]
         return super().enter(blk, rtlir)
 
@@ -452,7 +465,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return _number(width, value % (1 << width))
         if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             _lend_width(node.left, node.right)
-        elif self._exported and (amount := self._plain(node.right)) is not None:
+        elif self._enums is not None and (amount := self._plain(node.right)) is not None:
             node.right._text = amount
         inner = node.left
         same = isinstance(inner, bir.BinOp) and type(inner.op) is type(node.op) and not _is_constant(inner)
@@ -493,7 +506,22 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             node.value._text = f"{select} ? {pair}[1] : {pair}[0]"
         return super().visit_Assign(node)
 
+    def _member(self, node: Any) -> IntEnum | None:
+        """The member of an IntEnum that a constant is, as the module of the block calls it."""
+        if isinstance(node.obj, Bits):
+            for kind in self.blk.__globals__.values():
+                if isinstance(kind, type) and issubclass(kind, IntEnum):
+                    if kind.__members__.get(node.name) == int(node.obj):
+                        return kind[node.name]
+        return node.obj if isinstance(node.obj, IntEnum) else None
+
     def visit_FreeVar(self, node: Any) -> str:
+        member = self._member(node)
+        if self._enums is not None and member is not None:
+            kind, nbits = enum_name(member), node.Type.get_dtype().get_length()
+            codes = self._enums.setdefault(kind, States(type(member).__members__, (), nbits))
+            name = value_name(kind, member.name)
+            return name if nbits == codes.nbits else f"{nbits}'({name})"
         # a cast only if the constant was made wider by its context
         text = super().visit_FreeVar(node)
         if isinstance(node.obj, int | Bits):

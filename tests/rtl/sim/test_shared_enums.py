@@ -1,0 +1,99 @@
+"""Codes that cross ports in an exported design: one enumeration, the type of all signals that hold one."""
+
+import re
+from enum import IntEnum
+
+from modexlab.rtl.messages import connect_fields
+from modexlab.rtl.sim import lint, translate
+from pymtl3 import Component, InPort, OutPort, Wire, b2, update, update_ff
+
+from tests.harness import later, parametrize
+from tests.programs import EVERYTHING, machine_of
+from tests.rtl.sim.test_readers import icarus
+
+
+@parametrize(
+    "name, how, kinds",
+    [
+        ("serial", {}, {"op", "turn", "destination", "status"}),
+        *later(
+            ("heap", {}, {"convert_kind", "status"}),
+            ("systolic", {}, {"source", "status"}),
+            ("mont", EVERYTHING, {"status"}),  # a microinstruction has one, too
+        ),
+    ],
+)
+def test_a_set_of_codes_is_declared_once(name, how, kinds):
+    """No other enumeration has its values, no module a constant for one, and no status is a number."""
+    text = translate(machine_of(name, 32, **how).rtl(), exported=True)
+    sets = {}
+    for values, kind in re.findall(r"^typedef enum [^{]*\{([^}]*)\} (\w+)_e;", text, re.MULTILINE):
+        sets[kind] = frozenset(re.findall(rf"\b{kind.upper()}_(\w+) =", values))
+    assert kinds <= sets.keys() and all(len(sets[kind]) > 1 for kind in kinds)
+    local = [
+        frozenset(re.findall(r"(\w+) =", one)) for one in re.findall(r"^  typedef [^}]*", text, re.MULTILINE)
+    ]
+    constants = set(re.findall(r"localparam .*\b(\w+) =", text))
+    for kind in kinds:
+        assert [*sets.values(), *local].count(sets[kind]) == 1
+        assert not sets[kind] & constants
+    assert not re.search(r"logic \[3:0\] \w*status\b|status (==|!=|<=) \d", text)
+
+
+Mode = IntEnum("Mode", "OFF SLOW FAST", start=0)
+OFF, SLOW, FAST = map(b2, Mode)
+
+
+class Chooser(Component):
+    """Sends one mode by name, and one from a sum."""
+
+    def construct(s):
+        s.go = InPort()
+        s.raw = InPort(2)
+        s.mode = OutPort(2)
+        s.mixed = OutPort(2)
+        s.fast = OutPort()
+        INITIAL = SLOW
+
+        @update_ff
+        def choose():
+            s.mode <<= FAST if s.go else s.mode
+            if s.reset:
+                s.mode <<= INITIAL
+
+        @update
+        def send():
+            s.mixed @= s.raw + 1
+            s.fast @= s.mixed == FAST
+
+
+class Modes(Component):
+    def construct(s):
+        s.go = InPort()
+        s.raw = InPort(2)
+        s.mode = OutPort(2)
+        s.mixed = OutPort(2)
+        s.off = OutPort()
+        s.fast = OutPort()
+        s.got = Wire(2)
+        s.inner = Chooser()
+        connect_fields(s, s.inner, "go", "raw", "mixed", "fast")
+        s.got //= s.inner.mode
+
+        @update
+        def look():
+            s.off @= s.got == OFF
+            s.mode @= s.got
+
+
+def test_signals_whose_sources_are_codes_have_the_type(tmp_path):
+    """Through ports, and by constants of other names; not sums, nor ports of the top module."""
+    text = translate(Modes(), "top", exported=True)
+    lint(text)
+    (tmp_path / "top.sv").write_text(text)
+    assert icarus(tmp_path / "top.sv", "top", tmp_path / "top.vvp") == []
+    ports = re.findall(r"^  (?:in|out)put +(.*) (\w+?),?$", text, re.MULTILINE)
+    assert ("logic [1:0]", "mode") in ports and ("mode_e", "mode") in ports
+    assert {kind for kind, port in ports if port in ("raw", "mixed")} == {"logic [1:0]"}
+    assert "mode <= MODE_SLOW;" in text and "== MODE_OFF" in text and "localparam" not in text
+    assert "mode_e" not in translate(Modes(), "top")
