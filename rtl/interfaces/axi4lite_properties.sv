@@ -1,8 +1,8 @@
-// AXI4-Lite as its rules bind a slave, and the master that drives it (AMBA AXI, chapters A3 and B1): a checker that
-// stands beside any bus of 32 bits. In simulation a broken rule ends the run (Verilator: --assert); with FORMAL
-// defined the rules of the master are assumed, and those of the slave are to be proved.
+// The rules of AXI4-Lite for a slave and for the master that drives it (AMBA AXI, chapters A3 and
+// B1): a checker beside any bus of 32 bits. In simulation a broken rule ends the run (Verilator:
+// --assert); with FORMAL defined the master's rules are assumed, and the slave's are to be proved.
 //
-// LIMIT: cycles in which the slave answers or becomes ready, as long as the master takes its answers.
+// LIMIT: the most cycles until the slave answers or is ready, if the master takes its answers.
 
 module axi4lite_properties #(
   parameter int ADDRESS_NBITS = 12,

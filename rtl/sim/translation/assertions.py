@@ -54,7 +54,7 @@ def _of_class(s: Any) -> dict[str, Assertion]:
         case "MMMul" if hasattr(s, "reduction"):
             return {"ProductBelowModulus": "!ostream__val || a >= modulus || ostream__msg < modulus"}
         case "Registered":
-            return {"AnswerStays": ("full && !in_rdy", "{full, value}")}
+            return {"AnswerStays": ("full && !ostream__rdy", "{full, value}")}
         case "SerialCtrl" if hasattr(s, "count"):
             one = f"{s.count.get_type().nbits}'d1"
             return {"AnswersAfterLastStep": f"!ostream_val || {{count - {one}}} == final_count"}
