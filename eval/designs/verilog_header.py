@@ -92,15 +92,11 @@ TOP = """\
 module {top} (
 {ports}
 );
-
-  // all accesses have the same rights
-  logic unused_prot;
-  assign unused_prot = ^{{s_axi_awprot, s_axi_arprot}};
+  wire unused_prot = ^{{s_axi_awprot, s_axi_arprot}};  // all accesses have the same rights
 
   {slave} slave (
 {pins}
   );
-
 endmodule
 """
 CLOCKING = {
@@ -120,9 +116,10 @@ def axi4lite_top(text: str, top: str, declarations: Iterable[str]) -> str:
         kind, name = declaration.rsplit(" ", 1)
         flat = re.sub("^(s_axi|key)__", r"\1_", name)  # AMBA's names, and those of key ports
         port, wire = CLOCKING.get(name, (flat, flat))
+        kind = kind.replace("input logic", "input  logic")
         ports.append(f"  {kind} {port}")
         if port in PROT_AFTER:
-            ports.append(f"  input logic [2:0] {port.replace('addr', 'prot')}")
+            ports.append(f"  input  logic [2:0] {port.replace('addr', 'prot')}")
         pins.append(f"    .{name}({wire})")
     around = TOP.format(top=top, slave=slave, ports=",\n".join(ports), pins=",\n".join(pins))
     module = re.compile(rf"((?:^//.*\n)*)^module {top}\b", re.MULTILINE)  # with the comment before it

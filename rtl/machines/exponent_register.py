@@ -294,7 +294,7 @@ class ExponentRegister(Component):
             if s.skip:
                 s.fewer @= s.left - DIGITS
 
-        # whether none is left is known before it is known which of these it will be
+        # the comparison of each case ends before the case is known
         @update
         def last_digit():
             s.none_left @= s.left == 0

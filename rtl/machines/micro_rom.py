@@ -15,7 +15,7 @@ COLUMNS = 96  # of a line here; it is indented by four more
 
 
 class MicroRom(Component):
-    """The microinstructions of a program, one line per field."""
+    """The microinstructions of a program, by field; idle and unread fields share lines."""
 
     def construct(s, microcode):
         depth, last = 1 << microcode.pc_nbits, len(microcode.words) - 1
@@ -51,7 +51,8 @@ def verilog_case(microcode, exported):
         bits = range(1 + microcode.by_bit)
         split = microcode.inst(pc, 0) != microcode.inst(pc, 1)
         for group in [[bit] for bit in bits] if split else [bits]:
-            labels = f"{nbits}'d{pc + (group[0] << microcode.pc_nbits)}"
+            label = pc + (group[0] << microcode.pc_nbits)
+            labels = f"{nbits}'b{label:0{nbits}b}" if exported and microcode.by_bit else f"{nbits}'d{label}"
             if len(group) > 1:  # the bit may be unknown, as it is before the first exponent
                 labels = f"{nbits}'b?{pc:0{microcode.pc_nbits}b}"
             note = f"exponent bit {group[0]}; " * split

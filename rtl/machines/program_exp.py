@@ -7,9 +7,10 @@
                     |  handshakes        v    product         v    residue
                     +--------------- product units ------ converter
 
-Neither controller nor datapath knows what a product is: a unit answers {a, b} with p over val/rdy and sees
-the modulus on a static port, and with `block_nbits` the number of blocks to work on. With two units the
-products of a microinstruction are made side by side, with one of them one after the other.
+Neither controller nor datapath knows what a product is: a unit takes {a, b} and answers with their product,
+both over val/rdy. It sees the modulus on a static port, and with `block_nbits` the number of blocks to work
+on. With two units the products of a microinstruction are made side by side, with one of them one after the
+other.
 
 Ports: istream {base, exp, mod, ...} -> ostream {status, result}; the program says which numbers of a key
 follow mod. A program with a memory reads its request field by field before it accepts it. A status other than

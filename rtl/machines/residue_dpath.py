@@ -142,7 +142,7 @@ class ResidueDpath(Component):
         lane = (shape.residue_nbits, microcode.nproducts)
         s.r = ResidueRegister(*lane)
         s.r_from = source_mux(microcode, "r_from")
-        s.r_late_from = source_mux(microcode, "r_late_from")  # loaded into r at the end of a microinstruction
+        s.r_late_from = source_mux(microcode, "r_late_from")  # for r, too late to be forwarded
         if "b" in program.registers:
             s.b = ResidueRegister(*lane)
             s.b_from = source_mux(microcode, "b_from")

@@ -131,7 +131,7 @@ class ScaledConvertOut(ConvertOut):
         s.reduction.n //= s.mod
         s.ostream.val //= s.unit.ostream.val
 
-        # an operation without a result has none to show, not the remainder of its modulus either
+        # a refused request answers 0, and shows nothing that is left in the converter
         @update
         def message():
             s.ostream.msg.status @= s.status

@@ -3,7 +3,7 @@
 The ROM is read at three addresses, by three copies:
 
     rom        pc         inst        the microinstruction that executes
-    next_rom   next_pc    next_inst   its successor, which is entered when `advance` is 1
+    next_rom   next_pc    next_inst   its successor, which is entered when `inst_done` is 1
     ahead_rom  ahead_pc   ahead_inst  the one of the two that executes in the next cycle
 
 A microinstruction ends (`inst_done`) with the last of its products or its conversion, or else after one

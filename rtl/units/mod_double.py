@@ -5,9 +5,9 @@ Each doubling is one shift and one CondSub; `per_cycle` of them are chained. It 
 gets its constants: R mod n or b*R mod n (doublings = nbits), or 2^k * R mod n, which k-fold squaring takes to
 R^2.
 
-Ports: istream x (below n) -> ostream; `modulus` is static while the unit is busy. `counted` (bits of a
-count): how many cycles it takes is said by a port, `last`, one less, as static; `doublings` then is of no
-account. Cycles: doublings / per_cycle, whatever the operands. Area order: per_cycle subtractors, one register
+Ports: istream x (below n) -> ostream; `modulus` is static while the unit is busy. With
+`counted` (bits of a count) the static port `last` gives the number of cycles less one, and `doublings` is
+ignored. Cycles: doublings / per_cycle, whatever the operands. Area order: per_cycle subtractors, one register
 of n bits. Takes the next operand in the cycle in which its result is taken.
 """
 

@@ -49,9 +49,12 @@ DOUBLINGS: Words = (
     (r"\bblocks\b(?<!skip blocks)", "blocks: those of the modulus"),
 )
 SCALED: Words = (
-    (r"\bscale\b", "scale d, x, 0: compute M' and d = a power of 2 modulo a multiple of the modulus"),
+    (
+        r"\bscale\b",
+        "scale d, x, 0: compute M' of the unit, and d = a power of 2 modulo the aligned multiple of n",
+    ),
     (r"\bdouble\b", "double d, x, 0: d = one doubling step of x modulo this multiple"),
-    (r"\bhalve\b", "halve d, x, 0: d = x / 2^h modulo the modulus"),
+    (r"\bhalve\b", "halve d, x, 0: d = x / 2^h modulo the modulus, with the machine's h"),
     (r"\bclear\b", "clear d, x, 0: overwrite the converter"),
     (r"\bunit\b", "unit: 2^h"),
     (r"\bhalf\b", "half: 2^k for product units of k bits"),

@@ -49,7 +49,7 @@ class OneOfFour(Component):
 
 
 class Lines(Component):
-    """Decodes each two bits of an index to four one-hot select lines."""
+    """Decodes each pair of bits of an index to four one-hot select lines."""
 
     def construct(s, nbits):
         s.index = InPort(nbits)

@@ -79,7 +79,7 @@ def silence(
         if name in reasons and name not in words:
             unused.setdefault(reasons[name], []).append(name)
         elif not match["dimensions"] and _in_part(match["packed"], fields, uses.get(name, [])):
-            unused.setdefault("not all of it is needed", []).append(name)
+            unused.setdefault("some bits are not read", []).append(name)
     if not unused:
         return text
     lines = []

@@ -80,7 +80,7 @@ class HeapMont(Component):
             def load():
                 s.loading <<= s.accept
 
-        # no step overwrites the state before the pair is added up
+        # no step runs until the pair of the product before has been added up
         @update
         def steps():
             s.step.first @= s.count == 0
@@ -151,8 +151,8 @@ class HeapMont(Component):
         # carries M' = (M + 1) / 2^w = 2^-w mod n. A step computes q = S mod 2^w and then S = floor(S / 2^w)
         # + q * M' + digit * b, that is (S + q * M) / 2^w + digit * b. One step for each digit of a, lowest
         # first, and a last one with a digit of 0 make a * b / R with R = 2^(w * digits); a, b and the
-        # product are below 2M. S is ~sum + ~carry + carry_in, which is the carry of the low digit dropped
-        # last.
+        # product are below 2M. S is ~sum + ~carry + carry_in; carry_in is the carry out of the low digit
+        # that the step before dropped.
         @update_ff
         def state():
             if s.step_en:

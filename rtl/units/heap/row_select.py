@@ -34,7 +34,7 @@ class RowSelect(Component):
 
 
 class PairDecode(Component):
-    """Decodes each two bits of a digit to the select lines of X, 2X and 3X."""
+    """Decodes each pair of bits of a digit to the select lines of X, 2X and 3X."""
 
     def construct(s, nbits):
         PAIRS = nbits // 2

@@ -5,14 +5,13 @@ fl/multipliers/scaled_entry.py).
             modulo the aligned multiple of N
     double  twice a word, or 2^doublings_per_cycle times, less that multiple where it is at least that
     halve   a word / 2^h modulo N, below N
-    clear   nothing is left here of what was converted, if the word and the modulus are 0
+    clear   overwrites all registers of the converter, if the word and the modulus are 0
+
 Ports: istream, a word; `kind` of the request, a ConvertKind; ostream, and `doubled`, the answer to any but
-"halve", which is there earlier;
-`modulus`, odd and static while the unit is busy.
-Cycles: scale_cycles and leaving_cycles of ScaledEntry for the first and the third, which count the zeros
-above N as shifts; 1.
-Two doublings a cycle are made side by side (ModQuadruple), in the time of one: three times the multiple is in
-a register, a cycle later.
+halve, which is there earlier; `modulus`, odd and static while the unit is busy.
+Cycles: scale_cycles of ScaledEntry for scale and leaving_cycles for halve, which count the zeros above N as
+shifts; 1 for the others. Two doublings a cycle are made side by side (ModQuadruple), in the time of one:
+three times the multiple is in a register, a cycle later.
 Area order: a chain of subtractors, or three, and one of adders of nbits + v bits, three registers as long, or
 four.
 """
@@ -169,7 +168,7 @@ class ScaledSetup(Component):
             elif s.aligns & ~s.high[nbits - 1]:
                 s.high_n @= s.high << OFF if s.high[nbits - OFF : nbits] == 0 else s.high << 1
 
-        # what is even has no place where it ends
+        # an even modulus is never aligned, so it starts at once
         waits = entry.side_by_side  # until it is registered
 
         @update

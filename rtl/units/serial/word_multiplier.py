@@ -87,7 +87,7 @@ class WordMultiplier(Component):
         sum_nbits, index_nbits = s.total.get_type().nbits, s.index.get_type().nbits
         s.kept = Wire(S)
         s.kept_index = Wire(index_nbits)
-        s.waits = Wire()  # the word kept is not written yet: the last one, or one that is written as it is
+        s.waits = Wire()  # the kept word is still to be written: the last one, or one that is not shifted
         s.plain = Wire()
 
         @update_ff

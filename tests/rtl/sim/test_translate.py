@@ -275,7 +275,7 @@ def test_what_is_read_in_part_before_an_assignment():
     wide, pin = "  logic [3:0] wide;\n", "  Inner one\n  (\n    .i( wide[2:0] )\n  );\n\n"
     text = f"module top\n(\n  output logic [3:0] b\n);\n{wide}\n{pin}  assign b[3:0] = 4'd0;\nendmodule"
     silenced = silence(text, {"Inner": {"i": "input"}}, {}, {})
-    assert "  logic unused;  // not all of it is needed: wide\n  assign unused = ^{ wide };\n" in silenced
+    assert "  logic unused;  // some bits are not read: wide\n  assign unused = ^{ wide };\n" in silenced
 
 
 def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
@@ -285,7 +285,7 @@ def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
     assert reasons == {
         "every top module has it": "clk, reset",
         "kept for a later version": "mode",
-        "not all of it is needed": "istream__msg, sum",
+        "some bits are not read": "istream__msg, sum",
     }
     assert "assign unused = ^{clk, reset, istream__msg, sum, mode};" in verilog
     assert "verilator lint_off UNUSED" not in verilog
