@@ -75,9 +75,12 @@ def module_names(
 def described(kind: rt.Component) -> str:
     """Comment lines: what the class is, by the first sentence of its docstring, and its plain parameters."""
     words = [_said(key, value) for key, value in kind.get_params() if isinstance(value, bool | int | str)]
-    lines = [f"{kind.get_name()}: {_summary(type(kind.obj))}".removesuffix(": "), ", ".join(words)]
+    lines = [
+        f"{kind.get_name()}: {_summary(type(kind.obj))}".removesuffix(": "),
+        ", ".join(words).replace(" = ", "\0=\0"),
+    ]
     wrapped = [part for line in lines for part in textwrap.wrap(line, MAX_LINE - 3, break_on_hyphens=False)]
-    return "".join(f"// {line}\n" for line in wrapped)
+    return "".join(f"// {line}\n" for line in wrapped).replace("\0", " ")
 
 
 def with_short_comments(text: str) -> str:
