@@ -29,7 +29,7 @@ MAX_MEMORY_BITS = 65536
 
 # estimated cells, which exceed the actual ones: mont-001 at 32 bits, estimated at 66,000, has 43,000 cells
 # and takes 613 MiB and, without sizing, a minute; the machine heap at 1,024 bits is estimated at 396,000
-MAX_CELLS = 600_000
+MAX_CELLS = 800_000
 UNREAD = 1.5  # ratio of cells before constants and unused bits are removed
 SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 
