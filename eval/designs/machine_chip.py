@@ -43,7 +43,7 @@ MOST_ENERGY_CYCLES = 50_000  # at gate level, longer operations are cut to a win
 FULL_NBITS = 256  # wider machines have more gates and are simulated for fewer cycles
 # of all rows together, if every operation takes equally long, by digits or with a key
 MOST_WHOLE_CYCLES = 100_000
-LONGEST_WHOLE_CYCLES = 2_000_000  # of such an operation, simulated whole and measured in a window
+LONGEST_WHOLE_CYCLES = 3_000_000  # of such an operation, simulated whole and measured in a window
 RANDOM_ROWS = 16
 LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles of a product from which on there are fewer random rows
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
