@@ -19,6 +19,8 @@ from modexlab.eval.cli.main import main
 from modexlab.eval.designs import protection
 from modexlab.eval.exchange.package import shuttle
 from modexlab.eval.lab.ledger.export import REFERENCE
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.verdicts import recorded
 from modexlab.eval.table import table as render
@@ -293,6 +295,10 @@ def test_commands(command, tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
     if "--shuttle" in command:
         require(monkeypatch, shuttle.KIT)
+    if command == "ledger verify":  # of a ledger that is there
+        monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "own.sqlite"))
+        with Ledger() as ledger:
+            ledger.fail(Point("mont", 8), "no measurement", 1.0)
     assert cli.of_page(command).out
 
 

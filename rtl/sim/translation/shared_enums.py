@@ -94,6 +94,10 @@ class _Types:
     def _kind(self, one: Signal) -> str:
         return self._found.get(one) or self._kinds.get(one[1], "")
 
+    def _number(self, one: Signal) -> str:
+        """The digits of a constant."""
+        return self._constants.get(one) or re.sub(r"^(\d+'d(\d+)|.*)$", r"\2", one[1])
+
     def _read(self, scope: str, body: str) -> None:
         """Note the sources of signals, and which signals hold the same codes."""
         signal = partial(self._signal, scope)
@@ -103,8 +107,9 @@ class _Types:
         for target, index, value in _ASSIGNED.findall(body):
             leaves = [signal(leaf.strip("()")) for leaf in _LEAF.findall(value)]
             pairs += [(signal(target), leaf) for leaf in leaves]
-            if index or len(leaves) > 1 or not (leaves[0] in self._constants or value[0].isdecimal()):
-                self._sources[signal(target)].update([(scope, "")] if index else leaves)
+            numbers = [leaf for leaf in leaves if self._number(leaf)]
+            anything = index or (numbers and len(leaves) > 1)  # a choice keeps its numbers
+            self._sources[signal(target)].update([(scope, "")] if anything else leaves)
         for one, other in pairs:
             self._joined[one].add(other)
             self._joined[other].add(one)
@@ -121,7 +126,10 @@ class _Types:
         while mixed := {
             one
             for one, kind in self._found.items()
-            if any(self._kind(source) != kind for source in self._sources[one])
+            if any(
+                self._kind(source) != kind and (kind, self._number(source)) not in self._names
+                for source in self._sources[one]
+            )
         }:
             self._found = {one: kind for one, kind in self._found.items() if one not in mixed}
 
