@@ -503,7 +503,7 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
         assert chip.energy() == [] and f"an operation takes {whole:,} cycles" in chip.limits
         monkeypatch.undo()
         assert not chip.limits
-    assert "of 4096 bits is limited to 7,812" in Chip(design, 4096, KEYED).limits
+    assert "of 4096 bits is limited to 11,718" in Chip(design, 4096, KEYED).limits
     assert not Chip(design, 4096, {}).limits and not chip_of(design, 4096, KEYED, "unit").limits
 
 

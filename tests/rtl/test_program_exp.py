@@ -360,7 +360,8 @@ def test_rom_has_the_microinstructions(how, exported):
                 nbits, base, value = re.fullmatch(r"(\d+)'([dh])(\w+)", names.get(text, text)).groups()
                 where[note] = not kind, f"{int(value, 16 if base == 'h' else 10):0{nbits}b}"
                 found += where[note][1]
-        for place in map(int, re.findall(r"'d(\d+)", labels) or [pc]):
+        numbers = re.findall(r"'([db])(\d+)", labels)
+        for place in [int(number, {"d": 10, "b": 2}[base]) for base, number in numbers] or [int(pc)]:
             at, bit = int(pc), place >> code.pc_nbits
             inst = code.inst(at, bit)
             assert (int(found, 2), len(found)) == (int(inst.to_bits()), inst.nbits)
