@@ -27,7 +27,7 @@ def declare_step(s, nbits):
 
 
 class AddRedTextbook(Component):
-    """A radix-2 Montgomery step (paper 001, Figure 8a); a halving modulo n without x and y."""
+    """A radix-2 Montgomery step (paper 001, Figure 8a)."""
 
     WORDS = 1
 

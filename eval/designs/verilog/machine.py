@@ -55,7 +55,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
         lambda: [
             *chosen.protocol(component, machine.shape, machine.traits),
             *(_given(rsa, chosen) if rsa else ()),
-            *(("", "Status codes; a result comes with status 0 alone:", *known) if len(known) > 1 else ()),
+            *(("", "Status codes; only status 0 has a result:", *known) if len(known) > 1 else ()),
             *(_program(rsa) if rsa else ()),
         ],
         body=_of_any_width(machine, component, top) if any_width else None,

@@ -40,7 +40,6 @@ _CONSTANT = re.compile(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$", re
 _ARRAY = re.compile(r"^  logic.* (\w+) \[0:(\d+)\];\n", re.MULTILINE)
 _ZERO = re.compile(r"(?<=[=?:] )(?:\$?\w+(?:\([^()\n]*\))?|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
-_KEPT = re.compile(r"(^ +\w.*;\n) +(\w+) <= \2;\n", re.MULTILINE)  # a register that keeps its value
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
 _LABEL = re.compile(r"^( *for \(genvar .* begin : )", re.MULTILINE)
@@ -87,7 +86,6 @@ def _with_capitals(module: re.Match[str]) -> str:
 def portable(text: str) -> str:
     """The text of a design; a vector that anything else assigns, too, keeps its loop."""
     text = _SPREAD.sub(lambda bit: f"{{{int(bit[1]) + 1}{{{bit[2]}}}}}", _NO_WILDCARD.sub("case ", text))
-    text = _KEPT.sub(r"\1", text)
     text = _LONG.sub(lambda long: f"{int(long[1]).bit_length()}'d{long[1]}", text)
     text = with_plain_zeros(re.sub(r"(?<=\w)\[(\d+):\1\]", r"[\1]", text))
     text = _EXTENDED.sub(r"\1{\2}", text).replace(f" {SPLIT}", "")

@@ -80,7 +80,7 @@ class HeapMont(Component):
             def load():
                 s.loading <<= s.accept
 
-        # no step runs until the pair of the product before has been added up
+        # no step runs until the pair of the previous product has been added up
         @update
         def steps():
             s.step.first @= s.count == 0
@@ -152,7 +152,7 @@ class HeapMont(Component):
         # + q * M' + digit * b, that is (S + q * M) / 2^w + digit * b. One step for each digit of a, lowest
         # first, and a last one with a digit of 0 make a * b / R with R = 2^(w * digits); a, b and the
         # product are below 2M. S is ~sum + ~carry + carry_in; carry_in is the carry out of the low digit
-        # that the step before dropped.
+        # that the previous step dropped.
         @update_ff
         def state():
             if s.step_en:
