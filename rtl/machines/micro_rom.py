@@ -43,8 +43,10 @@ class MicroRom(Component):
 def verilog_case(microcode, exported):
     """The ROM as a concatenation for each microinstruction, with its assembly.
 
-    exported: for readers, a line for each field that matters; the text of results joins idle fields.
+    exported: for readers, a line for each field that matters, and no field that is constant; the text of
+    results joins idle fields.
     """
+    fields = [field for field in microcode.fields if not exported or field.name not in microcode.constants]
     nbits = microcode.pc_nbits + microcode.by_bit
     yield "unique casez (address)"
     for pc, texts in enumerate(microcode.program.assembly):
@@ -63,7 +65,7 @@ def verilog_case(microcode, exported):
             yield head + first
             if exported:
                 yield from (f"{'//':>{len(head) - 1}} {line}" for line in more)
-            *rows, last = (readable_rows if exported else joined_rows)(microcode.fields, pc, group)
+            *rows, last = (readable_rows if exported else joined_rows)(fields, pc, group)
             yield from (f"    {value + ',':<28} // {name}" for value, name in rows)
             yield f"    {last[0]:<28} // {last[1]}"
             yield "  };"

@@ -367,14 +367,19 @@ class Microcode:
         return any(field.one != field.zero for field in self.fields)
 
     @cached_property
+    def constants(self) -> dict[str, int]:
+        """The fields that are the same in all microinstructions."""
+        return {field.name: field.one[0] for field in self.fields if len({*field.one, *field.zero}) == 1}
+
+    @cached_property
     def inst_type(self) -> type:
         labels = {field.name: field.labels for field in self.fields if field.labels}
         return mk_bitstruct(
             "Microinstruction",
             {field.name: mk_bits(field.nbits) for field in self.fields},
-            namespace={"ENUMS": labels},
+            namespace={"ENUMS": labels, "CONSTANTS": self.constants},
             # PyMTL3 returns an earlier class of the same fields, labels apart, unless a setting differs
-            add_repr=(True, *labels.items()),
+            add_repr=(True, *labels.items(), *self.constants.items()),
         )
 
     def signals(self, inst: Any) -> dict[str, Any]:

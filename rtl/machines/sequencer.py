@@ -357,8 +357,12 @@ class Sequencer(Component):
         else:
             s.one_cycle_done //= s.inst.one_cycle
 
-        ends = ["inst.needs_request", "inst.answer", "inst.one_cycle", "issue__done"]
-        ends += ["convert_done"] * microcode.has_converter
+        ends = [
+            f"inst.{name}"
+            for name in ("needs_request", "answer", "one_cycle")
+            if name not in microcode.constants
+        ]
+        ends += ["issue__done", *["convert_done"] * microcode.has_converter]
         s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
 
         @update

@@ -43,7 +43,7 @@ class ModHalve(Component):
             step.n //= s.n
         s.ostream.msg //= s.steps[per_cycle - 1].out[0:value_nbits]
 
-        connect_pass(s, halvings // per_cycle, counted or 0)
+        connect_pass(s, 0 if counted else halvings // per_cycle, counted or 0)
         if counted:
             s.held = OutPort(value_nbits)
             s.held //= s.x

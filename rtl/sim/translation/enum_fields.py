@@ -1,6 +1,8 @@
-"""Enumerated fields of messages: a bitstruct class says so by `ENUMS = {"field": ("NAME", ...)}`, 0 first.
+"""Enumerated and constant fields of messages: a class says so by `ENUMS = {"field": ("NAME", ...)}`, 0 first,
+and by `CONSTANTS = {"field": value}`.
 
-The Verilog declares one type for each field, `field_e`, whose values are called FIELD_NAME.
+The Verilog declares one type for each enumerated field, `field_e`, whose values are called FIELD_NAME.
+Exported Verilog has no constant field.
 """
 
 import re
@@ -33,6 +35,31 @@ def with_enums(message: type, declaration: str) -> str:
     for field, _ in _enums(message):
         declaration = re.sub(rf"\blogic *(\[[^\]]*\])? *{field};", f"{field}_e {field};", declaration)
     return declaration
+
+
+def constants_of(message: type) -> Mapping[str, int]:
+    """The fields that have the same value in all messages of a type."""
+    return getattr(message, "CONSTANTS", {})
+
+
+def constant_field(kind: Any, field: str) -> int | None:
+    """The value of this field, if it is constant, of a signal of this kind."""
+    message = kind.get_dtype() if isinstance(kind, rt.Signal) else None
+    return constants_of(message.cls).get(field) if isinstance(message, rdt.Struct) else None
+
+
+def without_constants(message: type, declaration: str) -> str:
+    """The declaration of a message without its constant fields."""
+    return re.sub(rf"(?m)^.* (?:{'|'.join(constants_of(message)) or '-'});\n", "", declaration)
+
+
+def with_field_constants(text: str) -> str:
+    """A module that declares the constants of fields that its blocks use, which are called NAME_at_5d18."""
+    used = sorted({match.groups() for match in re.finditer(r"\b(__const__\w+_at_(\d+)d(\d+))\b", text)})
+    lines = (
+        f"  localparam logic [{int(nbits) - 1}:0] {name} = {nbits}'d{value};\n" for name, nbits, value in used
+    )
+    return text.replace("\n);\n", f"\n);\n{''.join(lines)}", 1)
 
 
 def enum_value(signal: Any, constant: Any) -> str | None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pymtl3 import Bits, Component, InPort, OutPort
-from pymtl3.dsl.Connectable import Const
+from pymtl3.dsl.Connectable import Const, Signal
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
 from pymtl3.passes.rtlir import RTLIRType as rt
@@ -19,30 +19,34 @@ from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...states import NONE, States, states_of
+from .enum_fields import constant_field, constants_of
 
 
 @dataclass(frozen=True)
 class Known:
     """The states of a component, and the values of its wires and of its children's ports (`child.port`) that
     are tied to a constant.
+
+    folds: constant fields of messages are numbers.
     """
 
     states: States
     constants: Mapping[str, int]
+    folds: bool = False
 
 
 NOTHING = Known(NONE, {})
 
 
 def tied_ports(top: Any) -> dict[Any, dict[str, int]]:
-    """The inputs of each component that its parent or a sibling ties to a number, and the outputs that it
-    ties to one; ports of streams and outputs of listed components do not count.
+    """The inputs of each component that its parent or a sibling ties to a number or to a constant field, and
+    the outputs that it ties to one; ports of streams and outputs of listed components do not count.
     """
     tied: dict[Any, dict[str, int]] = {}
     for writer, signals in top.get_all_value_nets():
-        if not isinstance(writer, Const) or not isinstance(writer._dsl.const, int | Bits):
+        if (value := _constant(writer)) is None:
             continue
-        home = writer.get_parent_object()
+        home = writer.get_parent_object() if isinstance(writer, Const) else writer.get_host_component()
         outputs = {signal for signal in signals if isinstance(signal, OutPort) and _host(signal) is home}
         scopes = [home]
         if outputs and home is not top and "[" not in home.get_field_name():
@@ -53,8 +57,18 @@ def tied_ports(top: Any) -> dict[Any, dict[str, int]]:
                 continue
             inner = isinstance(signal, InPort) and host.get_parent_object() in scopes
             if inner or (signal in outputs and len(scopes) > 1):
-                tied.setdefault(host, {})[signal.get_field_name()] = int(writer._dsl.const)
+                tied.setdefault(host, {})[signal.get_field_name()] = value
     return tied
+
+
+def _constant(writer: Any) -> int | None:
+    """The number that drives a net."""
+    if isinstance(writer, Const):
+        return int(writer._dsl.const) if isinstance(writer._dsl.const, int | Bits) else None
+    message = writer.get_parent_object() if writer is not None else None
+    return (
+        constants_of(message._dsl.Type).get(writer.get_field_name()) if isinstance(message, Signal) else None
+    )
 
 
 def _host(signal: Any) -> Component | None:
@@ -67,6 +81,7 @@ def known_of(
     component: Any,
     tied: Mapping[str, int] = MappingProxyType({}),
     inside: Mapping[str, int] = MappingProxyType({}),
+    folds: bool = False,
 ) -> Known:
     """Find both in an elaborated component. tied: its ports that have the same value in all instances;
     inside: constant ports of its children.
@@ -82,7 +97,10 @@ def known_of(
                     constants[reader.get_attr()] = int(writer.get_value())
                 elif isinstance(writer, sexp.CurCompAttr) and writer.get_attr() in constants:
                     constants[reader.get_attr()] = constants[writer.get_attr()]
-    return Known(states_of(component), constants)
+                elif folds and isinstance(writer, sexp.StructAttr):
+                    value = constant_field(writer.get_base().get_rtype(), writer.get_attr())
+                    constants |= {} if value is None else {reader.get_attr(): value}
+    return Known(states_of(component), constants, folds)
 
 
 @dataclass(frozen=True)
@@ -152,6 +170,10 @@ def _simplified(node: Any, known: Known) -> Any:
         return _bit(node.obj)
     if (name := _path(node)) in known.constants:
         return _number(known.constants[name], node.Type.get_dtype().get_length())
+    if known.folds and isinstance(node, bir.Attribute):
+        value, nbits = constant_field(node.value.Type, node.attr), node.Type.get_dtype().get_length()
+        if value == 0 or (value and nbits == 1):  # others have names
+            return _number(value, nbits)
     if isinstance(node, bir.Compare) and isinstance(node.op, bir.Eq | bir.NotEq):
         unreached = hasattr(node.right, "_value") and state_name(node.right, known.states) is None
         if holds_state(node.left, known.states) and unreached:

@@ -22,6 +22,7 @@ from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...states import NONE, States, states_of
+from .enum_fields import constant_field
 from .enum_states import Known, known_of
 
 Connection = tuple[str, str]  # the writer, the reader
@@ -99,6 +100,7 @@ class DirectStructure(VTranslator):
     _states: States = NONE  # of the module whose declarations are being written
     _general: set[Any]  # components whose lists of one element stay lists, so that more modules merge
     _keeps_lists = False  # whether this is one of them
+    _exported: bool
     _pruned: set[str]  # the modules whose update blocks may have lost branches
 
     # ---- declarations
@@ -118,12 +120,18 @@ class DirectStructure(VTranslator):
             for child in m.get_child_components()
             for port, value in self._constants.get(child, {}).items()
         }
-        return known_of(m, self._tied.get(self._module(m), {}), inside)
+        return known_of(m, self._tied.get(self._module(m), {}), inside, self._exported)
 
     def _enumeration(self, m: Any) -> str:
         """The states of a component."""
         known = self._known(m)
-        if known.states.codes or known.constants or hasattr(m, "verilog") or _has_choices(m):
+        if (
+            self._exported
+            or known.states.codes
+            or known.constants
+            or hasattr(m, "verilog")
+            or _has_choices(m)
+        ):
             self._pruned.add(self._module(m))
         if not self._states.codes:
             return ""
@@ -200,7 +208,12 @@ class DirectStructure(VTranslator):
         return connections
 
     def rtlir_signal_expr_translation(self, expr: Any, m: Any, status: str = "intermediate") -> str:
-        """As PyMTL3 does, but what an index selects all of stands without it."""
+        """As PyMTL3 does, but what an index selects all of stands without it, and constant fields are
+        numbers.
+        """
+        if self._exported and isinstance(expr, sexp.StructAttr):
+            if (value := constant_field(expr.get_base().get_rtype(), expr.get_attr())) is not None:
+                return self._literal_number(expr.get_rtype().get_dtype().get_length(), value)
         if isinstance(expr, sexp.PortIndex | sexp.WireIndex | sexp.BitSelection | sexp.PartSelection):
             base = expr.get_base()
             if one_element(base.get_rtype()):

@@ -36,11 +36,21 @@ from .. import interrupt, toolchain
 from ..text import VerilogText
 from .assertions import Assertion, assertions_of, with_assertions, with_macro
 from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
-from .enum_fields import enum_value, enumerations, value_name, with_enums
+from .enum_fields import (
+    constant_field,
+    constants_of,
+    enum_value,
+    enumerations,
+    value_name,
+    with_enums,
+    with_field_constants,
+    without_constants,
+)
 from .enum_states import NOTHING, Known, choice, holds_state, state_name, tied_ports, without_unreached
 from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
+from .narrow import narrowed
 from .parameters import merged, numbers_of
 from .portable import (
     in_lowrisc_style,
@@ -62,6 +72,7 @@ from .verilog_format import (
     source_order,
     tidy,
     without_aliases,
+    without_extensions,
     without_unread,
 )
 
@@ -208,7 +219,8 @@ class Readable(DirectStructure):
         name = structural.component_unique_name
         if self._exported:
             self._as_in_the_source(structural)
-        text = tidy(super().rtlir_tr_component(behavioral, structural), scalars=name not in self._general)
+        text = with_field_constants(super().rtlir_tr_component(behavioral, structural))
+        text = tidy(text, scalars=name not in self._general)
         if self._exported:
             text = with_plain_integers(text)
         text = with_assertions(text, self._assertions[name])
@@ -236,17 +248,27 @@ class Readable(DirectStructure):
     def rtlir_tr_src_layout(self, hierarchy: Any) -> str:
         """The whole text."""
         structs = [(kind, template["def"]) for kind, template in hierarchy.decl_type_struct.items()]
-        fields = {kind.get_name(): kind.get_all_properties() for kind, _ in structs}
+        if self._exported:
+            structs = [(kind, without_constants(kind.cls, definition)) for kind, definition in structs]
+        fields = {
+            kind.get_name(): {
+                name: field
+                for name, field in kind.get_all_properties().items()
+                if not self._exported or name not in constants_of(kind.cls)
+            }
+            for kind, _ in structs
+        }
 
         def silenced(match: re.Match[str]) -> str:
             return silence(match[0], self._directions, fields, self._unread[match[1]])
 
-        modules = re.sub(
-            r"^module (\w+)\n.*?^endmodule$",
-            silenced,
-            hierarchy.component_src,
-            flags=re.DOTALL | re.MULTILINE,
-        )
+        modules = hierarchy.component_src
+        if self._exported:
+            definitions, modules = narrowed("".join(f"{text}\0" for _, text in structs), modules)
+            structs = [
+                (kind, text) for (kind, _), text in zip(structs, definitions.split("\0"), strict=False)
+            ]
+        modules = re.sub(r"(?ms)^module (\w+)\n.*?^endmodule$", silenced, modules)
         sizes = {
             name: {key: item.get_length() for key, item in items.items()} for name, items in fields.items()
         }
@@ -255,7 +277,7 @@ class Readable(DirectStructure):
         types = "\n".join([*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), ""])
         if self._exported:
             types, modules = with_types(types, modules, self._enums, self._name)
-            modules = with_macro(portable(with_short_comments(modules)))
+            modules = with_macro(portable(with_short_comments(without_extensions(modules))))
             types = with_scalars(types, "".join(re.findall(r"\.\w+\[", modules)))
         text = types + modules
         if self._prefix:
@@ -534,6 +556,15 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if node.name in self._turns:
             return _number(node.Type.get_dtype().get_length(), self._turns[node.name])
         return super().visit_LoopVar(node)
+
+    def visit_Attribute(self, node: Any) -> Any:
+        """A constant field is a constant of the module."""
+        value = constant_field(node.value.Type, node.attr) if self._known.folds else None
+        if value is None:
+            return super().visit_Attribute(node)
+        nbits = node.Type.get_dtype().get_length()
+        named = value and nbits > 1
+        return f"__const__{node.attr.upper()}_at_{nbits}d{value}" if named else _number(nbits, value)
 
     def visit_Index(self, node: Any) -> Any:
         """Sums of loop variables and constants in the 32 bits of a loop variable, which need no casts."""

@@ -266,6 +266,20 @@ def without_unread(text: str) -> str:
             text = _EMPTY.sub("", text)
 
 
+_EXTENSION = re.compile(  # a module that does nothing else
+    r"(?m)^(?://.*\n)*module (\w+)\n\(\n  input .* (\w+),\n  output .* (\w+)\n\);\n+"
+    r"  assign \3 = (\d+'\()\2\);\nendmodule\n*"
+)
+
+
+def without_extensions(modules: str) -> str:
+    """Modules that extend a number, as assignments where their instances stood."""
+    for module, number, out, cast in _EXTENSION.findall(modules):
+        instance = rf"(?m)^  {module} \w+\n  \(\n    \.{number}\( (.*) \),\n    \.{out}\( (.*) \)\n  \);$"
+        modules = re.sub(instance, rf"  assign \2 = {cast}\1);", modules)
+    return _EXTENSION.sub("", modules)
+
+
 MAX_COLUMNS = 100
 _SPACING = [
     (r"^( *\w+ \w+)\n *\($", r"\1 ("),  # of modules and instances

@@ -89,7 +89,7 @@ class ScaledSetup(Component):
         if entry.side_by_side:
             s.double = ModDoubleTwice(nbits_word, count_nbits)
         else:
-            s.double = ModDouble(nbits_word, 0, entry.doublings_per_cycle, count_nbits)
+            s.double = ModDouble(nbits_word, None, entry.doublings_per_cycle, count_nbits)
         s.double.modulus //= s.aligned
         s.double.ostream.msg //= s.doubled
         LAST_DOUBLING = doubling_cycles - 1
@@ -188,7 +188,7 @@ class ScaledSetup(Component):
         nbits, nbits_word = entry.shape.nbits, entry.word_nbits
         TO_M_PRIME = mk_bits(nbits_word)(1 << entry.halvings - entry.shape.scale_nbits)
         halving_nbits = clog2(entry.leaving_cycles)
-        s.halve = ModHalve(nbits_word, nbits, 0, entry.halvings_per_cycle, halving_nbits)
+        s.halve = ModHalve(nbits_word, nbits, None, entry.halvings_per_cycle, halving_nbits)
         s.halve.modulus //= s.modulus
         LAST_HALVING = entry.halving_cycles - 1
         LAST_OF_LEAVING = entry.leaving_cycles - 1
