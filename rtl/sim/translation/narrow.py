@@ -1,4 +1,5 @@
-"""Narrows ports and fields of exported Verilog whose upper bits are 0 and not read.
+"""Narrows ports and fields of exported Verilog whose upper bits are 0 and not read, and drops ranges that
+select all of a signal.
 
 All product units have ports of one width, of which some need less.
 """
@@ -7,6 +8,9 @@ import re
 
 _MODULE = re.compile(r"(?ms)^module (\w+)\n.*?^endmodule$")
 _PORT = re.compile(r"(?m)^  (?:input |output) logic \[(\d+):0\] (\w+)(?=,?$)")
+_SIGNAL = re.compile(
+    r"(?m)^  (?:(?:input|output) +)?logic (?:\[[^\]]*\])?\[(\d+):0\] (\w+)(?: \[[\d:]+\])?(?=[,;]?$)"
+)
 _FIELD = re.compile(r"(?m)^ +logic \[(\d+):0\] (\w+);$")
 
 
@@ -25,6 +29,24 @@ def narrowed(types: str, modules: str) -> tuple[str, str]:
                 types = types.replace(f"[{last}:0] {field};", f"[{high}:0] {field};")
                 modules = rest.replace(f".{field}[{high}:0]", f".{field}")
     return types, modules
+
+
+def without_full_ranges(types: str, modules: str) -> str:
+    """Modules in which a signal or a field of which all bits are meant stands without a range."""
+    widths: dict[str, set[str]] = {}
+    for last, field in _FIELD.findall(types):
+        widths.setdefault(field, set()).add(last)
+    for field, (last, *others) in widths.items():
+        if not others:
+            modules = re.sub(rf"(?<=\w\.{field})\[{last}:0\]", "", modules)
+
+    def whole(module: re.Match[str]) -> str:
+        text = module[0]
+        for last, name in _SIGNAL.findall(text):
+            text = re.sub(rf"((?<![\w.]){name}(?:\[[^\]:\n]*\])?)\[{last}:0\]", r"\1", text)
+        return text
+
+    return _MODULE.sub(whole, modules)
 
 
 def _with_input(modules: str, module: str, port: str, last: int) -> str:

@@ -50,7 +50,7 @@ from .enum_states import NOTHING, Known, choice, holds_state, state_name, tied_p
 from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
-from .narrow import narrowed
+from .narrow import narrowed, without_full_ranges
 from .parameters import merged, numbers_of
 from .portable import (
     in_lowrisc_style,
@@ -277,7 +277,8 @@ class Readable(DirectStructure):
         types = "\n".join([*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), ""])
         if self._exported:
             types, modules = with_types(types, modules, self._enums, self._name)
-            modules = with_macro(portable(with_short_comments(without_extensions(modules))))
+            modules = without_full_ranges(types, without_extensions(modules))
+            modules = with_macro(portable(with_short_comments(modules)))
             types = with_scalars(types, "".join(re.findall(r"\.\w+\[", modules)))
         text = types + modules
         if self._prefix:
