@@ -46,11 +46,9 @@ class FoldExp(Component):
 
         s.exponent(nbits, full_scan)
 
-        # ---- the modulus, its highest bit at the top, and the way back of the result
-
         s.mod = Wire(nbits)
         s.shift = Wire(clog2(nbits))
-        s.aligner = Aligner(nbits)
+        s.aligner = Aligner(nbits)  # moves the top bit of the modulus to the top, and the result back
         s.aligner.number //= s.istream.msg.mod
         s.aligner.shift //= s.shift
 
@@ -66,9 +64,10 @@ class FoldExp(Component):
 
         s.multiply(shape)
 
-        # ---- stage 2: fold the product
+        s.chain = ResidueChain(shape)  # computes the residues, and divides the result at last
 
-        s.chain = ResidueChain(shape)
+        # ---- stage 2: fold the product, and begin to add up the pair
+
         s.product_sum = Wire(shape.product_nbits)
         s.product_carry = Wire(shape.product_nbits)
         s.fold = RowFold(shape)
@@ -89,8 +88,6 @@ class FoldExp(Component):
             s.generated <<= s.front.g
             s.propagated <<= s.front.q
 
-        # ---- the chain: residues, and at last the division; the result
-
         connect_fields(s.chain, s.ctrl, "accept", "making", "writes", "load")
         s.chain.divide //= s.ctrl.tail
         s.chain.modulus //= s.mod
@@ -109,6 +106,8 @@ class FoldExp(Component):
         s.x = Wire(wide)
         s.y = Wire(wide)
         s.other = Wire(wide)  # y of a product that is no square, else 0
+        # ---- stage 1: finish the addition, and multiply
+
         s.back = AdderBack(wide, FRONT_LEVELS)
         s.back.p //= s.half_sum
         s.back.g //= s.generated

@@ -56,9 +56,9 @@ class ProgramExp(Component):
     def construct(s, program, mk_unit, shape):
         microcode = Microcode(program, shape)
         declare_streams(s, microcode.request_type, microcode.response_type)
-        s.ctrl = Sequencer(microcode)
-        s.dpath = ResidueDpath(microcode)
-        s.units = [mk_unit(shape.nbits) for _ in range(shape.nunits)]
+        s.ctrl = Sequencer(microcode)  # executes the program
+        s.dpath = ResidueDpath(microcode)  # holds the operands, and selects factors
+        s.units = [mk_unit(shape.nbits) for _ in range(shape.nunits)]  # computes products
         s.ctrl.dpath //= s.dpath.ctrl
 
         connect_serial(s)
@@ -154,17 +154,18 @@ class ProgramExp(Component):
     def connect_converter(s, microcode):
         shape, counted = microcode.shape, microcode.counts_doublings
         if microcode.program.find(Setup)[0].kind == "square":
-            s.setup = SquareOfR(shape.nbits)
+            s.setup = SquareOfR(shape.nbits)  # the converter to the domain
         else:
             nbits = s.dpath.convert_last.get_type().nbits if counted else 0
-            s.setup = ModDouble(shape.nbits, microcode.doublings, shape.doublings_per_cycle, nbits)
+            doublings = microcode.doublings, shape.doublings_per_cycle
+            s.setup = ModDouble(shape.nbits, *doublings, nbits)  # the converter to the domain
         s.connect_conversion()
         s.setup.ostream.msg //= s.dpath.converted
         if counted:
             s.setup.last //= s.dpath.convert_last
 
     def connect_scaled_setup(s, form):
-        s.setup = ScaledSetup(form)
+        s.setup = ScaledSetup(form)  # the converter to the domain
         s.connect_conversion()
         s.setup.kind //= s.ctrl.convert_kind
         s.setup.m_prime //= s.dpath.m_prime_in

@@ -138,21 +138,19 @@ class ResidueDpath(Component):
         if microcode.scaled:
             s.halved = InPort(residue)  # converter output, below the modulus
 
-        # working registers
         lane = (shape.residue_nbits, microcode.nproducts)
-        s.r = ResidueRegister(*lane)
-        s.r_from = source_mux(microcode, "r_from")
+        s.r = ResidueRegister(*lane)  # the result
+        s.r_from = source_mux(microcode, "r_from")  # source of r
         s.r_late_from = source_mux(microcode, "r_late_from")  # for r, too late to be forwarded
         if "b" in program.registers:
-            s.b = ResidueRegister(*lane)
-            s.b_from = source_mux(microcode, "b_from")
-            s.b_late_from = source_mux(microcode, "b_late_from")  # the same for b
+            s.b = ResidueRegister(*lane)  # the base
+            s.b_from = source_mux(microcode, "b_from")  # source of b
+            s.b_late_from = source_mux(microcode, "b_late_from")  # for b, too late to be forwarded
         if "s" in program.registers:
-            s.s = ResidueRegister(*lane)
-            s.s_from = source_mux(microcode, "s_from")
-            s.s_late_from = source_mux(microcode, "s_late_from")
+            s.s = ResidueRegister(*lane)  # an operand, or the table entry of a digit
+            s.s_from = source_mux(microcode, "s_from")  # source of s
+            s.s_late_from = source_mux(microcode, "s_late_from")  # for s, too late to be forwarded
 
-        # factors of the products
         s.x0 = source_mux(microcode, "x0")  # first factor of product 0
         s.y0 = source_mux(microcode, "y0")  # second factor of product 0
         if microcode.nproducts == 2:
@@ -162,36 +160,35 @@ class ResidueDpath(Component):
             s.factor_shift = [
                 FactorShift(shape.residue_nbits, shape.factor_nbits, shape.form.lift_nbits)
                 for _ in range(microcode.nproducts)
-            ]
+            ]  # lifts a factor into the form
         if microcode.shares_unit:
-            s.factor_a = Mux(mk_bits(shape.factor_nbits), 2)
-            s.factor_b = Mux(residue, 2)
+            s.factor_a = Mux(mk_bits(shape.factor_nbits), 2)  # first factor of the product to be issued
+            s.factor_b = Mux(residue, 2)  # its second factor
 
-        # modulus, exponent, memory, adder, comparator, converter
-        s.modulus = RegEn(mk_bits(shape.modulus_nbits))
-        s.modulus_from = source_mux(microcode, "modulus_from")
+        s.modulus = RegEn(mk_bits(shape.modulus_nbits))  # of the operation in progress
+        s.modulus_from = source_mux(microcode, "modulus_from")  # source of the modulus
         if microcode.reads_one:
-            s.one_residue = OneResidue(shape.residue_nbits)
+            s.one_residue = OneResidue(shape.residue_nbits)  # the constant 1 of the program
         if program.given:
             s.given_one = Wire(residue)
-        s.exponent = ExponentRegister(microcode)
-        s.exponent_from = source_mux(microcode, "exponent_from")
+        s.exponent = ExponentRegister(microcode)  # its digits, in the order of the program
+        s.exponent_from = source_mux(microcode, "exponent_from")  # source of the exponent
         if program.depth:
             s.memory = (ShieldedMemory if microcode.shielded else ResidueMemory)(
                 program.depth, shape.residue_nbits
-            )
-            s.write_from = source_mux(microcode, "write_from")
+            )  # the table and other numbers of the program
+            s.write_from = source_mux(microcode, "write_from")  # the number to be stored
         if microcode.scans_table:
-            s.scan = TableScan(program.digit_nbits)
+            s.scan = TableScan(program.digit_nbits)  # reads every entry, to hide the digit
         if microcode.has_adder:
             s.adder = ModAddSub(shape.residue_nbits)
-            s.sum_x_from = source_mux(microcode, "sum_x_from")
-            s.sum_y_from = source_mux(microcode, "sum_y_from")
+            s.sum_x_from = source_mux(microcode, "sum_x_from")  # first operand of the adder
+            s.sum_y_from = source_mux(microcode, "sum_y_from")  # second operand of the adder
         if microcode.has_comparator:
-            s.comparator = EqComparator(residue)
+            s.comparator = EqComparator(residue)  # compares r with compare_with
             s.compare_with = source_mux(microcode, "compare_with")
         if microcode.has_converter:
-            s.convert_from = source_mux(microcode, "convert_from")
+            s.convert_from = source_mux(microcode, "convert_from")  # operand of the converter
 
         for lane in s.registers(microcode):
             s.connect_register(microcode, *lane)

@@ -53,9 +53,9 @@ class ScaledConvertIn(Component):
 
         check_operands(s, nbits)
 
-        s.base = ModDouble(nbits, wide, doublings_per_cycle)
-        s.one = ModDouble(nbits, wide, doublings_per_cycle)
-        s.constant = ModHalve(nbits, nbits, shape.scale_nbits, halvings_per_cycle)
+        s.base = ModDouble(nbits, wide, doublings_per_cycle)  # base * R
+        s.one = ModDouble(nbits, wide, doublings_per_cycle)  # R
+        s.constant = ModHalve(nbits, nbits, shape.scale_nbits, halvings_per_cycle)  # M'
         for unit in (s.base, s.one, s.constant):
             unit.modulus //= s.mod
             unit.istream.val //= s.starts
@@ -122,7 +122,7 @@ class ScaledConvertOut(ConvertOut):
         s.modulus = InPort(nbits)
 
         s.hold(s.modulus)
-        s.unit = ModHalve(operand, nbits, wide, halvings_per_cycle)
+        s.unit = ModHalve(operand, nbits, wide, halvings_per_cycle)  # result / R, below 2 N
         s.unit.modulus //= s.mod
         s.unit.istream.msg //= s.istream.msg.result[0:operand]
         s.unit.ostream.rdy //= s.ostream.rdy

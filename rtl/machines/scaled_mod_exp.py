@@ -28,7 +28,7 @@ class ScaledModExp(Component):
 
         connect_in_series(s, s.convert_in, s.mod_exp, s.convert_out)
 
-        s.modulus = Wire(nbits)  # modulus of the operation in mod_exp
+        s.modulus = Wire(nbits)  # of the operation in mod_exp
         s.convert_out.modulus //= s.modulus
 
         @update_ff

@@ -238,9 +238,9 @@ class Sequencer(Component):
         s.status = Wire(STATUS_NBITS)
 
         s.read_rom(microcode)
-        s.issue = ProductIssue(microcode.nproducts, microcode.shape.nunits)
+        s.issue = ProductIssue(microcode.nproducts, microcode.shape.nunits)  # sends factors to the units
         if microcode.has_counter:
-            s.repetition = RepeatCounter(microcode.index_nbits)
+            s.repetition = RepeatCounter(microcode.index_nbits)  # of the microinstruction that executes
         s.accept_request(microcode)
         s.send_products(microcode)
         s.end_inst(microcode)
@@ -259,12 +259,12 @@ class Sequencer(Component):
     def read_rom(s, microcode):
         """Connect the three copies of the ROM."""
         s.inst = Wire(microcode.inst_type)
-        s.rom = MicroRom(microcode)
+        s.rom = MicroRom(microcode)  # the microinstruction that executes
         s.rom.pc //= s.pc
         s.rom.inst //= s.inst
         s.inst //= s.dpath.inst
         s.next_inst = Wire(microcode.inst_type)
-        s.next_rom = MicroRom(microcode)
+        s.next_rom = MicroRom(microcode)  # its successor, entered when inst_done is 1
         s.next_rom.pc //= s.next_pc
         s.next_rom.inst //= s.next_inst
         if len(microcode.sources["convert_from"]) > 1:
@@ -275,7 +275,7 @@ class Sequencer(Component):
         if microcode.reads_ahead:
             s.ahead_pc = Wire(microcode.pc_nbits)
             s.ahead_inst = Wire(microcode.inst_type)
-            s.ahead_rom = MicroRom(microcode)
+            s.ahead_rom = MicroRom(microcode)  # the one that executes in the next cycle
             s.ahead_rom.pc //= s.ahead_pc
             s.ahead_rom.inst //= s.ahead_inst
             s.ahead_inst //= s.dpath.ahead_inst
@@ -424,8 +424,8 @@ class Sequencer(Component):
             elif s.inst.in_loop & s.dpath.exponent.next_finished:
                 s.chosen_pc @= s.inst.loop_exit
 
-        # A refused request jumps to a microinstruction that issues no product. Factors are selected as if it
-        # had been accepted, because the comparison of the operands would otherwise be the critical path.
+        # A refused request jumps to a microinstruction without a product. Factors are selected as if it had
+        # been accepted, which keeps the comparison of the operands off the critical path.
         if not microcode.program.public:
 
             @update

@@ -64,14 +64,15 @@ class SerialExp(Component):
         connect_words(s.istream.msg.mod, s.in_mod)
 
         memories = [DigitMemory(M, S) for _ in range(5)]
+        # words of n, M' and x (the base in its form), and of Y and U, which trade places
         s.memory_n, s.memory_scaled, s.memory_x, s.memory_even, s.memory_odd = memories
         for memory in memories:
             memory.index //= s.ctrl.index
 
-        s.multiplier = WordMultiplier(shape)
+        s.multiplier = WordMultiplier(shape)  # u + q * c + x * y, a word per cycle
         s.multiplier.fetch //= s.ctrl.fetch
         s.multiplier.index //= s.ctrl.index
-        s.inverse = DigitInverse(shape.digit_nbits)
+        s.inverse = DigitInverse(shape.digit_nbits)  # c = -1 / n modulo 2^k
         s.inverse.load //= s.ctrl.accept
         s.inverse.n //= s.istream.msg.mod[0 : shape.digit_nbits]
 
@@ -83,7 +84,7 @@ class SerialExp(Component):
         s.digits_of_factors(S, shape.digit_nbits, M - 1)
         s.write_back(S, M - 1)
 
-        # ---- exponent, at last result
+        # ---- the exponent, replaced by the result
 
         s.exp = Wire(wide)
         s.in_exp = Wire(wide)

@@ -35,7 +35,7 @@ class SerialModExp(Component):
         connect_checked(s)
         s.istream.msg.exp //= s.ctrl.in_exp
 
-        # ---- what arrives, in digits
+        # ---- the digits of the request
 
         s.in_base, s.in_mod, s.in_square = ([Wire(S) for _ in range(M)] for _ in range(3))
         connect_words(s.istream.msg.base, s.in_base)
@@ -72,7 +72,7 @@ class SerialModExp(Component):
 
         s.operands_of_p(S)
 
-        # ---- Z, beside it or in turn
+        # ---- the products for Z, side by side with those for P or in turn
 
         if processors == 2:
             s.z_beside_p(shape)

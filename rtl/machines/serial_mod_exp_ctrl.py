@@ -84,7 +84,7 @@ class SerialModExpCtrl(Component):
             elif s.adds & s.ends:
                 s.step <<= s.step + 1
 
-        # ---- which product: the exponent's lowest bit is that of this turn
+        # ---- the exponent, its current bit lowest
 
         s.shift = Wire()
 

@@ -27,7 +27,7 @@ class SystolicExp(Component):
         nbits, k, nwords, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
         declare_streams(s, mk_entered_req(wide), mk_entered_resp(wide))
 
-        # ---- the array and the words that it works on
+        # ---- the array and its operands
 
         s.array = ScaledArray(k, nwords)
         s.in_base, s.in_one, s.in_mod = ([Wire(k) for _ in range(nwords)] for _ in range(3))
@@ -55,7 +55,7 @@ class SystolicExp(Component):
                 elif s.array.done[j] & s.ctrl.to_power:
                     s.power[j] <<= s.array.result[j]
 
-        # ---- control
+        # ---- the controller
 
         s.ctrl = SystolicModExpCtrl(nbits, k, nwords, converts=False)
         s.ctrl.in_status //= s.istream.msg.status

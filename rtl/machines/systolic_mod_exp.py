@@ -35,7 +35,7 @@ class SystolicModExp(Component):
             s, mk_keyed_req(nbits, (("one", nbits), ("square", nbits), ("n_prime", k))), mk_modexp_resp(nbits)
         )
 
-        # ---- what arrives, in words, and whether it can be computed
+        # ---- the words of the request, and its status
 
         check_operands(s, nbits)
         s.in_status = Wire(STATUS_NBITS)
@@ -59,7 +59,7 @@ class SystolicModExp(Component):
 
         s.words(k, nwords)
 
-        # ---- control
+        # ---- the controller
 
         s.ctrl = SystolicModExpCtrl(nbits, k, nwords)
         s.ctrl.in_status //= s.in_status
@@ -67,7 +67,7 @@ class SystolicModExp(Component):
         s.ctrl.closing //= s.array.closing
         connect_array(s, nwords)
 
-        # ---- the response: residues below m + 1
+        # ---- the response: a residue m is answered as 0
 
         s.result = Wire(wide)
         s.modulus = Wire(wide)

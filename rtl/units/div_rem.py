@@ -112,8 +112,7 @@ class DivRem(Component):
             "RemainderBelowDivisor": "!ostream__val || divisor == 0 || remainder < divisor",
         }
 
-        # a constant to be loaded is a source like any other, so that each register has one enable, and its
-        # clock a gate
+        # Constants enter through the data inputs: each register has one enable, and so a clock gate.
         s.next_remainder = Wire(dbits)
 
         @update

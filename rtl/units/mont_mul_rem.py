@@ -52,8 +52,7 @@ class MontMulRem(Component):
         s.state = [Wire(state_nbits) for _ in range(nstages)]
         s.stage_out = [Wire(state_nbits) for _ in range(nstages)]
 
-        # The chain of steps: stage k works on its share of the bits of a.
-        s.steps = [AddRed(nbits) for _ in range(nsteps)]
+        s.steps = [AddRed(nbits) for _ in range(nsteps)]  # a chain, each step with a bit of a
         for i, step in enumerate(s.steps):
             stage, first = i // steps_per_stage, i % steps_per_stage == 0
             copy = stage if pipelined else 0
@@ -64,8 +63,7 @@ class MontMulRem(Component):
             if i % steps_per_stage == steps_per_stage - 1:
                 s.stage_out[stage] //= step.out
 
-        # The last state, as a number, reduced below n.
-        s.reduction = CondSub(nbits)
+        s.reduction = CondSub(nbits)  # the last state, below n
         s.reduction.n //= s.modulus
         if AddRed.WORDS == 1:
             s.reduction.value //= s.stage_out[LAST]

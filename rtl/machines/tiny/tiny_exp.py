@@ -60,12 +60,14 @@ class TinyExp(Component):
             "ResultBelowModulus": "!ostream__val || ostream__msg.status != 0 || "
             "ostream__msg.result < mod__word"
         }
+        # the operands, in latches
         s.base, s.exp, s.mod = (HeldWord(nbits) for _ in range(3))
         for word in (s.base, s.exp, s.mod):
             word.opens //= s.ctrl.opens
         s.base.entering //= s.istream.msg.base
         s.exp.entering //= s.istream.msg.exp
         s.mod.entering //= s.istream.msg.mod
+        # the product and the result, which enter the adder digit by digit
         s.p, s.r = DigitRing(nbits, k), DigitRing(nbits, k)
         s.p.turns //= 1
         s.r.turns //= s.ctrl.turns_result
@@ -97,13 +99,13 @@ class TinyExp(Component):
             s.base_digit //= s.base.word
             s.mod_digit //= s.mod.word
         else:
-            s.places = Lines(clog2(nbits // k))
+            s.places = Lines(clog2(nbits // k))  # selects the digits of the base and the modulus
             s.places.index //= s.ctrl.digit
             s.base_reader, s.mod_reader = DigitReader(nbits, k), DigitReader(nbits, k)
             read_digit(s.base_reader, s.base.word, s.places, s.base_digit)
             read_digit(s.mod_reader, s.mod.word, s.places, s.mod_digit)
 
-        s.exp_place = Lines(clog2(nbits))
+        s.exp_place = Lines(clog2(nbits))  # selects the bit of the exponent
         s.exp_place.index //= s.ctrl.exp_index
         s.exp_reader = DigitReader(nbits, 1)
         read_digit(s.exp_reader, s.exp.word, s.exp_place, s.ctrl.exp_bit)

@@ -1,4 +1,6 @@
-"""Comments of the Python source in the exported modules: of declarations, update blocks and statements.
+"""Comments of the Python source in the exported modules: of declarations, instances, connections, update
+blocks and statements. A heading stands before the first instance or block of its group, else before its first
+wire.
 
 They are added last, by the names of signals and blocks, and change no other line. A comment whose place in
 the Verilog is uncertain is left out: a name that a class assigns twice, a statement of which the block has
@@ -31,6 +33,8 @@ _DECLARED = re.compile(
     rf"^  (?:(?:\(\* latch \*\) )?(?:input|output) +{_TYPE} (?P<port>\w+)(?: \[[^\n]*\])?,?"
     rf"|(?!assign |input |output )(?:localparam )?{_TYPE} (?P<own>\w+)(?: \[[^=\n]*\])?(?: = [^\n]*)?;)$"
 )
+_INSTANCE = re.compile(r"^  (?:\w+(?: #\(.*\))?|for \(genvar .* begin :) (\w+?)(?:__\d+)?(?: \()?$")
+_CONNECTED = re.compile(r"^(?:  assign (\w+) = .*|    \.(\w+)\( .*)$")
 
 
 @dataclass(eq=False)
@@ -61,15 +65,18 @@ class _Block:
 class Comments:
     """The comments of a component by what they are about."""
 
-    declarations: dict[str, str] = field(default_factory=dict)
+    declarations: dict[str, str] = field(
+        default_factory=dict
+    )  # and connections, as "x=" and "instance.port="
     blocks: dict[str, _Block] = field(default_factory=dict)
+    headings: dict[str, list[str]] = field(default_factory=dict)  # with the names that they are about
 
     def __and__(self, other: "Comments | None") -> "Comments":
         """The comments of two components of one class that may become one module."""
         if other is None:
             return self
         blocks = {name: block for name, block in self.blocks.items() if name in other.blocks}
-        return Comments(self.declarations | other.declarations, blocks)
+        return Comments(self.declarations | other.declarations, blocks, self.headings | other.headings)
 
 
 def comments_of(component: Component) -> Comments:
@@ -83,7 +90,9 @@ def comments_of(component: Component) -> Comments:
         for port, comment in _of(value).declarations.items()
     }
     return Comments(
-        found.declarations | ports, {name: block for name, block in found.blocks.items() if name in blocks}
+        found.declarations | ports,
+        {name: block for name, block in found.blocks.items() if name in blocks},
+        found.headings,
     )
 
 
@@ -97,6 +106,7 @@ def _of_class(kind: Any) -> Comments:
     """From the source of a class and its bases, without those of PyMTL3."""
     declarations: dict[str, str] = {}
     blocks: dict[str, _Block] = {}
+    headings: dict[str, list[str]] = {}
     times = Counter[str]()
     for part in kind.__mro__:
         if part.__module__.split(".")[0] in ("builtins", "pymtl3"):
@@ -109,9 +119,11 @@ def _of_class(kind: Any) -> Comments:
         times.update(read.names)
         declarations |= read.declarations
         blocks |= read.blocks
+        headings |= read.headings
     return Comments(
-        {name: text for name, text in declarations.items() if times[name] == 1},
+        {name: text for name, text in declarations.items() if times[name] == times[f"{name} {text}"]},
         {name: block for name, block in blocks.items() if times[f"{name}()"] == 1},
+        {text: [name for name in names if times[name] == 1] for text, names in headings.items()},
     )
 
 
@@ -128,30 +140,60 @@ class _Source:
         self.names: list[str] = []
         self.declarations: dict[str, str] = {}
         self.blocks: dict[str, _Block] = {}
+        self.headings: dict[str, list[str]] = {}
         self._read(tree)
 
-    def _read(self, tree: ast.AST) -> None:
+    def _read(self, tree: ast.AST) -> list[str]:
+        """The names that a statement assigns or defines; none for a method."""
+        names: list[str] = []
+        section: list[str] = []
+        paragraph: list[str] = []
+        end = 0
         for node in ast.iter_child_nodes(tree):
-            if isinstance(node, ast.FunctionDef) and any(
-                isinstance(mark, ast.Name) and mark.id in ("update", "update_ff")
-                for mark in node.decorator_list
-            ):
-                self.names.append(f"{node.name}()")
-                self.blocks[node.name] = self._block(node)
+            if not isinstance(node, ast.stmt):
                 continue
-            if isinstance(node, ast.Assign):
-                self._declaration(node)
-            self._read(node)
+            first = min([node.lineno, *(mark.lineno for mark in _marks(node))])
+            above: list[str] = []
+            if isinstance(node, ast.FunctionDef) and _updates(node):
+                self.blocks[node.name] = self._block(node)
+                found = [f"{node.name}()"]
+                self.names += found
+            else:
+                found = [*self._assigned(node), *self._read(node)]
+                if not (isinstance(node, ast.If) and _updates(node.body[0])):
+                    above = self._above(first)
+            for line in range(end + 1 if end else first, first):
+                if ruler := self._alone(line) and self._comments[line].string.partition("# ---- ")[2]:
+                    section = self.headings.setdefault(ruler, [])
+            if above:
+                paragraph = self.headings.setdefault(" ".join(above), [])
+            elif first > end + 1:
+                paragraph = []
+            section += found
+            paragraph += found
+            if found[:1] == [""] or (above and first == end + 1 + len(above)):
+                paragraph = []  # about no hardware, or one statement alone
+            end = node.end_lineno or first
+            names += found
+        return [] if isinstance(tree, ast.FunctionDef) else names
 
-    def _declaration(self, node: ast.Assign) -> None:
-        targets = [one for target in node.targets for one in getattr(target, "elts", [target])]
-        names = [
-            target.id if isinstance(target, ast.Name) else ".".join(_path(target) or ()) for target in targets
-        ]
+    def _assigned(self, node: ast.AST) -> list[str]:
+        """Note a declaration, or a connection as "x=", and the comment behind it."""
+        targets, mark = [], ""
+        if isinstance(node, ast.Assign):
+            targets = [one for target in node.targets for one in getattr(target, "elts", [target])]
+        elif isinstance(node, ast.AugAssign):
+            targets, mark = [node.target], "="
+        names = []
+        for target in targets:
+            constant = getattr(target, "id", "")
+            names.append(".".join(_path(target) or [constant * constant.isupper()]) + mark)
         self.names += names
-        line = node.end_lineno or 0
-        if len(names) == 1 and line in self._comments and not self._alone(line):
+        line = getattr(node, "end_lineno", 0)
+        if len(names) == 1 and self._behind(line):
             self.declarations[names[0]] = self._text(line)
+            self.names.append(f"{names[0]} {self._text(line)}")
+        return [] if mark else names
 
     def _block(self, node: ast.FunctionDef) -> _Block:
         first = node.decorator_list[0].lineno
@@ -218,6 +260,14 @@ class _Source:
         return "" if "---" in text or text.startswith("   ") else re.sub(r"\bs\.(?=\w)", "", text.strip())
 
 
+def _marks(node: ast.stmt) -> list[ast.expr]:
+    return getattr(node, "decorator_list", [])
+
+
+def _updates(node: ast.stmt) -> bool:
+    return any(getattr(mark, "id", "") in ("update", "update_ff") for mark in _marks(node))
+
+
 def _depth(column: int) -> int:
     return column // _INDENT
 
@@ -259,11 +309,26 @@ class _Module:
         self._lines = lines
         self._above: dict[int, list[str]] = {}
         self._behind: dict[int, str] = {}
+        places: dict[str, int] = {}
+        instance = ""
         for at, line in enumerate(lines):
             if found := _DECLARED.match(line):
-                self._add_behind(at, comments.declarations.get(found["port"] or found["own"], ""))
+                places[found["port"] or found["own"]] = at
+            elif found := _INSTANCE.match(line):
+                places.setdefault(instance := found[1], at)
+            elif found := _CONNECTED.match(line):
+                places.setdefault(f"{found[1] or f'{instance}.{found[2]}'}=".replace("__", "."), at)
+        blocks = {name: self._lines_of(name, block) for name, block in comments.blocks.items()}
+        places |= {f"{name}()": found[0] for name, found in blocks.items() if found}
+        for heading, names in comments.headings.items():
+            below = [places[name] for name in names if name in places]
+            if below:
+                self._add_above(min(below, key=lambda at: bool(_DECLARED.match(lines[at]))), heading)
+        for name, comment in comments.declarations.items():
+            if name in places:
+                self._add_behind(places[name], comment)
         for name, block in comments.blocks.items():
-            self._add(name, block)
+            self._add(blocks[name], block)
 
     def text(self) -> str:
         found = []
@@ -280,8 +345,10 @@ class _Module:
             found.append(f"{line}  // {self._behind[at]}" if at in self._behind else line)
         return "\n".join(found)
 
-    def _add(self, name: str, block: _Block) -> None:
-        lines = self._of_block(name, block, exact=False) or self._of_block(name, block, exact=True)
+    def _lines_of(self, name: str, block: _Block) -> list[int]:
+        return self._of_block(name, block, exact=False) or self._of_block(name, block, exact=True)
+
+    def _add(self, lines: list[int], block: _Block) -> None:
         if not lines:
             return
         self._add_above(lines[0], block.comment)
@@ -326,9 +393,10 @@ class _Module:
 
     def _add_behind(self, at: int, comment: str) -> None:
         """Above the line if it is long, or has a comment already."""
-        fits = len(re.sub(r"\d+", "00", self._lines[at])) + len(comment) + 4 <= _TRAILING
-        if comment and fits and "//" not in self._lines[at] and at not in self._behind:
-            self._behind[at] = comment
+        opened = self._lines[at + 1] == "  ("  # an instance, which `layout` writes in one line
+        fits = len(re.sub(r"\d+", "00", self._lines[at])) + 2 * opened + len(comment) + 4 <= _TRAILING
+        if comment and fits and "//" not in self._lines[at] and at + opened not in self._behind:
+            self._behind[at + opened] = comment
         else:
             self._add_above(at, comment)
 

@@ -282,7 +282,7 @@ def without_extensions(modules: str) -> str:
 
 MAX_COLUMNS = 100
 _SPACING = [
-    (r"^( *\w+ \w+)\n *\($", r"\1 ("),  # of modules and instances
+    (r"^( *\w+ \w+)\n *\((?=$|  //)", r"\1 ("),  # of modules and instances
     (r"^(module \w+)\n\($", r"\1 ("),
     (r"^\);\n\n", ");\n"),
     (r"(?<=[({]) +(?=\S)(?!//)", ""),
@@ -305,7 +305,7 @@ def layout(text: str, even: bool = True) -> str:
     for _, run in itertools.groupby(
         range(len(lines)), key=lambda at: commented[at] and lines[at][-1:] != ";"
     ):
-        _align(lines, [at for at in run if commented[at] and "{  //" not in lines[at]])
+        _align(lines, [at for at in run if commented[at] and not re.search(r"[{(]  //", lines[at])])
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ class Aligner(Component):
         s.shift = InPort(NLEVELS)
         s.out = OutPort(nbits)
 
-        # ---- leading zeros: ones from the highest one down, of which the first is kept
+        # ---- leading zeros: spread the highest 1 downwards, and keep the first of the ones
 
         s.spread = [Wire(nbits) for _ in range(NLEVELS + 1)]
         s.highest = Wire(nbits)
@@ -42,7 +42,7 @@ class Aligner(Component):
             for i in range(nbits):
                 s.count[i + 1] @= s.count[i] | (sext(s.highest[i], NLEVELS) & Count(LAST - i))
 
-        # ---- the shifter, a level for each bit of the amount, the largest first
+        # ---- the shifter: a level for each bit of the amount, from the highest
 
         s.amount = Wire(NLEVELS)
         s.reversed_value = Wire(nbits)

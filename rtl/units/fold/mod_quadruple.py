@@ -31,7 +31,7 @@ class ModQuadruple(Component):
             s.less_two @= s.value - (zext(s.modulus, wide) << 1)
             s.less_three @= s.value - zext(s.thrice, wide)
 
-        # not one behind the other: two of these are chained in a cycle
+        # in parallel, as two of these units are chained in a cycle
         s.none = Wire()
         s.one = Wire()
         s.two = Wire()

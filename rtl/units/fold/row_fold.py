@@ -27,7 +27,7 @@ class RowFold(Component):
         s.next_sum = OutPort(wide)
         s.next_carry = OutPort(wide)
 
-        # half adders of the high columns: the carry of a column is the next one's
+        # half adders of the high columns; the carry of a column goes to the next column
         s.one = Wire(columns)
         s.both = Wire(columns)
 

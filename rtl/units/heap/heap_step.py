@@ -67,7 +67,7 @@ class HeapStep(Component):
         ONES = mk_bits(w)(-1)
         s.shifted_sum = Wire(width)
         s.shifted_carry = Wire(width)
-        s.heap = BitHeap(step_heap(shape, rows))
+        s.heap = BitHeap(step_heap(shape, rows))  # adds up the state and the rows
         s.heap.sum //= s.next_sum
         s.heap.carry //= s.next_carry
 
@@ -85,12 +85,12 @@ class HeapStep(Component):
         B_ONES, M_ONES = (mk_bits(shape.state_nbits - n)(-1) for n in (b_nbits, m_nbits))
         s.b_thrice = InPort(b_nbits)
         s.m_thrice = InPort(m_nbits)
-        s.digit_pairs = PairDecode(shape.digit_nbits)
+        s.digit_pairs = PairDecode(shape.digit_nbits)  # bits of the digit, in pairs
         s.digit_pairs.digit //= s.digit
-        s.quotient_pairs = PairDecode(shape.digit_nbits)
+        s.quotient_pairs = PairDecode(shape.digit_nbits)  # bits of the quotient digit, in pairs
         s.quotient_pairs.digit //= s.quotient
-        s.digit_rows = RowSelect(PAIRS, b_nbits)
-        s.quotient_rows = RowSelect(PAIRS, m_nbits)
+        s.digit_rows = RowSelect(PAIRS, b_nbits)  # digit * b
+        s.quotient_rows = RowSelect(PAIRS, m_nbits)  # quotient * m_prime
         s.digit_rows.z //= s.b_thrice
         s.quotient_rows.z //= s.m_thrice
         for pairs, select in ((s.digit_pairs, s.digit_rows), (s.quotient_pairs, s.quotient_rows)):

@@ -82,7 +82,7 @@ class ScaledSetup(Component):
 
         s.align_modulus(entry, word)
 
-        # ---- doublings
+        # ---- doublings, modulo the aligned modulus
 
         doubling_cycles = entry.chain.doublings // entry.doublings_per_cycle
         count_nbits = max(1, clog2(doubling_cycles))
@@ -104,7 +104,7 @@ class ScaledSetup(Component):
 
         s.halvings(entry)
 
-        # ---- the request under way
+        # ---- the request in progress
 
         @update
         def finish():
@@ -203,9 +203,7 @@ class ScaledSetup(Component):
             elif s.now == CLEAR:
                 s.halve.last @= 0
 
-        # the result is below twice the modulus; the subtraction is after the register of the halvings, whose
-        # top bit is not read
-        s.below = CondSub(nbits)
+        s.below = CondSub(nbits)  # the halved number, below the modulus
         s.below.value //= s.halve.held[0 : nbits + 1]
         s.below.n //= s.modulus
         s.m_prime //= s.halve.ostream.msg[0:nbits]

@@ -33,7 +33,7 @@ class ScaledArray(Component):
             s.result[j] //= element.low
             s.done[j] //= element.done
 
-        # ---- steps of two cycles
+        # ---- the steps, two cycles each
 
         s.busy = Wire()
         s.second = Wire()

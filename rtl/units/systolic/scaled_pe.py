@@ -44,7 +44,7 @@ class ScaledPE(Component):
             s.q = InPort(k)
             s.q_i //= s.q
 
-        # ---- what comes with the step: go stands for the first state, adds for the second
+        # ---- signals that move with the step: go in its first cycle, adds in its second
 
         s.adds = Wire()
         s.is_first = Wire()

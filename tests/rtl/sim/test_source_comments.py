@@ -2,7 +2,7 @@
 
 from modexlab.rtl.sim import lint, translate
 from modexlab.rtl.sim.translation.translated import Digests
-from pymtl3 import Component, InPort, Interface, OutPort, Wire, update, update_ff
+from pymtl3 import Component, InPort, Interface, OutPort, Wire, b1, concat, update, update_ff
 
 from tests.harness import parametrize
 
@@ -13,6 +13,16 @@ class Handshake(Interface):
         s.go = Sent()  # a step begins
 
 
+class Half(Component):
+    def construct(s):
+        s.en = InPort()
+        s.out = OutPort(2)
+
+        @update
+        def double():
+            s.out @= concat(s.en, b1(0))
+
+
 class Steps(Component):
     """Counts steps."""
 
@@ -21,8 +31,17 @@ class Steps(Component):
         s.count = OutPort(3)  # steps that were made
         s.ends = OutPort()  # after this step: it is the last one of an operation, which takes all
         s.out = OutPort(8)
+        s.low = OutPort(2)
         s.twice = Wire()
         s.hands = Handshake(InPort, OutPort)
+
+        # halves
+        s.half = Half()  # of two
+        s.half.en //= s.hands.go
+        s.half.out //= s.low
+
+        # without hardware
+        assert TOP
 
         # ---- a heading
 
@@ -96,6 +115,9 @@ def under(text, comment):
         ("a step begins", "input logic hands__go"),
         ("the last place", "localparam logic [2:0] TOP = 3'd5;"),
         ("steps that were made", "output logic [2:0] count,"),
+        ("halves", "Half half ("),
+        ("of two", "Half half ("),
+        ("a heading", "always_ff @(posedge clk) begin : counts"),
         ("A step is counted at its end.", "always_ff @(posedge clk) begin : counts"),
         ("count stays between steps", "count <= count + 3'd1;"),
         ("wraps", "count <= count + 3'd1;"),
@@ -111,7 +133,7 @@ def test_comment_is_at_what_it_is_about(comment, line):
     assert under(exported(), comment) == line
 
 
-@parametrize("comment", ["a heading", "declared twice", "only with a scan", "a term"])
+@parametrize("comment", ["without hardware", "declared twice", "only with a scan", "a term"])
 def test_comment_without_a_certain_place_is_left_out(comment):
     assert comment not in exported()
 
