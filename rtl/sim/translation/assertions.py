@@ -24,13 +24,14 @@ MACRO = """\
 `else
 `define ASSERT(name, p, clk, rst) always @(posedge clk) if (!(rst) && !(p)) $fatal(1,`"name`");
 `endif  // ASSERT
-
-`ifdef SYNTHESIS  // x is held after a cycle with p
+`ifdef SYNTHESIS
 `define ASSERT_HELD(name, p, x, clk, rst)
-`else
+`else  // x is held after a cycle with p
 `define ASSERT_HELD(name, p, x, clk, rst) if (1) begin : name \\
-  logic holds; logic [$bits(x) - 1:0] was; always @(posedge clk) {holds, was} <= {!rst && (p), x}; \\
-  `ASSERT(name, !holds || was === (x), clk, rst) end
+  logic [$bits(x):0] was; \\
+  always @(posedge clk) was <= {!(rst) && (p), x}; \\
+  `ASSERT(name, !was[$bits(x)] || was === {1'd1, x}, clk, rst) \\
+end
 `endif  // SYNTHESIS
 """
 
