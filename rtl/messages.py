@@ -21,9 +21,12 @@ def declare_streams(s, Request, Response):
     s.ostream = SendIfcRTL(Response)
 
 
-def answer_stays(s):
-    """Assert that an answer stays as it is until it is taken."""
+def answer_stays(s, modulus=""):
+    """Assert that an answer stays as it is until it is taken, and that a result is below the modulus."""
     s.assertions = {"AnswerStays": ("ostream__val && !ostream__rdy", "{ostream__val, ostream__msg}")}
+    if modulus:
+        valid = "ostream__val && ostream__msg.status == 0"
+        s.assertions |= {"ResultBelowModulus": f"!({valid}) || ostream__msg.result < {modulus}"}
 
 
 def connect_in_series(s, *units):

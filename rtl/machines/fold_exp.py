@@ -21,7 +21,7 @@ more (46 rows instead of 32), n registers of n bits.
 
 from pymtl3 import *
 
-from ..messages import connect_fields, declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import answer_stays, connect_fields, declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.fold.aligner import Aligner
 from ..units.fold.mod_quadruple import ModQuadruple
 from ..units.fold.product_pair import ProductPair
@@ -43,6 +43,7 @@ class FoldExp(Component):
         s.ctrl = FoldExpCtrl(shape)
         check_operands(s, nbits, odd_only=False, reduced_only=False)
         connect_checked(s)
+        answer_stays(s, "(mod >> shift)")
 
         s.exponent(nbits, full_scan)
 

@@ -123,7 +123,7 @@ class ConvertOut(Component):
         s.mod = Wire(modulus.get_type())
         s.next_mod = Wire(modulus.get_type())
         s.next_mod //= modulus
-        answer_stays(s)
+        answer_stays(s, "mod")
         s.assertions |= {"AnswersWhenBusy": "!ostream__val || busy"}
 
         @update

@@ -62,12 +62,7 @@ class ProgramExp(Component):
         s.ctrl.dpath //= s.dpath.ctrl
 
         connect_serial(s)
-        answer_stays(s)
-        if not (shape.form or shape.screened or program.fields):
-            s.assertions |= {
-                "ResultBelowModulus": "!ostream__val || ostream__msg.status != 0 || "
-                "ostream__msg.result < dpath__mod"
-            }
+        answer_stays(s, "" if shape.screened or program.fields else "dpath__mod")
         s.istream.msg //= s.dpath.request
         s.ostream.msg.status //= s.ctrl.out_status
         s.ostream.msg.result //= s.dpath.result

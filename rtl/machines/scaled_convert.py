@@ -24,7 +24,14 @@ Both hold one operation at a time. Area order: 2 doublings_per_cycle + 2 halving
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
-from ..messages import declare_streams, mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..messages import (
+    answer_stays,
+    declare_streams,
+    mk_entered_req,
+    mk_entered_resp,
+    mk_modexp_req,
+    mk_modexp_resp,
+)
 from ..states import states
 from ..units.cond_sub import CondSub
 from ..units.mod_double import ModDouble
@@ -52,6 +59,9 @@ class ScaledConvertIn(Component):
         s.modulus //= s.mod
 
         check_operands(s, nbits)
+        answer_stays(s)
+        below = "base__ostream__msg < mod && one__ostream__msg < mod"
+        s.assertions |= {"OperandsBelowModulus": f"!ostream__val || status != 0 || ({below})"}
 
         s.base = ModDouble(nbits, wide, doublings_per_cycle)  # base * R
         s.one = ModDouble(nbits, wide, doublings_per_cycle)  # R

@@ -10,7 +10,14 @@ base below it. Cycles: the sum of the three; modexlab.cl.scaled_mod_exp has the 
 
 from pymtl3 import *
 
-from ..messages import connect_in_series, declare_streams, mk_modexp_req, mk_modexp_resp, trace_conversions
+from ..messages import (
+    answer_stays,
+    connect_in_series,
+    declare_streams,
+    mk_modexp_req,
+    mk_modexp_resp,
+    trace_conversions,
+)
 from .scaled_convert import ScaledConvertIn, ScaledConvertOut
 from .systolic_exp import SystolicExp
 
@@ -26,6 +33,7 @@ class ScaledModExp(Component):
         s.mod_exp = SystolicExp(shape)
         s.convert_out = ScaledConvertOut(shape, halvings_per_cycle)
 
+        answer_stays(s)
         connect_in_series(s, s.convert_in, s.mod_exp, s.convert_out)
 
         s.modulus = Wire(nbits)  # of the operation in mod_exp

@@ -17,7 +17,7 @@ from enum import IntEnum
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import answer_stays, declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.serial.digit_inverse import DigitInverse
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
@@ -57,6 +57,13 @@ class SerialExp(Component):
         s.ctrl = SerialExpCtrl(shape)
         check_operands(s, nbits)
         connect_checked(s)
+        modulus = ", ".join(f"memory_n.digits[{M - 1 - i}]" for i in range(M))
+        answer_stays(s, f"{{{modulus}}}")
+        k = shape.digit_nbits
+        s.assertions |= {
+            "InverseOfModulus": f"op != {int(SCALE)} || ctrl__index != 0 || "
+            f"&{k}'(memory_n__digit * inverse__c)"
+        }
         s.op = Wire(OP_NBITS)
         s.op //= s.ctrl.op
         s.in_base, s.in_mod = ([Wire(S) for _ in range(M)] for _ in range(2))

@@ -21,7 +21,7 @@ array, and 5 n register bits.
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
+from ..messages import answer_stays, declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.systolic.systolic_array import SystolicArray
 from ..wires import connect_words
 from .operand_check import check_operands
@@ -69,6 +69,7 @@ class SystolicModExp(Component):
 
         # ---- the response: a residue m is answered as 0
 
+        answer_stays(s, "modulus")
         s.result = Wire(wide)
         s.modulus = Wire(wide)
         for j in range(nwords):

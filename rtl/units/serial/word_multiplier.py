@@ -90,6 +90,8 @@ class WordMultiplier(Component):
         s.waits = Wire()  # the kept word is still to be written: the last one, or one that is not shifted
         s.plain = Wire()
 
+        s.assertions = {"OneWordIsWritten": "!(waits && adds && shifting && adds_index != 0)"}
+
         @update_ff
         def keeps():
             if s.reset:

@@ -40,6 +40,8 @@ class ScaledArray(Component):
         s.step = Wire(step_nbits)
         s.x_i = Wire(k)
 
+        s.assertions = {"OneWordArrives": "(done & (done - 1)) == 0"}
+
         @update
         def phases():
             s.returns @= s.busy & s.second & (s.step == LAST_STEP)
