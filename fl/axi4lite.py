@@ -25,6 +25,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,16 @@ from .status import Status
 from .xcel import MASK, MOST_GIVEN, WORD_NBITS, from_words, to_words, words_of
 
 MAP = Path(__file__).with_name("axi4lite.rdl")
-OKAY, SLVERR = 0, 2
+
+
+class Response(IntEnum):
+    """The codes with which a slave answers."""
+
+    OKAY = 0
+    SLVERR = 2
+
+
+OKAY, SLVERR = Response
 ADDRESS_NBITS = 12  # the minimum, enough for three given numbers
 BYTES = WORD_NBITS // 8
 ALL_BYTES = (1 << BYTES) - 1

@@ -45,7 +45,8 @@ class Axi4LiteChannels(Component):
         s.w = w = RequestQueue(STROBE_NBITS + WORD_NBITS)
         s.b = b = ResponseQueue(2)
         s.ar = ar = RequestQueue(word_address_nbits)
-        s.r = r = ResponseQueue(2 + WORD_NBITS)
+        s.r = ResponseQueue(2 + WORD_NBITS)  # a response, OKAY = 0 or SLVERR = 2, and data
+        r = s.r
 
         # ---- write
 
@@ -100,4 +101,4 @@ class Axi4LiteChannels(Component):
         s.raddr //= ar.send.msg
         r.recv.msg[0:WORD_NBITS] //= s.rdata
         r.recv.msg[WORD_NBITS] //= 0
-        r.recv.msg[WORD_NBITS + 1] //= s.rerror  # OKAY is 0, SLVERR is 2
+        r.recv.msg[WORD_NBITS + 1] //= s.rerror

@@ -77,8 +77,8 @@ class TinyExpCtrl(Component):
             s.ostream_val @= s.adds & ~s.runs
             s.refused @= s.clears
             s.status @= 0
-            s.status[0] @= s.refused
-            s.status[1] @= s.refused & ~s.multiplies
+            s.status[0] @= s.refused  # ZERO_MODULUS, 1
+            s.status[1] @= s.refused & ~s.multiplies  # BASE_TOO_LARGE, 3
 
         @update
         def by_sign():

@@ -63,7 +63,6 @@ class WordMultiplier(Component):
                 s.shifting <<= s.shifts
                 s.adds_to <<= s.to
 
-        # the sum of the products
         s.carry = Wire(carry_nbits)
         s.carry_now = Wire(carry_nbits)
         s.total = Wire(sum_nbits)
