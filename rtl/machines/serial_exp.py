@@ -58,7 +58,7 @@ class SerialExp(Component):
         check_operands(s, nbits)
         connect_checked(s)
         modulus = ", ".join(f"memory_n.digits[{M - 1 - i}]" for i in range(M))
-        answer_stays(s, f"{{{modulus}}}")
+        answer_stays(s, f"{nbits}'({{{modulus}}})")
         k = shape.digit_nbits
         s.assertions |= {
             "InverseOfModulus": f"op != {int(SCALE)} || ctrl__index != 0 || "

@@ -69,7 +69,7 @@ class SystolicModExp(Component):
 
         # ---- the response: a residue m is answered as 0
 
-        answer_stays(s, "modulus")
+        answer_stays(s, f"{nbits}'(modulus)")
         s.result = Wire(wide)
         s.modulus = Wire(wide)
         for j in range(nwords):
