@@ -40,12 +40,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from ....fl.errors import BadInput
 from ....flow.files import replace_text
 from ....flow.progress import Event, Report, Running
 from ....flow.source import Source
+from ....rtl.sim.cache import DIGESTS
 from ...errors import NoMeasurement
 from ...json_values import attributes
 from ...lab.flow_settings import (
@@ -187,7 +186,7 @@ def execute(args: Namespace) -> int:
     seconds = time.monotonic() - start
     report.products = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
-        report.products = _copy_products(outcome, report, Path(args.output))
+        _copy_products(outcome, report, Path(args.output))
     code = answer(args, report, summary_text.text(report), ok=summary.good(report, wanted))
     if point is not None:
         _record(ledger, point, asic_run=(wanted, outcome, report, seconds), quiet=args.json)
@@ -268,24 +267,14 @@ def _record(
         print(f"the ledger {ledger.path} {said}", file=sys.stderr)
 
 
-def _copy_products(outcome: "Outcome", report: "Summary", directory: Path) -> dict[str, str]:
-    """Copy all files that the steps produced, one folder per step; return the folders by step."""
-    from ....flow.graph import graph, summary_text
+def _copy_products(outcome: "Outcome", report: "Summary", directory: Path) -> None:
+    """Copy the products of each step to a folder of its own, and write the summary next to them."""
+    from ....flow.graph import summary_text
 
-    products = {}
-    for name, entry in outcome.entries.items():
-        target = directory / name
-        for file in graph.declaration(name).outputs:
-            source = entry / file
-            if source.is_dir():
-                shutil.copytree(source, target / file, dirs_exist_ok=True)
-            else:
-                target.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, target / file)
-        products[name] = str(target)
+    ignore = shutil.ignore_patterns(DIGESTS)
+    report.products = {
+        name: str(shutil.copytree(entry, directory / name, ignore=ignore, dirs_exist_ok=True))
+        for name, entry in outcome.entries.items()
+    }
     report.write(directory)
-    replace_text(
-        directory / "summary.txt",
-        summary_text.text(msgspec.structs.replace(report, products=products)) + "\n",
-    )
-    return products
+    replace_text(directory / "summary.txt", summary_text.text(report) + "\n")
