@@ -231,7 +231,7 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
 
 def _require_done(point: Point, run: Summary, wanted: Collection[str]) -> None:
     """NoMeasurement if a step was not done, if a test failed, or if the netlist is another circuit."""
-    for name, why in run.left_out.items():
+    for name, why in summary.undone(run).items():
         if name in wanted and name != EQUIVALENCE:
             raise NoMeasurement(f"{point}: step {name}: {why}")
     for where, tests in run.tests.items():

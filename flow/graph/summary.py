@@ -23,7 +23,7 @@ from ..kit.kit import FAST
 from ..layout.placement import Placement
 from ..layout.route import Routing
 from ..layout.wires import WiresSummary
-from ..power.report import PowerReport, beside_published
+from ..power.report import NO_ENERGY, PowerReport, beside_published
 from ..product import Product, StepRun
 from ..prove.report import Equivalence
 from ..synth.area import PLACED, Area
@@ -170,9 +170,14 @@ def _picked(source: object, names: Sequence[str]) -> dict[str, Any]:
 def good(report: Summary, targets: Collection[str]) -> bool:
     """Whether nothing is wrong with the figures and all targets were done."""
     wrong = [mark for mark in report.marks if mark not in (NOT_TESTED, NOT_TIMED, NO_PATHS)]
-    # Verilog without vectors has no tests: nothing failed
-    no_vectors = graph.WITH_VECTORS if graph.NO_VECTORS in report.left_out.values() else ()
-    return not wrong and not (report.left_out.keys() & set(targets)) - set(no_vectors)
+    return not wrong and not {*undone(report)} & {*targets}
+
+
+def undone(report: Summary) -> dict[str, str]:
+    """The steps left out, with the reasons, except those for which the design has no vectors or no energy
+    rows.
+    """
+    return {name: why for name, why in report.left_out.items() if why not in (graph.NO_VECTORS, NO_ENERGY)}
 
 
 def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport | None) -> Figures:

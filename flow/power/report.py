@@ -16,6 +16,7 @@ from ..workload import DUMMY
 from .estimator import GROUPS, Estimate, ModulePower, Parts
 
 Found = Sequence[tuple[Activity, Estimate]]
+NO_ENERGY = "no activity is recorded: the workload has no energy rows"
 
 
 class WorkloadPower(msgspec.Struct):
@@ -94,7 +95,7 @@ class PowerReport(Product):
 def report(found: Found, hierarchy: Hierarchy) -> PowerReport:
     """Report the power of a netlist: energies by workload, powers as the mean over the cycles of all."""
     if not found:
-        raise BadInput("no activity is recorded: the workload has no energy rows")
+        raise BadInput(NO_ENERGY)
     spread = _spread(found)
     found = [(activity, estimate) for activity, estimate in found if not activity.drawn]
     workloads = [

@@ -15,6 +15,7 @@ from modexlab.eval.papers import published as papers
 from modexlab.fl.status import Status
 from modexlab.flow.graph import graph
 from modexlab.flow.graph.figures import Ran, Summary, Verdict
+from modexlab.flow.power.report import NO_ENERGY
 from modexlab.proc.software import kernels
 
 from tests.command_line import refusals
@@ -177,7 +178,7 @@ PASSED, FAILED = Ran(3, 0), Ran(2, 1)
     "change, message",
     [
         ({}, ""),
-        ({"left_out": {"equivalence": "too large"}}, ""),
+        ({"left_out": {"equivalence": "too large", "power": NO_ENERGY}}, ""),
         ({"left_out": {"timing": "no OpenSTA"}}, "step timing: no OpenSTA"),
         ({"tests": {"rtl": PASSED, "gates": FAILED}}, r"1 tests failed \(gates\)"),
         ({"tests": {"rtl": PASSED}}, "no test ran on the netlist"),
