@@ -248,11 +248,6 @@ def test_an_accelerator(cli, level):
         assert report["window"]["where"]["accelerator"] > report["window"]["instructions"]
 
 
-def test_the_null_accelerator_computes_nothing(cli):
-    result = cli.finds(f"proc {POWER} --level fl --json")
-    assert result.json()["output"] == [0]
-
-
 # ---- what is shown of a run
 
 
@@ -335,6 +330,7 @@ test_refusals = refusals(
         f"{GCD} --xcel mont --nbits 4": "a width of 4 bits is out of range",
         f"{GCD} --xcel mont --set nstages=3": "nstages = 3 does not divide the width",
         f"{GCD} --set nstages=2": "--set without an accelerator; name one with --xcel",
+        POWER: "power.c calls an accelerator; name one, as in --xcel mont",
         f"{GCD} --nbits 0": "a width of 0 bits is out of range",
         f"{GCD} --vcd /nowhere/x.vcd": "--vcd /nowhere/x.vcd: there is no such directory",
         f"{GCD} --commits /nowhere/x": "--commits /nowhere/x: there is no such directory",

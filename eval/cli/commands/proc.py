@@ -15,6 +15,7 @@ examples:
   modexlab proc gcd/gcd.c --accelerator gcd
 """
 
+import re
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
@@ -60,6 +61,8 @@ from ..render import Json, Table, answer, labelled, warn
 LIMITS = {"native": 100_000_000, "verilog": 5_000_000, "python": 200_000, None: 50_000_000}
 WORD, MOST_CYCLES = 2**32, 2**63
 MOST_WORDS_SHOWN = 16
+# csrw or csrwi to a register of an accelerator that the null accelerator does not have
+WRITES_XCEL = re.compile(rb"s[\x10\x50\x90\xd0](?:[\x10-\xff]~|.\x7f)", re.DOTALL)
 NAMES = {  # of CAUSES_OF_CYCLES, for the table
     "issue": "issue",
     "load_use": "load-use",
@@ -146,6 +149,8 @@ def execute(args: Namespace) -> int:
     program = _program(args, xcel.header())
     if program.note:
         warn(f"{program.name}: {program.note}")
+    if xcel.design is None and any(WRITES_XCEL.search(content) for _, content in program.segments):
+        raise BadInput(f"{program.name} calls an accelerator; name one, as in --xcel mont")
     stage = stage_of(args)
     label = ", ".join(filter(None, (program.name, args.level, stage_at(args.level, stage))))
     unit = "instructions" if args.level == "fl" else "cycles"
