@@ -47,7 +47,7 @@ from .. import own
 from ..arguments import Settings, accelerator_of, entries_of, given, private, refuse, settings_of
 from ..operations import Labelled, Operation
 from ..options import PRIVATE, RSA_OPERANDS, Group, Interfaces, flag, number, option, shared
-from ..render import Json, answer_all
+from ..render import Json, answer_all, warn
 
 ONE_OF = "a key needs one of --encrypt M and --decrypt C"
 BESIDE_KEY = " with --key; give the operands or a key, not both"
@@ -176,6 +176,8 @@ def _private_operation(args: Namespace, design: Design, settings: Settings) -> O
         key = key.with_primes()
     primes = (1 << 2 * max(key.p or 0, key.q or 0).bit_length()) - 1 if crt else 0
     nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(key.n, primes)
+    if args.nbits is None and nbits > design.width_for(key.n):
+        warn(f"{nbits} bits, because CRT needs twice the length of the longer prime")
     operands = (cipher, key.d or 0, key.n)
     check_fit(nbits, [(cipher, 0, key.n) if crt else operands])
     chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
