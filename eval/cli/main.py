@@ -63,6 +63,7 @@ class _Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Reject unknown arguments here: the parser of a command knows its own help, its parent does not."""
+        self._negative_number_matcher = re.compile(r"-\.?\d")  # also -3us is a value, not an option
         found, extra = super().parse_known_args(args, namespace)
         if extra:
             self.error(f"unrecognized arguments: {' '.join(extra)}{self._hint(extra[0], [*(args or ())])}")

@@ -62,8 +62,8 @@ class Limit(NamedTuple):
     @staticmethod
     def parse(text: str) -> "Limit":
         """Parse an area or a time with its unit."""
-        parts = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?(\w+)", text)
-        if parts is None or parts[2] not in LIMITS or not float(parts[1]):
+        parts = re.fullmatch(rf"(\d+\.?\d*|\.\d+) ?({'|'.join(LIMITS)})", text)
+        if parts is None or not float(parts[1]):
             raise BadInput(
                 f"--pick {text}: give an area or a time with its unit ({', '.join(LIMITS)}), as in 20000um2 "
                 "or 5us"
