@@ -166,7 +166,7 @@ class Proving(task.Task):
 
     @property
     def cost(self) -> task.Cost:  # type: ignore[override]
-        return task.Cost((None, self.check.kind))
+        return task.Cost((None, self.check.kind, self.subject.name, self.subject.nbits, self.check.name))
 
     @property
     def text(self) -> str:  # type: ignore[override]

@@ -59,9 +59,10 @@ from ...lab import verdicts as reference
 from ...lab.campaign import Campaign
 from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Here, Outcome
+from ...lab.task import Cost
 from ...lab.verdicts import PROC, Subject
 from ...progress import Progress
-from ..arguments import given, private, refuse
+from ..arguments import refuse
 from ..exit_codes import FAILED
 from ..laboratory import kit_of, ledger_of
 from ..options import PRIVATE, flag, option, positive, repeated, shared
@@ -115,7 +116,11 @@ CHECK: Columns = {
 
 def execute(args: Namespace) -> int:
     if args.design in (PROC, ALL):
-        refuse(args, ["kit"], f" with {args.design}: the reference is of the default kit; name a design")
+        refuse(
+            args,
+            ("kit", "settings", *PRIVATE),
+            f" with {args.design}: only defaults are proved, with the default kit; name a design",
+        )
     if args.design == PROC:
         return _prove_processor(args)
     if args.nbits is None:
@@ -153,16 +158,11 @@ def execute(args: Namespace) -> int:
     )
 
 
-def _of_a_design(args: Namespace) -> bool:
-    return private(args) or given(args, "settings")
-
-
 def _prove_processor(args: Namespace) -> int:
     """Prove the processor's instructions, except those with a verdict in the ledger."""
     from ...assurance.proof.registry import chosen
 
-    if _of_a_design(args) or args.nbits:
-        raise BadInput(f"{PROC} with settings of a design: the processor is proved with its defaults")
+    refuse(args, ["nbits"], f" with {PROC}: the processor has 32 bits; drop it")
     found = chosen(list(processor_checks()), args.check, PROC)
     if args.mutants:
         return _prove_mutants(args, [(PROC, check) for check in found])
@@ -205,15 +205,17 @@ def _proved(
 
     known: dict[str, Any] = {}
     tasks = [Proving(subject, check, seconds, known) for subject, found in asked for check in found]
-    return Campaign(Here(), progress, Verdicts(ledger, anew)).results(tasks)
+    campaign = Campaign(Here(), progress, Verdicts(ledger, anew))
+    for verdict in ledger.verdicts():
+        if verdict.key:  # those of the reference have no times
+            campaign.estimate.learn(Cost((None, verdict.kind, *verdict.about)), verdict.seconds)
+    return campaign.results(tasks)
 
 
 def _prove_all(args: Namespace) -> int:
     """Prove all designs of the catalogue with default parameters."""
     from ...assurance.proof.registry import checks, first_of_each_class
 
-    if _of_a_design(args):
-        raise BadInput("all with settings of one design: --set, --crt, --blind and --verify need a design")
     if args.mutants:
         firsts = first_of_each_class(args.nbits, args.check)
         if not firsts:
@@ -221,9 +223,9 @@ def _prove_all(args: Namespace) -> int:
         return _prove_mutants(args, list(firsts.values()))
 
     def asked() -> Sequence[tuple[Subject, Sequence[Check]]]:
-        machines = [design.at(args.nbits) for design in designs()]
         found = [
-            (Subject.of(machine), checks(machine, args.check, all_of_them=False)) for machine in machines
+            (Subject.of(machine), checks(machine, args.check, all_of_them=False))
+            for machine in (design.at(args.nbits) for design in designs())
         ]
         if not any(item for _, item in found):
             raise BadInput(f"--check {' '.join(args.check)}: no design has such a check")
