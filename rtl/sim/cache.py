@@ -4,13 +4,14 @@ The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modex
 (`cached`: a compiled library) or a directory of files (`cached_tree`: a step of the flow). It is built in a
 separate directory inside the cache and moved into place atomically, so that no reader sees a partial entry,
 even if several processes build the same one; a lock per entry only saves the second builder the work. A file
-ends with a digest of its contents, a directory has a list of digests; a damaged entry is rebuilt. At most
-once an hour a build makes room: above MODEXLAB_CACHE_GB (10) it removes the least recently used entries, but
-none that was used within the last hour.
+ends with a digest of its contents, a directory has a list of digests; a damaged entry is rebuilt. A process
+that built something makes room when it ends: above MODEXLAB_CACHE_GB (10) it removes the least recently used
+entries. While other processes use the cache, it does so once an hour and keeps entries of the last hour.
 """
 
+import atexit
 import errno
-import fcntl
+import functools
 import hashlib
 import json
 import math
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, LOCK_UN, flock
 from pathlib import Path
 
 from ...fl.errors import BadInput
@@ -29,14 +31,13 @@ from .toolchain import ToolError
 DIGEST_SIZE = 16
 LOCKS = "locks"
 DIGESTS = "digests.json"  # in a directory: the digest of each file, by its path
-# names of entries, with their keys, and of directories in which they are built
-ENTRY = re.compile(r"\w+-[0-9a-f]{24}(\.gch|\.o|\.so)?")
-TREE = re.compile(r"[\w-]+-[0-9a-f]{24}\.tree")
-BUILD = re.compile(r"build-\w{8}")
+# names of entries, with their keys
+ENTRY = re.compile(r"[\w-]+-[0-9a-f]{24}(\.gch|\.o|\.so|\.tree)?")
 LIMIT = "MODEXLAB_CACHE_GB"
 DEFAULT_GB = 10.0
 HOUR = 3600.0
-TRIMMED = "trimmed"  # among the locks: its time is when room was last made
+USERS = "users"  # among the locks: held by every process that uses the cache; written when room is made
+OURS = re.compile(rf"{ENTRY.pattern}|build-\w{{8}}|{USERS}")  # also the directories of builds
 
 
 def root() -> Path:
@@ -82,7 +83,6 @@ def cached(name: str, build: Callable[[Path], Path]) -> Path:
                 if full in str(error):
                     raise _unusable(full) from None
                 raise
-            _make_room()
     return entry
 
 
@@ -132,7 +132,6 @@ def cached_tree(name: str, build: Callable[[Path], None]) -> Path:
                     product.replace(entry)
                 except OSError as error:
                     raise _unusable(error.strerror or str(error)) from None
-            _make_room()
     return entry
 
 
@@ -173,7 +172,7 @@ def sizes() -> dict[Path, int]:
     """The size of every entry in bytes."""
     found = {}
     for entry in root().glob("*-*"):
-        if ENTRY.fullmatch(entry.name) or TREE.fullmatch(entry.name):
+        if ENTRY.fullmatch(entry.name):
             with suppress(OSError):  # another process has just removed it
                 files = entry.rglob("*") if entry.is_dir() else (entry,)
                 found[entry] = sum(file.stat().st_size for file in files)
@@ -183,22 +182,39 @@ def sizes() -> dict[Path, int]:
 def _used(entry: Path) -> None:
     with suppress(OSError):  # the cache may be read-only
         os.utime(entry, ns=(time.time_ns(), entry.stat().st_mtime_ns))
+        _use(entry.parent / LOCKS)
 
 
-def _make_room() -> None:
-    """Remove the least recently used entries if the cache exceeds its limit."""
-    stamp, now, most = root() / LOCKS / TRIMMED, time.time(), limit()
+@functools.cache
+def _use(locks: Path) -> int:
+    """Return the lock that this process shares with the other users of the cache until it ends."""
+    limit()  # BadInput now rather than at the end
+    user = os.open(locks / USERS, os.O_CREAT)
+    flock(user, LOCK_SH)
+    atexit.register(_make_room, locks, user)
+    return user
+
+
+def _make_room(locks: Path, user: int) -> None:
+    """Remove the least recently used entries if the cache was written since the last time and exceeds its
+    limit.
+    """
+    kept = HOUR
     with suppress(OSError):
-        if stamp.exists() and now - stamp.stat().st_mtime < HOUR:
-            return
-        stamp.touch()
-        held = sizes()
-        left, ages = sum(held.values()), {entry: now - entry.stat().st_atime for entry in held}
-        for entry in sorted(held, key=lambda entry: ages[entry], reverse=True):
-            if left <= most or ages[entry] < HOUR:
-                return
-            left -= held[entry]
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        flock(user, LOCK_UN)
+        with suppress(BlockingIOError):  # other processes use the cache
+            flock(user, LOCK_EX | LOCK_NB)
+            kept = 0.0
+        if locks.parent == root() and root().stat().st_mtime > os.fstat(user).st_mtime + kept:
+            os.utime(user)
+            held = sizes()
+            left = sum(held.values())
+            for entry in sorted(held, key=lambda entry: entry.stat().st_atime):
+                if left <= limit() or time.time() - entry.stat().st_atime < kept:
+                    break
+                left -= held[entry]
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    flock(user, LOCK_UN)
 
 
 def clear() -> None:
@@ -209,12 +225,8 @@ def clear() -> None:
     for directory in (locks, root()):
         if directory.is_dir():
             for path in directory.iterdir():
-                if path.is_file() and (
-                    path.name == TRIMMED or ENTRY.fullmatch(path.name) or TREE.fullmatch(path.name)
-                ):
-                    path.unlink(missing_ok=True)
-                elif path.is_dir() and (BUILD.fullmatch(path.name) or TREE.fullmatch(path.name)):
-                    shutil.rmtree(path, ignore_errors=True)
+                if OURS.fullmatch(path.name):
+                    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
             if not any(directory.iterdir()):
                 directory.rmdir()
 
@@ -243,9 +255,10 @@ def _lock(entry: Path) -> Iterator[None]:
     locks = entry.parent / LOCKS
     try:
         locks.mkdir(parents=True, exist_ok=True)
+        _use(locks)
         file = (locks / entry.name).open("w")
     except OSError as error:
         raise _unusable(error.strerror or str(error)) from None
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        flock(file, LOCK_EX)
         yield

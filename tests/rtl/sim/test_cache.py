@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -220,8 +219,12 @@ def test_message_of_a_tool(tmp_path):
         toolchain.verilator(["--lint-only", "bad.sv"], cwd=tmp_path)
 
 
-@parametrize("gigabytes, left", [("4e-6", ["recent", "used"]), ("1", ["old", "recent", "used"])])
-def test_a_full_cache_removes_what_was_used_least_recently(tmp_path, gigabytes, left, monkeypatch):
+@parametrize(
+    "gigabytes, alone, left",
+    [("4e-6", False, ["recent", "used"]), ("4e-6", True, ["recent"]), ("1", True, ["old", "recent", "used"])],
+)
+def test_a_full_cache_removes_what_was_used_least_recently(tmp_path, gigabytes, alone, left, monkeypatch):
+    """An entry used within the last hour remains while another process uses the cache."""
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     monkeypatch.setenv(cache.LIMIT, gigabytes)
 
@@ -232,12 +235,12 @@ def test_a_full_cache_removes_what_was_used_least_recently(tmp_path, gigabytes, 
 
         return cache.cached(f"{name}-{cache.key(name)}", build)
 
-    entries = {name: add(name) for name in ("old", "used")}
-    for age, path in enumerate((*entries.values(), tmp_path / cache.LOCKS / cache.TRIMMED)):
-        long_ago = time.time() - (4 - age) * cache.HOUR
-        os.utime(path, (long_ago, long_ago))
+    locks = tmp_path / cache.LOCKS
+    for path in (add("old"), add("used"), locks / cache.USERS):
+        os.utime(path, (0, 0))
     add("used")
     add("recent")
+    cache._make_room(locks, cache._use(locks) if alone else os.open(locks / cache.USERS, os.O_RDONLY))
     assert sorted(path.name.partition("-")[0] for path in cache.sizes()) == left
 
 
