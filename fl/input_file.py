@@ -22,7 +22,7 @@ def read_bytes(path: str | Path, remedy: str) -> bytes:
 
 
 def read_text(path: str | Path, remedy: str) -> str:
-    """The content of a UTF-8 file with normalized newlines; BadInput, ending with the remedy, if it cannot be
+    """The content of a UTF-8 file with normalised newlines; BadInput, ending with the remedy, if it cannot be
     read.
     """
     try:

@@ -70,7 +70,7 @@ class _Parser(argparse.ArgumentParser):
         return found, extra
 
     def _hint(self, unrecognized: str, args: list[str]) -> str:
-        """A remedy for an unrecognized argument, in parentheses, if there is one."""
+        """A remedy for an unrecognised argument, in parentheses, if there is one."""
         place = args.index(unrecognized) if unrecognized in args else 0
         option, value = args[place - 2 : place] if place >= 2 else ("", "")
         if isinstance(self._option_string_actions.get(option), argparse._AppendAction):

@@ -21,7 +21,7 @@ class Recipe:
     conversion: str = "double"  # of the Montgomery domain: "double" or "square"
     squarings: int = 0
     full_scan: bool = False
-    window: int = 0  # bits of a digit of the fixed window; 0: chosen to minimize products
+    window: int = 0  # bits of a digit of the fixed window; 0: chosen to minimise products
     block_nbits: int = 0  # of the multiplier's blocks; 0: the width
     fits: bool = False  # products follow the length of the modulus
     crt: bool = False

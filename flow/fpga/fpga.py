@@ -296,7 +296,7 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
             if (estimate := estimated_luts(module)) > MAX_LUTS:
                 raise BadInput(
                     f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be "
-                    f"synthesized here (the largest ECP5 has {DEVICES['ecp5'].capacity['luts']:,}): give a "
+                    f"synthesised here (the largest ECP5 has {DEVICES['ecp5'].capacity['luts']:,}): give a "
                     "smaller width or fewer units"
                 )
             flat: Document = {"modules": {top: module}}

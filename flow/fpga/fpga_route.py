@@ -4,7 +4,7 @@ tool is installed.
 The netlist of yosys is placed unchanged, within a frame of registers: a shift register from one pin drives
 all inputs, and all outputs are sampled by registers that another shift register brings to one pin. Every path
 of the design, also from port to port, thus begins and ends in registers and counts for the frequency; there
-are three pins at any bit length; and nothing can be optimized away. The frame adds no logic to the design's
+are three pins at any bit length; and nothing can be optimised away. The frame adds no logic to the design's
 paths, and its registers are reported separately from the counts. Its three pins are unconstrained on ECP5 (no
 LPF file); on Artix-7, whose tool requires locations, they are those of a board (Nexys 4 DDR).
 
@@ -350,7 +350,7 @@ def _run(router: Router, part: str, directory: Path) -> None:
 
 
 def _figures(report: Mapping[str, Any]) -> dict[str, Any]:
-    """The lowest frequency of all clocks, the worst path of that clock, and the utilization, as fields of
+    """The lowest frequency of all clocks, the worst path of that clock, and the utilisation, as fields of
     Routed.
     """
     clocks = {_plain(name): round(clock["achieved"], 2) for name, clock in report["fmax"].items()}

@@ -1,6 +1,6 @@
 """Stage `gates`: simulates the mapped netlist with the same drivers, protocol and test tables as RTL.
 
-`netlist_of` translates and synthesizes a component, with its netlist in the cache; `GateSimulation` and, for
+`netlist_of` translates and synthesises a component, with its netlist in the cache; `GateSimulation` and, for
 whole systems, `GateProcSimulation` simulate a netlist.
 
 The simulator is that of engine.py. It is compiled once with each driver and reads the netlist as tables, so
@@ -92,7 +92,7 @@ def synthesized(verilog: str, top: str, adk: Path | None = None) -> Netlist:
 
 
 def netlist_of(component: Component, adk: Path | None = None) -> tuple[Netlist, Ports]:
-    """Synthesize a machine with streams that is not elaborated yet; return its netlist and ports."""
+    """Synthesise a machine with streams that is not elaborated yet; return its netlist and ports."""
     text, ports = translated(component, Ports.of)
     return synthesized(text, top_name(component), adk), ports
 

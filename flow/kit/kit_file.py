@@ -61,7 +61,7 @@ class Adder(_Part, frozen=True):
 
 
 class Cells(_Part, frozen=True):
-    """The cells by role. Their pins come from Liberty: a buffer is recognized by its function, a clock gate
+    """The cells by role. Their pins come from Liberty: a buffer is recognised by its function, a clock gate
     by its attributes.
     """
 

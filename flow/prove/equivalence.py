@@ -261,7 +261,7 @@ class _Proofs:
         return logics, steps
 
     def _gates(self, top: str, *names: str) -> list[Logic]:
-        """Designs as gates, not optimized."""
+        """Designs as gates, not optimised."""
         shutil.copy(CARRY, self.work)  # scripts accept no path with a blank
         scripts = (GATES.format(cells=self.cells, name=name, top=top, of_gates=OF_GATES) for name in names)
         yosys.run("gates", "".join(scripts), self.work)

@@ -6,7 +6,7 @@ analysed, and no others. Where one or two outputs of such a module compute the f
 this role (role_cells.py), by the complete truth table and whatever the ports are called, these bits become
 those cells. Yosys' passes do not look into the cells, and abc only gets the logic between them. The rest of
 the module stays as it is written, and so do bits with a constant or two equal signals among their inputs, or
-with an unread output, because logic optimization makes them smaller. This applies to designs with at least
+with an unread output, because logic optimisation makes them smaller. This applies to designs with at least
 LEAST such cells: abc maps smaller designs in a minute, and sizing finds their adders afterwards
 (sizing/full_adders.py).
 

@@ -2,7 +2,7 @@
 are no circuit.
 
 `read_design` leaves these files in `work`: hierarchy.json (the design with its hierarchy), coarse.json (flat;
-if the design has tiles, the rest and one instance of each tile: tiles.py) and kept.json (optimized, with its
+if the design has tiles, the rest and one instance of each tile: tiles.py) and kept.json (optimised, with its
 hierarchy). It rejects latches, loops, nets without a driver, and designs that are too large (estimate.py).
 """
 
@@ -280,7 +280,7 @@ def _check_size(design: Document, top: str, over: float = 1.0, more: int = 0) ->
     if cells > MAX_CELLS:
         raise BadInput(
             f"{top} would take some {cells:,} cells, about {cells * SECONDS_A_CELL / 60:.0f} min and "
-            f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesized: at most {MAX_CELLS:,} can be; take a "
+            f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesised: at most {MAX_CELLS:,} can be; take a "
             "smaller width or fewer units"
         )
 

@@ -95,13 +95,13 @@ def compile_program(
 ) -> Path:
     """The ELF file of a program made from these sources, C or assembly, one of which has `main` or `_start`.
 
-    defines: macros; opt: the optimization level; headers: texts of additional header files by name; warned:
+    defines: macros; opt: the optimisation level; headers: texts of additional header files by name; warned:
     called with the compiler's warnings, if there are any. Headers are searched next to the source, in
     software/ and in software/driver/.
     """
     paths = [_source(source) for source in sources]
     if opt not in OPTS:
-        raise BadInput(f"level of optimization {opt!r}: give one of {', '.join(OPTS)}")
+        raise BadInput(f"level of optimisation {opt!r}: give one of {', '.join(OPTS)}")
     macros = [f"-D{name}={value}" for name, value in (defines or {}).items()]
     compile_ = [*macros, f"-I{SOFTWARE}", f"-I{DRIVER}", opt, *FLAGS]
     names = " ".join(path.name for path in paths)

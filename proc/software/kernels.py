@@ -21,7 +21,7 @@ from .compiler import SOFTWARE, compile_program
 from .elf import Program, load_elf
 
 MAX_NBITS = 4096
-# The optimization level of the kernels. In pipeline cycles -O3 is never worse than -O2 and up to 15 % better
+# The optimisation level of the kernels. In pipeline cycles -O3 is never worse than -O2 and up to 15 % better
 # (naive, 64 to 128 bits); -Os is a third worse.
 OPT = "-O3"
 

@@ -47,7 +47,7 @@ def simulate(
     """A simulation of a component, which must not have been elaborated yet, at one of STAGES.
 
     vcd: write waveforms to this file (python, verilog: .vcd; native: .vcd or .fst). trace: called with
-    (cycle, text) in every cycle (python: the component's line_trace; verilog: the streams). opt: optimization
+    (cycle, text) in every cycle (python: the component's line_trace; verilog: the streams). opt: optimisation
     level of the C++ compiler at stages verilog and native; -O1 compiles fast and is at most 15 % slower than
     -O3. power_up_seed: start registers with random bits (native), which exposes missing resets.
     """

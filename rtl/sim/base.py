@@ -29,7 +29,7 @@ class Options:
 
     vcd: Path | None = None  # waveform file; its suffix determines the format
     trace: Trace | None = None  # called with (cycle, text) in every cycle
-    opt: str = "-O1"  # optimization level of the C++ compiler, if the stage uses one
+    opt: str = "-O1"  # optimisation level of the C++ compiler, if the stage uses one
     power_up_seed: int | None = None  # registers start with random bits from this seed instead of 0
 
 

@@ -14,7 +14,7 @@ from . import cache, toolchain
 
 # Loops of more than 16 iterations stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit
 # machine with 16 carry-save steps takes 45 s to compile instead of 5 s and is no faster, as the compiler
-# vectorizes the loops. Delays, which foreign Verilog may contain, are ignored.
+# vectorises the loops. Delays, which foreign Verilog may contain, are ignored.
 VERILATE = [
     "--cc",
     "--no-timing",
@@ -71,7 +71,7 @@ WAVES = {
 def library(verilog: str, top: str, driver: str, opt: str, vcd: Path | None = None) -> Path:
     """The library of module `top` in this Verilog, together with a C++ driver.
 
-    The driver includes the class of the model, V<top>, from obj_dir_<top>. `opt` is the optimization level
+    The driver includes the class of the model, V<top>, from obj_dir_<top>. `opt` is the optimisation level
     (-O1 ...). The suffix of `vcd` determines whether the model can write waveforms, and in which format.
     """
     waves = WAVES[vcd.suffix] if vcd else None
@@ -149,7 +149,7 @@ def _compiled(*sources: str) -> Path:
 
 @functools.cache
 def _compiled_headers(root: Path, tools: str, opt: str) -> Path:
-    """The headers that all designs share, precompiled for one optimization level.
+    """The headers that all designs share, precompiled for one optimisation level.
 
     g++ finds the file next to the header, as <header>.gch; without it, it reads the header itself, as other
     compilers do. So it is safe to check the cache, which is at `root`, only once per process: checking 70 MB

@@ -64,7 +64,7 @@ class VerilogStage(InPython):
 
 
 def _import_back(component: Component, options: Options) -> Component:
-    """The component's Verilog as a component that is ready for PyMTL3's simulator and must be finalized in
+    """The component's Verilog as a component that is ready for PyMTL3's simulator and must be finalised in
     the end.
     """
     component.set_metadata(VerilogTranslationImportPass.enable, True)

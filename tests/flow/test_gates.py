@@ -454,7 +454,7 @@ def test_glitches_of_random_circuits(seed):
     assert counts.timed.sum() > counts.toggles.sum()
 
 
-# ---- stage gates: synthesized designs
+# ---- stage gates: synthesised designs
 
 
 def simulated(nets, ports, **options):

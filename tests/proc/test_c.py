@@ -64,7 +64,7 @@ def expected():
 
 @parametrize("opt", one_now(OPTS, "-O2"))
 def test_mix(opt):
-    """A mix of compiled C constructs, at every optimization level."""
+    """A mix of compiled C constructs, at every optimisation level."""
     program = load_elf(compile_program([SOURCE], opt=opt))
     wanted = golden(program)
     assert (wanted.reason, wanted.exit_code) == ("exit", 0)

@@ -94,7 +94,7 @@ OPTIONS = (
                 "--style",
                 "NAME",
                 "synthesis script: default; area (smaller, if there is slack); fast (larger, for clocks that "
-                "default misses); hierarchy (each module synthesized separately) (default: default)",
+                "default misses); hierarchy (each module synthesised separately) (default: default)",
                 default="default",
             ),
             "--kit",

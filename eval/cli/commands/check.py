@@ -45,7 +45,7 @@ SHOWN_FAILURES = 20
 
 DEFAULT_DESIGN = "mont"
 OPTIONS = (
-    option("files", "FILE", f"file of test vectors, recognized by content: {known_formats()}", nargs="*"),
+    option("files", "FILE", f"file of test vectors, recognised by content: {known_formats()}", nargs="*"),
     f"--design (default: {DEFAULT_DESIGN})",
     "--accelerator",
     shared("--level", "default: rtl", choices=LEVELS),

@@ -90,7 +90,7 @@ def _words(text: str) -> list[int]:
 
 OPTIONS = (
     option("program", "PROGRAM", "an ELF file, or C (.c) or assembly (.S, .s)"),
-    choice("-O", ("0", "1", "2", "3", "s"), "how C is optimized (default: 2)", dest="opt"),
+    choice("-O", ("0", "1", "2", "3", "s"), "how C is optimised (default: 2)", dest="opt"),
     shared("--level", "default: rtl", choices=LEVELS),
     "--stage (default: native; with --trace: python)",
     option(
