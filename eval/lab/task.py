@@ -13,6 +13,7 @@ from ...fl.errors import BadInput
 
 Report = Callable[[int, int], None]
 LATE = "did not finish within"  # in the message of a task that exceeded its time limit
+LARGE = "would take some"  # in that of a design that is too large to be synthesized here
 
 
 class Cost(NamedTuple):

@@ -13,7 +13,7 @@ from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import FLOW, FORMULA, FPGA, LAYOUT, NATIVE
-from modexlab.eval.lab.task import LATE
+from modexlab.eval.lab.task import LARGE, LATE
 from modexlab.fl.errors import BadInput
 
 from tests.harness import module_fixture, parametrize, regress
@@ -186,11 +186,12 @@ def test_an_export_keeps_the_picture_of_a_layout(small, tmp_path):
             ledger.export("reference", small)
 
 
-def test_a_point_that_was_ended_says_so(small, tmp_path):
+@parametrize("why", [f"yosys {LATE} 3,600 s of CPU time", f"top {LARGE} 831,132 cells"])
+def test_a_point_that_was_ended_says_so(why, small, tmp_path):
     """It has a message in place of figures, until it is measured."""
     naive = Point("naive", 8, stage=FORMULA)
     with Ledger(tmp_path / "late.sqlite") as ledger:
-        ledger.fail(naive, f"naive: yosys {LATE} 3,600 s of CPU time", 3600.0)
+        ledger.fail(naive, f"naive: {why}", 3600.0)
         ledger.fail(Point("ssmm", 8, stage=FORMULA), "another reason", 1.0)
         ledger.fail(MONT, f"{LATE} 3,600 s", 3600.0)
         ledger.reference = Reference(small)
@@ -199,7 +200,7 @@ def test_a_point_that_was_ended_says_so(small, tmp_path):
             assert {line.content for line in Reference(small)._lines} == {MONT.content, naive.content}
     with Ledger(tmp_path / "own.sqlite", Reference(small)) as own:
         (failure,) = own.failures()
-        assert failure.message.endswith(f"{LATE} 3,600 s of CPU time") and failure.point == naive.as_json()
+        assert failure.message.endswith(why) and failure.point == naive.as_json()
         assert {row.subject for row in own.rows()} == {"mont"}
         own.record(naive, measure(naive))
         assert own.failures() == []

@@ -33,7 +33,7 @@ from ..ledger_rows import COLUMNS, Failure, Row, Source, record
 from ..metrics import Figure, Measurement
 from ..point import Point, content_in, version_of
 from ..stages import LAYOUT
-from ..task import LATE
+from ..task import LARGE, LATE
 from ..verdicts import Verdict, reference
 from .records import FIGURE
 
@@ -145,7 +145,7 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
             }
         lines[place]["figures"].append([columns[name] for name in FIGURE])
     for failure in ledger.failures():
-        if LATE in failure.message:
+        if LATE in failure.message or LARGE in failure.message:
             late = {
                 "point": failure.point,
                 "marks": [failure.message],
