@@ -98,6 +98,7 @@ class TableScan(Component):
         s.valid = Wire()  # the memory's output is entry `read_at`
         s.read_at = Wire(k)
         LAST = mk_bits(k)((1 << k) - 1)
+        s.assertions = {"OneScanAtATime": "!(start && busy)"}
 
         @update
         def find():

@@ -41,6 +41,8 @@ class ResidueRegister(Component):
         s.residue = Wire(nbits)
         s.residue //= s.value.out
         LAST = nproducts - 1
+        if nproducts > 1:
+            s.assertions = {"OneProductArrives": "~&(product_val & load_product)"}
 
         @update
         def loaded_value():

@@ -37,7 +37,7 @@ class DpathIfc(Interface):
             s.next_inst = Control(microcode.inst_type)
         if microcode.reads_ahead:
             s.ahead_inst = Control(microcode.inst_type)
-        s.inst_done = Control()  # last cycle of the microinstruction; 0 while one aligns
+        s.inst_done = Control()  # last cycle of the microinstruction
         s.product_val = Control(microcode.nproducts)  # one bit per product that arrives in this cycle
         if microcode.shares_unit:
             s.second = Control()  # the unit's request is product 1, not product 0
@@ -110,7 +110,7 @@ class ProductIssue(Component):
                 s.product_val[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
 
         else:
-            # all units are idle when a microinstruction begins, so that requests fire in its first cycle
+            # all units are idle when a microinstruction ends, so that they take all requests at once
             @update
             def requests():
                 s.req_val @= s.send
@@ -364,6 +364,10 @@ class Sequencer(Component):
         ]
         ends += ["issue__done", *["convert_done"] * microcode.has_converter]
         s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
+        ranges = {"pc": len(microcode.words)}
+        ranges |= {f"inst.{field.name}": len(field.labels) for field in microcode.fields if field.labels}
+        if found := [f"{name} < {count}" for name, count in ranges.items() if count & (count - 1)]:
+            s.assertions |= {"CodesAreKnown": " && ".join(found)}
 
         @update
         def end_of_word():

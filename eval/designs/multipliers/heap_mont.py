@@ -34,7 +34,7 @@ QUOTIENT_DELAY = Param(
     "steps between finding and using a quotient digit; 1: a shorter step, but two more per product",
 )
 STREAMS = Param(
-    "streams", 1, (1, 2), "2: accept the next product while the pair of the previous one is added"
+    "streams", 1, (1, 2), "with 2, the next product is accepted while the pair of the previous one is added"
 )
 LOADS = Param("loads", 1, (1, 2), "cycles for accepting b and computing 3b; 2: 3b has a cycle of its own")
 ADDS = Param("adds", 1, (1, 2), "cycles for adding the pair of a product")

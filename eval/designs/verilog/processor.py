@@ -26,8 +26,8 @@ PROCESSOR = "proc"
 
 PROTOCOL = """\
 Protocol: clk rising edge; reset is synchronous and active high. All streams are val/rdy: a message moves in
-every cycle in which val and rdy are both 1; val, once 1, stays until the message has moved, and the message
-stays the same.
+every cycle in which val and rdy are both 1; val, once 1, stays, and the message stays the same, until it has
+moved.
   imem_req, dmem_req    accesses to aligned words: bits 1:0 of addr are 0; strobe selects the bytes of a write
   imem_resp, dmem_resp  one response per request, writes included, in order, from the next cycle on;
                         error: there is no memory at this address

@@ -56,7 +56,7 @@ class TinyExp(Component):
         s.ctrl = TinyExpCtrl(nbits, k, full_scan)
         connect_serial(s)
         answer_stays(s, "mod__word")
-        # the operands, in latches
+        # the operands, in latches if the cell library has some
         s.base, s.exp, s.mod = (HeldWord(nbits) for _ in range(3))
         for word in (s.base, s.exp, s.mod):
             word.opens //= s.ctrl.opens

@@ -20,8 +20,6 @@ from ...states import state_name, states
 from ...units.serial_ctrl import declare_handshakes
 
 ST_NBITS = 4
-# bits of a state: a pass or DONE adds or offers (0), words are open (1), p becomes 0 or there is no result
-# (2), the rings turn (3)
 CODES = {
     "IDLE": 0b0000,
     "DONE": 0b0001,
@@ -53,6 +51,8 @@ class TinyExpCtrl(Component):
         s.exp_bit = InPort()
         s.exp_index = OutPort(clog2(nbits))
 
+        # bits of a state: a pass or DONE adds or offers (0), words are open (1), p becomes 0 or there is no
+        # result (2), the rings turn (3)
         s.st, s.next_st = Wire(ST_NBITS), Wire(ST_NBITS)
         unused = ["SCAN"] * full_scan + ["DOUBLE"] * (nbits == k)
         states(s.st, s.next_st, **{name: code for name, code in CODES.items() if name not in unused})

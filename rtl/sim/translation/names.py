@@ -99,7 +99,7 @@ def _summary(kind: type) -> str:
     if not text:
         name, _, text = (sys.modules[kind.__module__].__doc__ or "").partition(": ")
         text = text if name == kind.__name__ else ""
-    paragraph = re.sub(r" \([^()]*\.py\b[^()]*\)", "", " ".join(text.split("\n\n")[0].split()))
+    paragraph = re.sub(r" \([^()]*(?:\.py|paper \d+)\b[^()]*\)", "", " ".join(text.split("\n\n")[0].split()))
     if ".py" in paragraph:  # a file means nothing to who has the Verilog alone
         return ""
     return re.split(r"(?<=[^.]\.) (?=[A-Z])", paragraph)[0].removesuffix(".")

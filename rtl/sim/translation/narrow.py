@@ -11,11 +11,13 @@ _PORT = re.compile(r"(?m)^  (?:input |output) logic \[(\d+):0\] (\w+)(?=,?$)")
 _SIGNAL = re.compile(
     r"(?m)^  (?:(?:input|output) +)?logic (?:\[[^\]]*\])?\[(\d+):0\] (\w+)(?: \[[\d:]+\])?(?=[,;]?$)"
 )
+_PADDED = re.compile(r"(?m)^  assign (\w+) = \{ (\d+)'d0, ([\w.]+) \};\n")
 _FIELD = re.compile(r"(?m)^ +logic \[(\d+):0\] (\w+);$")
 
 
 def narrowed(types: str, modules: str) -> tuple[str, str]:
     """Declarations of messages and modules without these bits."""
+    modules = _MODULE.sub(_without_padding, modules)
     for module in [*_MODULE.finditer(modules)]:
         if modules.count(f"\n  {module[1]} ") == 1:  # instance
             for last, port in _PORT.findall(module[0]):
@@ -29,6 +31,18 @@ def narrowed(types: str, modules: str) -> tuple[str, str]:
                 types = types.replace(f"[{last}:0] {field};", f"[{high}:0] {field};")
                 modules = rest.replace(f".{field}[{high}:0]", f".{field}")
     return types, modules
+
+
+def _without_padding(module: re.Match[str]) -> str:
+    """A module without wires that extend a signal of which alone the bits are read."""
+    text = module[0]
+    for name, zeros, source in _PADDED.findall(text):
+        if declared := re.search(rf"(?m)^  logic \[(\d+):0\] {name};\n", text):
+            rest = re.sub(rf"(?m)^  assign {name} = .*\n", "", text.replace(declared[0], ""))
+            high = int(declared[1]) - int(zeros)
+            if _highest(rest, rf"(?<![\w.]){name}") == high:
+                text = rest.replace(f"{name}[{high}:0]", source)
+    return text
 
 
 def without_full_ranges(types: str, modules: str) -> str:

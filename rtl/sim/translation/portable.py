@@ -173,6 +173,7 @@ def _with_ifs(text: str) -> str:
         indent, label, target, name, condition, one, other = line.groups()
         if name not in states:
             return line[0]
+        condition = re.sub(r"^\(([^()]*)\)$", r"\1", condition)
         return (
             f"{indent}{label}if ({condition}) begin\n{indent}  {target} {one};\n{indent}end else begin\n"
             f"{indent}  {target} {other};\n{indent}end"

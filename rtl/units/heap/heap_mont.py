@@ -105,6 +105,9 @@ class HeapMont(Component):
         answer_stays(s)
         if not overlap:
             s.assertions |= {"OneProduct": "!(running && summing)"}
+        if not overlap and adds == 1 and not quotient_delay:
+            total = f"~sum + ~carry + {shape.state_nbits}'(carry_in)"
+            s.assertions |= {"ProductFits": f"!summing || (({total}) >> {operand}) == 0"}
 
     def phases(s, operand, digit_nbits):
         """A product is running, or its pair is being added up."""
@@ -150,9 +153,10 @@ class HeapMont(Component):
         # Without a quotient delay: M is a multiple of the modulus n with M = -1 mod 2^w, and `modulus`
         # carries M' = (M + 1) / 2^w = 2^-w mod n. A step computes q = S mod 2^w and then S = floor(S / 2^w)
         # + q * M' + digit * b, that is (S + q * M) / 2^w + digit * b. One step for each digit of a, lowest
-        # first, and a last one with a digit of 0 make a * b / R with R = 2^(w * digits); a, b and the
-        # product are below 2M. S is ~sum + ~carry + carry_in; carry_in is the carry out of the low digit
-        # that the previous step dropped.
+        # first, and a last one with a digit of 0 make a * b / R with R = 2^(w * digits). The product of
+        # numbers below 2M is below 2M. A conversion to the domain has larger ones, of as many bits as b;
+        # their product has no more, as it is at most a * b / R + M. S is ~sum + ~carry + carry_in; carry_in
+        # is the carry out of the low digit that the previous step dropped.
         @update_ff
         def state():
             if s.step_en:
