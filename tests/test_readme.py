@@ -167,7 +167,8 @@ def heap_lines():
     """
     for line in map(json.loads, REFERENCE.read_text().splitlines()):
         point = line["point"]
-        if (point["subject"], point["interface"]) == ("heap", "unit") and point["nbits"] >= 64:
+        unit = (point["subject"], point["interface"]) == ("heap", "unit")
+        if unit and point["nbits"] >= 64 and line["figures"]:
             shape = ScaledShape(point["nbits"], line["parameters"]["digit_nbits"])
             figures = {metric: value for _, metric, value, _ in line["figures"]}
             yield shape, point["flow"].get("density", 0), figures

@@ -56,7 +56,7 @@ def test_a_missing_pdk_is_refused_with_the_remedy(monkeypatch, cli, command):
 test_refused = refusals(
     "",
     {
-        "prove all --kit asap7": "--kit with all: the reference is of the default kit",
+        "prove all --kit asap7": "--kit with all: only defaults are proved, with the default kit",
         "asic --crosscheck --space course --kit asap7": "--kit with --space: the points of a space",
         "report --no-measure --text --kit sky130": "there is no kit sky130: give asap7",
         "attack faults mont --nbits 8 --kit sky130hd": "--kit without --netlist",
