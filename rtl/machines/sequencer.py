@@ -365,7 +365,9 @@ class Sequencer(Component):
         ends += ["issue__done", *["convert_done"] * microcode.has_converter]
         s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
         ranges = {"pc": len(microcode.words)}
-        ranges |= {f"inst.{field.name}": len(field.labels) for field in microcode.fields if field.labels}
+        for field in microcode.fields:
+            if field.name not in microcode.constants:
+                ranges[f"inst.{field.name}"] = len(field.labels)
         if found := [f"{name} < {count}" for name, count in ranges.items() if count & (count - 1)]:
             s.assertions |= {"CodesAreKnown": " && ".join(found)}
 

@@ -20,6 +20,7 @@ from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.assertions import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
 from ....rtl.sim.translation.module_files import module_files
+from ....rtl.sim.translation.verilog_format import layout
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
@@ -77,9 +78,9 @@ class Package:
 
     @functools.cached_property
     def hardware(self) -> str:
-        """The Verilog."""
+        """The Verilog, with lines that a longer name makes too long broken again."""
         text = verilog(self.machine, self.interface.name)
-        return re.sub(rf"\b{self.machine.top(self.interface)}", self.name, text)
+        return layout(re.sub(rf"\b{self.machine.top(self.interface)}", self.name, text))
 
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""

@@ -1,4 +1,4 @@
-// @name@_apb: the accelerator @name@ behind APB (AMBA APB, issues C and later)
+// @name@_apb: the accelerator behind APB (AMBA APB, issues C and later)
 // SPDX-License-Identifier: @licence@
 //
 // A bridge to the slave's AXI4-Lite: each transfer of APB is one access, and waits for its answer.
