@@ -97,6 +97,14 @@ def test_text(cli):
     assert causes[0].startswith("issue")
 
 
+def test_data_that_look_like_a_call(cli, tmp_path):
+    """Two bytes from a word's start, which no instruction is."""
+    (tmp_path / "data.c").write_text(
+        '_Alignas(4) volatile char text[] = "abs\\x10\\x10~";\nint main(void) { return text[0] != 97; }\n'
+    )
+    assert cli.json(f"proc {tmp_path}/data.c")["exit_code"] == 0
+
+
 def test_stats(cli):
     """The stats window next to the whole run."""
     report = cli.json(f"proc {GCD} {RTL}")

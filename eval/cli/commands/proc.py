@@ -62,7 +62,7 @@ LIMITS = {"native": 100_000_000, "verilog": 5_000_000, "python": 200_000, None: 
 WORD, MOST_CYCLES = 2**32, 2**63
 MOST_WORDS_SHOWN = 16
 # csrw or csrwi to a register of an accelerator that the null accelerator does not have
-WRITES_XCEL = re.compile(rb"s[\x10\x50\x90\xd0](?:[\x10-\xff]~|.\x7f)", re.DOTALL)
+WRITES_XCEL = re.compile(rb"(?=s[\x10\x50\x90\xd0](?:[\x10-\xff]~|.\x7f))", re.DOTALL)
 NAMES = {  # of CAUSES_OF_CYCLES, for the table
     "issue": "issue",
     "load_use": "load-use",
@@ -149,7 +149,11 @@ def execute(args: Namespace) -> int:
     program = _program(args, xcel.header())
     if program.note:
         warn(f"{program.name}: {program.note}")
-    if xcel.design is None and any(WRITES_XCEL.search(content) for _, content in program.segments):
+    if xcel.design is None and any(
+        (address + found.start()) % 4 == 0  # an instruction
+        for address, content in program.segments
+        for found in WRITES_XCEL.finditer(content)
+    ):
         raise BadInput(f"{program.name} calls an accelerator; name one, as in --xcel mont")
     stage = stage_of(args)
     label = ", ".join(filter(None, (program.name, args.level, stage_at(args.level, stage))))

@@ -54,7 +54,7 @@ def without_constants(message: type, declaration: str) -> str:
 
 
 def with_field_constants(text: str) -> str:
-    """A module that declares the constants of fields that its blocks use, which are called NAME_at_5d18."""
+    """A module that declares the constant fields that its blocks use, and call NAME_at_5d18."""
     used = sorted({match.groups() for match in re.finditer(r"\b(__const__\w+_at_(\d+)d(\d+))\b", text)})
     lines = (
         f"  localparam logic [{int(nbits) - 1}:0] {name} = {nbits}'d{value};\n" for name, nbits, value in used

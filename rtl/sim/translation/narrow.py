@@ -34,7 +34,7 @@ def narrowed(types: str, modules: str) -> tuple[str, str]:
 
 
 def _without_padding(module: re.Match[str]) -> str:
-    """A module without wires that extend a signal of which alone the bits are read."""
+    """A module in which a signal stands for the wire that pads it with zeros, if the zeros are not read."""
     text = module[0]
     for name, zeros, source in _PADDED.findall(text):
         if declared := re.search(rf"(?m)^  logic \[(\d+):0\] {name};\n", text):
@@ -46,7 +46,7 @@ def _without_padding(module: re.Match[str]) -> str:
 
 
 def without_full_ranges(types: str, modules: str) -> str:
-    """Modules in which a signal or a field of which all bits are meant stands without a range."""
+    """Modules without ranges that select all bits of a signal or a field."""
     widths: dict[str, set[str]] = {}
     for last, field in _FIELD.findall(types):
         widths.setdefault(field, set()).add(last)

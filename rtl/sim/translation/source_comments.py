@@ -65,9 +65,8 @@ class _Block:
 class Comments:
     """The comments of a component by what they are about."""
 
-    declarations: dict[str, str] = field(
-        default_factory=dict
-    )  # and connections, as "x=" and "instance.port="
+    # and of connections, as "x=" and "instance.port="
+    declarations: dict[str, str] = field(default_factory=dict)
     blocks: dict[str, _Block] = field(default_factory=dict)
     headings: dict[str, list[str]] = field(default_factory=dict)  # with the names that they are about
 
