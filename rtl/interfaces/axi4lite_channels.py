@@ -45,7 +45,7 @@ class Axi4LiteChannels(Component):
         s.w = w = RequestQueue(STROBE_NBITS + WORD_NBITS)
         s.b = b = ResponseQueue(2)
         s.ar = ar = RequestQueue(word_address_nbits)
-        s.r = ResponseQueue(2 + WORD_NBITS)  # a response, OKAY = 0 or SLVERR = 2, and data
+        s.r = ResponseQueue(2 + WORD_NBITS)  # a response, and data
         r = s.r
 
         # ---- write
@@ -100,5 +100,11 @@ class Axi4LiteChannels(Component):
         r.recv.val //= ar.send.val
         s.raddr //= ar.send.msg
         r.recv.msg[0:WORD_NBITS] //= s.rdata
-        r.recv.msg[WORD_NBITS] //= 0
-        r.recv.msg[WORD_NBITS + 1] //= s.rerror
+        s.response = Wire(2)
+        r.recv.msg[WORD_NBITS : WORD_NBITS + 2] //= s.response
+
+        @update
+        def respond_to_read():
+            s.response @= OKAY
+            if s.rerror:
+                s.response @= SLVERR

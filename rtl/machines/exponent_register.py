@@ -83,7 +83,7 @@ class ExponentRegister(Component):
     def construct(s, microcode):
         nbits, k = microcode.program.scanned_nbits, microcode.program.digit_nbits
         block = microcode.program.block_nbits
-        s.source = InPort(microcode.shape.residue_nbits)
+        s.source = InPort(microcode.exponent_nbits)
         s.ctrl = ExponentIfc(microcode, InPort, OutPort)
 
         s.bits = Wire(nbits)
@@ -161,7 +161,7 @@ class ExponentRegister(Component):
         s.operand = Wire(nbits)
         if microcode.clears_lowest:
             s.clear_lowest = InPort()
-            s.cleared = Wire(microcode.shape.residue_nbits)
+            s.cleared = Wire(microcode.exponent_nbits)
             connect_low(s.operand, s.cleared)
             EVEN = ~s.source.get_type()(1)
 

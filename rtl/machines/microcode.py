@@ -124,10 +124,8 @@ class Microcode:
     def __post_init__(self) -> None:
         # a conversion starts from a register or from what it loads, never from an arriving product
         for word, bit in itertools.product(self.words, (0, 1)):
-            flow = word.flow_at(bit)
             made = {name for product, dst, *_ in word.made(bit) for name in (dst, product.also)}
-            again = [word] if flow.kind == "repeat" else []
-            for after in (self.words[flow.to], self.words[flow.out], *again):
+            for after in self._successors(word, bit):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
                 # ... and no product is sent in the cycle of a late load
                 late = any(self._late_source(register, word) for register in self.program.registers)
@@ -145,6 +143,10 @@ class Microcode:
     @property
     def words(self) -> tuple[Word, ...]:
         return self.program.words
+
+    def _successors(self, word: Word, bit: int) -> list[Word]:
+        flow = word.flow_at(bit)
+        return [self.words[flow.to], self.words[flow.out], *[word] * (flow.kind == "repeat")]
 
     # ---- widths
 
@@ -165,8 +167,13 @@ class Microcode:
     @property
     def index_nbits(self) -> int:
         """Width of the repetition counter, which also addresses the memory."""
-        lasts = [word.flow.last + 1 for word in self.words if word.flow.kind == "repeat"]
-        return max(1, self.program.depth, self.program.digit_nbits + 1, *lasts).bit_length()
+        lasts = [word.flow.last for word in self.words if word.flow.kind == "repeat"]
+        return max(1, self.program.depth - 1, self.program.digit_nbits, *lasts).bit_length()
+
+    @property
+    def exponent_nbits(self) -> int:
+        """Width of the exponents that are loaded."""
+        return min(self.shape.residue_nbits, self.program.scanned_nbits)
 
     @cached_property
     def ndigits(self) -> int:
@@ -201,6 +208,11 @@ class Microcode:
     @cached_property
     def has_repeats(self) -> bool:
         return any(word.flow.kind == "repeat" for word in self.words)
+
+    @cached_property
+    def stores_fields(self) -> bool:
+        """Fields of a request are stored when it is accepted."""
+        return any(word.takes and word.find(*_WRITES) for word in self.words)
 
     @cached_property
     def align_pc(self) -> int | None:

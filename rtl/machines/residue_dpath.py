@@ -31,9 +31,11 @@ from .residue_register import ResidueRegister, ResidueValue
 from .sequencer import DpathIfc
 
 
-def source_mux(microcode, select):
-    """The multiplexer of a select field; a wire if there is one source, None without a source."""
-    kind = mk_bits(microcode.shape.residue_nbits)
+def source_mux(microcode, select, nbits=0):
+    """The multiplexer of a select field, for residues without `nbits`; a wire if there is one source, None
+    without a source.
+    """
+    kind = mk_bits(nbits or microcode.shape.residue_nbits)
     nsources = len(microcode.sources[select])
     return Mux(kind, nsources) if nsources > 1 else Wire(kind) if nsources else None
 
@@ -173,7 +175,9 @@ class ResidueDpath(Component):
         if program.given:
             s.given_one = Wire(residue)
         s.exponent = ExponentRegister(microcode)  # its digits, in the order of the program
-        s.exponent_from = source_mux(microcode, "exponent_from")  # source of the exponent
+        s.exponent_from = source_mux(
+            microcode, "exponent_from", microcode.exponent_nbits
+        )  # source of the exponent
         if program.depth:
             s.memory = (ShieldedMemory if microcode.shielded else ResidueMemory)(
                 program.depth, shape.residue_nbits
@@ -254,7 +258,9 @@ class ResidueDpath(Component):
         ports = mux.in_ if isinstance(mux, Mux) else [mux]
         for port, name in zip(ports, microcode.sources[field], strict=True):
             source = s.operand(microcode, name, factor, value)
-            if isinstance(source, Bits) or source.get_type() is port.get_type():
+            if isinstance(source, Bits):
+                port //= port.get_type()(int(source))
+            elif source.get_type() is port.get_type():
                 port //= source
             else:
                 connect_low(port, source)

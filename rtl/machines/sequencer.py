@@ -502,12 +502,17 @@ class Sequencer(Component):
             def first_cycle():
                 s.first <<= s.advance
 
-            # a field of the request is stored while the request is valid
-            @update
-            def store():
-                s.dpath.store @= s.inst.write & s.first
-                if s.inst.needs_request:
-                    s.dpath.store @= s.inst.write & s.istream_val
+            if microcode.stores_fields:
+                # a field of the request is stored while the request is valid
+                @update
+                def store_field():
+                    s.dpath.store @= s.inst.write & (s.istream_val if s.inst.needs_request else s.first)
+
+            else:
+
+                @update
+                def store():
+                    s.dpath.store @= s.inst.write & s.first
 
         if microcode.scans_table:
 

@@ -46,14 +46,12 @@ class ReadRegisters(Component):
 
         @update_ff
         def registers():
-            if s.reset | s.clear:
+            if s.reset | s.clear | (s.start & ~s.too_wide):
                 s.done <<= 0
                 s.code <<= OK
-            elif s.start:
-                s.done <<= s.too_wide
-                s.code <<= OK
-                if s.too_wide:
-                    s.code <<= TOO_WIDE
+            elif s.start & s.too_wide:
+                s.done <<= 1
+                s.code <<= TOO_WIDE
             elif s.ends:
                 s.done <<= 1
                 s.code <<= s.status

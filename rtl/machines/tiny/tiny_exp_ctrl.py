@@ -15,7 +15,7 @@ takes a square and a product, and r does not take the product for a 0.
 
 from pymtl3 import *
 
-from ....fl.status import STATUS_NBITS
+from ....fl.status import STATUS_NBITS, Status
 from ...states import state_name, states
 from ...units.serial_ctrl import declare_handshakes
 
@@ -71,14 +71,16 @@ class TinyExpCtrl(Component):
             s.reduces @= ~s.st[0] & s.st[2]
             s.turns_result @= s.runs & (~s.at_once | s.opens | s.takes)
 
+        OK, ZERO_MODULUS, BASE_TOO_LARGE = Status.OK, Status.ZERO_MODULUS, Status.BASE_TOO_LARGE
+
         @update
         def handshakes():
             s.istream_rdy @= s.runs & s.clears & s.adds & s.last
             s.ostream_val @= s.adds & ~s.runs
             s.refused @= s.clears
-            s.status @= 0
-            s.status[0] @= s.refused  # ZERO_MODULUS, 1
-            s.status[1] @= s.refused & ~s.multiplies  # BASE_TOO_LARGE, 3
+            s.status @= OK
+            if s.refused:
+                s.status @= ZERO_MODULUS if s.multiplies else BASE_TOO_LARGE
 
         @update
         def by_sign():

@@ -40,12 +40,14 @@ USE = "`ASSERT"
 Assertion = str | tuple[str, str]
 
 
-def assertions_of(component: Any) -> dict[str, Assertion]:
-    """Names and properties."""
+def assertions_of(component: Any, is_top: bool) -> dict[str, Assertion]:
+    """Names and properties; at the top, requests stay until they are taken."""
     states, found = states_of(component), _of_class(component) | getattr(component, "assertions", {})
     if states.codes and len(states.codes) < 1 << states.nbits:
         is_one = (f"{states.signals[0]} == {name}" for name in states.codes)
         found["StateIsKnown"] = f"({') || ('.join(is_one)})"
+    if is_top and hasattr(component, "istream"):
+        found["RequestStays"] = ("istream__val && !istream__rdy", "{istream__val, istream__msg}")
     return found
 
 

@@ -199,5 +199,9 @@ def _replaced(
 
 
 def numbers_of(parameters: Iterator[tuple[str, object]]) -> dict[str, int]:
-    """The parameters of a component that are plain numbers."""
-    return {key: value for key, value in parameters if isinstance(value, int) and not isinstance(value, bool)}
+    """The parameters of a component that are plain numbers, and the width of one that is a type of bits."""
+    pairs = (
+        (key, value) if key != "Type" else ("nbits", getattr(value, "nbits", None))
+        for key, value in parameters
+    )
+    return {key: value for key, value in pairs if isinstance(value, int) and not isinstance(value, bool)}

@@ -35,7 +35,7 @@ from ...states import States, states_of
 from .. import interrupt, toolchain
 from ..text import VerilogText
 from .assertions import Assertion, assertions_of, with_assertions, with_macro
-from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages
+from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages, without_idle
 from .enum_fields import (
     constant_field,
     constants_of,
@@ -192,7 +192,7 @@ class Readable(DirectStructure):
             # modules of one class may become one of its name
             self._latches |= dict.fromkeys((name, class_name), getattr(made, "LATCHES", ()))
             self._order[name] = source_order([*_attributes(component, nested=self._exported)])
-            self._assertions[name] = assertions_of(component) if self._exported else {}
+            self._assertions[name] = assertions_of(component, name == self._name) if self._exported else {}
             for module in (name, class_name) if self._exported else ():
                 self._comments[module] = comments_of(component) & self._comments.get(module)
         self._unread[self._name] |= self._unread_at_top
@@ -413,6 +413,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
         node.body = without_unreached(unrolled(node.body), self._known)
+        if self._enums is not None:
+            node.body = without_idle(node.body, set())
         return self._block(node, "always_ff @(posedge clk)")
 
     def _block(self, node: Any, kind: str) -> list[str]:
@@ -486,6 +488,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                     f"a constant expression in {self.blk.__name__} is {value}: {width} bits are too few"
                 )
             return _number(width, value % (1 << width))
+        if self._enums is not None and self._is_neutral(node.op, node.right):
+            return self.visit(node.left)
         if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             _lend_width(node.left, node.right)
         elif self._enums is not None and (amount := self._plain(node.right)) is not None:
@@ -496,6 +500,12 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             node.left._top_expr = node.right._top_expr = True
             return f"{self.visit(node.left)} {self.ops[type(node.op)]} {self.visit_expr_wrap(node.right)}"
         return super().visit_BinOp(node)
+
+    def _is_neutral(self, op: Any, operand: Any) -> bool:
+        """Whether this operand, a parameter or a loop variable of one turn, changes nothing."""
+        if isinstance(op, bir.Mult):
+            return isinstance(operand, bir.FreeVar) and isinstance(operand.obj, int) and operand.obj == 1
+        return isinstance(op, bir.Add) and self._turns.get(getattr(operand, "name", "")) == 0
 
     def visit_Compare(self, node: Any) -> Any:
         if holds_state(node.left, self._known.states) and isinstance(node.op, bir.Eq | bir.NotEq):
@@ -588,6 +598,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if isinstance(node, bir.LoopVar) and not node._is_explicit:
             return str(self._turns.get(node.name, node.name))
         if isinstance(node, bir.BinOp) and isinstance(node.op, bir.Add | bir.Sub | bir.Mult):
+            if self._is_neutral(node.op, node.right):
+                return self._plain(node.left)
             left, right = self._plain(node.left), self._plain(node.right)
             if left is not None and right is not None:
                 if left.isdecimal() and right.isdecimal():

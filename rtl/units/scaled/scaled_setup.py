@@ -168,9 +168,9 @@ class ScaledSetup(Component):
             elif s.aligns & ~s.high[nbits - 1]:
                 s.high_n @= s.high << OFF if s.high[nbits - OFF : nbits] == 0 else s.high << 1
 
-        # an even modulus is never aligned, so it starts at once
         waits = entry.side_by_side  # until it is registered
 
+        # an even modulus is never aligned, so it starts at once
         @update
         def start():
             if waits:

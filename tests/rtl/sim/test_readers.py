@@ -223,6 +223,7 @@ def test_the_exported_text_is_the_hardware_of_the_results(name, nbits, interface
         ("heap", "'d0, dpath__m_prime}", ".modulus(dpath__m_prime)"),
         ("heap", "FactorShift", "req_a = 30'(x0__out)"),
         ("tiny", "pairs[0][1:0] =", "pairs[0] ="),
+        ("mont", "b <= b;", "a <= a >> NSTEPS;"),
     ],
 )
 def test_the_exported_text_is_as_narrow_as_it_can_be(name, wide, narrow):

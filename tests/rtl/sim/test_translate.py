@@ -26,6 +26,7 @@ from pymtl3 import (
     concat,
     connect,
     update,
+    update_ff,
 )
 
 from tests.harness import later, one_now, parametrize, ran_alike, refused, regress
@@ -340,6 +341,27 @@ def test_loops_are_written_as_a_reader_would(count):
     assert "if (!(istream__msg[0])) begin" in verilog
     assert "istream__msg[1])" not in verilog
     ran_alike(lambda: Loops(count), range(256))
+
+
+class Holding(Component):
+    """Two registers that may keep their value, x in spite of an assignment before."""
+
+    def construct(s):
+        s.hold, s.x, s.y = InPort(), OutPort(8), OutPort(8)
+
+        @update_ff
+        def registers():
+            s.x <<= 0
+            if s.hold:
+                s.x <<= s.x
+                s.y <<= s.y
+            else:
+                s.y <<= s.y + 1
+
+
+def test_exported_registers_are_not_assigned_to_themselves():
+    texts = [translate(Holding(), exported=exported) for exported in (False, True)]
+    assert [("x <= x;" in text, "y <= y;" in text) for text in texts] == [(True, True), (True, False)]
 
 
 @bitstruct
