@@ -142,6 +142,14 @@ class Design:
         """Its machines execute programs, which settings select (protection.py)."""
         return "crt" in {param.name for param in self.params}
 
+    def needs_program(self, wanted: str) -> None:
+        """BadInput unless its machines execute programs, which offer what is wanted."""
+        if not self.programmed:
+            raise BadInput(
+                f"{self.name} has a controller of its own and no program, which {wanted} needs; "
+                "give a design such as mont, naive or ssmm"
+            )
+
     @property
     def plain_unit(self) -> bool:
         """The multiplier alone accepts any modulus at its port, and its factors and products have the

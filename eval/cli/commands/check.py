@@ -123,11 +123,8 @@ def _judge(args: Namespace, design: Design) -> Judge:
     """The judge for the design with these options; BadInput if there is no such machine."""
     settings = settings_of(design, args.settings)
     protection = Protection.of(settings, args.crt, args.blind, args.verify)
-    if protection is not None and not design.programmed:
-        raise BadInput(
-            f"{design.name} has a controller of its own and no program: --crt, --blind and --verify are for "
-            "designs such as mont"
-        )
+    if protection is not None:
+        design.needs_program("--crt, --blind or --verify")
     if (nbits := args.nbits) is not None:
         design.at(nbits, **(protection.settings(design, nbits, settings) if protection else settings))
     return Judge(

@@ -151,11 +151,8 @@ def _by_program(args: Namespace, design: Design, settings: Settings) -> bool:
         raise BadInput(ONE_OF)
     if args.decrypt is None or args.key is None:
         raise BadInput("--crt, --blind and --verify are for a private key; add --key FILE and --decrypt C")
-    if not design.programmed and (args.blind != "no" or args.verify):
-        raise BadInput(
-            f"{design.name} has a controller of its own and no program: it can neither blind nor check; "
-            "give a design such as mont"
-        )
+    if args.blind != "no" or args.verify:
+        design.needs_program("--blind or --verify")
     return design.programmed
 
 

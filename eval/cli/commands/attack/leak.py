@@ -158,11 +158,8 @@ def machine_of(args: Namespace) -> Runnable:
     nbits = args.nbits
     if nbits is None:
         nbits = design.width_for(key.n) if key else PAPER_NBITS
-    if private(args) and not design.programmed:
-        raise BadInput(
-            f"{design.name} has a controller of its own and no program: it has neither CRT, blinding "
-            "nor a check; give a design such as mont"
-        )
+    if private(args):
+        design.needs_program("--crt, --blind or --verify")
     machine = design.at(nbits, **program_settings(args, design, nbits))
     if not machine.keyed:
         if key is not None:

@@ -34,6 +34,7 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     design = catalogue.find(args.design)
+    design.needs_program("--costs")
     settings = settings_of(design, args.settings)
     for name in settings:
         if name in ("schedule", "crt", "blind", "verify"):
