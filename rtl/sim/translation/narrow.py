@@ -6,7 +6,8 @@ All product units have ports of one width, of which some need less.
 
 import re
 
-_MODULE = re.compile(r"(?ms)^module (\w+)\n.*?^endmodule$")
+from .source_text import MODULE
+
 _PORT = re.compile(r"(?m)^  (?:input |output) logic \[(\d+):0\] (\w+)(?=,?$)")
 _SIGNAL = re.compile(
     r"(?m)^  (?:(?:input|output) +)?logic (?:\[[^\]]*\])?\[(\d+):0\] (\w+)(?: \[[\d:]+\])?(?=[,;]?$)"
@@ -17,8 +18,8 @@ _FIELD = re.compile(r"(?m)^ +logic \[(\d+):0\] (\w+);$")
 
 def narrowed(types: str, modules: str) -> tuple[str, str]:
     """Declarations of messages and modules without these bits."""
-    modules = _MODULE.sub(_without_padding, modules)
-    for module in [*_MODULE.finditer(modules)]:
+    modules = MODULE.sub(_without_padding, modules)
+    for module in [*MODULE.finditer(modules)]:
         if modules.count(f"\n  {module[1]} ") == 1:  # instance
             for last, port in _PORT.findall(module[0]):
                 modules = _with_input(modules, module[1], port, int(last))
@@ -60,7 +61,7 @@ def without_full_ranges(types: str, modules: str) -> str:
             text = re.sub(rf"((?<![\w.]){name}(?:\[[^\]:\n]*\])?)\[{last}:0\]", r"\1", text)
         return text
 
-    return _MODULE.sub(whole, modules)
+    return MODULE.sub(whole, modules)
 
 
 def _with_input(modules: str, module: str, port: str, last: int) -> str:
@@ -79,7 +80,7 @@ def _with_output(modules: str, module: str, port: str, last: int) -> str:
     if not (zeros and wire):
         return modules
     high = last - int(zeros[1])
-    (parent,) = (found[1] for found in _MODULE.finditer(modules) if f"\n  {module} " in found[0])
+    (parent,) = (found[1] for found in MODULE.finditer(modules) if f"\n  {module} " in found[0])
     outside = _with_signal(modules, parent, wire[1], last, high, wire[0])
     short = text.replace(zeros[0], f"  assign {port} = {zeros[2]};").replace(
         f"[{last}:0] {port}", f"[{high}:0] {port}"
@@ -106,7 +107,7 @@ def _highest(text: str, name: str) -> int:
 
 
 def _text(modules: str, module: str) -> str:
-    (text,) = (found[0] for found in _MODULE.finditer(modules) if found[1] == module)
+    (text,) = (found[0] for found in MODULE.finditer(modules) if found[1] == module)
     return text
 
 

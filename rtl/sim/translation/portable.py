@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Collection
 
 from .instance_loops import SPLIT
+from .source_text import MODULE
 from .structure import STATE
 
-_MODULE = re.compile(r"^module .*?^endmodule$", re.DOTALL | re.MULTILINE)
 _LOOP = re.compile(  # targets with one index: Icarus takes no variable before another one
     r"^  for \(genvar (?P<head>[^\n]*)\) begin : (?P<label>\w+)\n"
     r"(?P<body>(?:    assign \w+\[[^\]=\n]*\] = .*;\n)+)  end$",
@@ -73,7 +73,7 @@ def in_lowrisc_style(text: str) -> str:
         lambda last: f"[{int(last[1]) + 1 if last[1].isdecimal() else f'{last[1]} + 1'}]",
         _LABEL.sub(r"\1gen_", text),
     )
-    return _MODULE.sub(_with_capitals, text)
+    return MODULE.sub(_with_capitals, text)
 
 
 def _with_capitals(module: re.Match[str]) -> str:
@@ -94,7 +94,7 @@ def portable(text: str) -> str:
         r"  wire unused = \2;\1",
         re.sub("\n\n+", "\n\n", text),
     )
-    return _MODULE.sub(
+    return MODULE.sub(
         lambda module: _GAP.sub(
             r"\1", with_scalars(_with_ifs(_with_blocks(_with_wide_constants(module[0]))), module[0])
         ),

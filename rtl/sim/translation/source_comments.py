@@ -22,11 +22,11 @@ from typing import Any
 from pymtl3 import Component
 from pymtl3.dsl import Interface
 
+from .source_text import MODULE
 from .verilog_format import MAX_COLUMNS
 
 _TRAILING = 92  # columns of a line with its comment behind it, numbers as two digits each
 _INDENT = 4  # of Python
-_MODULE = re.compile(r"^module (\w+)\b.*?^endmodule$", re.DOTALL | re.MULTILINE)
 _INDEX = r"(?:\[[^=\n]*\])"
 _TYPE = r"[A-Za-z]\w*(?: ?\[[^\]\n]*\])*"
 _DECLARED = re.compile(
@@ -296,7 +296,7 @@ def _path(node: ast.AST) -> tuple[str, ...] | None:
 
 def with_comments(text: str, comments: Mapping[str, Comments]) -> str:
     """The text with the comments of its modules."""
-    return _MODULE.sub(
+    return MODULE.sub(
         lambda module: _Module(module[0].split("\n"), comments.get(module[1], Comments())).text(), text
     )
 

@@ -1,6 +1,9 @@
-"""Update blocks with their place in the Python source."""
+"""Update blocks with their place in the Python source, and modules in the text."""
 
+import re
 from types import FunctionType
+
+MODULE = re.compile(r"^module (\w+)\b.*?^endmodule$", re.DOTALL | re.MULTILINE)
 
 
 class Block(list[str]):
