@@ -143,7 +143,7 @@ def without_paths(text: str) -> str:
     """Remove references to files and modules of this package, which a reader of an exported file does not
     have.
     """
-    return re.sub(r" \((?:[\w/]+\.py|modexlab\.[\w.]+)\)", "", text)
+    return re.sub(r"\s\((?:[\w/]+\.py|modexlab\.[\w.]+)\)", "", text)
 
 
 def streams(component: "Component") -> list[str]:
@@ -188,18 +188,25 @@ def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
             yield from wrapped(f"{'':<22} [{field.bits}] {field.name}: {field.text}", 30)
 
 
+_COLUMN = re.compile(r" *(?:- |\S+ {2,})(?=\S)")  # the first column of an item
+
+
 def paragraphs(text: str | None, begin: str = "") -> list[str]:
-    """A docstring, from `begin` on, as lines that fit a header."""
+    """A docstring, from `begin` on, as lines that fit a header; items of lists stay lines of their own."""
     text = text or ""
     found = []
-    for paragraph in without_paths(text[text.index(begin) :]).strip().split("\n\n"):
-        lines = paragraph.split("\n")
-        if max(map(len, lines)) <= LONGEST:
-            found += ["", *lines]
-        elif all(line.startswith("    ") for line in lines):  # a list: items stay lines of their own
-            found += ["", *(part for line in lines for part in folded(line))]
-        else:
-            found += ["", *wrapped(paragraph, 0)]
+    for paragraph in without_paths(text[text.index(begin) :]).strip("\n").split("\n\n"):
+        items: list[tuple[str, int]] = []  # and the indent of further lines; 0: of a text
+        place = 0  # of the first column of the last item
+        for line in paragraph.split("\n"):
+            column, lead = _COLUMN.match(line), len(line) - len(line.lstrip())
+            goes_on = lead > place if items and items[-1][1] else lead == 0
+            if items and column is None and goes_on:
+                items[-1] = f"{items[-1][0]} {line.strip()}", items[-1][1]
+            else:
+                items.append((line, len(column[0]) if column else lead and lead + 2))
+                place = lead
+        found += ["", *(part for item in items for part in wrapped(*item))]
     return found[1:]
 
 

@@ -65,7 +65,7 @@ class FoldExp(Component):
 
         s.multiply(shape)
 
-        s.chain = ResidueChain(shape)  # computes the residues, and divides the result at last
+        s.chain = ResidueChain(shape)  # computes the residues, and divides the result at the end
 
         # ---- stage 2: fold the product, and begin to add up the pair
 
@@ -117,7 +117,8 @@ class FoldExp(Component):
         s.product.x //= s.x
         s.product.y //= s.y
 
-        # the stages hold zeros when the base enters, since the last operation or the reset
+        # The stages hold 0 when the base enters: the last operation has left them, and a reset, which may be
+        # one cycle long, clears y.
         @update
         def factors():
             s.x @= s.back.out | zext(s.ctrl.enter, wide)

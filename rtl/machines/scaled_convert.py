@@ -1,24 +1,19 @@
-"""ScaledConvertIn and ScaledConvertOut: into the form of a scaled modulus and back
-(fl/multipliers/scaled.py), with no divider.
+"""ScaledConvertIn and ScaledConvertOut: into the form of a scaled modulus and back, with no divider
+(fl/multipliers/scaled.py). Both hold one operation at a time.
 
 ScaledConvertIn: base * R and R modulo N by doublings of base and of 1 (R = 2^wide), and beside them M' = 2^-w
-mod N by w halvings
-of 1. That is all there is to scaling: nobody needs c, M or R^2, and modulo N is as good as modulo M = c*N,
-but w bits narrower.
-    istream {base, exp, mod} of nbits -> ostream {status, one, base, exp, mod} of `wide` bits with mod = M';
-    `modulus` is N, of
-    the operation at ostream. Operands that cannot be computed go on with their status (OperandCheck) and
-    without conversion.
-    Cycles: max(wide / doublings_per_cycle, w / halvings_per_cycle), or 2w of a unit with quotient delay; 1
-    for a bad operand.
+modulo N by w halvings of 1. Nothing needs c, M or R^2, and modulo N is as good as modulo M = c N, but w bits
+narrower. Operands that cannot be computed go on with their status and without conversion.
+
 ScaledConvertOut: result / R modulo N by halvings and a conditional subtraction: the product with 1, under N
-instead of M, so that
-it ends below N.
-    istream {status, result, mod} of `wide` bits, with N of the operation on the port `modulus` -> ostream
-    {status, result}.
-    Cycles: wide / halvings_per_cycle.
-Both hold one operation at a time. Area order: 2 doublings_per_cycle + 2 halvings_per_cycle adders of n bits,
-9n register bits.
+instead of M, so that it ends below N.
+
+Ports: ScaledConvertIn has istream {base, exp, mod} of nbits -> ostream {status, one, base, exp, mod} of
+`wide` bits with mod = M', and `modulus`, N of the operation at ostream; ScaledConvertOut has istream {status,
+result, mod} of `wide` bits, with N on the port `modulus` -> ostream {status, result}. Cycles: in, max(wide /
+doublings_per_cycle, w / halvings_per_cycle), or 2w of a unit with quotient delay, or 1 for a bad operand;
+out, wide / halvings_per_cycle. Area order: 2 doublings_per_cycle + 2 halvings_per_cycle adders of n bits, 9n
+register bits.
 """
 
 from pymtl3 import *

@@ -1,8 +1,12 @@
-"""SerialExp: square and multiply always in words, on two multipliers of a digit by a word (design serial;
-fl/multipliers/scaled_serial.py).
+"""SerialExp: square and multiply always in words, on two multipliers of a digit by a word.
 
 All that paper 003's processor does by adding bits is done here by digits: a step of a product takes a digit
-of k bits, and nothing comes from outside but base, exponent and modulus. Six memories of M words: n, M', x
+of k bits, and nothing comes from outside but base, exponent and modulus. A product is a * b / R modulo M =
+c n with M = -1 modulo 2^k, so that its quotient digits are digits of the state, and M' = (M + 1) / 2^k.
+Doublings of 1 and squarings make R^2; products with it bring base and 1 into the domain. The last product is
+with 2^k, which FIX divides out modulo n, and two subtractions end below n (fl/multipliers/scaled_serial.py).
+
+Six memories of M words: n, M', x
 (the base), Y (the power) and U, and what becomes Y - n; Y and U change places where a difference is kept
 (`swapped`). The exponent's register takes the result at last.
 

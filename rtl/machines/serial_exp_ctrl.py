@@ -4,7 +4,7 @@ FREE     wait for a request; a request that cannot be computed is answered at on
 LOAD     modulus and base go into the memories, M cycles; the request is accepted in the last one
 INVERT   c = -n^-1, k cycles
 SCALE    M' = (c n + 1) / 2^k, M cycles
-DOUBLE   2 Y or 2 Y - n, M + 2 cycles, as often as fl/multipliers/scaled_serial.py says; the leading zeros of
+DOUBLE   2 Y or 2 Y - n, M + 2 cycles, until Y is R 2^t modulo n, which SQUARES make R^2; the leading zeros of
          the exponent are shifted out at the same time
 DIGIT    fetch a word of x
 STEP     one digit of a product, M cycles; a product is L + 1 steps, with a DIGIT before each word of x

@@ -133,12 +133,19 @@ def _unit(machine: Machine) -> str:
         parameters(machine, own),
         lambda: [
             "Static ports, which must not change while a product is under way:",
-            f"  modulus = n{', an odd number' if machine.design.odd_only else ''}",
+            f"  modulus = {_modulus_of(machine)}",
             *(f"  {port.name} = {port.meaning}" for port in machine.given if hasattr(component, port.name)),
             "",
             *streams(component),
         ],
     )
+
+
+def _modulus_of(machine: Machine) -> str:
+    """The number at the port of the multiplier."""
+    if machine.design.domain == "scaled":
+        return f"M', in its lower {machine.nbits} bits"
+    return "n, an odd number" if machine.design.odd_only else "n"
 
 
 def _about(machine: Machine, interface: Interface, option: str) -> list[str]:
@@ -234,10 +241,14 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
 
 
 def _program(machine: Machine) -> Iterator[str]:
-    """The microinstructions that the sequencer executes."""
+    """The microinstructions that the sequencer executes, or else the algorithm of the machine."""
     made = machine.build.programmed
-    if made is None:
+    if made is not None:
+        yield from ["", "Program:", *program_lines(made.program)]
         return
-    yield ""
-    yield "Program:"
-    yield from program_lines(made.program)
+    component = machine.rtl()
+    component.elaborate()
+    boxes = sorted(component.get_all_components(), key=lambda box: (repr(box).count("."), repr(box)))
+    for module in dict.fromkeys(type(box).__module__ for box in boxes):
+        if ".rtl.machines." in module and not module.endswith("operand_check"):
+            yield from ["", *paragraphs(str(sys.modules[module].__doc__).partition("\n\nPorts:")[0])]

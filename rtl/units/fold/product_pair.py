@@ -11,7 +11,7 @@ from ..heap.bit_heap import BitHeap
 
 
 class ProductPair(Component):
-    """x * y as a carry-save pair, from one bit heap."""
+    """x * y as a carry-save pair, x * y = ~sum + ~carry, from one bit heap."""
 
     def construct(s, nbits, product_nbits=0):
         columns = product_nbits or 2 * nbits

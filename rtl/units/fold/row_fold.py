@@ -1,5 +1,5 @@
-"""RowFold: reduces a pair s + c to a shorter pair of the same residue, with one row of residues per high
-column (fl/multipliers/row_fold.py).
+"""RowFold: reduces a pair, ~sum + ~carry, to a shorter pair of the same residue, with one row of residues
+per high column (fl/multipliers/row_fold.py).
 
 Rows of a column are {0, X, 2X}, or {0, 2X, X'} where X' is the residue of the next two columns; a half adder
 says which. Ports: sum, carry (complements), residue -> next_sum, next_carry (complements); combinational.

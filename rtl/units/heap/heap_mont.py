@@ -2,23 +2,28 @@
 heap.
 
 The state is a pair of words in carry-save form. The quotient digit of a step is the low word of the state, so
-the loop has no product with m' (mathematics, bounds and widths: fl/multipliers/scaled.py, after paper 000,
-section 4.1). All rows of a step are in one heap, whose delay grows with log w and not with the width, so
-digits can be wide. heap_step.py has the step and its kinds of `rows`; registers hold 3b and 3M' for them.
+the loop has no product with m' (fl/multipliers/scaled.py), after paper 000, section 4.1. All rows of a step
+are in one heap, whose delay grows with log w and not with the width, so digits can be wide. HeapStep has the
+kinds of `rows`; registers hold 3b and 3M' for them.
 
-Ports: istream {a, b} -> ostream, words of `wide` bits with a, b and the product below 2M, R = 2^wide;
-`modulus`, M' = (M + 1) / 2^(w * (quotient_delay + 1)), in the lower nbits of a wide port, static while the
-unit is busy. Cycles: loads + adds + L + quotient_delay, for all operands, with L = quotient_delay + 1 +
-ceil((nbits + 2) / w) digits.
+Ports: istream {a, b} -> ostream, words of `wide` bits: factors below 2M give a product below 2M, with R =
+2^wide; `modulus`, M' = (M + 1) / 2^(w * (quotient_delay + 1)), in the lower nbits of a wide port, static
+while the unit is busy.
+
+Cycles: loads + adds + L + quotient_delay, for all operands, with L = quotient_delay + 1 + ceil((nbits + 2) /
+w) digits.
+
 - `loads` = 2: the multiples of b are computed in a cycle of their own, and not in the cycle in which b
   arrives, in which a machine that forwards adds up the product that is b
 - `adds` = 2: the pair is added up in two halves, a cycle each
 - `streams` = 1: one product at a time; a request is accepted in the cycle in which a result leaves. 2: it is
   accepted in the last step of the product before, whose pair is added up during its first cycles: one product
   in max(loads, adds) + L + quotient_delay cycles.
+
 `fits`: L is the static port `nblocks`, from 1 to the digits of the width, and R = 2^(w * nblocks). A modulus
 N of len bits needs L >= quotient_delay + 1 + ceil((len + 2) / w): quotient_delay + 1 more than the blocks of
 w bits that 4N fills (BlockCount of {N, 00}).
+
 Area order: w AOI222 and w full adders for each of the n + w columns (radix-4); registers of n bits for a, b,
 3b, 3M' and the pair.
 """
@@ -103,6 +108,7 @@ class HeapMont(Component):
 
         s.phases(operand, digit_nbits)
         answer_stays(s)
+        s.assertions |= {"ModulusStays": ("running", "modulus")}
         if not overlap:
             s.assertions |= {"OneProduct": "!(running && summing)"}
         if not overlap and adds == 1 and not quotient_delay:
