@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from ...rtl.sim.ports import Message
 
 PROTOCOL = """\
-Protocol: clk rising edge; reset is synchronous and active high. Both streams are val/rdy: a message moves
-in every cycle in which val and rdy are both 1; val, once 1, stays, and the message stays the same, until it
-has moved. Responses come in the order of the requests."""
+Protocol: clk rising edge; reset is synchronous and active high. Both streams are val/rdy: outside reset a
+message moves in every cycle in which val and rdy are both 1; val, once 1, stays, and the message stays the
+same, until it has moved. rdy may wait for val; val must not wait for rdy. Responses come in the order of the
+requests."""
 
 ROOT = Path(__file__).parents[2]  # of the package
 LONGEST = 97  # columns of a header line; "// " comes before it

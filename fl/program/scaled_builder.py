@@ -35,7 +35,7 @@ from .schedule_loops import SQUARE
 
 HALVED = Setup("halve", "r", "r", 0)
 CLEARED = Setup("clear", "r", "r", 0)  # clears the conversion unit if r is 0
-REGISTERED = word(note="what a product made is registered")  # before a conversion reads it
+REGISTERED = word(note="a conversion reads a register, not a product that arrives")
 
 
 def squared_r(form: ScaledEntry) -> list[Item]:

@@ -110,7 +110,7 @@ class ProductIssue(Component):
                 s.product_val[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
 
         else:
-            # all units are idle when a microinstruction ends, so that they take all requests at once
+            # all units are ready when a microinstruction ends, so that they take all requests at once
             @update
             def requests():
                 s.req_val @= s.send

@@ -9,7 +9,7 @@ from pymtl3 import *
 
 
 class CondSub(Component):
-    """The final subtraction of a modular operation: value mod n for value < 2n."""
+    """The final subtraction of a modular operation: value, or value - n if that is not negative."""
 
     def construct(s, nbits):
         s.value = InPort(nbits + 1)
