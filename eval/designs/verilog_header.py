@@ -197,9 +197,13 @@ def paragraphs(text: str | None, begin: str = "") -> list[str]:
     text = text or ""
     found = []
     for paragraph in without_paths(text[text.index(begin) :]).strip("\n").split("\n\n"):
+        lines = paragraph.split("\n")
+        if max(map(len, lines)) <= LONGEST:  # or a drawing
+            found += ["", *lines]
+            continue
         items: list[tuple[str, int]] = []  # and the indent of further lines; 0: of a text
         place = 0  # of the first column of the last item
-        for line in paragraph.split("\n"):
+        for line in lines:
             column, lead = _COLUMN.match(line), len(line) - len(line.lstrip())
             goes_on = lead > place if items and items[-1][1] else lead == 0
             if items and column is None and goes_on:

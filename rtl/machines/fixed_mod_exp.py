@@ -5,7 +5,7 @@ An inspection of the operands, a ProgramExp that takes them as given, and what i
     "none"      the ProgramExp works modulo m and reduces
     "subtract"  it works modulo m, but ends at m for 0 (Montgomery without last subtraction)
     "reduce"    it works modulo a pseudo-modulus, a multiple of m with cheap arithmetic: one reduction, "the
-                final correction block", takes a cycle (a compression tree, pseudo_mul.py)
+                final correction block", takes a cycle (a compression tree)
     "remainder" the same by `%`, for a modulus that has no tree
 Without a modulus of its own (modulus = 0) it is a Montgomery machine for any odd one, of which it makes the
 same inspection.

@@ -1,17 +1,14 @@
 """MontConvertIn and MontConvertOut: into Montgomery form and back by units of their own (paper 001, Figures
-11 and 12).
+11 and 12). Both hold one operation at a time; `mk_unit(nbits)` makes a product unit.
 
 MontConvertIn: R^2 mod n is the remainder of 2^(2 nbits), from a divider; two product units make base * R and
-1 * R of it.
-    istream {base, exp, mod} -> ostream {status, one, base, exp, mod}. Operands that cannot be computed go on
-    with their status
-    (OperandCheck) and without conversion. Cycles: divider + product; 1 for a bad operand.
-MontConvertOut: the product of the result with 1. istream {status, result, mod} -> ostream {status, result}.
-    Cycles: product.
-`gated`: the divider's registers and the operands have an enable alone, for clock gates; otherwise a reset
-goes before it (div_rem.py).
-Both hold one operation at a time; `mk_unit(nbits)` makes a product unit. Area order: three units and a
-divider of 2n + 1 bits.
+1 * R of it. Operands that cannot be computed go on with their status and without conversion. MontConvertOut:
+the product of the result with 1. `gated`: the divider's registers and the operands have an enable alone, for
+clock gates; otherwise a reset goes before it.
+
+Ports: MontConvertIn has istream {base, exp, mod} -> ostream {status, one, base, exp, mod}; MontConvertOut has
+istream {status, result, mod} -> ostream {status, result}. Cycles: in, divider + product, or 1 for a bad
+operand; out, product. Area order: three units and a divider of 2n + 1 bits.
 """
 
 from pymtl3 import *

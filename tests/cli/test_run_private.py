@@ -169,7 +169,7 @@ test_refusals = refusals(
         "mont --decrypt 5 --verify": "are for a private key; add --key FILE and --decrypt C",
         "mont --base 3 --exp 5 --mod 7 --crt": "are for a private key",
         f"mont-001 --key {PEM} --decrypt 5 --blind": "mont-001 has a controller of its own and no program",
-        f"mont-001 --key {PEM} --decrypt 5 --verify": "it can neither blind nor check",
+        f"mont-001 --key {PEM} --decrypt 5 --verify": "no program, which --blind or --verify needs",
         f"{OURS} --blind half": "argument --blind",
         f"{OURS} --crt --base 3": "--base with --key",
         f"mont --key {PEM} --decrypt {2**512} --crt": "is not in 0..n-1",

@@ -124,6 +124,14 @@ def test_header_says_the_commit(monkeypatch, tmp_path):
     assert Digests.of(there).hardware == Digests.of(none).hardware
 
 
+def test_header_tells_how_a_machine_without_a_program_computes(cli):
+    """Tables keep their columns."""
+    header = cli("verilog tiny --nbits 8").out
+    assert "//     DOUBLE   p = 2 p + m if p < 0, else 2 p - m\n//     ADD  " in header
+    assert "\n// IDLE     wait for a request\n// START    a pass" in header
+    assert "//   modulus = M', in its lower 16 bits\n" in cli("verilog heap --nbits 16 --interface unit").out
+
+
 def test_header_says_the_answers_of_this_machine(cli):
     header = cli("verilog naive").out.partition("\nmodule")[0]
     assert "//   1  the modulus is 0" in header
