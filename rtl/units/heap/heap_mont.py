@@ -108,7 +108,7 @@ class HeapMont(Component):
 
         s.phases(operand, digit_nbits)
         answer_stays(s)
-        s.assertions |= {"ModulusStays": ("running", "modulus")}
+        s.assertions |= {"ModulusStays": ("running", f"modulus[{nbits - 1}:0]")}
         if not overlap:
             s.assertions |= {"OneProduct": "!(running && summing)"}
         if not overlap and adds == 1 and not quotient_delay:
