@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain, islice, product
+from itertools import chain, islice, product, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from .wires import spanning_edges, terminal_positions
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
 FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
+ATTEMPTS = 8  # to give all pieces room for the least area
 ROUNDS, SECONDS = 500, 3600  # of the processor, which a busy machine does not change
 GATE_UM2 = 1e-4  # the router's unit of gates
 FAR = 10**9  # beyond any die, in database units
@@ -139,14 +140,18 @@ def route_detailed(
     alone = _alone(placed.placement, grid, nets)
     found: dict[int, list[Wire]] | None = None
     ports, rounds = [node for net in (*nets, *alone) for node in net.ports], 0
-    for grid.strict in (False, True):  # anew where least areas found no room
-        trees, left, tried = search(grid, [*nets, *alone])
+    trees: list[Routed] = []
+    cramped: list[Node] = []
+    for _ in range(ATTEMPTS):  # again, the nets near pieces without room for the least area find other ways
+        trees, left, tried = search(grid, [*nets, *alone], trees, cramped)
         rounds += tried
         if left:
             break
         pairs = zip(nets, trees, strict=False)
         found = {net.number: joined(list(_wires(grid, net, tree)), grid) for net, tree in pairs}
-        if not lengthen(found, ports, grid, power):
+        more = lengthen(found, ports, grid, power)
+        cramped += more
+        if not more:
             break
     seconds = round(time.monotonic() - start, 2)
     if found is None:
@@ -211,9 +216,13 @@ class Routed(NamedTuple):
     pieces: list[tuple[Node, Node]]
 
 
-def search(grid: Grid, nets: list[Net]) -> tuple[list[Routed], int, int]:
-    """Each net's tree; how many nets are still in conflict; rounds taken."""
-    numbers = subprocess_engine.run(SOURCE, "detailed routing", _task(grid, nets))
+def search(
+    grid: Grid, nets: list[Net], earlier: Iterable[Routed] = (), cramped: Iterable[Node] = ()
+) -> tuple[list[Routed], int, int]:
+    """Each net's tree, that of an earlier answer unless it meets a cramped node; how many nets are still in
+    conflict; rounds taken.
+    """
+    numbers = subprocess_engine.run(SOURCE, "detailed routing", _task(grid, nets, earlier, cramped))
     left, rounds = next(numbers), next(numbers)
     nodes = zip(numbers, numbers, numbers, strict=True)
     pieces = zip(nodes, nodes, strict=True)
@@ -223,7 +232,7 @@ def search(grid: Grid, nets: list[Net]) -> tuple[list[Routed], int, int]:
     return found, left, rounds
 
 
-def _task(grid: Grid, nets: list[Net]) -> Iterator[str]:
+def _task(grid: Grid, nets: list[Net], earlier: Iterable[Routed], cramped: Iterable[Node]) -> Iterator[str]:
     for places in (grid.xs, grid.ys):
         yield _row(len(places), *places)
     yield str(len(grid.layers))
@@ -234,15 +243,18 @@ def _task(grid: Grid, nets: list[Net]) -> Iterator[str]:
         yield _row(*(int(x in columns) for x in grid.xs))
         yield _row(*(int(y in rows) for y in grid.ys))
     yield _row(*(grid.apart(index) for index in range(len(grid.layers) - 1)))
-    yield _row(len(grid.blocked), *chain(*sorted(grid.blocked)))
+    for nodes in (sorted(grid.blocked), list(cramped)):
+        yield _row(len(nodes), *chain(*nodes))
     yield _row(ROUNDS, SECONDS)
     yield str(len(nets))
-    for net in nets:
+    for net, tree in zip_longest(nets, earlier):
         yield str(len(net.pins))
         for nodes in net.pins:
             gate = round(net.gates.get(nodes[0], -GATE_UM2 if nodes[0] in net.vias else 0.0) / GATE_UM2)
             yield _row(gate, len(nodes), *(value for node in nodes for value in node))
-        yield _row(len(net.guide), *(value for piece in net.guide for value in piece))
+        yield _row(len(net.guide), *chain(*net.guide))
+        pieces = tree.pieces if tree else []
+        yield _row(len(pieces), *chain(*chain(*pieces)))
 
 
 def _row(*numbers: int) -> str:
@@ -346,13 +358,13 @@ class Run:
 
 def lengthen(
     nets: dict[int, list[Wire]], ports: Iterable[Node], grid: Grid, power: Iterable[tuple[str, Rect]]
-) -> int:
+) -> list[Node]:
     """Add to each piece of a net that has less than the layer's least area a longer wire, where there is
-    room on its track; return how many pieces have none.
+    room on its track; return the nodes around the pieces that have none.
     """
     layers = [grid.lef.layers[name] for name in grid.layers]
     if not any(layer.area for layer in layers):
-        return 0
+        return []
     tracks: dict[tuple[int, int], list[Run]] = defaultdict(list)
     for number, wires in nets.items():
         for place, pieces in _on_tracks(wires, grid).items():
@@ -380,7 +392,7 @@ def lengthen(
             for place, runs in tracks.items():
                 if place[0] == index and low - far < place[1] < high + far:
                     runs.append(Run(begin, end))
-    step, left_small = dbu(grid.lef.grid) or 1, 0
+    step, cramped = dbu(grid.lef.grid) or 1, list[Node]()
     for (index, track), runs in tracks.items():
         layer, half = layers[index], dbu(grid.widths[layers[index].name] / 2)
         space, least = dbu(layer.ends_apart), grid.least_length(layer.name)
@@ -397,5 +409,5 @@ def lengthen(
                 run.begin, run.end = run.begin - before, run.end + lost - before
                 nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))
             else:
-                left_small += 1
-    return left_small
+                cramped += grid.around(index, track, run.begin - least, run.end + least)
+    return cramped

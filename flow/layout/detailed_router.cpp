@@ -20,10 +20,12 @@
 //
 // Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, that
 // where vias alone need more metal (or 0), length of wire that a gate of 1 um^2 bears (or 0 without a limit), for each column and each row whether it has nodes; per pair of layers the distance that
-// two vias of a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take; most rounds,
-// seconds of the processor; number of nets; per net its pins, per pin the area of its gate in units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), and the pieces of its global routing,
-// by their ends (i j i j). Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires
-// and vias, and the two nodes of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
+// two vias of a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take; those that were
+// cramped, which cost more; most rounds, seconds of the processor; number of nets; per net its pins, per pin the area of its gate in
+// units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), the pieces of its global routing, by their ends (i j i j), and
+// its wires and vias in an earlier answer. It keeps these unless they meet a cramped node.
+// Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires and vias, and the two nodes
+// of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
 
 #include <algorithm>
 #include <cstdio>
@@ -42,6 +44,7 @@ constexpr float NEARER = 1.1f;
 // The memory grows slowly, else nets flee from a node that is contested over any number of others; but fast where only a few are left,
 // each of which dodges the next.
 constexpr float FIRST_PRICE = 6, PRICE_GROWTH = 1.3f, MOST_PRICE = 40, MEMORY = 8, LAST_MEMORY = 40;
+constexpr float CRAMPED = 40;  // memory of a node each time that a piece near it had no room for the least area
 constexpr size_t LAST_NETS = 8;
 constexpr float AT_A_PIN = 1;  // memory that the nodes of a pin begin with, together: other nets leave it its ways
 // What is covered of a bin's layer beyond a share makes it dearer, by so much if it were all; half as much each round.
@@ -84,6 +87,7 @@ struct Demand {
     float memory = 0;
     int cover = 0;
     bool blocked = false;  // metal is there that no net may come near
+    bool cramped = false;
 };
 
 struct Box {
@@ -808,6 +812,11 @@ int span(const Net& net) {
     return xs[box.high_i] - xs[box.low_i] + ys[box.high_j] - ys[box.low_j];
 }
 
+int read_node() {
+    const int layer = read(), i = read();
+    return node(layer, i, read());
+}
+
 void read_grid() {
     for (auto* places : {&xs, &ys}) {
         places->resize(read());
@@ -840,6 +849,21 @@ void read_grid() {
         demands[n].blocked = true;
         room[bin_layer(n)] -= layers[layer].column[i] && layers[layer].row[j];
     }
+    for (int count = read(); count > 0; count--) {
+        Demand& cramped = demands[read_node()];
+        cramped.memory += CRAMPED, cramped.cramped = true;
+    }
+}
+
+// A straight wire or a via of an earlier answer.
+void keep(Net& net, int from, int to) {
+    net.nodes.push_back(from);
+    for (int n = from; n != to;) {
+        const int layer = layer_of(n), i = i_of(n), j = j_of(n);
+        const int next = layer != layer_of(to) ? to : layers[layer].vertical ? node(layer, i, layers[layer].next[j]) : node(layer, layers[layer].next[i], j);
+        net.edges.push_back(std::minmax(n, next)), net.nodes.push_back(next);
+        n = next;
+    }
 }
 
 void read_nets() {
@@ -850,10 +874,10 @@ void read_nets() {
             net.gates.push_back(read());
             pin.resize(read());
             for (int& n : pin) {
-                const int layer = read(), i = read(), j = read();
-                n = node(layer, i, j);
+                n = read_node();
                 demands[n].memory += AT_A_PIN / float(pin.size());
-                net.guide.push_back({i / BIN, j / BIN, i / BIN, j / BIN});
+                const int i = i_of(n) / BIN, j = j_of(n) / BIN;
+                net.guide.push_back({i, j, i, j});
             }
         }
         for (int pieces = read(); pieces > 0; pieces--) {
@@ -864,6 +888,14 @@ void read_nets() {
             }
             net.guide.push_back(piece);
         }
+        for (int wires = read(); wires > 0; wires--) {
+            const int from = read_node();
+            keep(net, from, read_node());
+        }
+        if (net.edges.empty()) continue;
+        tidy(net.nodes), tidy(net.edges);
+        net.lost = std::any_of(net.nodes.begin(), net.nodes.end(), [](int n) { return demands[n].cramped; });
+        if (!net.lost) claim(net);
     }
 }
 

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, product
 
@@ -45,7 +45,6 @@ class Grid:
         ]
         self.stops[0] |= rows
         self.blocked: set[Node] = set()
-        self.strict = False
 
     def block(self, obstacles: Iterable[tuple[str, Rect]]) -> None:
         """Take the nodes off the grid on which a wire or via would be too near to metal that is there."""
@@ -75,6 +74,12 @@ class Grid:
         """Database units of a crossing."""
         return self.xs[column], self.ys[row]
 
+    def around(self, index: int, track: int, low: int, high: int) -> Iterator[Node]:
+        """The nodes of a layer between two places on a track."""
+        along, across = (self.xs, self.ys)[:: 1 if index % 2 else -1]
+        for place in range(bisect_left(along, low), bisect_right(along, high)):
+            yield index, *(place, across.index(track))[:: 1 if index % 2 else -1]
+
     def nearest(self, x: float, y: float) -> tuple[int, int]:
         """The crossing at (or nearest to) a place."""
         return _nearest(self.xs, x), _nearest(self.ys, y)
@@ -93,14 +98,13 @@ class Grid:
 
     def alone(self, index: int) -> int:
         """How far two nets must be along a track where vias in a stack need more metal for the least area
-        (dbu); 0 where they do not. Half of that metal may lie on the other side, if there is room: `strict`
-        does not rely on it.
+        (dbu); 0 where they do not. Half of that metal may lie on the other side, if there is room.
         """
         name = self.layers[index]
         if not all(self.small(name, via[name]) for via in self._vias(index) if name in via):
             return 0
         length, pad = self.least_length(name), dbu(2 * self.reach(index, 1 - index % 2))
-        return (length if self.strict else (length + pad) // 2) + dbu(self.lef.layers[name].ends_apart)
+        return (length + pad) // 2 + dbu(self.lef.layers[name].ends_apart)
 
     def bears(self, index: int) -> int:
         """The wire of a layer that a gate of 1 um^2 without diffusion bears (dbu); 0 without a limit."""
