@@ -251,7 +251,7 @@ def _task(grid: Grid, nets: list[Net], earlier: Iterable[Routed], cramped: Itera
         yield str(len(net.pins))
         for nodes in net.pins:
             gate = round(net.gates.get(nodes[0], -GATE_UM2 if nodes[0] in net.vias else 0.0) / GATE_UM2)
-            yield _row(gate, len(nodes), *(value for node in nodes for value in node))
+            yield _row(gate, len(nodes), *chain(*nodes))
         yield _row(len(net.guide), *chain(*net.guide))
         pieces = tree.pieces if tree else []
         yield _row(len(pieces), *chain(*chain(*pieces)))
@@ -360,7 +360,7 @@ def lengthen(
     nets: dict[int, list[Wire]], ports: Iterable[Node], grid: Grid, power: Iterable[tuple[str, Rect]]
 ) -> list[Node]:
     """Add to each piece of a net that has less than the layer's least area a longer wire, where there is
-    room on its track; return the nodes around the pieces that have none.
+    room on its track; return the nodes of the pieces that have none.
     """
     layers = [grid.lef.layers[name] for name in grid.layers]
     if not any(layer.area for layer in layers):
@@ -409,5 +409,6 @@ def lengthen(
                 run.begin, run.end = run.begin - before, run.end + lost - before
                 nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))
             else:
-                cramped += grid.around(index, track, run.begin - least, run.end + least)
+                middle = (run.begin + run.end) // 2
+                cramped.append((index, *grid.nearest(*(middle, track)[:: 1 if index % 2 else -1])))
     return cramped

@@ -19,11 +19,12 @@
 // A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
 //
 // Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, that
-// where vias alone need more metal (or 0), length of wire that a gate of 1 um^2 bears (or 0 without a limit), for each column and each row whether it has nodes; per pair of layers the distance that
-// two vias of a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take; those that were
-// cramped, which cost more; most rounds, seconds of the processor; number of nets; per net its pins, per pin the area of its gate in
-// units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), the pieces of its global routing, by their ends (i j i j), and
-// its wires and vias in an earlier answer. It keeps these unless they meet a cramped node.
+// where vias alone need more metal (or 0), length of wire that a gate of 1 um^2 bears (or 0 without a limit), for each column and each
+// row whether it has nodes; per pair of layers the distance that two vias of a net need in a line; the nodes (layer i j) near metal
+// that is there already, which no net may take; those of metal without room for its least area, where all that is near costs more;
+// most rounds, seconds of the processor; number of nets; per net its pins, per pin the area of its gate in units of 100 nm^2 (or -1
+// for a diffusion) and its nodes (layer i j), the pieces of its global routing, by their ends (i j i j), and its wires and vias in an
+// earlier answer, which stay unless they are near metal without room.
 // Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires and vias, and the two nodes
 // of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
 
@@ -87,7 +88,7 @@ struct Demand {
     float memory = 0;
     int cover = 0;
     bool blocked = false;  // metal is there that no net may come near
-    bool cramped = false;
+    bool cramped = false;  // near metal without room for its least area
 };
 
 struct Box {
@@ -849,10 +850,8 @@ void read_grid() {
         demands[n].blocked = true;
         room[bin_layer(n)] -= layers[layer].column[i] && layers[layer].row[j];
     }
-    for (int count = read(); count > 0; count--) {
-        Demand& cramped = demands[read_node()];
-        cramped.memory += CRAMPED, cramped.cramped = true;
-    }
+    for (int count = read(); count > 0; count--)
+        for (int n : reach({read_node()}, {})) demands[n].memory += CRAMPED, demands[n].cramped = true;
 }
 
 // A straight wire or a via of an earlier answer.

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, product
 
@@ -73,12 +73,6 @@ class Grid:
     def at(self, column: int, row: int) -> tuple[int, int]:
         """Database units of a crossing."""
         return self.xs[column], self.ys[row]
-
-    def around(self, index: int, track: int, low: int, high: int) -> Iterator[Node]:
-        """The nodes of a layer between two places on a track."""
-        along, across = (self.xs, self.ys)[:: 1 if index % 2 else -1]
-        for place in range(bisect_left(along, low), bisect_right(along, high)):
-            yield index, *(place, across.index(track))[:: 1 if index % 2 else -1]
 
     def nearest(self, x: float, y: float) -> tuple[int, int]:
         """The crossing at (or nearest to) a place."""

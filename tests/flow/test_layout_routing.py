@@ -244,7 +244,9 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
     cramped = next(node for node in sorted(own[0] - ends) if node[0] == 1)
     again, left, _ = detailed.search(grid, tasks, trees, [cramped])
     assert left == 0 and again[1:] == trees[1:]
-    assert cramped not in occupied(grid, again[0]) and in_one_piece({pins[0] for pins in nets[0][1:]}, again[0])
+    assert cramped not in occupied(grid, again[0]) and in_one_piece(
+        {pins[0] for pins in nets[0][1:]}, again[0]
+    )
 
 
 def wire_below(grid, tree, node, top):
