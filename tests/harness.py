@@ -157,6 +157,18 @@ def refuses(call, *words):
     assert all(word in str(refused.value) for word in words), refused.value
 
 
+def bad_calls(*rows):
+    """A test: each row is a call, its arguments, and a pattern of the message that refuses them."""
+
+    @parametrize("row", rows, ids=[row[-1] for row in rows])
+    def test(row):
+        call, *arguments, message = row
+        with refused(message):
+            call(*arguments)
+
+    return test
+
+
 def ran(component, requests, stage="native", **options):
     """The run of a new simulation, which ends with it."""
     with simulate(component, stage) as sim:
