@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.mod_exp import operand_status
+from modexlab.fl.program.builder import program_of
 from modexlab.fl.program.interpreter import Arithmetic, run
 from modexlab.fl.program.recipe import Recipe
 from modexlab.fl.program.schedules import SCHEDULES
@@ -26,7 +27,7 @@ PROTECTIONS = [
 EVERYTHING = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}
 
 
-def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits):
+def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits=False, scaled=None):
     """With these protections."""
     return Recipe(
         nbits,
@@ -38,6 +39,7 @@ def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits):
         blind_message=blind in ("message", "both"),
         blind_exponent=blind in ("exponent", "both"),
         verify=verify,
+        scaled=scaled,
     )
 
 
@@ -69,13 +71,23 @@ def label(recipe):
     return " ".join([*words, *(name for name in flags if getattr(recipe, name))])
 
 
-def computed(recipe, program, fields):
-    """By the oracle, with the status that a machine refuses such a request with."""
-    status = operand_status(
-        fields["base"], fields["mod"], odd_only=recipe.montgomery, reduced_only=recipe.domain != "identity"
-    )
-    arithmetic = Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
-    return run(program, fields, arithmetic, status)
+def status_of(recipe, base, mod):
+    """The status with which a machine answers such operands."""
+    reduced_only = recipe.domain != "identity"
+    return operand_status(base, mod, odd_only=recipe.odd_only, reduced_only=reduced_only)
+
+
+def computed(recipe, fields):
+    """The outcome of the program by the interpreter."""
+    arithmetic = Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits, recipe.scaled)
+    return run(program_of(recipe), fields, arithmetic, status_of(recipe, fields["base"], fields["mod"]))
+
+
+def check_plain(recipe, base, exp, mod):
+    """Check the outcome of a program without a key by `pow`."""
+    status = status_of(recipe, base, mod)
+    outcome = computed(recipe, {"base": base, "exp": exp, "mod": mod})
+    assert outcome == (status, 0 if status else pow(base, exp, mod)), (recipe, base, exp, mod)
 
 
 def numbers(key):
@@ -84,21 +96,26 @@ def numbers(key):
     return {"n": key.n, "d": key.d, "e": key.e, "phi": (crt.p - 1) * (crt.q - 1), **crt._asdict()}
 
 
-def coprime(n, rng):
-    """A number from 2 on without a common factor with n."""
-    return next(x for x in iter(lambda: rng.randrange(2, n), 0) if math.gcd(x, n) == 1)
-
-
-def private_fields(program, key, message, rng):
+def private_fields(recipe, key, message, rng):
     """The request for message^d; `key` has the numbers by their names, and may have wrong ones."""
-    crt = any(name == "p" for name, _ in program.fields)
-    drawn = {"base": message, "exp": key["e"] if crt else key["d"], "mod": key["n"]}
-    for name, nbits in program.fields:
+    n = key["n"]
+    drawn = {"base": message, "exp": key["e" if recipe.crt else "d"], "mod": n}
+    for name, nbits in program_of(recipe).fields:
+        top = 1 << nbits
         if name in ("k", "kp", "kq"):
-            drawn[name] = rng.choice((0, (1 << nbits) - 1, rng.getrandbits(nbits), rng.getrandbits(nbits)))
+            drawn[name] = rng.choice((0, top - 1, rng.randrange(top), rng.randrange(top)))
+        elif name == "x":
+            some = (rng.randrange(2, min(n, top)) for _ in itertools.count())
+            drawn[name] = next(x for x in some if math.gcd(x, n) == 1)
         else:
-            drawn[name] = coprime(key["n"], rng) if name == "x" else key[name]
+            drawn[name] = key[name]
     return drawn
+
+
+def check_private(recipe, key, message, rng):
+    """Check the outcome of a program with a key by `pow`."""
+    fields = private_fields(recipe, numbers(key), message, rng)
+    assert computed(recipe, fields) == (Status.OK, pow(message, key.d, key.n)), (recipe, fields)
 
 
 def messages(key, rng):
