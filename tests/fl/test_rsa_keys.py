@@ -30,10 +30,11 @@ from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import FaultDetected, RSAKey, numbers_of
 
-from tests.harness import draws, one_now, parametrize, refused
+from tests.harness import bad_calls, draws, one_now, parametrize, refused
 
 N, E, D = 2603398711, 65537, 254738681  # paper 001, Figure 1
-PAPER_KEY = RSAKey(N, E, D, 27277, 95443)
+PRIMES = 27277, 95443
+PAPER_KEY = RSAKey(N, E, D, *PRIMES)
 SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # RFC 8017, section 9.2, note 1
 
 OPENSSL_KEY = openssl_rsa.generate_private_key(E, 1024)
@@ -126,18 +127,14 @@ def test_the_same_primes_each_time():
     assert key.with_primes() == key.with_primes() == RSAKey(N, E, D, 95443, 27277)
 
 
-def test_what_has_not_two_primes_to_find_is_refused():
-    three, prime = 1009 * 2003 * 3001, 1000003
-    for key, message in (
-        (PAPER_KEY.public, f"n = {N} is public: give the private key to find its primes"),
-        (
-            RSAKey(three, 17, pow(17, -1, 1008 * 2002 * 3000)),
-            f"RSA modulus {three}: d and e do not lead to two prime factors",
-        ),
-        (RSAKey(prime, 5, pow(5, -1, prime - 1)), "do not lead to two prime factors; give p and q"),
-    ):
-        with refused(message):
-            key.with_primes()
+THREE, PRIME = 1009 * 2003 * 3001, 1000003
+OF_THREE = RSAKey(THREE, 17, pow(17, -1, 1008 * 2002 * 3000))
+OF_ONE = RSAKey(PRIME, 5, pow(5, -1, PRIME - 1))
+test_what_has_not_two_primes_to_find_is_refused = bad_calls(
+    (PAPER_KEY.public.with_primes, f"n = {N} is public: give the private key to find its primes"),
+    (OF_THREE.with_primes, f"RSA modulus {THREE}: d and e do not lead to two prime factors"),
+    (OF_ONE.with_primes, "do not lead to two prime factors; give p and q"),
+)
 
 
 JSON_KEY = {"n": N, "e": hex(E), "d": "254738681", "p": 27277, "q": "0x174d3"}
@@ -210,12 +207,8 @@ def test_against_the_rsa_package(message):
 def check_by_the_rsa_package(key, message):
     cipher = key.encrypt(message)
     assert cipher == rsa.core.encrypt_int(message, key.e, key.n)
-    for decrypted in (
-        key.decrypt(cipher),
-        key.decrypt_crt(cipher),
-        rsa.core.decrypt_int(cipher, key.d, key.n),
-    ):
-        assert decrypted == message
+    assert message == rsa.core.decrypt_int(cipher, key.d, key.n)
+    assert message == key.decrypt(cipher) == key.decrypt_crt(cipher)
 
 
 @parametrize("nbits", one_now([1024, 2048, 3072], 1024))
@@ -281,46 +274,43 @@ def test_a_fault_is_not_given_away(half):
 # refused
 
 
-@parametrize("message", [-1, N, N + 1, 1 << 100])
-def test_a_number_out_of_range_is_refused(message):
-    for operation in (PAPER_KEY.encrypt, PAPER_KEY.decrypt, PAPER_KEY.decrypt_crt):
-        what = "message" if operation == PAPER_KEY.encrypt else "ciphertext"
-        with refused(rf"{what} .* is not in 0\.\.n-1 for n = {N}: cut it"):
-            operation(message)
+OUT_OF_RANGE = rf".* is not in 0\.\.n-1 for n = {N}: cut it"
+test_operations_that_a_key_refuses = bad_calls(
+    *(
+        (operation, number, what + OUT_OF_RANGE)
+        for number in (-1, N, N + 1, 1 << 100)
+        for operation, what in (
+            (PAPER_KEY.encrypt, "message"),
+            (PAPER_KEY.decrypt, "ciphertext"),
+            (PAPER_KEY.decrypt_crt, "ciphertext"),
+        )
+    ),
+    (PAPER_KEY.public.decrypt, 3, f"n = {N} is public: give the private key"),
+    (PAPER_KEY.public.decrypt_crt, 3, f"n = {N} has no primes: give p and q"),
+    (RSAKey(N, E, D).decrypt_crt, 3, f"n = {N} has no primes: give p and q"),
+)
 
 
-def test_what_a_key_lacks_it_cannot_do():
-    with refused(f"n = {N} is public: give the private key"):
-        PAPER_KEY.public.decrypt(3)
-    for key in (PAPER_KEY.public, RSAKey(N, E, D)):
-        with refused(f"n = {N} has no primes: give p and q"):
-            key.decrypt_crt(3)
-
-
-WRONG_NUMBERS = {
-    "even modulus": ((10, 3), "RSA modulus 10: give a product of two"),
-    "modulus too small": ((9, 3), "RSA modulus 9: give a product of two"),
-    "even exponent": ((N, 65536), "public exponent 65536: give an odd number"),
-    "exponent 1": ((N, 1), "public exponent 1: give an odd number"),
-    "d of another key, as in paper 001": ((N, E, 977851481), f"n = {N} and e = {E} do not go with this d"),
-    "d of another key, with primes": ((N, E, 977851481, 27277, 95443), "do not go with this d"),
-    "negative d": ((N, E, -5), "do not go with this d"),
-    "primes of another key": ((N, E, D, 27277, 95441), f"p \\* q is not n = {N}"),
-    "p is 1": ((N, E, D, 1, N), f"p \\* q is not n = {N}"),
-    "p twice": ((25, 3, 7, 5, 5), "p \\* q is not n = 25: give the two different"),
-    "p without q": ((N, E, D, 27277), "give d, p and q together"),
-    "q without p": ((N, E, D, None, 95443), "give d, p and q together"),
-    "primes without d": ((N, E, None, 27277, 95443), "give d, p and q together"),
-    "wrong dp": ((N, E, D, 27277, 95443, 1), f"dp of the key with n = {N} .* leave it out"),
-    "wrong dq": ((N, E, D, 27277, 95443, None, 1), f"dq of the key with n = {N} .* leave it out"),
-    "wrong qinv": ((N, E, D, 27277, 95443, None, None, 1), "qinv of the key .* leave it out"),
-}
-
-
-@parametrize("numbers, words", WRONG_NUMBERS.values(), ids=WRONG_NUMBERS)
-def test_numbers_that_make_no_key_are_refused(numbers, words):
-    with refused(words):
-        RSAKey(*numbers)
+WRONG_D = f"n = {N} and e = {E} do not go with this d"
+WRONG_PRIMES, TOGETHER = f"p \\* q is not n = {N}", "give d, p and q together"
+test_numbers_that_make_no_key_are_refused = bad_calls(
+    (RSAKey, 10, 3, "RSA modulus 10: give a product of two"),
+    (RSAKey, 9, 3, "RSA modulus 9: give a product of two"),
+    (RSAKey, N, 65536, "public exponent 65536: give an odd number"),
+    (RSAKey, N, 1, "public exponent 1: give an odd number"),
+    (RSAKey, N, E, 977851481, WRONG_D),  # of another key, as in paper 001
+    (RSAKey, N, E, 977851481, *PRIMES, WRONG_D),
+    (RSAKey, N, E, -5, WRONG_D),
+    (RSAKey, N, E, D, 27277, 95441, WRONG_PRIMES),
+    (RSAKey, N, E, D, 1, N, WRONG_PRIMES),
+    (RSAKey, 25, 3, 7, 5, 5, "p \\* q is not n = 25: give the two different"),
+    (RSAKey, N, E, D, 27277, TOGETHER),
+    (RSAKey, N, E, D, None, 95443, TOGETHER),
+    (RSAKey, N, E, None, *PRIMES, TOGETHER),
+    (RSAKey, N, E, D, *PRIMES, 1, f"dp of the key with n = {N} .* leave it out"),
+    (RSAKey, N, E, D, *PRIMES, None, 1, f"dq of the key with n = {N} .* leave it out"),
+    (RSAKey, N, E, D, *PRIMES, None, None, 1, "qinv of the key .* leave it out"),
+)
 
 
 def broken_files():
