@@ -4,6 +4,8 @@
 rule of the plan with the hardware. `faults` needs no operands: it checks the sums.
 """
 
+from collections import Counter
+
 from modexlab.fl.compression.compression_plan import (
     CELLS,
     OUTPUTS,
@@ -101,32 +103,28 @@ def faults(plan):
     wrong = []
     inverted = 0
     for level in range(len(plan.levels) + 1):
-        placed = {}
-        sizes = {}
+        made, placed = _made(plan, level), Counter()
         for column, runs in enumerate(plan.runs(level)):
             if sum(run.size for run in runs) != plan.heights(level)[column]:
                 wrong.append(f"level {level}, column {column}: not as many bits as its height")
             for run in runs:
                 if run.kind == "correction":
                     continue
-                key = run[:3]
-                placed[key] = placed.get(key, 0) + (-1 if run.inverted else 1) * (1 << column)
-                sizes[key] = run.size
+                placed[run[:3]] += (-1 if run.inverted else 1) << column
                 inverted += run.size << column if run.inverted else 0
-        for key, count in _made(plan, level).items():
-            kind, output, column = key
-            if (placed.get(key, 0) - (1 << (column + output))) % m:
-                wrong.append(f"level {level}: {kind} output {output} of column {column} changes its value")
-            if key in sizes and sizes[key] != count:
-                wrong.append(f"level {level}: {kind} output {output} of column {column} is not taken whole")
-        if set(placed) - set(_made(plan, level)):
-            wrong.append(f"level {level}: takes bits that nothing makes")
-    for number, cells in enumerate(plan.levels):
+                if run.size != made.get(run[:3]):
+                    wrong.append(f"level {level}: {run} does not take all bits that are made, and no others")
         wrong += [
-            f"level {number}, column {column}: cells for more bits than there are"
-            for column in range(plan.columns)
-            if cells.passing(column) < 0
+            f"level {level}: {kind} output {output} of column {column} changes its value"
+            for kind, output, column in made
+            if (placed[kind, output, column] - (1 << column + output)) % m
         ]
+    wrong += [
+        f"level {number}, column {column}: cells for more bits than there are"
+        for number, cells in enumerate(plan.levels)
+        for column in range(plan.columns)
+        if cells.passing(column) < 0
+    ]
     correction = sum(bit << column for column, bit in plan.constants)
     if (correction + inverted) % m:
         wrong.append(f"the correction is {correction}, the inverted bits are worth {inverted}")
@@ -138,11 +136,8 @@ def faults(plan):
 def _made(plan, level):
     """All bits that exist before a level: source -> number."""
     if level == 0:
-        weights = product_weights(plan.operation, plan.operand_nbits)
-        made = {
-            ("product", 0, weight): product_count(plan.operation, plan.operand_nbits, weight)
-            for weight in weights
-        }
+        shape = plan.operation, plan.operand_nbits
+        made = {("product", 0, weight): product_count(*shape, weight) for weight in product_weights(*shape)}
     else:
         below = plan.levels[level - 1]
         made = {("pass", 0, column): below.passing(column) for column in range(plan.columns)}

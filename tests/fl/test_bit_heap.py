@@ -20,15 +20,17 @@ def check_structure(plan):
     """Every bit is used once, in order of creation; only carries at the top are lost."""
     unused = list(plan.words)
     nlines = len(plan.lines)
-    for number, adder in enumerate(plan.adders):
-        for part in itertools.chain(*adder.rows):
-            assert part.word < nlines + 2 * number and not part.columns & ~unused[part.word]
+
+    def use(rows, made):
+        for part in itertools.chain(*rows):
+            assert part.word < made and not part.columns & ~unused[part.word]
             unused[part.word] &= ~part.columns
+
+    for made, adder in zip(range(nlines, len(unused), 2), plan.adders, strict=True):
+        use(adder.rows, made)
         x, y, z = map(columns_of, adder.rows)
-        assert plan.words[nlines + 2 * number] == x | y | z
-    for part in itertools.chain(*plan.pair):
-        assert not part.columns & ~unused[part.word]
-        unused[part.word] &= ~part.columns
+        assert plan.words[made] == x | y | z
+    use(plan.pair, len(unused))
     assert not any(unused)
     before = sum(word.bit_count() for word in plan.words[:nlines])
     after = sum(columns_of(row).bit_count() for row in plan.pair)
