@@ -22,7 +22,7 @@ PAPER_N = 27277 * 95443  # paper 001, Figure 1
 FULL_SCAN = [name for name, schedule in SCHEDULES.items() if schedule.full_scan]
 WINDOWED = [name for name, schedule in SCHEDULES.items() if "k" in schedule.options]
 
-# ones, a bit, ones but for the last, ones at both ends, patterns, a long gap, those of paper 001, 4,093 bits
+# ones, a bit, ones but for the last, ones at both ends, patterns, a gap, those of paper 001, 4,093 bits
 EXPONENTS = (*range(5), 0xFF, 0xFFFFFFFF, 0x1FFFFFFFF, 1 << 31, 1 << 64, 0xFFFFFFFE, 1 << 63 | 1)
 EXPONENTS += (0xAAAAAAAA, 0x55555555, 0b11 << 40 | 0b11, 65537, 977851481, 0x1B << 4088 | 0xC0FFEE)
 EACH_WINDOW = [{"k": k} for k in (1, 2, 3, 4, 5, 8)]
