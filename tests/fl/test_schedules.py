@@ -99,7 +99,7 @@ TEXTBOOK = {
 
 
 def replay(trace, held, product):
-    """The registers after a trace from `held`: operands are registers, and products are those of `product`."""
+    """The registers after a trace from `held`: operands are registers, and products are by `product`."""
     for step in trace:
         for made in step:
             assert (made.a, made.b) == (held[made.x], held[made.y])
