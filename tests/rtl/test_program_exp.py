@@ -15,17 +15,16 @@ from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.micro_rom import verilog_case
 from modexlab.rtl.machines.microcode import Field, Microcode
-from modexlab.rtl.sim import Stall
-from modexlab.rtl.sim.translation.translate import translate
+from modexlab.rtl.sim import Stall, translate
 from pymtl3 import Component, Interface
 
 from tests.harness import (
+    RTL_STAGES,
     case,
     check_native,
     later,
     parametrize,
     ran,
-    ran_alike,
     regress,
     run_mod_exps,
     run_native,
@@ -33,7 +32,6 @@ from tests.harness import (
 from tests.paths import ROOT
 from tests.programs import EVERYTHING, PROTECTIONS, SECRET, changed, machine_of, operations
 from tests.tables import mod_exp
-from tests.tables.rows import brief
 
 OF_DOMAIN = {"identity": "naive", "residue": "ssmm-ct", "montgomery": "mont"}
 BOTH = Stall(seed=7, source=0.3, sink=0.4)
@@ -82,9 +80,9 @@ HEAP += [
         {"window": 4, "crt": False},
     )
 ]
-HEAP.append(wide("heap", schedule="right-to-left-1", verify=True, streams=2))
-HEAP.append(wide("heap", schedule="ladder", verify=True, blind="message", digit_nbits=4, forward=False))
 MORE += [
+    wide("heap", schedule="right-to-left-1", verify=True, streams=2),
+    wide("heap", schedule="ladder", verify=True, blind="message", digit_nbits=4, forward=False),
     wide("mont", pipelined=True, steps_per_stage=2, nstages=2, **EVERYTHING),
     wide("mont", conversion="square", **EVERYTHING),
     wide("mont", doublings_per_cycle=1, **EVERYTHING),
@@ -98,9 +96,8 @@ MORE += [
 def run(component, stage, rows, stall=None):
     """Run all operations and compare their responses."""
     made = ran(component, [row.request for row in rows], stage, stall=stall)
-    for row, answer in zip(rows, made.responses, strict=True):
-        words = f"{row.name} at stage {stage} gives {brief(answer)}, expected {brief(row.golden)}"
-        assert answer == row.golden, words
+    found = zip((row.name for row in rows), made.responses, strict=True)
+    assert [*found] == [(row.name, row.golden) for row in rows]
     return made
 
 
@@ -171,8 +168,8 @@ def test_stages_agree(name, nbits, how):
     """
     machine = machine_of(name, nbits, **how)
     rows = operations(machine, 1)
-    made = ran_alike(machine.rtl, [row.request for row in rows], stall=BOTH)
-    assert made.responses == [row.golden for row in rows]
+    made, *others = (run(machine.rtl(), stage, rows, BOTH) for stage in RTL_STAGES)
+    assert all(other == made for other in others)
 
 
 @parametrize(
@@ -209,40 +206,34 @@ PLAIN_AT_ONCE = [
     wide("mont", False, schedule="fixed-window", window=1, conversion="square", forward=False),
     wide("heap", False, schedule="right-to-left-1", streams=2),
 ]
+BIT_BY_BIT = ("always", "ladder")  # they scan the exponent's length or all its bits
+FITS, DIGITS = (
+    ({"fit": "modulus"}, {"fit": "machine"}),
+    ({"digit_nbits": 4}, {"digit_nbits": 16, "streams": 2}),
+)
 PLAIN = [
     wide(name, **{"schedule": schedule, "forward": forward, **how})
-    for name, schedules in (
-        ("mont", WITH_SHORT),
-        ("naive", tuple(SCHEDULES)),
-        ("ssmm-ct", ("always", "ladder", "fixed-window")),
-        ("mont-ct", ("always", "ladder", "fixed-window")),
+    for name, schedules, scan, shapes in (
+        ("mont", WITH_SHORT, "", FITS),
+        ("naive", SCHEDULES, "", FITS),
+        ("ssmm-ct", SECRET, "length", FITS),
+        ("mont-ct", SECRET, "length", FITS),
+        ("heap", SCHEDULES, "full", DIGITS),
     )
     for schedule in schedules
     for forward in (True, False)
     for how in (
-        {"fit": "modulus"},
-        {"fit": "machine"},
-        *([{"scan": "length"}] if name.endswith("-ct") and schedule != "fixed-window" else []),
+        *shapes,
+        *([{"scan": scan}] if scan and schedule in BIT_BY_BIT else []),
         *([{"window": window} for window in (1, 2, 4)] if "window" in schedule else []),
         *([{"conversion": "square"}] if name.startswith("mont") else []),
-    )
-]
-PLAIN += [
-    wide("heap", **{"schedule": schedule, "forward": forward, **how})
-    for schedule in SCHEDULES
-    for forward in (True, False)
-    for how in (
-        {"digit_nbits": 4},
-        {"digit_nbits": 16, "streams": 2},
-        *([{"scan": "full"}] if schedule in ("always", "ladder") else []),
-        *([{"window": window} for window in (1, 2, 4)] if "window" in schedule else []),
     )
 ]
 PLAIN.append(wide("heap", digit_nbits=4, doublings_per_cycle=2, halvings_per_cycle=2))
 # bases longer than the blocks of a short modulus
 PLAIN += [
     wide(name, nbits=32, schedule=schedule, fit="modulus")
-    for name, schedules in (("naive", WITH_SHORT), ("ssmm-ct", ("always", "ladder")))
+    for name, schedules in (("naive", WITH_SHORT), ("ssmm-ct", BIT_BY_BIT))
     for schedule in schedules
 ]
 
@@ -289,13 +280,16 @@ def secrets(machine, rng):
     return drawn | {name: value for name, value in public.items() if name in drawn}
 
 
+def counts(machine, draws):
+    """How many numbers of cycles there are for so many secrets, by the sum over microinstructions."""
+    rng, timing = Random(1), machine.programmed.timing
+    return len({timing.cycles(secrets(machine, rng), None) for _ in range(draws)})
+
+
 @regress
 @parametrize("name, how", CONSTANT)
 def test_constant_time_by_the_rule(name, how):
-    """The sum over microinstructions gives the same cycles for all secrets."""
-    machine = machine_of(name, 16, **how)
-    rng, timing = Random(1), machine.programmed.timing
-    assert len({timing.cycles(secrets(machine, rng), None) for _ in range(DRAWS // len(CONSTANT))}) == 1
+    assert counts(machine_of(name, 16, **how), DRAWS // len(CONSTANT)) == 1
 
 
 @parametrize("name, how", CONSTANT)
@@ -322,9 +316,7 @@ def test_constant_time(name, how):
 
 def test_a_schedule_that_shows_its_exponent_is_found_out():
     """The checks above can fail."""
-    machine = machine_of("naive", 16, schedule="right-to-left-1")
-    rng = Random(1)
-    assert len({machine.programmed.timing.cycles(secrets(machine, rng), None) for _ in range(50)}) > 1
+    assert counts(machine_of("naive", 16, schedule="right-to-left-1"), 50) > 1
 
 
 @parametrize("name, settings", [("naive", {}), *later(("heap", {}), ("mont", EVERYTHING))])

@@ -58,19 +58,18 @@ def requests(machine, which):
     """
     rng = Random(which)
     key = seeded_key(machine.nbits, which)
-    names = machine.programmed.names
     good = machine.with_key(key, rng.randrange).carried(2 + rng.randrange(key.n - 2), key.d, key.n)
     fields = machine.programmed.named(good)
     found = [(good, Status.OK), (changed(machine, good, mod=0), Status.ZERO_MODULUS)]
 
-    def wrong(status, name, flipped):
-        found.append((changed(machine, good, **{name: fields[name] ^ flipped}), status))
-
-    if "qinv" in names:
-        for name, flipped in (("qinv", 8), ("p", 8), ("q", 1)):
-            wrong(Status.BAD_KEY, name, flipped)
+    wrong = []
+    if "qinv" in fields:
+        wrong += [(Status.BAD_KEY, "qinv", 8), (Status.BAD_KEY, "p", 8), (Status.BAD_KEY, "q", 1)]
     if machine.programmed.program.verified:
-        wrong(Status.FAULT, "dp" if "dp" in names else "exp", 2)
+        wrong.append((Status.FAULT, "dp" if "dp" in fields else "exp", 2))
+    found += [
+        (changed(machine, good, **{name: fields[name] ^ flipped}), status) for status, name, flipped in wrong
+    ]
     if machine.design.reduced_only:
         found.append((changed(machine, good, base=key.n), Status.BASE_TOO_LARGE))
     return found
