@@ -14,7 +14,6 @@ from tests.harness import (
     one_now,
     parametrize,
     refused,
-    regress,
     stepped,
 )
 from tests.tables import mod_exp
@@ -89,11 +88,3 @@ def test_words_open_while_their_request_waits(digit):
 def test_adders_that_cannot_be(digit, message):
     with refused(message):
         TINY.at(24 if digit == 6 else 16, digit_nbits=digit)
-
-
-@regress
-@parametrize("nbits", [512, 1024])
-def test_wide_operands(nbits):
-    """An exponent of a few bits; a full one of 1,024 bits would take 1.6 billion cycles."""
-    mod = (1 << nbits) - 105
-    check_powers(TINY.at(nbits), [(mod - 2, 5, mod), (3, 0, mod)])
