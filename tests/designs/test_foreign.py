@@ -177,116 +177,133 @@ def test_numbers_that_software_makes_for_a_function(tmp_path):
         core.require(7, 3, 5)
 
 
-@parametrize(
-    "name, change, message",
-    [
-        (
-            "gcd",
-            ('a = "nbits"', 'a = "2 * nbits"'),
-            r"line 4: the port istream__msg of gcd_wrapper is an input of 32 bits, .* of 48 bits;",
-        ),
-        (
-            "gcd",
-            ('g = "nbits"', 'g = "nbits // 2"'),
-            r"line 4: the port ostream__msg .* 16 bits, .* an output of 8 bits;",
-        ),
-        ("gcd", ('g = "nbits"', 'g = "nbits - 16"'), r"line 12: g of 0 bits; give 1 to 8192"),
-        ("gcd", ('g = "nbits"', 'a = "nbits"'), r"line 12: there are two of the name a; rename one"),
-        ("gcd", ('g = "nbits"', 'for = "nbits"'), r"line 12: for cannot be the name of a field"),
-        (
-            "gcd",
-            ("oracle.py:gcd", "oracel.py:gcd"),
-            r"line 5: function .*: there is no file .*oracel.py; give FILE.py:NAME",
-        ),
-        (
-            "gcd",
-            ("oracle.py:gcd", "oracle.py:gdc"),
-            r"line 5: unknown function of oracle.py 'gdc': did you mean 'gcd'",
-        ),
-        (
-            "gcd",
-            ("oracle.py:gcd", "oracle.py:power"),
-            r"line 5: oracle.py:power does not accept a, b: missing .* 'mod'",
-        ),
-        (
-            "gcd",
-            ("oracle.py:gcd", "oracle.py:broken"),
-            r"line 5: oracle.py:broken raises ZeroDivisionError for \(0, 0\)",
-        ),
-        ("gcd", ('function = "oracle.py:gcd"', ""), r"line 7: \[request\] without a function; give one"),
-        ("gcd", ('[response]\ng = "nbits"', ""), r"line 5: a function without \[response\]: name its fields"),
-        (
-            "gcd",
-            ("[parameters]", "[limits]\nodd_modulus = true\n[parameters]"),
-            r"line 14: \[limits\] has keys of an exponentiation",
-        ),
-        (
-            "gcd",
-            ("[parameters]", '[limits]\nrequire = ["a > b + a"]\n[parameters]'),
-            r"line 15: none of 1000 random requests meets",
-        ),
-        (
-            "start_done",
-            ('top = "start', 'topp = "x"\ntop = "start'),
-            r"line 4: unknown key 'topp': did you mean 'top'",
-        ),
-        (
-            "start_done",
-            ('top = "start_done_wrapper"', "top = 1"),
-            r"line 4: top: give text, not a whole number",
-        ),
-        (
-            "start_done",
-            ('W = "nbits"', 'W = "nbits // 2"'),
-            r"line 4: the port istream__msg of .* 24 bits, .* at --nbits 16 .* 48 bits; correct the module",
-        ),
-        (
-            "start_done",
-            ('top = "start_done_wrapper"', 'top = "start_done"'),
-            r"line 4: start_done has no port reset; .* `modexlab new wrapper start_done.toml` prints",
-        ),
-        ("start_done", ('"start_done.v",', '"start_don.v",'), r"line 3: there is no file .*start_don.v"),
-        (
-            "start_done",
-            ('top = "start_done_wrapper"', 'top = "start"'),
-            r"line 4: there is no module start .* but engine, start_done, start_done_wrapper; correct `top`",
-        ),
-        (
-            "start_done",
-            ('["engine.v", ', "["),
-            r"line 3: .*start_done.v:10.*engine.*add the file with module engine",
-        ),
-        (
-            "start_done",
-            ('name = "tiny-start-done"', 'name = "mont"'),
-            r"line 1: name 'mont' is already that of a design of the catalogue",
-        ),
-        ("start_done", ("[limits]", "[limits"), r"line \d+: this is no TOML"),
-        (
-            "start_done",
-            ("[parameters]", 'protocol = "start-done"\n[reset]\nport = "rst"\n[parameters]'),
-            r"line 6: protocol, reset: a module .* drop them, and `modexlab new wrapper",
-        ),
-        (
-            "montgomery",
-            ("base * 2 ** nbits % mod", "base * 2 ** nbits % modu"),
-            r"line 14: unknown name in the expression .*modu",
-        ),
-        ("montgomery", ("one = ", "exp = "), r"line 15: there are two of the name exp"),
-        ("montgomery", ("[prepare]", "[prepare]\nmore = 1"), r"line 13: prepare.* give text or a table"),
-        (
-            "gcd",
-            ('"""The functions', 'import nothing\n"""The functions', "oracle.py"),
-            r"line 5: oracle.py cannot be imported: .*oracle.py, line 1: .*No module named 'nothing'",
-        ),
-        (
-            "start_done",
-            ("assign ready", "asign ready", "start_done.v"),
-            r"line 3: Verilator refuses the Verilog: start_done.v:14:\d+: Duplicate declaration",
-        ),
-    ],
-)
-def test_errors_name_line_and_remedy(edited, name, change, message):
+ERRORS = [
+    (
+        "gcd",
+        r"line 4: the port istream__msg of gcd_wrapper is an input of 32 bits, .* of 48 bits;",
+        'a = "nbits"',
+        'a = "2 * nbits"',
+    ),
+    (
+        "gcd",
+        r"line 4: the port ostream__msg .* 16 bits, .* an output of 8 bits;",
+        'g = "nbits"',
+        'g = "nbits // 2"',
+    ),
+    ("gcd", r"line 12: g of 0 bits; give 1 to 8192", 'g = "nbits"', 'g = "nbits - 16"'),
+    ("gcd", r"line 12: there are two of the name a; rename one", 'g = "nbits"', 'a = "nbits"'),
+    ("gcd", r"line 12: for cannot be the name of a field", 'g = "nbits"', 'for = "nbits"'),
+    (
+        "gcd",
+        r"line 5: function .*: there is no file .*oracel.py; give FILE.py:NAME",
+        "oracle.py:gcd",
+        "oracel.py:gcd",
+    ),
+    (
+        "gcd",
+        r"line 5: unknown function of oracle.py 'gdc': did you mean 'gcd'",
+        "oracle.py:gcd",
+        "oracle.py:gdc",
+    ),
+    (
+        "gcd",
+        r"line 5: oracle.py:power does not accept a, b: missing .* 'mod'",
+        "oracle.py:gcd",
+        "oracle.py:power",
+    ),
+    (
+        "gcd",
+        r"line 5: oracle.py:broken raises ZeroDivisionError for \(0, 0\)",
+        "oracle.py:gcd",
+        "oracle.py:broken",
+    ),
+    ("gcd", r"line 7: \[request\] without a function; give one", 'function = "oracle.py:gcd"', ""),
+    ("gcd", r"line 5: a function without \[response\]: name its fields", '[response]\ng = "nbits"', ""),
+    (
+        "gcd",
+        r"line 14: \[limits\] has keys of an exponentiation",
+        "[parameters]",
+        "[limits]\nodd_modulus = true\n[parameters]",
+    ),
+    (
+        "gcd",
+        r"line 15: none of 1000 random requests meets",
+        "[parameters]",
+        '[limits]\nrequire = ["a > b + a"]\n[parameters]',
+    ),
+    (
+        "start_done",
+        r"line 4: unknown key 'topp': did you mean 'top'",
+        'top = "start',
+        'topp = "x"\ntop = "start',
+    ),
+    ("start_done", r"line 4: top: give text, not a whole number", 'top = "start_done_wrapper"', "top = 1"),
+    (
+        "start_done",
+        r"line 4: the port istream__msg of .* 24 bits, .* at --nbits 16 .* 48 bits; correct the module",
+        'W = "nbits"',
+        'W = "nbits // 2"',
+    ),
+    (
+        "start_done",
+        r"line 4: start_done has no port reset; .* `modexlab new wrapper start_done.toml` prints",
+        'top = "start_done_wrapper"',
+        'top = "start_done"',
+    ),
+    ("start_done", r"line 3: there is no file .*start_don.v", '"start_done.v",', '"start_don.v",'),
+    (
+        "start_done",
+        r"line 4: there is no module start .* but engine, start_done, start_done_wrapper; correct `top`",
+        'top = "start_done_wrapper"',
+        'top = "start"',
+    ),
+    (
+        "start_done",
+        r"line 3: .*start_done.v:10.*engine.*add the file with module engine",
+        '["engine.v", ',
+        "[",
+    ),
+    (
+        "start_done",
+        r"line 1: name 'mont' is already that of a design of the catalogue",
+        'name = "tiny-start-done"',
+        'name = "mont"',
+    ),
+    ("start_done", r"line \d+: this is no TOML", "[limits]", "[limits"),
+    (
+        "start_done",
+        r"line 6: protocol, reset: a module .* drop them, and `modexlab new wrapper",
+        "[parameters]",
+        'protocol = "start-done"\n[reset]\nport = "rst"\n[parameters]',
+    ),
+    (
+        "montgomery",
+        r"line 14: unknown name in the expression .*modu",
+        "base * 2 ** nbits % mod",
+        "base * 2 ** nbits % modu",
+    ),
+    ("montgomery", r"line 15: there are two of the name exp", "one = ", "exp = "),
+    ("montgomery", r"line 13: prepare.* give text or a table", "[prepare]", "[prepare]\nmore = 1"),
+    (
+        "gcd",
+        r"line 5: oracle.py cannot be imported: .*oracle.py, line 1: .*No module named 'nothing'",
+        '"""The functions',
+        'import nothing\n"""The functions',
+        "oracle.py",
+    ),
+    (
+        "start_done",
+        r"line 3: Verilator refuses the Verilog: start_done.v:14:\d+: Duplicate declaration",
+        "assign ready",
+        "asign ready",
+        "start_done.v",
+    ),
+]
+
+
+@parametrize("row", ERRORS, ids=[row[1] for row in ERRORS])
+def test_errors_name_line_and_remedy(edited, row):
+    name, message, *change = row
     with refused(message):
         core = edited(name, change)
         _ = core.modules, core.answers([row.request for row in core.rows()])
@@ -362,10 +379,13 @@ def test_commands(cli):
     assert cli("new manifest").out == TEMPLATE
 
 
+def point_of(manifest, stage="native", **how):
+    return Point(by_manifest(manifest).reference, 16, stage=stage, **how)
+
+
 def test_points_of_a_sweep(tmp_path):
     """The ledger marks a foreign core with the rows that it fails, and its files identify it."""
-    reference = by_manifest(START_DONE).reference
-    point = Point(reference, 16, stage="native")
+    point = point_of(START_DONE)
     assert str(point) == "tiny-start-done, 16 bits, encrypt, native"
     assert point.command[:4] == ["modexlab", "run", "--accelerator", str(START_DONE)]
     assert Point.from_json(point.as_json()) == point
@@ -378,11 +398,10 @@ def test_points_of_a_sweep(tmp_path):
     assert "fails 5 of its tests: zero divisor" in flawed.marks[0]
     # other files have another key; a copy in another folder has the same key
     copy = changed(tmp_path / "copy", "start_done")
-    moved = Point(by_manifest(copy).reference, 16, stage="native")
-    assert moved.key == point.key
+    assert point_of(copy).key == point.key
     other = changed(tmp_path / "other", "start_done")
     (other.parent / "engine.v").write_text((CORES / "engine.v").read_text() + "\n// changed\n")
-    assert Point(by_manifest(other).reference, 16, stage="native").key != point.key
+    assert point_of(other).key != point.key
     with refused("it is measured at verilog, native, flow, layout, fpga; give one"):
         point.at(stage="formula").check()
 
@@ -400,14 +419,14 @@ def test_space_with_a_manifest():
 
 def test_what_the_flow_takes():
     """In the netlist the core is an instance in its wrapper; a module without wrapper is the core itself."""
-    chip = Point(by_manifest(START_DONE).reference, 16, stage="flow").chip()
+    chip = point_of(START_DONE, stage="flow").chip()
     assert [name for name, _ in chip.rows()].count("zero divisor") == 1
     assert {work.name for work in chip.energy()} == {"encrypt", "decrypt"}
     verilog = chip.verilog()
     assert "start_done #(.W(W), .FLAW(FLAW)) core (" in verilog
     assert "module tiny_start_done_16_alone (" in verilog
     with refused("tiny-start-done is Verilog with streams, and has no interface xcel; drop --interface"):
-        Point(by_manifest(START_DONE).reference, 16, interface="xcel", stage="flow").chip().check()
+        point_of(START_DONE, interface="xcel", stage="flow").chip().check()
 
 
 @regress

@@ -10,9 +10,10 @@ from modexlab.eval.designs import interfaces
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES, NO_TRAITS, Interface
 from modexlab.fl.mod_exp import exponentiation
-from modexlab.fl.status import Status
+from modexlab.fl.status import STATUS_NBITS, Status
+from modexlab.rtl.messages import connect_fields, connect_handshake, declare_streams, mk_message
+from pymtl3 import Component
 
-from tests.designs.swapped_stream import SwappedStream
 from tests.harness import accessed, one_now, parametrize, refused
 from tests.tables.rows import ModExpRow
 
@@ -26,6 +27,20 @@ ROWS = {
     "even modulus": (3, 5, 254),
     "base not below the modulus": (255, 5, 255),
 }
+
+
+class SwappedStream(Component):
+    """A third-party interface: operands arrive in another order, and the result precedes its status."""
+
+    def construct(s, nbits, mk_machine):
+        request = mk_message(f"SwappedReq_{nbits}", (("mod", nbits), ("exp", nbits), ("base", nbits)))
+        response = mk_message(f"SwappedResp_{nbits}", (("result", nbits), ("status", STATUS_NBITS)))
+        declare_streams(s, request, response)
+        s.machine = mk_machine()
+        connect_handshake(s.istream, s.machine.istream)
+        connect_handshake(s.machine.ostream, s.ostream)
+        connect_fields(s.istream.msg, s.machine.istream.msg, "base", "exp", "mod")
+        connect_fields(s.machine.ostream.msg, s.ostream.msg, "status", "result")
 
 
 @dataclass(frozen=True)

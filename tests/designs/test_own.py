@@ -3,6 +3,7 @@ levels.
 """
 
 import math
+import shutil
 import zlib
 from pathlib import Path
 
@@ -33,26 +34,30 @@ FIELDS = st.dictionaries(
 COUPLED = parametrize("interface", COUPLINGS)
 
 
-def written(folder, name="gcd", edit=None):
-    """The folder of `modexlab new accelerator`, with one replacement per file."""
+def written(folder, name="gcd", request=(("a", 16), ("b", 16)), response=(("g", 16),)):
+    """The folder of `modexlab new accelerator`."""
     folder.mkdir()
-    for file, text in files(name, (("a", 16), ("b", 16)), (("g", 16),)).items():
-        old, new = (edit or {}).get(file, ("", ""))
-        assert old in text
-        (folder / file).write_text(text.replace(old, new) if old else text)
+    for file, text in files(name, request, response).items():
+        (folder / file).write_text(text)
+    return folder
+
+
+def replaced(folder, file, old, new):
+    """The folder with another text in a file."""
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
     return folder
 
 
 @draws(5)
 @given(FIELDS, FIELDS)
 def test_a_new_accelerator_passes(tmp_path_factory, request, response):
-    folder = tmp_path_factory.mktemp("new")
+    folder = tmp_path_factory.mktemp("new") / "mine"
     try:
-        texts = files("mine", tuple(request.items()), tuple(response.items()))
+        written(folder, "mine", tuple(request.items()), tuple(response.items()))
     except BadInput:  # such as a field `as`, a keyword of Python
         return
-    for file, text in texts.items():
-        (folder / file).write_text(text)
     design = modexlab.accelerator(folder)
     assert modexlab.check_levels(design.at(design.usual_nbits), ["cl", "python"])
     for interface in COUPLINGS:
@@ -84,7 +89,7 @@ def test_a_number_that_is_too_wide_has_the_result_0(tmp_path, interface):
 
 
 def test_a_wrong_accelerator_fails_the_program(tmp_path):
-    folder = written(tmp_path / "gcd", edit={"accelerator.py": ("total = a + b", "total = a - b")})
+    folder = replaced(written(tmp_path / "gcd"), "accelerator.py", "total = a + b", "total = a - b")
     assert called(folder / "gcd.c", modexlab.accelerator(folder)) == 1
 
 
@@ -128,52 +133,49 @@ def test_state_between_requests():
             assert letter.responses == [(zlib.crc32(b"a"),)]
 
 
-WRONG = {
-    "width": (
-        {"accelerator.py": ('("g", self.nbits)', '("g", 8)')},
+WRONG = [
+    (
+        "accelerator.py",
+        '("g", self.nbits)',
+        '("g", 8)',
         r"returns g = \d+, which does not fit in 8 bits; widen the field",
     ),
-    "fl": (
-        {"accelerator.py": ("total = a + b", "total = a + b + (a == 1)")},
+    (
+        "accelerator.py",
+        "total = a + b",
+        "total = a + b + (a == 1)",
         r"row 'small numbers' \(a = 1, b = 1\): g = 2, and fl has g = 3",
     ),
-    "formula": (
-        {"accelerator.py": ("return 2", "return 3")},
-        r"row 'small numbers' at python: request in cycle",
-    ),
-    "never": (
-        {"rtl.py": ("s.state <<= DONE", "s.state <<= CALC")},
+    ("accelerator.py", "return 2", "return 3", "row 'small numbers' at python: request in cycle"),
+    (
+        "rtl.py",
+        "s.state <<= DONE",
+        "s.state <<= CALC",
         r"transaction 0 of \d+ accepted, but not answered after \d+ cycles",
     ),
-    "syntax": (
-        {"accelerator.py": ("def fl(self, a, b):", "def fl(self, a, b)")},
-        r"accelerator\.py, line \d+",
+    ("accelerator.py", "def fl(self, a, b):", "def fl(self, a, b)", r"accelerator\.py, line \d+"),
+    ("accelerator.py", "def fl(", "def function(", "class Gcd lacks fl; define it"),
+    ("accelerator.py", 'name = "gcd"', 'name = "G C D"', "'G C D' of class Gcd is not a valid name"),
+    (
+        "accelerator.py",
+        '"small numbers", (1, 1,)',
+        '"small numbers", (1 << 16, 1)',
+        "row 'small numbers': a = 65536 does not fit in 16 bits",
     ),
-    "lacking": ({"accelerator.py": ("def fl(", "def function(")}, r"class Gcd lacks fl; define it"),
-    "name": (
-        {"accelerator.py": ('name = "gcd"', 'name = "G C D"')},
-        r"'G C D' of class Gcd is not a valid name",
-    ),
-    "row": (
-        {"accelerator.py": ('"small numbers", (1, 1,)', '"small numbers", (1 << 16, 1)')},
-        r"row 'small numbers': a = 65536 does not fit in 16 bits",
-    ),
-    "twice": (
-        {"accelerator.py": ('"slow sink"', '"slow source"')},
-        r"row 'slow source': there are two rows of this name",
-    ),
-    "results": (
-        {"accelerator.py": ("return total % (1 << self.nbits)", "return total % 2, 1")},
+    ("accelerator.py", '"slow sink"', '"slow source"', "row 'slow source': there are two rows of this name"),
+    (
+        "accelerator.py",
+        "return total % (1 << self.nbits)",
+        "return total % 2, 1",
         r"returns 2 values, and the response has 1 fields \(g\)",
     ),
-}
+]
 
 
-@parametrize("mistake", WRONG)
-def test_mistakes(tmp_path, mistake):
+@parametrize("file, old, new, message", WRONG)
+def test_mistakes(tmp_path, file, old, new, message):
     """Each mistake is reported in a sentence with the value and the remedy."""
-    edit, message = WRONG[mistake]
-    folder = written(tmp_path / "gcd", edit=edit)
+    folder = replaced(written(tmp_path / "gcd"), file, old, new)
     with pytest.raises((BadInput, levels.Disagreement), match=message):
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["cl", "python"])
 
@@ -190,9 +192,9 @@ COMMANDS = (
 @parametrize("command", COMMANDS)
 def test_ports_that_are_not_those_of_the_shape(cli, tmp_path, monkeypatch, command):
     """A request with another field, and a component without a response stream."""
-    other = written(tmp_path / "other", edit={"rtl.py": ('"a", nbits', '"c", nbits')})
-    (other / "rtl.py").write_text((other / "rtl.py").read_text().replace("istream.msg.a", "istream.msg.c"))
-    silent = written(tmp_path / "silent", edit={"rtl.py": ("s.ostream", "s.answer")})
+    other = replaced(written(tmp_path / "other"), "rtl.py", '"a", nbits', '"c", nbits')
+    replaced(other, "rtl.py", "istream.msg.a", "istream.msg.c")
+    silent = replaced(written(tmp_path / "silent"), "rtl.py", "s.ostream", "s.answer")
     monkeypatch.chdir(other)
     for folder, message in (
         (other, "rtl() has istream with c:16, b:16, and the shape has a:16, b:16"),
@@ -205,36 +207,29 @@ def test_an_edited_folder_is_loaded_again(tmp_path):
     folder = written(tmp_path / "gcd")
     before = modexlab.accelerator(folder)
     assert before is modexlab.accelerator(folder)
-    text = (folder / "accelerator.py").read_text()
-    (folder / "accelerator.py").write_text(text.replace("total = a + b", "total = a * b"))
-    after = modexlab.accelerator(folder)
+    after = modexlab.accelerator(replaced(folder, "accelerator.py", "total = a + b", "total = a * b"))
     assert after.identity != before.identity
     assert (before.at(16).fl(3, 5), after.at(16).fl(3, 5)) == (8, 15)
 
 
 def test_a_model_and_its_function(tmp_path):
     """`fl` is the first response of a model; for hardware with state but no model, the error has a hint."""
-    text = (EXAMPLES / "crc" / "accelerator.py").read_text()
-    for name, old, new in (
-        ("wrong", "return zlib.crc32(bytes([data]))", "return data"),
-        ("stateless", "def model(self):", "def unused(self):"),
-    ):
-        assert old in text
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "accelerator.py").write_text(text.replace(old, new))
-        (folder / "rtl.py").write_text((EXAMPLES / "crc" / "rtl.py").read_text())
+
+    def check(stage, old, new):
+        folder = shutil.copytree(EXAMPLES / "crc", tmp_path / stage)
+        design = modexlab.accelerator(replaced(folder, "accelerator.py", old, new))
+        modexlab.check_levels(design.at(32), [stage])
+
     with refused(r"row 'a byte without a first one': fl returns crc = 165, and a new model\(\)"):
-        modexlab.check_levels(modexlab.accelerator(tmp_path / "wrong").at(32), ["cl"])
+        check("cl", "return zlib.crc32(bytes([data]))", "return data")
     with pytest.raises(modexlab.Disagreement, match=r"define model\(\) if it keeps state between requests"):
-        modexlab.check_levels(modexlab.accelerator(tmp_path / "stateless").at(32), ["python"])
+        check("python", "def model(self):", "def unused(self):")
 
 
 def test_hardware_that_cannot_be_made(tmp_path):
     """The error is one sentence with file, line and reason, without a traceback."""
-    folder = written(
-        tmp_path / "gcd", edit={"rtl.py": ("s.total = Wire(nbits)", "s.total = Wire(nbits + 1)")}
-    )
+    wire = "s.total = Wire(nbits"
+    folder = replaced(written(tmp_path / "gcd"), "rtl.py", f"{wire})", f"{wire} + 1)")
     with refused(r"gcd/.*: rtl\(\) of gcd cannot be simulated: "):
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["python"])
 
@@ -286,8 +281,7 @@ def test_new_and_check(cli, tmp_path, monkeypatch):
     check = "check --accelerator gcd --stage python"
     report = cli.json(check)
     assert report["ok"] and len(report["runs"]) == 2 * len(levels.STALLS)
-    file = Path("gcd/accelerator.py")
-    file.write_text(file.read_text().replace("total = a + b", "total = a - b"))
+    replaced(Path("gcd"), "accelerator.py", "total = a + b", "total = a - b")
     result = cli.finds(check)
     assert "FAILED: gcd at python, row 'small numbers' (a = 1, b = 1): g = 2, and fl has g = 0" in result.out
 

@@ -16,7 +16,7 @@ from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim.campaigns.faults import Effect
 
 from tests.command_line import refusals
-from tests.designs.test_own import EXAMPLES, GCD, written
+from tests.designs.test_own import EXAMPLES, GCD, replaced, written
 from tests.harness import one_now, parametrize, regress
 
 INVERSE = EXAMPLES / "inverse"
@@ -36,16 +36,9 @@ def edit_copies(tmp_path):
 
     def edited(name, old, new, file="accelerator.py"):
         folder = tmp_path / name
-        if folder.exists():
-            pass
-        elif name == "gcd":
-            written(folder)
-        else:
-            shutil.copytree(EXAMPLES / name, folder)
-        text = (folder / file).read_text()
-        assert old in text
-        (folder / file).write_text(text.replace(old, new))
-        return modexlab.accelerator(folder)
+        if not folder.exists():
+            written(folder) if name == "gcd" else shutil.copytree(EXAMPLES / name, folder)
+        return modexlab.accelerator(replaced(folder, file, old, new))
 
     return edited
 
