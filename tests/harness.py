@@ -14,6 +14,8 @@ from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import DefaultPassGroup
 
+from tests.tables.rows import ModExpRow
+
 # the marks that most tests have
 parametrize, regress = pytest.mark.parametrize, pytest.mark.regress
 module_fixture = pytest.fixture(scope="module")
@@ -111,6 +113,27 @@ def any_stream(rtl, cl, moduli, factors, request_of, judge):
             assert run == other
             for n, request, answer in zip(used, requests, run.responses, strict=True):
                 judge(n, request, answer)
+
+        check()
+
+
+def any_operation(design, nbits, **settings):
+    """Hypothesis: arbitrary operands of a machine, legal or not: status, result and formula."""
+    machine, word = design.at(nbits, **settings), any_word(nbits)
+    with simulate(machine.rtl(), "native") as simulation:
+
+        @draws(300)
+        @given(word, word, word, st.booleans())
+        def check(base, exp, mod, legal):
+            if legal:
+                mod = machine.modulus or mod | 1
+                base %= mod
+            row = ModExpRow("drawn", base, exp, mod)
+            status, result = row.golden(design, nbits, **settings)
+            run = simulation.run([machine.carried(*row.request)])
+            assert run.responses == [(status, result)]
+            assert run.latencies == [machine.cycles(*row.request)]
+            assert machine.check(*row.request) == status
 
         check()
 

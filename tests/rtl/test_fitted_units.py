@@ -18,9 +18,8 @@ from modexlab.cl.serial import ShiftSubCL
 from modexlab.cl.timing import MontMulRemTiming, MulRemTiming, ShiftSubTiming, UnitTiming
 from modexlab.eval.designs.catalogue import designs
 from modexlab.rtl.messages import declare_streams
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import Stall, lint, simulate, translate
 from modexlab.rtl.sim.ports import Ports
-from modexlab.rtl.sim.translation.translate import lint, translate
 from modexlab.rtl.units.block_count import BlockCount, block_nbits_of
 from modexlab.rtl.units.div_rem import DivRem
 from modexlab.rtl.units.heap.heap_mont import HeapMont
@@ -30,6 +29,7 @@ from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
 
 from tests.harness import agreed, any_word, draws, parametrize, ran, regress
+from tests.tables.scaled import constants
 
 # in `make test`, machines with `fit=modulus` in tests/rtl/test_program_exp.py cover this
 pytestmark = regress
@@ -67,6 +67,11 @@ class Case:
     def most(self):
         """The number of blocks of the widest modulus."""
         return self.least(self.nbits)
+
+    def sent(self, *rows):
+        """The arguments of a run of these rows."""
+        statics = [{"modulus": self.modulus(row.mod), "nblocks": row.nblocks} for row in rows]
+        return {"requests": [(row.a, row.b) for row in rows], "statics": statics}
 
 
 def ceil_div(a, b):
@@ -151,17 +156,14 @@ def mul_rem(nbits, bits, block, multiplier_bits=0):
 def heap(nbits, w, **how):
     """HeapMont."""
 
-    def multiple(mod):
-        return -pow(mod, -1, 1 << w) % (1 << w) * mod
-
     def operands(mod, nblocks, rng):
-        m = multiple(mod)
+        m, _ = constants(mod, w)
         corners = [0, 1, mod - 1, m, 2 * m - 1]
         return [*corners, rng.randrange(2 * m)], [*corners, rng.randrange(2 * m)]
 
     def check(answer, row):
         """Whether answer = (a*b + Q*M) / R for a Q in 0..R-1, and is below 2M."""
-        m, r = multiple(row.mod), 1 << w * row.nblocks
+        (m, _), r = constants(row.mod, w), 1 << w * row.nblocks
         quotient, left = divmod(answer * r - row.a * row.b, m)
         return (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True)
 
@@ -175,7 +177,7 @@ def heap(nbits, w, **how):
         lambda nblocks: nblocks + how.get("loads", 1) + how.get("adds", 1),
         operands,
         check,
-        modulus=lambda mod: (multiple(mod) + 1) >> w,
+        modulus=lambda mod: constants(mod, w)[1],
     )
 
 
@@ -232,14 +234,6 @@ def rows_of(case):
     return rows
 
 
-def statics(case, rows):
-    return [{"modulus": case.modulus(row.mod), "nblocks": row.nblocks} for row in rows]
-
-
-def requests(rows):
-    return [(row.a, row.b) for row in rows]
-
-
 @EVERY
 def test_products_and_cycles(name):
     """Natively, one product at a time: the cycles depend only on the blocks."""
@@ -247,16 +241,16 @@ def test_products_and_cycles(name):
     rows = rows_of(case)
     apart = case.cycles(case.most) + 2
     with simulate(case.rtl(fits=True), "native") as sim:
-        run = sim.run(requests(rows), statics=statics(case, rows), source_delays=apart)
+        run = sim.run(**case.sent(*rows), source_delays=apart)
         for row, answer, latency in zip(rows, run.responses, run.latencies, strict=True):
             assert case.check(answer, row), row
             assert latency == case.cycles(row.nblocks) == case.timing.product_cycles(row.nblocks), row
             if row.nblocks == case.timing.blocks_of(row.mod):
                 assert latency == case.timing.latency(row.a, row.b, row.mod)
         for row in [row for row in rows if row.nblocks == case.timing.blocks_of(row.mod)][::29]:
-            twice = requests([row] * 2)
-            both = sim.run(twice, statics=statics(case, [row] * 2))
-            assert both.done[1] - both.accepted[0] == case.timing.pair(*twice, row.mod)
+            twice = case.sent(row, row)
+            both = sim.run(**twice)
+            assert both.done[1] - both.accepted[0] == case.timing.pair(*twice["requests"], row.mod)
 
 
 @parametrize("name", ONE_EACH)
@@ -268,7 +262,7 @@ def test_every_level_and_stage(name):
     run = agreed(
         partial(case.cl, fits=True),
         partial(case.rtl, fits=True),
-        lambda unit, stage, stall: ran(unit, requests(rows), stage, statics=statics(case, rows), stall=stall),
+        lambda unit, stage, stall: ran(unit, stage=stage, stall=stall, **case.sent(*rows)),
     )
     assert all(map(case.check, run.responses, rows))
 
@@ -283,10 +277,11 @@ def test_all_blocks_are_the_unit_as_it_was(name):
         for mod in moduli(case, rng)
         for operands in [case.operands(mod, case.most, rng)] * 2
     ]
-    stall = Stall(seed=9, source=0.2, sink=0.2)
-    alone = [{"modulus": case.modulus(row.mod)} for row in rows]
-    fitted = ran(case.rtl(fits=True), requests(rows), statics=statics(case, rows), stall=stall)
-    assert fitted == ran(case.rtl(), requests(rows), statics=alone, stall=stall)
+    sent = {**case.sent(*rows), "stall": Stall(seed=9, source=0.2, sink=0.2)}
+    fitted = ran(case.rtl(fits=True), **sent)
+    for static in sent["statics"]:
+        del static["nblocks"]
+    assert fitted == ran(case.rtl(), **sent)
 
 
 @parametrize("name", ONE_EACH)
@@ -308,7 +303,7 @@ def test_any_product(name):
             mod |= case.odd
             least = case.timing.blocks_of(mod)
             row = Row(a % mod, b % mod, mod, least + more % (case.most - least + 1))
-            run = sim.run(requests([row]), statics=statics(case, [row]))
+            run = sim.run(**case.sent(row))
             assert case.check(run.responses[0], row), row
             assert run.latencies == [case.timing.product_cycles(row.nblocks)]
 

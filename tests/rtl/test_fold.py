@@ -18,13 +18,13 @@ from modexlab.rtl.units.fold.split_adder import AdderBack, AdderFront
 
 from tests.harness import (
     any_word,
+    bad_calls,
     check_powers,
     draws,
     evaluated,
     examples,
     one_now,
     parametrize,
-    refuses,
     stepped,
 )
 
@@ -77,17 +77,12 @@ def test_the_largest_fold_of_all(nbits):
     assert (2 * fewer + 2) ** 2 > 1 << fewer - nbits if fewer > nbits else True
 
 
-@parametrize(
-    "call, words",
-    [
-        (lambda: FoldShape(7), "8 bits or more"),
-        (lambda: FoldShape(8, 5), "give 1 to 4"),
-        (lambda: aligned(FoldShape(8), 256), "modulus 256"),
-        (lambda: DESIGN.at(256), "at most 128, or another design, such as mont"),
-    ],
+test_what_a_shape_refuses = bad_calls(
+    (FoldShape, 7, "8 bits or more"),
+    (FoldShape, 8, 5, "give 1 to 4"),
+    (aligned, FoldShape(8), 256, "modulus 256"),
+    (DESIGN.at, 256, "at most 128, or another design, such as mont"),
 )
-def test_what_a_shape_refuses(call, words):
-    refuses(call, words)
 
 
 # ---- the units
@@ -100,8 +95,7 @@ def test_units():
     wide = (1 << shape.product_nbits) - 1
     product, folding = stepped(ProductPair(nbits)), stepped(RowFold(shape))
     steps, aligner = stepped(ModQuadruple(nbits)), stepped(Aligner(nbits))
-    fronts = [stepped(AdderFront(nbits, levels)) for levels in range(4)]
-    backs = [stepped(AdderBack(nbits, levels)) for levels in range(4)]
+    adders = [[stepped(part(nbits, levels)) for part in (AdderFront, AdderBack)] for levels in range(4)]
     for _ in range(30):
         x, y, mod = rng.getrandbits(nbits), rng.getrandbits(nbits), rng.randrange(1, 1 << nbits)
         evaluated(product, x=x, y=y)
@@ -115,16 +109,16 @@ def test_units():
         assert int(~folding.next_sum) + int(~folding.next_carry) == fold(shape, table, s, c)
 
         evaluated(steps, x=x % mod, digit=y & 3, modulus=mod, thrice=3 * mod)
-        assert int(steps.out) == (4 * (x % mod) + (y & 3)) % mod
+        assert steps.out == (4 * (x % mod) + (y & 3)) % mod
 
         zeros = nbits - mod.bit_length()
         evaluated(aligner, number=mod, back=0)
-        assert (int(aligner.zeros), int(aligner.out)) == (zeros, mod << zeros)
-        assert int(evaluated(aligner, value=mod << zeros, shift=zeros, back=1).out) == mod
+        assert (aligner.zeros, aligner.out) == (zeros, mod << zeros)
+        assert evaluated(aligner, value=mod << zeros, shift=zeros, back=1).out == mod
 
-        for front, back in zip(fronts, backs, strict=True):
+        for front, back in adders:
             evaluated(front, sum=~product.x, carry=~product.y)
-            assert int(evaluated(back, p=front.p, g=front.g, q=front.q).out) == (x + y) % (1 << nbits)
+            assert evaluated(back, p=front.p, g=front.g, q=front.q).out == (x + y) % (1 << nbits)
 
 
 # ---- the machine

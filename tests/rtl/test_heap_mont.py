@@ -28,6 +28,7 @@ from tests.harness import (
     case,
     check_powers,
     draws,
+    evaluated,
     parametrize,
     regress,
     stepped,
@@ -41,7 +42,7 @@ def timing(nbits, w, how):
 
 
 def delay_of(how):
-    return int(how.get("quotient_delay", 0))
+    return how.get("quotient_delay", 0)
 
 
 BOTH = {"quotient_delay": 1, "streams": 2}
@@ -78,7 +79,7 @@ def test_formula(nbits, w, how):
     operands.
     """
     unit = timing(nbits, w, how)
-    delay, loads, adds = delay_of(how), int(how.get("loads", 1)), int(how.get("adds", 1))
+    delay, loads, adds = delay_of(how), how.get("loads", 1), how.get("adds", 1)
     ndigits = 1 + delay - (-(nbits + 2) // w)
     assert unit.fixed == loads + adds + ndigits + delay
     apart = max(loads, adds) + ndigits + delay if how.get("streams") == 2 else unit.fixed
@@ -157,8 +158,7 @@ def test_wide(nbits, w, how, count):
     rows = scaled.table(nbits, w, count=3, quotient_delay=delay)
     run_products(HeapMont(nbits, w, **how), rows, nbits, w, "native", delay=delay)
     with simulate(HeapMont(nbits, w, **how), "native") as sim:
-        top = (1 << nbits) - 1
-        some = [top, 3, *(rng.getrandbits(nbits) | 1 | 1 << nbits - 1 for _ in range(4))]
+        some = [(1 << nbits) - 1, 3, *(rng.getrandbits(nbits) | 1 | 1 << nbits - 1 for _ in range(4))]
         some += [rng.getrandbits(rng.randrange(2, nbits)) | 1 for _ in range(2)]
         for n in some:
             m, m_prime = constants(n, w, delay)
@@ -210,10 +210,8 @@ def test_heap_of_any_rows(data):
     ends = st.tuples(st.integers(0, 20), st.integers(0, 20), st.floats(0, 1))
     lines = [Line(late, min(a, b), max(a, b) + 1) for a, b, late in data.draw(st.lists(ends, min_size=3))]
     heap = stepped(BitHeap(plan_heap(lines, 30)))
-    total = 0
-    for port, line in zip(heap.row, lines, strict=True):
-        value = data.draw(any_word(line.hi - line.lo)) << line.lo
+    values = [data.draw(any_word(line.hi - line.lo)) << line.lo for line in lines]
+    for port, value in zip(heap.row, values, strict=True):
         port @= 2**30 - 1 - value
-        total += value
-    heap.sim_eval_combinational()
-    assert int(~heap.sum) + int(~heap.carry) == total
+    evaluated(heap)
+    assert int(~heap.sum) + int(~heap.carry) == sum(values)

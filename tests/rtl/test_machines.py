@@ -18,6 +18,7 @@ from tests.harness import (
     NAME,
     WIDTHS,
     agreed,
+    any_operation,
     any_word,
     check_fl_mod_exps,
     check_formula,
@@ -319,24 +320,7 @@ def test_a_design_that_is_not_constant_time_is_found_out():
     ),
 )
 def test_any_exponentiation(design, how):
-    """Hypothesis: arbitrary operands at 8 bits, legal or not: status, result and formula."""
-    machine, word = design.at(8, **how), any_word(8)
-    with simulate(machine.rtl(), "native") as simulation:
-
-        @draws(300)
-        @given(st.tuples(word, word, word), st.booleans())
-        def check(operands, legal):
-            base, exp, mod = operands
-            if legal:
-                mod = machine.modulus or mod | 1
-                base %= mod
-            row = ModExpRow("drawn", base, exp, mod)
-            run = simulation.run([machine.carried(*row.request)])
-            assert run.responses == [row.golden(design, 8)]
-            assert run.latencies == [machine.cycles(*row.request)]
-            assert design.at(8).check(*row.request) == run.responses[0][0]
-
-        check()
+    any_operation(design, 8, **how)
 
 
 def test_status_is_what_require_refuses():

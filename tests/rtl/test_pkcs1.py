@@ -60,17 +60,14 @@ class PadWithLfsr(Component):
             s.unit.random_failed @= s.taken >= last
 
         @update_ff
-        def take():
+        def counts():
+            s.count <<= s.count + 1
+            if s.reset | (s.count + 1 == pause):
+                s.count <<= 0
             if s.reset:
                 s.taken <<= 0
             elif s.unit.random.val & s.unit.random.rdy:
                 s.taken <<= s.taken + 1
-
-        @update_ff
-        def count():
-            s.count <<= s.count + 1
-            if s.reset | (s.count + 1 == pause):
-                s.count <<= 0
 
 
 def pad_rows(nbytes, count=24):
@@ -158,7 +155,7 @@ def unpad_rows(nbytes):
         rows.append((1 - sign, em))  # another type
         for place, byte in itertools.product(range(nbytes), (0, 1, 2, 0xFE, 0xFF)):
             rows.append((sign, em ^ (good[place] ^ byte) << 8 * (nbytes - 1 - place)))
-    endless = (b"\0\2" + b"\7" * (nbytes - 2), b"\0\1" + b"\xff" * (nbytes - 2))  # padding to the end
+    endless = (b"\0\2".ljust(nbytes, b"\7"), b"\0\1".ljust(nbytes, b"\xff"))  # padding to the end
     rows += [(sign, int.from_bytes(em, "big")) for sign, em in enumerate(endless)]
     return [*rows, (1, 0), (0, 0), (0, (1 << 8 * nbytes) - 1)]
 
@@ -184,22 +181,19 @@ def test_unpadding_at_every_level_and_stage(implicit):
     rows = unpad_rows(NBYTES)
     expected = [judged(sign, em, NBYTES) for sign, em in rows]
     assert 20 < sum(opened.good for opened in expected) < len(rows) - 200
-    requests = list(rows)
     if implicit:
-        requests = [(sign, place % 4, place, em) for place, (sign, em) in enumerate(rows)]
+        rows = [(sign, place % 4, place, em) for place, (sign, em) in enumerate(rows)]
         expected = [
             Opened(True, place % 4, opened.message if opened.good and opened.length == place % 4 else place)
             for place, opened in enumerate(expected)
         ]
-    for (sign, em), request, wanted in zip(rows, requests, expected, strict=True):
-        fallback = (request[1], request[2]) if implicit else None
-        assert unpad(kind_of(sign), em, NBYTES, fallback) == wanted
+    assert [unpad(kind_of(sign), em, NBYTES, fallback or None) for sign, *fallback, em in rows] == expected
     for unit, stage, every in (
         (Pkcs1UnpadCL, "python", 7),
         (Pkcs1Unpad, "python", 7),
         (Pkcs1Unpad, "native", 1),
     ):
-        run = ran(unit(NBITS, implicit), requests[::every], stage)
+        run = ran(unit(NBITS, implicit), rows[::every], stage)
         assert run.responses == expected[::every], stage
         assert set(run.latencies) == {NBYTES + 2}
 
@@ -220,8 +214,8 @@ def test_any_key_and_message(nbytes, kind, seed, data):
 # ---- others' words on it
 
 
-def test_rsa_and_cryptography_read_what_we_pad():
-    """Encrypted with `pow` and decrypted by the packages, and vice versa."""
+def test_the_rsa_package_reads_what_we_pad():
+    """Encrypted with `pow` and decrypted by the package, and vice versa."""
     public, private = rsa.newkeys(512)
     nbytes = 64
     for message in (b"", b"x", b"\0\0zero", bytes(range(53))):
@@ -286,7 +280,6 @@ def test_health(name, sent, startup):
     """The stream ends after the byte that fails."""
     fails = [place for place in range(len(sent)) if fails_at(sent, place)]
     assert bool(fails) == (name in ("stuck", "biased"))
-    last = fails[0] if fails else len(sent) - 1
     unit = stepped(RandomHealth(8, startup))
     passed = []
     rng = Random(startup)
@@ -301,8 +294,8 @@ def test_health(name, sent, startup):
         if unit.ostream.val and unit.ostream.rdy:
             passed.append(int(unit.ostream.msg))
         unit.sim_tick()
-    assert passed == sent[startup : last + 1]
-    assert bool(unit.failed) == bool(fails)
+    assert passed == sent[startup : fails[0] + 1 if fails else None]
+    assert unit.failed == bool(fails)
 
 
 def test_the_sequence_that_is_not_random():

@@ -11,7 +11,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.fl.domains import Redundant
 from modexlab.fl.multipliers.digit_serial import SerialShape, product, widest_digit
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
-from modexlab.rtl.sim.translation.translate import translate
+from modexlab.rtl.sim import translate
 
 from tests.harness import (
     NAME,

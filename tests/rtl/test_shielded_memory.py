@@ -2,7 +2,7 @@
 
 import random
 
-from modexlab.rtl.sim.translation.translate import translate
+from modexlab.rtl.sim import translate
 from modexlab.rtl.units.residue_memory import ResidueMemory
 from modexlab.rtl.units.shielded_memory import ShieldedMemory
 

@@ -25,7 +25,6 @@ from tests.harness import (
     check_fl_products,
     draws,
     is_sibling,
-    one_now,
     parametrize,
     regress_if,
     residue,
@@ -106,19 +105,15 @@ UNITS = FEW | MORE
 
 def kinds(also_shapes):
     """All units as cases; `make test` has the first design of each family, and one other shape on request."""
-    own = [
-        pytest.param(kind, marks=regress_if(is_sibling(design), of=design.name))
-        for kind, (design, how) in UNITS.items()
-        if not how
-    ]
-    others = [kind for kind, (_, how) in UNITS.items() if how]
-    return own + one_now(
-        others, *(kind for kind in others if kind in FEW and also_shapes and "add_red" in kind)
-    )
+    for kind, (design, how) in UNITS.items():
+        later = is_sibling(design)
+        if how:
+            later = kind not in FEW or "add_red" not in kind or not also_shapes
+        yield pytest.param(kind, marks=regress_if(later, of="" if how else design.name))
 
 
-KINDS = parametrize("kind", kinds(also_shapes=True))
-AS_THEY_ARE = parametrize("kind", kinds(also_shapes=False))
+KINDS = parametrize("kind", [*kinds(also_shapes=True)])
+AS_THEY_ARE = parametrize("kind", [*kinds(also_shapes=False)])
 
 
 @KINDS
@@ -142,12 +137,11 @@ def test_formula(kind):
     rows = products.corners(8) + products.drawn(8, 40)
     with simulate(design.at(8, **how).multiplier(), "native") as sim:
         for row in rows:
-            (alone,) = sim.run([row.request], statics={"modulus": row.mod}).latencies
-            assert alone == timing.latency(row.a, row.b, row.mod), row
-            assert timing.fixed in (None, alone)
-            second = (row.b // 2, row.a)
-            both = sim.run([row.request, second], statics={"modulus": row.mod})
-            assert both.done[1] - both.accepted[0] == timing.pair(row.request, second, row.mod), row
+            pair = row.request, (row.b // 2, row.a)
+            alone, both = (sim.run(pair[:count], statics={"modulus": row.mod}) for count in (1, 2))
+            assert alone.latencies == [timing.latency(*row.request, row.mod)], row
+            assert timing.fixed in (None, *alone.latencies)
+            assert both.done[1] - both.accepted[0] == timing.pair(*pair, row.mod), row
 
 
 FAMILIES = {
