@@ -1,5 +1,7 @@
 """Calls the command line in this process, as the tests of all commands do."""
 
+import contextlib
+import io
 import json
 import re
 import shlex
@@ -24,6 +26,13 @@ class Result:
 
     def json(self):
         return json.loads(self.out)
+
+
+def printed(command):
+    """A command whose standard output is wanted outside of a test."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = main(shlex.split(command))
+    return Result(code, out.getvalue(), "")
 
 
 class Cli:
@@ -56,6 +65,18 @@ class Cli:
     def json(self, command):
         """The report of a command that succeeds or finds something, with --json."""
         return self(f"{command} --json").json()
+
+    def reports(self, command, **values):
+        """The report of a command, which has these values."""
+        report = self.json(command)
+        assert report | values == report
+        return report
+
+    def shows(self, command, *words, code=0):
+        """The output of a command that succeeds, which has these words."""
+        out = self.passes(command, code=code).out
+        assert not [word for word in words if word not in out], out
+        return out
 
     def fails(self, *argv):
         """The one line of a user's mistake: exit code 2, nothing on stdout, no traceback."""

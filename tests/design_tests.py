@@ -44,8 +44,7 @@ def concerns(test, name):
     named = names_in(parameters, (other.name for other in designs()))
     if name in named:
         return True
-    shared = INTERFACES + UNITS + (PROGRAMS if design.programmed else ())
-    if file.removeprefix("tests/") in shared:
+    if file.removeprefix("tests/") in (INTERFACES + UNITS + (PROGRAMS if design.programmed else ())):
         families = {find(other).family for other in named} | names_in(parameters, {design.family})
         return design.family in families or not named
     return not named and tests_parts_of(file, design)

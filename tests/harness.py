@@ -3,6 +3,7 @@
 import json
 import operator
 import os
+import subprocess
 
 import pytest
 from hypothesis import given, settings
@@ -168,9 +169,20 @@ def evaluated(component, **inputs):
     return component
 
 
+def finished(command, **options):
+    """A program that has ended, with its output as text."""
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
 def refused(match=None):
     """A context in which a bad input is reported, by a message that matches."""
     return pytest.raises(BadInput, match=match)
+
+
+def expect(found, **values):
+    """Check attributes of an object, which is returned."""
+    assert {name: getattr(found, name) for name in values} == values
+    return found
 
 
 def refuses(call, *words):

@@ -40,8 +40,7 @@ def test_starter_fails_and_solution_passes(number, cli, tmp_path):
     for checkpoint in checkpoints(number):
         found = grade(checkpoint, tmp_path / f"lab{number}")
         assert found.failure and found.title and found.hint, checkpoint
-    started = cli.finds("check --lab", number)
-    assert started.out.count("hint: ") == len(checkpoints(number))
+    assert cli.finds("check --lab", number).out.count("hint: ") == len(checkpoints(number))
     solve(number, tmp_path / f"lab{number}")
     report = cli.json(f"check --lab {number}")
     assert report["ok"], report
@@ -118,8 +117,7 @@ def test_fractions_have_a_tolerance(value, failure, tmp_path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    found = grade(checkpoints("1")[0], tmp_path)
-    assert "accelerator.py is missing; the handout says" in found.failure
+    assert "accelerator.py is missing; the handout says" in grade(checkpoints("1")[0], tmp_path).failure
 
 
 def test_an_unknown_lab_is_refused():

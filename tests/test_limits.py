@@ -5,14 +5,13 @@ docstrings.
 import ast
 import collections
 import re
-import subprocess
 import tokenize
 from pathlib import Path
 
 import msgspec
 from modexlab.eval.cli.routes import GROUPS
 
-from tests.harness import parametrize
+from tests.harness import finished, parametrize
 from tests.paths import ROOT
 
 LIMITS = msgspec.toml.decode((ROOT / "tests" / "limits.toml").read_text())
@@ -41,7 +40,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 def tracked():
     """Files of the repository, or of the folder where there is no git."""
-    run = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    run = finished(["git", "ls-files"], cwd=ROOT)
     known = map(ROOT.joinpath, run.stdout.splitlines())
     there = (path for path in ROOT.rglob("*") if ".venv" not in path.parts) if run.returncode else known
     return [path.relative_to(ROOT) for path in there if path.is_file()]

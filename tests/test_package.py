@@ -16,7 +16,7 @@ import pytest
 from modexlab.eval.cli import main as command
 from modexlab.rtl.sim import cache, simulate
 
-from tests.harness import module_fixture, parametrize, regress
+from tests.harness import finished, module_fixture, parametrize, regress
 from tests.paths import ROOT
 from tests.rtl.sim.examples import Pass
 from tests.test_house import BELOW, imported_packages
@@ -68,15 +68,13 @@ def test_version(cli):
 
 @parametrize(
     "module, remedy",
-    [
-        ("pyosys", "pyosys is not installed: run `pip install 'modexlab[flow]'`"),
-        ("yaml", "PyYAML is not installed: run `pip install 'modexlab[flow]'`"),
-        (
-            "pythondata_cpu_vexriscv",
-            "pythondata-cpu-vexriscv is not installed: run `pip install 'modexlab[soc]'`",
-        ),
-        ("dask_jobqueue", "dask-jobqueue is not installed: run `pip install 'modexlab[sweep]'`"),
-    ],
+    {
+        "pyosys": "pyosys is not installed: run `pip install 'modexlab[flow]'`",
+        "yaml": "PyYAML is not installed: run `pip install 'modexlab[flow]'`",
+        "pythondata_cpu_vexriscv": "pythondata-cpu-vexriscv is not installed: run `pip install "
+        "'modexlab[soc]'`",
+        "dask_jobqueue": "dask-jobqueue is not installed: run `pip install 'modexlab[sweep]'`",
+    }.items(),
 )
 def test_a_missing_extra_is_named(module, remedy, monkeypatch, cli):
     without(module, monkeypatch)
@@ -107,7 +105,7 @@ def wheel(tmp_path_factory):
     directory = tmp_path_factory.mktemp("wheel")
     command = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
     files = (*ROOMS, "docs/labs", "*.toml", "setup.py", "README.md", "LICENSE")
-    listed = subprocess.run([*command, *files], cwd=ROOT, check=True, capture_output=True, text=True)
+    listed = finished([*command, *files], cwd=ROOT, check=True)
     for name in listed.stdout.split():
         if (ROOT / name).is_file():
             (directory / "source" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -168,12 +166,10 @@ def run(installed, builds, *arguments):
     """A command of the installed package, far from the checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     tools = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # of the packages that it needs
-    done = subprocess.run(
+    done = finished(
         [installed / "bin" / "modexlab", *arguments],
         cwd=installed,
         env=environment | {"PATH": tools, "MODEXLAB_CACHE": str(builds)},
-        capture_output=True,
-        text=True,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -183,9 +179,7 @@ def test_installed_wheel_runs_a_machine(installed, builds):
     where = (
         "import modexlab.fl; print(*modexlab.fl.__path__, modexlab.design('mont').at(16).cycles(5, 3, 63001))"
     )
-    found = subprocess.run(
-        [installed / "bin" / "python", "-c", where], cwd=installed, capture_output=True, text=True
-    )
+    found = finished([installed / "bin" / "python", "-c", where], cwd=installed)
     assert found.stdout.startswith(str(installed)), found
     assert run(installed, builds, "--version") == f"modexlab {PROJECT['version']}\n"
     out = run(installed, builds, "run", "mont", *RSA, "--level", "rtl")

@@ -25,8 +25,7 @@ def collected(items, part=None, design=None):
     """The items that the hook takes out of these."""
     deselected = []
     hook = SimpleNamespace(pytest_deselected=lambda items: deselected.extend(items))
-    options = {"--part": part, "--design": design}
-    config = SimpleNamespace(getoption=options.__getitem__, hook=hook)
+    config = SimpleNamespace(getoption={"--part": part, "--design": design}.__getitem__, hook=hook)
     conftest.pytest_collection_modifyitems(config, items)
     return deselected
 

@@ -8,14 +8,11 @@ import itertools
 import json
 import math
 import re
-import shlex
-import subprocess
 from collections import Counter
 
 import numpy as np
 import pytest
 from modexlab.eval.assurance.proof.check import KINDS, UNITS
-from modexlab.eval.cli.main import main
 from modexlab.eval.designs import protection
 from modexlab.eval.exchange.package import shuttle
 from modexlab.eval.lab.ledger.export import REFERENCE
@@ -32,67 +29,38 @@ from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.proc.software.compiler import compiler
 
 from tests.cli.test_examples import EXAMPLES, marked
-from tests.harness import parametrize, regress_if
+from tests.command_line import printed
+from tests.harness import finished, parametrize, regress_if
 from tests.kits.pdks import require
 from tests.paths import ROOT
 from tests.programs import machine_of
 
 pytestmark = pytest.mark.usefixtures("ledger")  # nothing has been measured before
-HOWTO = (
-    "add-column",
-    "add-interface",
-    "add-multiplier",
-    "add-schedule",
-    "attack",
-    "compare",
-    "foreign-verilog",
-    "package",
-    "paper",
-    "prove",
-    "python-api",
-    "report",
-    "soc",
-    "sweep",
-    "waveforms",
+
+
+def pages(*names):
+    return [ROOT / f"{name}.md" for name in names]
+
+
+PROC = pages(  # tests/proc/test_readme.py runs their commands
+    "proc/README",
+    "docs/explanation/processor",
+    "docs/explanation/systems",
+    *(f"docs/howto/{name}" for name in ("accelerator-port", "add-instruction", "bus", "run-program")),
+    "docs/reference/processor",
 )
-EVAL = [ROOT / "eval" / "README.md", *(ROOT / "docs" / "howto" / f"{name}.md" for name in HOWTO)]
-EXPLANATION = (
-    "decisions",
-    "bit-heap",
-    "constant-time",
-    "families",
-    "figures",
-    "folding",
-    "levels",
-    "montgomery",
-    "programs",
-    "proofs",
-)
-EVAL += [ROOT / "docs" / "explanation" / f"{name}.md" for name in EXPLANATION]
-EVAL += [ROOT / "docs" / "reference" / "protocol.md"]
-PROC = [  # tests/proc/test_readme.py runs their commands
-    ROOT / f"{name}.md"
-    for name in (
-        "proc/README",
-        "docs/explanation/processor",
-        "docs/explanation/systems",
-        *(f"docs/howto/{name}" for name in ("accelerator-port", "add-instruction", "bus", "run-program")),
-        "docs/reference/processor",
-    )
+PUBLISHED = pages("docs/explanation/papers")
+CHECKED = (f"docs/reference/{name}" for name in ("flow", "processor", "protocol"))
+# pages in which every measured number comes from a command or from code
+GENERATED = pages("eval/README", "flow/README", "proc/README", *CHECKED)
+GENERATED += [
+    page
+    for kind in ("explanation", "howto")
+    for page in sorted((ROOT / "docs" / kind).iterdir())
+    if page not in PUBLISHED
 ]
-FLOW = [
-    ROOT / name
-    for name in (
-        "flow/README.md",
-        "docs/howto/asic.md",
-        "docs/howto/cell-library.md",
-        "docs/reference/flow.md",
-        *(f"docs/explanation/{name}.md" for name in ("energy", "layout", "synthesis", "timing")),
-    )
-]
-GENERATED = EVAL + FLOW + PROC  # pages in which every measured number comes from a command or from code
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "rtl/README.md")] + EVAL + FLOW
-PAGES += [ROOT / "docs" / f"{name}.md" for name in ("index", "tutorials/first-steps", "explanation/papers")]
+PAGES = pages("README", "CONTRIBUTING", "rtl/README", "docs/index", "docs/tutorials/first-steps") + PUBLISHED
+PAGES += [page for page in GENERATED if page not in PROC]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 LINK = re.compile(r"\]\((?!http)([^)#]*)#?([\w-]*)\)")
 MOST_LINES = 80  # of the first page
@@ -240,7 +208,7 @@ def table(output, first):
 
 def comparable(text):
     """A quotation; where another compiler makes other programs, without its numbers and widths."""
-    here = subprocess.run([compiler(), "-dumpfullversion"], capture_output=True, text=True, check=True)
+    here = finished([compiler(), "-dumpfullversion"], check=True)
     return text if here.stdout.strip() == GCC else re.sub(r"[\d.]+|[ -]+", " ", text)
 
 
@@ -248,24 +216,18 @@ def quotations():
     return {source: text for _, source, text in QUOTED.findall(TEXT)}
 
 
-def test_protocol():
-    assert quotations()["fl/xcel.py"] == protocol()
+SOURCES = {
+    "fl/xcel.py": protocol,
+    "fl/status.py": statuses,
+    "heap with public=true": public_exponents,
+    "heap after layout": heap_model,
+    "eval/results/verdicts.jsonl": verdicts,
+}
 
 
-def test_statuses():
-    assert quotations()["fl/status.py"] == statuses()
-
-
-def test_public_exponents():
-    assert quotations()["heap with public=true"] == public_exponents()
-
-
-def test_heap_model():
-    assert quotations()["heap after layout"] == heap_model()
-
-
-def test_verdicts():
-    assert quotations()["eval/results/verdicts.jsonl"] == verdicts()
+@parametrize("source", SOURCES)
+def test_quotation(source):
+    assert quotations()[source] == SOURCES[source]()
 
 
 @parametrize(
@@ -303,8 +265,9 @@ def test_commands(command, tmp_path, monkeypatch, cli):
     assert cli.of_page(command).out
 
 
-def test_compiler_of_the_quoted_cycles_is_named():
-    assert f"gcc {GCC}" in TEXT
+@parametrize("text", [TEXT, "\n".join(page.read_text() for page in PROC)], ids=("pages", "proc"))
+def test_compiler_of_the_quoted_cycles_is_named(text):
+    assert f"gcc {GCC}" in text
 
 
 def test_files_that_are_named_exist():
@@ -337,13 +300,13 @@ def test_measured_numbers_are_generated(page):
 
 @parametrize(
     "text, number",
-    [
-        ("it takes 3.04 nJ", "4 nJ"),
-        ("14 % smaller", "4 %"),
-        ("at `--clock 3 ns`", None),
-        ("```\n3 ns\n```\n", None),
-        ("| bits | at ns |\n|---|---|\n| 8 | 1.7 |\n", "| bits | at ns |\n|---|---|\n| 8 | 1"),
-    ],
+    {
+        "it takes 3.04 nJ": "4 nJ",
+        "14 % smaller": "4 %",
+        "at `--clock 3 ns`": None,
+        "```\n3 ns\n```\n": None,
+        "| bits | at ns |\n|---|---|\n| 8 | 1.7 |\n": "| bits | at ns |\n|---|---|\n| 8 | 1",
+    }.items(),
 )
 def test_measured_numbers_are_found(text, number):
     found = MEASURED.search(CODE.sub("", text))
@@ -352,17 +315,10 @@ def test_measured_numbers_are_found(text, number):
 
 def rewrite():
     """Put the present texts into the pages."""
-    import contextlib
-    import io
-
-    present = {"fl/xcel.py": protocol(), "fl/status.py": statuses()}
-    present["heap with public=true"] = public_exponents()
-    present["eval/results/verdicts.jsonl"] = verdicts()
-    present["heap after layout"] = heap_model()
-    for command, first in TABLES.items():
-        with contextlib.redirect_stdout(io.StringIO()) as output:
-            main(shlex.split(command))
-        present[f"modexlab {command}"] = table(output.getvalue(), first)
+    present = {source: generate() for source, generate in SOURCES.items()}
+    present |= {
+        f"modexlab {command}": table(printed(command).out, first) for command, first in TABLES.items()
+    }
     for page in PAGES:
         text = QUOTED.sub(
             lambda found: f"<!-- {found[1]}: {found[2]} -->\n```\n{present[found[2]]}```\n", page.read_text()

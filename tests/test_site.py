@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import shutil
-import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
@@ -17,7 +16,7 @@ from modexlab.eval.cli.routes import ROUTES
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.lab.ledger.export import Reference
 
-from tests.harness import module_fixture, parametrize, regress
+from tests.harness import finished, module_fixture, parametrize, regress
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -107,11 +106,7 @@ def site(tmp_path_factory):
     """The built site; a warning is an error."""
     out = tmp_path_factory.mktemp("site")
     options = ("-q", "-W", "--keep-going", "-b", "html", "-d", str(out / "doctrees"))
-    run = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, str(DOCS), str(out / "html")],
-        capture_output=True,
-        text=True,
-    )
+    run = finished([sys.executable, "-m", "sphinx", *options, str(DOCS), str(out / "html")])
     assert run.returncode == 0, run.stderr
     return out / "html"
 

@@ -2,14 +2,13 @@
 
 import json
 import re
-import subprocess
 import sys
 
 import modexlab
 import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
 
-from tests.harness import code_of, parametrize, refuses, regress
+from tests.harness import code_of, finished, parametrize, refuses, regress
 from tests.paths import ROOT
 
 NOTEBOOK = ROOT / "eval" / "examples" / "pareto.ipynb"
@@ -21,7 +20,7 @@ def test_import_brings_nothing():
         "import modexlab, sys; print([name for name in sys.modules if name.startswith(('pymtl3', "
         "'modexlab.'))])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+    assert finished([sys.executable, "-c", code]).stdout == "[]\n"
 
 
 def test_names():

@@ -1,7 +1,5 @@
 """`modexlab asic`: one small machine from RTL to layout, external Verilog, and rejected or marked runs."""
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue, machine_chip, system_catalogue
 from modexlab.eval.designs.machine_chip import Chip
 from modexlab.eval.designs.unit_chip import chip as chip_of
@@ -28,8 +25,8 @@ from modexlab.flow.graph.summary import NOT_TIMED
 from modexlab.flow.kit import kit
 from pytest import approx
 
-from tests.command_line import picked, refusals
-from tests.harness import module_fixture, parametrize, refused, regress
+from tests.command_line import picked, printed, refusals
+from tests.harness import expect, module_fixture, parametrize, refused, regress
 from tests.paths import ROOT
 
 SMALL = "mont --nbits 8"
@@ -73,11 +70,9 @@ def vectors(directory, **changed):
 @module_fixture
 def whole():
     """The small machine with its layout."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        code = main(["asic", *SMALL.split(), "--layout", "--json"])
-    report = json.loads(out.getvalue())
-    assert code == (0 if report["comparable"] else 1)
+    result = printed(f"asic {SMALL} --layout --json")
+    report = result.json()
+    assert result.code == (0 if report["comparable"] else 1)
     return report
 
 
@@ -211,8 +206,7 @@ def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
     """A missed clock gives exit code 1 and a first line that reports it; times use the period that is met."""
     cli.passes(f"{accumulator} --to rtl")
     command = f"{accumulator} --clock 0.2 --to power"
-    result = cli.finds(f"{command} --json")
-    report = result.json()
+    report = cli.finds(f"{command} --json").json()
     assert [step["cached"] for step in report["steps"] if step["name"] == "rtl"] == [True]
     mark, *_ = report["marks"]
     met_ns = report["met_ns"]
@@ -237,8 +231,7 @@ def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
 
 
 def test_verilog_with_vectors(cli, accumulator):
-    result = cli.passes(f"{accumulator} --to gate-sim --json")
-    report = result.json()
+    report = cli.passes(f"{accumulator} --to gate-sim --json").json()
     assert report["tests"]["gates"] == {"passed": 2, "failed": 0}
     assert report["cycles"] == {"add": 1}
     assert report["marks"] == [] and report["time_ns"] == {"add": report["clock_ns"]}
@@ -248,9 +241,8 @@ def test_verilog_with_vectors(cli, accumulator):
 def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
     """RTL has no clock, and a netlist without timing may miss its own: only cycles are reported."""
     for arguments in ("--to rtl-sim", "--skip timing --skip equivalence --skip power"):
-        report = cli.json(f"{accumulator} {arguments}")
-        assert picked(report, "cycles time_ns met") == ({"add": 1}, {}, None)
-    assert "add             1 cycles\n" in cli(f"{accumulator} {arguments}").out
+        cli.reports(f"{accumulator} {arguments}", cycles={"add": 1}, time_ns={}, met=None)
+    cli.shows(f"{accumulator} {arguments}", "add             1 cycles\n")
 
 
 @regress
@@ -350,8 +342,7 @@ def test_exported_workload(name, interface, tmp_path):
 def test_exported_system(tmp_path):
     """Its cycles equal those of `modexlab proc systems`, also normalised."""
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)
-    with_few_rows = workload_of(chip, tmp_path)
-    report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, with_few_rows)
+    report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, workload_of(chip, tmp_path))
     rows = system_catalogue.Measurement().rows([system_catalogue.find_system("procxcel-mont")], [32])
     assert report.tests_failed == 0
     assert report.cycles == {row.operation: row.normalised for row in rows}
@@ -374,21 +365,19 @@ def test_broken_vectors(text, tmp_path):
 
 
 @parametrize(
-    "change, message",
-    [
-        (
-            {"names": VECTORS["names"] | {"istream__val": "in_vld"}},
-            "for a port in_vld, and accumulator has none",
-        ),
-        ({"names": VECTORS["names"] | {"istream_val": "in_valid"}}, "there is no istream_val"),
-        ({"ports": {"request": {"nbits": -1}, "response": {"nbits": 8}}}, "request: nbits is -1"),
-        ({"ports": {"request": {"nbits": 16}}}, "ports: response is missing"),
-        ({"rows": [{"requests": ["zz"], "expected": [1]}]}, "'zz' is no number"),
-        ({"rows": [{"requests": [65536], "expected": [1]}]}, "row 0: 0x10000 does not fit into the 16 bits"),
-        ({"rows": [{"requests": [-1], "expected": [1]}]}, "-1 is negative"),
-        ({"rows": [{"requests": [1], "expected": [1], "statics": {"mod": 7}}]}, "no static port named mod"),
-    ],
-    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+    "message, change",
+    {
+        "for a port in_vld, and accumulator has none": {
+            "names": VECTORS["names"] | {"istream__val": "in_vld"}
+        },
+        "there is no istream_val": {"names": VECTORS["names"] | {"istream_val": "in_valid"}},
+        "request: nbits is -1": {"ports": {"request": {"nbits": -1}, "response": {"nbits": 8}}},
+        "ports: response is missing": {"ports": {"request": {"nbits": 16}}},
+        "'zz' is no number": {"rows": [{"requests": ["zz"], "expected": [1]}]},
+        "row 0: 0x10000 does not fit into the 16 bits": {"rows": [{"requests": [65536], "expected": [1]}]},
+        "-1 is negative": {"rows": [{"requests": [-1], "expected": [1]}]},
+        "no static port named mod": {"rows": [{"requests": [1], "expected": [1], "statics": {"mod": 7}}]},
+    }.items(),
 )
 def test_vectors_that_do_not_fit(change, message, cli, accumulator, tmp_path):
     """They are reported in one sentence before anything runs."""
@@ -498,7 +487,7 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
         monkeypatch.setattr(machine_chip, "MOST_ENERGY_CYCLES", whole - 1)
         chip.export(tmp_path)
         row = workload.load(tmp_path / "workload.json").energy["decrypt"]
-        assert (row.whole_cycles, row.window_cycles) == (whole, whole - 1)
+        expect(row, whole_cycles=whole, window_cycles=whole - 1)
         monkeypatch.setattr(machine_chip, "LONGEST_WHOLE_CYCLES", whole - 1)
         assert chip.energy() == [] and f"an operation takes {whole:,} cycles" in chip.limits
         monkeypatch.undo()

@@ -13,7 +13,7 @@ from modexlab.eval.exchange.vectors import load
 from modexlab.fl.status import Status
 
 from tests.command_line import picked, refusals
-from tests.harness import one_now, parametrize, regress
+from tests.harness import expect, one_now, parametrize, regress
 from tests.paths import DATA, ROOT
 
 FOREIGN = ROOT / "tests" / "foreign"
@@ -37,7 +37,7 @@ RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 def test_every_format(cli, name, passed, skipped, level):
     result = cli(f"check {DATA / name} --level {level} --json")
     report = result.json()
-    assert (result.code, result.err) == (0, "")
+    expect(result, code=0, err="")
     assert picked(report, "passed failed skipped") == (passed, 0, skipped)
     assert sum(report["reasons"].values()) == skipped
     assert picked(report, "design failures") == ("mont", [])
@@ -45,38 +45,40 @@ def test_every_format(cli, name, passed, skipped, level):
 
 
 def test_text(cli):
-    out = cli(f"check {DATA}/wycheproof_signature_512.json {DATA}/bn_small.txt").out
-    assert "wycheproof_signature_512.json: Project Wycheproof JSON, on mont (native)\n" in out
-    assert "  passed 5, failed 0, not applicable 1\n" in out
-    assert "    not applicable, 1: the base is not below the modulus\n" in out
-    assert "    passed, 1: the file accepts either verdict; the power itself is right\n" in out
-    assert "total: passed 21, failed 0, not applicable 9\n" in out
+    cli.shows(
+        f"check {DATA}/wycheproof_signature_512.json {DATA}/bn_small.txt",
+        "wycheproof_signature_512.json: Project Wycheproof JSON, on mont (native)\n",
+        "  passed 5, failed 0, not applicable 1\n",
+        "    not applicable, 1: the base is not below the modulus\n",
+        "    passed, 1: the file accepts either verdict; the power itself is right\n",
+        "total: passed 21, failed 0, not applicable 9\n",
+    )
 
 
 def test_products_on_a_machine_without_a_multiplier_apart(cli):
-    out = cli(f"check {DATA}/bn_small.txt --design tiny --nbits 32 --level cl").out
-    assert "there is no multiplier apart from its machine" in out and "failed 0" in out
+    cli.shows(
+        f"check {DATA}/bn_small.txt --design tiny --nbits 32 --level cl",
+        "there is no multiplier apart from its machine",
+        "failed 0",
+    )
 
 
 @parametrize("stage", ["python", "verilog"])
 def test_stages(cli, stage):
-    report = cli.json(f"check {DATA}/modexp_plain.json --stage {stage}")
-    assert picked(report, "passed stage") == (2, stage)
+    cli.reports(f"check {DATA}/modexp_plain.json --stage {stage}", passed=2, stage=stage)
 
 
 def test_other_design_and_reduction(cli):
     """The naive machine accepts even moduli and large bases; --reduce makes negative ones positive."""
     run = f"check {DATA}/bn_small.txt --design naive --level fl --json"
     assert cli(run).json()["passed"] == 19
-    report = cli(f"{run} --reduce").json()
-    assert picked(report, "passed skipped") == (20, 4)
+    assert picked(cli(f"{run} --reduce").json(), "passed skipped") == (20, 4)
     assert cli(run.replace("--design", "--accelerator")).json()["passed"] == 19
 
 
 def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli):
     """The naive machine accepts it, but RFC 8017 requires the verifier to reject it."""
-    report = cli.json(f"check {DATA}/wycheproof_signature_512.json --design naive")
-    assert picked(report, "passed failed skipped") == (6, 0, 0)
+    cli.reports(f"check {DATA}/wycheproof_signature_512.json --design naive", passed=6, failed=0, skipped=0)
 
 
 def test_counts_by_file(cli):
@@ -112,8 +114,7 @@ def test_many_failures_are_cut_short_in_text_only(cli, tmp_path):
 
 def test_a_wrong_machine_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "run", lambda _, operands, *__: [Answer(Status.OK, 1, 9)] * len(operands))
-    result = cli.finds(f"check {DATA}/wycheproof_signature_512.json --json")
-    assert result.json()["failed"] == 5
+    assert cli.finds(f"check {DATA}/wycheproof_signature_512.json --json").json()["failed"] == 5
 
 
 def test_nothing_usable_is_said_loudly(cli, tmp_path):
@@ -150,8 +151,7 @@ def test_reading_shows_progress(cli, monkeypatch):
     monkeypatch.setattr(command, "load", slow)
     monkeypatch.setattr(progress, "DELAY", 0.05)
     path = DATA / "modexp_plain.json"
-    result = cli.passes(f"check {path}")
-    assert result.err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
+    assert cli.passes(f"check {path}").err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
 
 
 test_refusals = refusals(
@@ -179,18 +179,17 @@ test_refusals = refusals(
 @regress
 @parametrize(
     "name, passed",
-    [
-        ("FIPS_186-2/SigVer15_186-3.rsp", 450),
-        ("FIPS_186-2/SigVerPSS_186-3.rsp", 448),
-        ("FIPS_186-2/SigVerRSA.rsp", 360),
-        ("FIPS_186-2/SigGen15_186-3.rsp", 250),
-        ("FIPS_186-2/SigGenPSS_186-3.rsp", 250),
-        ("SigVer15EMTest.txt", 150),
-    ],
+    {
+        "FIPS_186-2/SigVer15_186-3.rsp": 450,
+        "FIPS_186-2/SigVerPSS_186-3.rsp": 448,
+        "FIPS_186-2/SigVerRSA.rsp": 360,
+        "FIPS_186-2/SigGen15_186-3.rsp": 250,
+        "FIPS_186-2/SigGenPSS_186-3.rsp": 250,
+        "SigVer15EMTest.txt": 150,
+    }.items(),
 )
 def test_public_exponents_of_nist(cli, name, passed):
-    report = cli.json(f"check {RSA / name}")
-    assert picked(report, "passed failed") == (passed, 0)
+    cli.reports(f"check {RSA / name}", passed=passed, failed=0)
 
 
 def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
@@ -200,7 +199,7 @@ def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
         shutil.copy(FOREIGN / name, folder)
     shutil.copy(FOREIGN / "gcd.toml", folder / "design.toml")
     monkeypatch.chdir(tmp_path)
-    assert "tiny-gcd: all levels agree" in cli("check --design mine").out
+    cli.shows("check --design mine", "tiny-gcd: all levels agree")
 
 
 @regress
@@ -210,8 +209,7 @@ def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
 )
 def test_private_exponents_of_nist(cli, tmp_path, name, design):
     """1024 and 2048 bits: three tests of each section (a section is a key in the SigGen files)."""
-    text = (RSA / name).read_text()
-    head, *sections = text.split("[mod = ")
+    head, *sections = (RSA / name).read_text().split("[mod = ")
     kept = []
     for section in sections:
         if section.startswith(("1024", "2048")):
@@ -219,8 +217,7 @@ def test_private_exponents_of_nist(cli, tmp_path, name, design):
             kept.append(marker.join(section.split(marker)[:4]))
     path = tmp_path / "private.rsp"
     path.write_text(head + "".join(f"[mod = {section}\n\n" for section in kept))
-    report = cli.json(f"check {path} --design {design}")
-    assert picked(report, "passed failed skipped") == (6, 0, 0)
+    cli.reports(f"check {path} --design {design}", passed=6, failed=0, skipped=0)
 
 
 @regress
@@ -234,8 +231,7 @@ def test_private_exponents_of_nist(cli, tmp_path, name, design):
 )
 def test_private_exponents_of_rsa_laboratories(cli, name):
     """1024-bit keys at the head of the files; the others have odd widths."""
-    report = cli.json(f"check {RSA / name} --limit 24")
-    assert picked(report, "passed failed") == (24, 0)
+    cli.reports(f"check {RSA / name} --limit 24", passed=24, failed=0)
 
 
 def test_an_unreadable_file_does_not_stop_the_others(cli, tmp_path):
@@ -251,16 +247,14 @@ def test_an_unreadable_file_does_not_stop_the_others(cli, tmp_path):
 
 
 def test_what_is_beyond_the_limit_is_not_called_inapplicable(cli):
-    report = cli.json(f"check {DATA}/bn_small.txt --limit 5")
-    assert picked(report, "passed skipped beyond_limit") == (5, 8, 11)
-    assert (
-        "  passed 5, failed 0, not applicable 8, beyond --limit 11\n"
-        in cli(f"check {DATA}/bn_small.txt --limit 5").out
+    cli.reports(f"check {DATA}/bn_small.txt --limit 5", passed=5, skipped=8, beyond_limit=11)
+    cli.shows(
+        f"check {DATA}/bn_small.txt --limit 5", "  passed 5, failed 0, not applicable 8, beyond --limit 11\n"
     )
 
 
 def test_a_negative_modulus_after_reduction(cli, tmp_path):
     path = tmp_path / "negative.txt"
     path.write_text("ModExp = 5\nA = -4\nE = 5\nM = -7\n")
-    assert cli.json(f"check {path} --allow-empty")["skipped"] == 1
-    assert cli.json(f"check {path} --reduce")["passed"] == 1
+    cli.reports(f"check {path} --allow-empty", skipped=1)
+    cli.reports(f"check {path} --reduce", passed=1)

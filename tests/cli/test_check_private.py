@@ -63,17 +63,21 @@ def vectors(directory, key, *tests):
     ],
 )
 def test_on_native_rtl(cli, two_keys, how, words):
-    report = cli.json(f"check {two_keys} {how}")
-    assert picked(report, "passed failed skipped stage") == (5, 0, 2, "native")
-    assert report["protected_by"] == words.split(", ")
-    assert report["reasons"] == {"no private key: the vector has none, or asks for the public exponent": 2}
+    cli.reports(
+        f"check {two_keys} {how}",
+        passed=5,
+        failed=0,
+        skipped=2,
+        stage="native",
+        protected_by=words.split(", "),
+        reasons={"no private key: the vector has none, or asks for the public exponent": 2},
+    )
 
 
 @parametrize("design", one_now(("naive", "ssmm", "mont-ct", "ssmm-ct"), "ssmm"))
 @parametrize("how", ["--crt --blind", "--blind", "--crt --set schedule=ladder"])
 def test_other_designs_at_the_cycle_level(cli, two_keys, design, how):
-    report = cli.json(f"check {two_keys} --design {design} {how} --level cl")
-    assert picked(report, "passed failed skipped") == (5, 0, 2)
+    cli.reports(f"check {two_keys} --design {design} {how} --level cl", passed=5, failed=0, skipped=2)
 
 
 def test_one_simulation_for_all_keys_of_a_width(cli, two_keys, monkeypatch):
@@ -89,13 +93,14 @@ def test_one_simulation_for_all_keys_of_a_width(cli, two_keys, monkeypatch):
 
 
 def test_without_options_all_powers_are_run(cli, two_keys):
-    report = cli.json(f"check {two_keys} --level fl")
-    assert picked(report, "passed skipped protected_by") == (7, 0, [])
+    cli.reports(f"check {two_keys} --level fl", passed=7, skipped=0, protected_by=[])
 
 
 def test_text(cli, two_keys):
-    out = cli(f"check {two_keys} --crt --level fl").out
-    assert "on mont (fl, CRT, result checked)\n  passed 5, failed 0, not applicable 2\n" in out
+    cli.shows(
+        f"check {two_keys} --crt --level fl",
+        "on mont (fl, CRT, result checked)\n  passed 5, failed 0, not applicable 2\n",
+    )
 
 
 # ---- what third parties have
@@ -130,15 +135,22 @@ def wycheproof(directory, names=ALL, change=lambda _: None):
 @parametrize("names", [ALL, ("n", "e", "d")], ids=["with primes", "without primes"])
 @parametrize("level", one_now(("fl", "rtl"), "fl"))
 def test_wycheproof(cli, tmp_path, names, level):
-    report = cli.json(f"check {wycheproof(tmp_path, names)} --crt --blind --level {level}")
-    assert picked(report, "passed failed unpadded") == (3, 0, 3)
-    assert report["reasons"] == {"the base is not below the modulus": 1}
+    cli.reports(
+        f"check {wycheproof(tmp_path, names)} --crt --blind --level {level}",
+        passed=3,
+        failed=0,
+        unpadded=3,
+        reasons={"the base is not below the modulus": 1},
+    )
 
 
 def test_a_ciphertext_above_the_modulus_is_refused_on_all_designs(cli, tmp_path):
     """The naive machine accepts such a base, but the check of its result would not."""
-    report = cli.json(f"check {wycheproof(tmp_path)} --verify --design naive --level fl")
-    assert picked(report, "passed reasons") == (3, {"the base is not below the modulus": 1})
+    cli.reports(
+        f"check {wycheproof(tmp_path)} --verify --design naive --level fl",
+        passed=3,
+        reasons={"the base is not below the modulus": 1},
+    )
 
 
 def test_a_wrong_verdict_fails(cli, tmp_path):
@@ -161,16 +173,14 @@ def test_a_wrong_verdict_fails(cli, tmp_path):
     ids=lambda name: name.name if isinstance(name, Path) else "",
 )
 def test_files_with_private_keys(cli, path, passed):
-    report = cli.json(f"check {path} --crt --blind --level fl --limit 3")
-    assert picked(report, "passed failed") == (passed, 0)
+    cli.reports(f"check {path} --crt --blind --level fl --limit 3", passed=passed, failed=0)
 
 
 @regress
 @parametrize("name", ["SigGen15_186-2.txt", "SigGenPSS_186-2.txt", "KeyGenRSA.rsp"])
 def test_private_operations_of_nist_on_native_rtl(cli, name):
     """1,024 bits."""
-    report = cli.json(f"check {RSA}/FIPS_186-2/{name} --crt --blind --limit 10")
-    assert picked(report, "passed failed") == (10, 0)
+    cli.reports(f"check {RSA}/FIPS_186-2/{name} --crt --blind --limit 10", passed=10, failed=0)
 
 
 # ---- judged
@@ -218,20 +228,21 @@ THREE_PRIMES = {"n": 3 * 11 * 17, "e": 3, "d": 27}
 )
 def test_keys(cli, tmp_path, key, how, reason):
     path = tmp_path / "key.json"
-    entry = {"base": 2, "expected": pow(2, key["d"], key["n"]), "key": key}
-    path.write_text(json.dumps([entry]))
-    report = cli.json(f"check {path} {how} --level fl --allow-empty")
-    assert picked(report, "passed failed") == (0 if reason else 1, 0)
-    assert report["reasons"] == ({reason: 1} if reason else {})
+    path.write_text(json.dumps([{"base": 2, "expected": pow(2, key["d"], key["n"]), "key": key}]))
+    cli.reports(
+        f"check {path} {how} --level fl --allow-empty",
+        passed=0 if reason else 1,
+        failed=0,
+        reasons={reason: 1} if reason else {},
+    )
 
 
 def test_a_machine_is_as_wide_as_primes_ask_for(cli):
     """A 512-bit key with a 272-bit prime."""
     path = DATA / "rsadp_512.rsp"
-    report = cli.json(f"check {path} --crt --nbits 512 --level fl --allow-empty")
-    assert report["passed"] == 0
+    report = cli.reports(f"check {path} --crt --nbits 512 --level fl --allow-empty", passed=0)
     assert report["reasons"]["a number of the key is too long for 512 bits, or a prime for half of them"] == 2
-    assert cli.json(f"check {path} --crt --nbits 544 --level fl")["passed"] == 2
+    cli.reports(f"check {path} --crt --nbits 544 --level fl", passed=2)
 
 
 # ---- limit, jobs, interrupts
@@ -240,8 +251,7 @@ def test_a_machine_is_as_wide_as_primes_ask_for(cli):
 def test_jobs(cli, two_keys, monkeypatch):
     monkeypatch.setattr(answers, "LONG", 0)
     monkeypatch.setattr(answers, "STEP", 2 * NBITS * NBITS)
-    report = cli.json(f"check {two_keys} --crt --blind --jobs 2 --level fl")
-    assert picked(report, "passed failed") == (5, 0)
+    cli.reports(f"check {two_keys} --crt --blind --jobs 2 --level fl", passed=5, failed=0)
 
 
 def test_an_interrupted_check_goes_on(cli, two_keys, ledger, monkeypatch):

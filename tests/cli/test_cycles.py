@@ -3,13 +3,14 @@
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.fl.errors import BadInput
 
-from tests.command_line import picked, refusals
+from tests.command_line import refusals
 from tests.harness import parametrize
 
 
 def test_json(cli):
-    report = cli.json("run --level formula mont --nbits 1024 --exp 65537")
-    assert picked(report, "design nbits exp") == ("mont", 1024, 65537)
+    report = cli.reports(
+        "run --level formula mont --nbits 1024 --exp 65537", design="mont", nbits=1024, exp=65537
+    )
     assert isinstance(report["cycles"], int)
     assert report["mod"].startswith("0x"), "too large for a double"
 
@@ -25,7 +26,7 @@ def test_the_default_width_is_that_of_run(cli):
     for mod in (7, 2**33 + 1):
         operands = f"--base 5 --exp 3 --mod {mod}"
         ran = cli.json(f"run mont {operands} --level fl")
-        assert cli.json(f"run --level formula mont {operands}")["nbits"] == ran["nbits"]
+        cli.reports(f"run --level formula mont {operands}", nbits=ran["nbits"])
 
 
 @parametrize("design", [design.name for design in designs()])
@@ -58,14 +59,18 @@ test_refusals = refusals(
 
 def test_an_exponent_that_is_drawn_is_told(cli):
     """If only other operands are given, the output reports the random exponent."""
-    assert "bits (random; give --exp for yours): " in cli("run --level formula mont --base 3 --mod 9").out
+    cli.shows("run --level formula mont --base 3 --mod 9", "bits (random; give --exp for yours): ")
     assert "random" not in cli("run --level formula mont --base 3 --exp 5 --mod 9").out
 
 
 def test_a_product(cli):
     """Cycles from product to product, if all products take the same."""
-    report = cli.json("run --level formula systolic-002 --nbits 512 --workload product")
-    assert picked(report, "cycles products product_cycles") == (98, 1, 98)
+    cli.reports(
+        "run --level formula systolic-002 --nbits 512 --workload product",
+        cycles=98,
+        products=1,
+        product_cycles=98,
+    )
     assert "take as long as their operands make them" in cli.fails(
         "run --level formula ssmm --nbits 32 --workload product"
     )
@@ -96,7 +101,6 @@ def test_a_machine_with_a_key(cli):
     whole = cli.json(f"{RUN} 1024 --set schedule=fixed-window --workload decrypt")
     assert 0.5 < named["cycles"] / whole["cycles"] < 0.55
     assert named["products"] > whole["products"] and named["product_cycles"] is None
-    unnamed = cli.json(f"{RUN} 1024 {KEYED}")
-    assert picked(unnamed, "cycles products") == (named["cycles"], named["products"])
+    cli.reports(f"{RUN} 1024 {KEYED}", cycles=named["cycles"], products=named["products"])
     assert "--exp: with crt, blind or verify" in cli.fails(f"{RUN} 64 {KEYED} --exp 3")
     assert "give workload decrypt" in cli.fails(f"{RUN} 64 {KEYED} --workload encrypt")

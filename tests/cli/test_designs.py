@@ -53,9 +53,7 @@ def test_table(cli):
 
 
 def test_detail(cli):
-    out = cli("show designs mont-001").out
-    assert "nstages = 4" in out
-    assert "published      encrypt: 162 cycles" in out
+    cli.shows("show designs mont-001", "nstages = 4", "published      encrypt: 162 cycles")
 
 
 def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli):

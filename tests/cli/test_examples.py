@@ -67,8 +67,7 @@ def arguments(example):
     """The arguments of an example. Long operands of software take a quarter of an hour and are in
     test_systems.py.
     """
-    command = example.split("  ", 1)[0].partition(" > ")[0].replace(" 512 1024 2048", "")
-    return shlex.split(command)[1:]
+    return shlex.split(example.split("  ", 1)[0].partition(" > ")[0].replace(" 512 1024 2048", ""))[1:]
 
 
 @parametrize("example", sorted(EXAMPLES))

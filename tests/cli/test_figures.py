@@ -31,8 +31,7 @@ def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
 
     compared = Mock(side_effect=ToolError("sta ended with code 3"))
     monkeypatch.setattr(crosscheck, "compared", compared)
-    result = cli.finds(f"asic --crosscheck --space {space}")
-    assert "NOT DONE" in result.out and "sta ended with code 3" in result.out
+    cli.shows(f"asic --crosscheck --space {space}", "NOT DONE", "sta ended with code 3", code=1)
     compared.side_effect = RuntimeError("a bug")
     with pytest.raises(RuntimeError, match="a bug"):
         cli(f"asic --crosscheck --space {space}")
@@ -41,8 +40,7 @@ def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
 @regress
 def test_a_machine_with_its_layout(cli, tmp_path):
     """Every figure agrees or has a known cause, and every check ran; a second run reuses the results."""
-    result = cli.passes("asic --crosscheck mont --nbits 8 --layout --json")
-    told = result.json()
+    told = cli.passes("asic --crosscheck mont --nbits 8 --layout --json").json()
     (netlist,) = told["netlists"]
     assert told["wrong"] == 0 and netlist["good"]
     checks = {row["check"] for row in netlist["compared"]}
@@ -56,5 +54,4 @@ def test_a_machine_with_its_layout(cli, tmp_path):
         'title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = '
         '["layout"]\n[part.flow]\nclock_period = [3.0]\n'
     )
-    again = cli.passes(f"asic --crosscheck --space {space}")
-    assert "mont, 8 bits, layout" in again.out and "agrees" in again.out
+    cli.shows(f"asic --crosscheck --space {space}", "mont, 8 bits, layout", "agrees")

@@ -3,16 +3,14 @@
 import pytest
 from modexlab.flow.fpga import fpga_route
 
-from tests.command_line import picked, refusals
+from tests.command_line import refusals
 
 ADDER = "module adder(input logic [7:0] a, b, output logic [7:0] s);\n  assign s = a + b;\nendmodule\n"
 SMALL = "asic --fpga naive --nbits 8 --device ecp5 --pnr"
 
 
 def test_small_machine_is_routed_and_kept(cli, monkeypatch):
-    report = cli.json(SMALL)
-    assert picked(report, "name nbits top") == ("naive", 8, "naive_8")
-    (found,) = report["devices"].values()
+    (found,) = cli.reports(SMALL, name="naive", nbits=8, top="naive_8")["devices"].values()
     assert found["family"] == "ECP5" and found["fits"]
     assert 150 < found["luts"] < 400 and 100 < found["ffs"] < 250 and found["dsps"] == 2
     pnr = found["pnr"]

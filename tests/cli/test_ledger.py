@@ -16,7 +16,7 @@ from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 
 from tests.command_line import picked, refusals
-from tests.harness import module_fixture, parametrize, regress
+from tests.harness import expect, module_fixture, parametrize, regress
 
 SMALL = Point("mont", 8, settings=(("nstages", 2), ("steps_per_stage", 4)), stage="cl")
 FLOW = Point("naive", 8, stage="flow", flow=(("clock_period", 2.0), ("style", "fast")))
@@ -48,8 +48,9 @@ def make_ledger(ledger, measured):
     return ledger
 
 
-def rows_of(ledger, metric):
-    return [row.id for row in ledger.rows(metric=metric, history=True)]
+def row_of(ledger, metric):
+    """The number of the last row with this metric."""
+    return ledger.rows(metric=metric, history=True)[-1].id
 
 
 # ---- tables
@@ -105,8 +106,7 @@ def test_stale_rows_say_so(cli, monkeypatch):
 
 
 def test_failures(cli):
-    out = cli("ledger list --failures").out
-    assert "--nbits 16" in out and "  the machine is on fire (after 3.2 s)" in out
+    cli.shows("ledger list --failures", "--nbits 16", "  the machine is on fire (after 3.2 s)")
     (failure,) = cli.json("ledger --failures")
     assert failure["message"] == "the machine is on fire"
     assert failure["command"] == shlex.join(SMALL.at(nbits=16).command)
@@ -131,7 +131,7 @@ def test_names_of_yesterday_can_be_asked_for(cli, ledger, monkeypatch):
 
 
 def test_show(cli, ledger):
-    (area,) = rows_of(ledger, "area_um2")
+    area = row_of(ledger, "area_um2")
     out = cli(f"ledger show {area}").out
     for text in (
         "area_um2 = 1234.5 um2: naive, 8 bits",
@@ -181,9 +181,9 @@ def test_export(cli, ledger, tmp_path, format):
 
 
 def test_reproduce_prints_the_command(cli, ledger):
-    number = rows_of(ledger, "cycles")[0]
+    number = row_of(ledger, "cycles")
     result = cli(f"ledger reproduce {number}")
-    assert (result.code, result.err) == (0, "")
+    expect(result, code=0, err="")
     assert shlex.split(result.out) == SMALL.command
     assert cli.json(f"ledger reproduce {number}") == {
         "row": number,
@@ -193,7 +193,7 @@ def test_reproduce_prints_the_command(cli, ledger):
 
 
 def test_reproduce_runs_and_finds_it_equal(cli, ledger):
-    result = cli.passes(f"ledger reproduce {rows_of(ledger, 'cycles')[0]} --run")
+    result = cli.passes(f"ledger reproduce {row_of(ledger, 'cycles')} --run")
     assert result.err.splitlines()[:2] == [
         f"measuring again: {SMALL}",
         f"as a command: {shlex.join(SMALL.command)}",
@@ -241,8 +241,7 @@ def test_the_command_gives_the_figures_of_a_flow(cli, ledger):
 
 def test_reproduce_knows_the_hardware_of_a_reference_row(cli):
     (row,) = Reference().rows(subject="mont", nbits=16, stage="native", workload="decrypt", metric="cycles")
-    report = cli.json(f"ledger reproduce {row.id} --run")
-    assert picked(report, "equal same_hardware") == (True, True)
+    cli.reports(f"ledger reproduce {row.id} --run", equal=True, same_hardware=True)
 
 
 def test_reproduce_finds_a_difference(cli, ledger, measured):
@@ -252,15 +251,14 @@ def test_reproduce_finds_a_difference(cli, ledger, measured):
         for figure in measured.figures
     ]
     ledger.record(SMALL, replace(measured, figures=(*wrong, Figure("dsp", 1, "DSP")), verilog_hash="0" * 64))
-    number = rows_of(ledger, "cycles")[-1]
+    number = row_of(ledger, "cycles")
     result = cli.finds(f"ledger reproduce {number} --run")
     (line,) = (line for line in result.out.splitlines() if " cycles " in line)
     true = next(figure.value for figure in measured.figures if figure.metric == "cycles")
     assert line.endswith(f"differs by -{true} (-50.00%)")
     assert "only then" in result.out
     assert f"The Verilog differs from that of row {number}: the hardware has changed since." in result.out
-    report = cli.json(f"ledger reproduce {number} --run")
-    assert picked(report, "equal same_hardware") == (False, False)
+    report = cli.reports(f"ledger reproduce {number} --run", equal=False, same_hardware=False)
     (dsp,) = [figure for figure in report["figures"] if figure["metric"] == "dsp"]
     assert picked(dsp, "ledger now equal") == (1, None, False)
 
@@ -276,13 +274,13 @@ def test_reproduce_fresh(cli, ledger, monkeypatch):
 
     monkeypatch.setattr("modexlab.eval.cli.commands.reproduce.measure", noted)
     monkeypatch.setenv("MODEXLAB_CACHE", "mine")
-    cli.passes(f"ledger reproduce {rows_of(ledger, 'cycles')[0]} --run --fresh")
+    cli.passes(f"ledger reproduce {row_of(ledger, 'cycles')} --run --fresh")
     assert os.environ["MODEXLAB_CACHE"] == "mine" and len(seen) == 1 and not Path(seen[0]).exists()
 
 
 def test_reproduce_warns_of_other_sources(cli, ledger, monkeypatch):
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    result = cli("ledger reproduce", rows_of(ledger, "cycles")[0])
+    result = cli("ledger reproduce", row_of(ledger, "cycles"))
     assert "was measured with other sources or tools than the present ones" in result.err
     assert shlex.split(result.out) == SMALL.command
 

@@ -20,7 +20,7 @@ from modexlab.flow.files import replacing
 from modexlab.flow.kit import kit
 from modexlab.rtl.sim import SimulationTimeout
 
-from tests.harness import parametrize, refused
+from tests.harness import expect, finished, parametrize, refused
 from tests.paths import ROOT
 
 from ..command_line import ENCRYPT
@@ -79,7 +79,7 @@ def test_help(cli):
 @parametrize("form", ROUTES)
 def test_help_of_commands_has_examples(cli, form):
     result = cli(f"{form} --help")
-    assert (result.code, result.err) == (0, "")
+    expect(result, code=0, err="")
     assert f"usage: modexlab {form} " in " ".join(result.out.split())
     name, *selector = form.split()
     examples = result.out.partition("examples:\n")[2].splitlines()
@@ -145,17 +145,15 @@ def test_env(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     (tmp_path / "entry").write_bytes(bytes(5))
     assert cli.json("env cache") == {"cache": [{"cache": str(tmp_path), "files": 1, "bytes": 5}]}
-    found = cli.json("env")
-    assert [row["kit"] for row in found["kits"]] == [*kit.NAMES]
+    assert [row["kit"] for row in cli.json("env")["kits"]] == [*kit.NAMES]
     monkeypatch.setenv("CXX", "no-such-compiler")
-    tools = cli("env tools").out
-    assert "no-such-compiler" in tools and "not found" in tools
+    cli.shows("env tools", "no-such-compiler", "not found")
 
 
 def test_help_is_quick():
     """`--help` imports no slow package: PyMTL3 alone takes longer than everything else."""
     code = "import sys; from modexlab.eval.cli.main import main; main(['--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = finished([sys.executable, "-c", code], check=True)
     assert not {"pymtl3", "numpy", "rsa", "yaml"} & {*done.stdout.splitlines()[-1].split()}
 
 
@@ -167,28 +165,21 @@ def test_unknown_command(cli):
 
 @parametrize(
     "argv, message",
-    [
-        ("--colour run", "unrecognized arguments: --colour; see `modexlab --help`"),
-        ("run mont --colour", "unrecognized arguments: --colour; see `modexlab run --help`"),
-        (
-            "run mont --bits=32",
-            "unrecognized arguments: --bits=32 (did you mean --nbits?); see `modexlab run --help`",
-        ),
-        (
-            "compare cores --nbits 32 64",
-            "unrecognized arguments: 64 (repeat the option: --nbits 32 --nbits 64); "
-            "see `modexlab compare --help`",
-        ),
-    ],
+    {
+        "--colour run": "--colour; see `modexlab --help`",
+        "run mont --colour": "--colour; see `modexlab run --help`",
+        "run mont --bits=32": "--bits=32 (did you mean --nbits?); see `modexlab run --help`",
+        "compare cores --nbits 32 64": "64 (repeat the option: --nbits 32 --nbits 64); "
+        "see `modexlab compare --help`",
+    }.items(),
 )
 def test_unknown_option(cli, argv, message):
     """The error names the help of the command."""
-    assert cli.fails(argv) == message
+    assert cli.fails(argv) == f"unrecognized arguments: {message}"
 
 
 def test_exit_codes_of_the_program():
-    good = program(FORMULA, capture_output=True)
-    assert (good.returncode, good.stderr) == (0, "")
+    expect(program(FORMULA, capture_output=True), returncode=0, stderr="")
     bad = program(FORMULA.replace("mont", "mnt"), capture_output=True)
     assert bad.returncode == 2
     assert bad.stderr.startswith("modexlab: error: unknown design 'mnt': did you mean 'mont'?")
@@ -202,7 +193,7 @@ def test_broken_pipe_is_quiet(argv):
     os.close(reader)
     done = program(argv, stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
-    assert (done.returncode, done.stderr) == (141, "")
+    expect(done, returncode=141, stderr="")
 
 
 @needs_full
@@ -246,16 +237,14 @@ def test_what_is_no_number(cli, text):
 
 
 @parametrize(
-    "text, message",
-    [
-        (
-            "7" * 5000,
-            "7777777777777777...7777777777777777 has 5000 digits, and no machine takes more than 1234",
-        ),
-        ("-" + "7" * 5000, "is negative; give a number from 0 up"),
-        ("z" * 5000, "is not a whole number"),
-        ("0x" + "7" * 5000, "(19999 bits) does not fit in 32 bits; no machine is wider than 4096"),
-    ],
+    "message, text",
+    {
+        "7777777777777777...7777777777777777 has 5000 digits, and no machine takes more than 1234": "7"
+        * 5000,
+        "is negative; give a number from 0 up": "-" + "7" * 5000,
+        "is not a whole number": "z" * 5000,
+        "(19999 bits) does not fit in 32 bits; no machine is wider than 4096": "0x" + "7" * 5000,
+    }.items(),
 )
 def test_long_numbers_are_not_echoed(cli, text, message):
     said = cli.fails(f"run mont --base={text} --exp 3 --mod 7")
@@ -265,15 +254,15 @@ def test_long_numbers_are_not_echoed(cli, text, message):
 
 @parametrize(
     "settings, message",
-    [
-        ("--set nstages=1 --set nstages=1", "--set nstages is given twice; give it once"),
-        ("--set nstages=1_0", "nstages = 1_0 is not possible: '1_0' is not a whole number"),
-        ("--set nstages=0", "nstages = 0 is not possible; give 1 or more"),
-        ("--set nstages", "--set nstages: write PARAM=VALUE"),
-        (f"--set forward={LONG}", "give one of false, true"),
-        (f"--set {LONG}=1", "unknown parameter of mont"),
-        (f"--nbits {10**23}", "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096"),
-    ],
+    {
+        "--set nstages=1 --set nstages=1": "--set nstages is given twice; give it once",
+        "--set nstages=1_0": "nstages = 1_0 is not possible: '1_0' is not a whole number",
+        "--set nstages=0": "nstages = 0 is not possible; give 1 or more",
+        "--set nstages": "--set nstages: write PARAM=VALUE",
+        f"--set forward={LONG}": "give one of false, true",
+        f"--set {LONG}=1": "unknown parameter of mont",
+        f"--nbits {10**23}": "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096",
+    }.items(),
 )
 def test_bad_settings(cli, settings, message):
     said = cli.fails(f"run --level formula mont {settings}")
@@ -315,8 +304,7 @@ def test_input_without_an_end_is_refused(cli, argv):
 
 def test_interrupt_is_quiet(cli, operation):
     operation.side_effect = KeyboardInterrupt
-    result = cli(FUNCTIONAL)
-    assert (result.code, result.out, result.err) == (130, "", "")
+    expect(cli(FUNCTIONAL), code=130, out="", err="")
 
 
 def test_interrupt_by_signal():
@@ -333,8 +321,7 @@ def test_interrupt_by_signal():
 
 def test_an_error_of_ours_in_the_middle_is_exit_1(cli, operation):
     operation.side_effect = SimulationTimeout("transaction 0 of 1 accepted, but not answered")
-    result = cli.finds(FUNCTIONAL)
-    assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
+    assert cli.finds(FUNCTIONAL).err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
 
 
 def test_a_bug_is_not_hidden(cli, operation):
@@ -390,7 +377,7 @@ def test_bash_completes(cli, tmp_path, begun, expected):
         _shtab_modexlab modexlab {last} {before}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    done = finished(["bash", "-c", program])
     assert {*done.stdout.split()} == {*expected.split()}
 
 

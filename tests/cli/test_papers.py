@@ -34,9 +34,9 @@ def test_every_table_is_printed(cli, number):
 
 
 def test_detail(cli):
-    out = cli("show papers 003").out
-    assert "Alessandro Cilardo" in out and "Virtex-E" in out
-    assert "product_cycles = (2*M + 2) + (K + 3)*M" in out
+    out = cli.shows(
+        "show papers 003", "Alessandro Cilardo", "Virtex-E", "product_cycles = (2*M + 2) + (K + 3)*M"
+    )
     assert out.count("Swapped with the count") == 2
     assert "17.4      4        5  RSA encryption with 1024 bit key" in out
     assert "Formulas:" not in cli("show papers 001").out

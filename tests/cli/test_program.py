@@ -3,7 +3,7 @@
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.program.schedules import SCHEDULES
 
-from tests.command_line import ENCRYPT, picked, refusals
+from tests.command_line import ENCRYPT, refusals
 from tests.harness import parametrize
 
 # ---- one program
@@ -25,12 +25,12 @@ def test_text(cli):
 
 
 def test_json(cli):
-    report = cli.json("show --program mont --nbits 64 --crt --blind")
-    assert picked(report, "design nbits constant_time") == ("mont", 64, True)
+    report = cli.reports(
+        "show --program mont --nbits 64 --crt --blind", design="mont", nbits=64, constant_time=True
+    )
     assert len(report["program"]) == report["words"] and report["registers"] == ["r", "b", "s"]
     fields = {field["name"]: field["nbits"] for field in report["fields"]}
-    halves = dict.fromkeys(("p", "q", "dp", "dq", "qinv"), 32)
-    assert fields == {**halves, "x": 64, "kp": 64, "kq": 64}
+    assert fields == {**dict.fromkeys(("p", "q", "dp", "dq", "qinv"), 32), "x": 64, "kp": 64, "kq": 64}
     assert report["cycles"] == report["formula"]
     assert report["memory_words"] == report["table"] + len(report["slots"])
     assert report["params"]["verify"] is True
@@ -54,8 +54,7 @@ def test_a_digit_a_clock_at_rsa_widths(cli):
 
 
 def test_it_is_what_a_run_executes(cli):
-    run = cli.json(f"run mont {ENCRYPT} --level fl")
-    assert run["program"] == cli.json("show --program mont")["program"]
+    cli.reports(f"run mont {ENCRYPT} --level fl", program=cli.json("show --program mont")["program"])
 
 
 test_refusals = refusals(
@@ -92,8 +91,7 @@ def test_table_as_json(cli):
     assert by_name["crt"]["cycles"] < by_name["fixed-window"]["cycles"]
     checked, blinded = by_name["crt, check"], by_name["crt, check, blinded"]
     assert 0 < checked["overhead_percent"] < blinded["overhead_percent"]
-    expected = round(100 * (blinded["cycles"] / by_name["crt"]["cycles"] - 1), 1)
-    assert blinded["overhead_percent"] == expected
+    assert blinded["overhead_percent"] == round(100 * (blinded["cycles"] / by_name["crt"]["cycles"] - 1), 1)
 
 
 def test_table_in_words(cli):

@@ -15,7 +15,7 @@ from modexlab.flow.prove.assertions import Outcome
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
 from tests.command_line import picked, refusals
-from tests.harness import regress
+from tests.harness import expect, regress
 
 pytestmark = pytest.mark.usefixtures("ledger")
 
@@ -43,7 +43,7 @@ def test_proved(cli, monkeypatch):
 
 def test_a_long_name_is_cut_in_the_table(cli, monkeypatch):
     monkeypatch.setattr(command, "LONGEST", 10)
-    assert "\nCondSub...  proved" in cli("prove mont --check CondSub").out
+    cli.shows("prove mont --check CondSub", "\nCondSub...  proved")
 
 
 def test_refuted(cli):
@@ -166,7 +166,7 @@ def test_time_of_other_schedules_is_in_the_same_place_of_the_table():
         )
 
     own, other = told("time", "disproved"), told("time schedule=ladder", "proved")
-    assert (cell(own).text, cell(own).tone) == ("disproved", "quiet")
-    assert (cell(other, own).text, cell(other, own).tone) == ("disproved; other schedules 1 of 1", "quiet")
+    expect(cell(own), text="disproved", tone="quiet")
+    expect(cell(other, own), text="disproved; other schedules 1 of 1", tone="quiet")
     broken = told("time schedule=ladder", "disproved")
     assert cell(own, broken).tone == "bad" and own.by_nature and not broken.by_nature

@@ -15,6 +15,7 @@ from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FLOW, IMPLEMENTED, LAYOUT
 
 from tests.command_line import refusals
+from tests.harness import expect
 
 from ..report.examples import counted, write
 
@@ -53,35 +54,29 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
     assert lines[0].startswith("measured 2 points in ")
     assert lines[-1] == str(tmp_path / PAGE)
     assert "2 points, " in first.err and "ledger.sqlite" in first.err
-    page = (tmp_path / PAGE).read_text()
-    assert "modexlab run mont --level formula --nbits 32" in page
+    assert "modexlab run mont --level formula --nbits 32" in (tmp_path / PAGE).read_text()
     rows = Ledger().rows()
     assert {row.subject for row in rows} == {"mont", "ssmm"}
-    second = cli("report --own")
-    assert second.out.splitlines() == [str(tmp_path / PAGE)]
+    assert cli("report --own").out.splitlines() == [str(tmp_path / PAGE)]
     assert [row.id for row in Ledger().rows()] == [row.id for row in rows]
 
 
 @pytest.mark.usefixtures("quick")
 def test_json(cli):
-    report = cli.json("report --own mont")
-    assert report["points"] == {"measured": 1, "reused": 0, "failed": 0}
-    assert report["written"] == {}
-    assert cli.json("report --own mont")["points"] == {"measured": 0, "reused": 1, "failed": 0}
+    cli.reports("report --own mont", points={"measured": 1, "reused": 0, "failed": 0}, written={})
+    cli.reports("report --own mont", points={"measured": 0, "reused": 1, "failed": 0})
 
 
 @pytest.mark.usefixtures("quick")
 def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, monkeypatch, tmp_path):
     ledger = Ledger()
-    point = Point("ssmm", 32, stage="formula")
-    ledger.fail(point, "the tool is gone", 1.0)
+    ledger.fail(Point("ssmm", 32, stage="formula"), "the tool is gone", 1.0)
     ledger.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
     result = cli("report --own")
     assert result.code == 1, "it failed before, and still stands"
     assert "1 failed (before; --retry tries again)" in result.out
     assert "the tool is gone" in (tmp_path / PAGE).read_text()
-    again = cli.passes("report --own --retry")
-    assert "1 failed" not in again.out
+    assert "1 failed" not in cli.passes("report --own --retry").out
     assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
 
 
@@ -100,8 +95,7 @@ def test_what_fails_now_is_exit_1(cli, monkeypatch):
 def test_formulas_that_differ_are_exit_1(cli):
     for stage, cycles in (("formula", 77), ("native", 78)):
         Ledger().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
-    result = cli.finds("report --own --no-measure --text")
-    assert "not for mont, 32 bits, encrypt" in result.out
+    cli.shows("report --own --no-measure --text", "not for mont, 32 bits, encrypt", code=1)
 
 
 def test_outputs(cli, tmp_path):
@@ -136,10 +130,9 @@ def test_outputs(cli, tmp_path):
 
 
 def test_nothing_was_measured(cli, tmp_path):
-    result = cli.passes("report --own --no-measure")
-    assert "has no figures of these; the page says what to run" in result.out
+    cli.shows("report --own --no-measure", "has no figures of these; the page says what to run")
     assert "Nothing has been measured yet" in (tmp_path / PAGE).read_text()
-    assert "Nothing has been measured yet" in cli("report --own --no-measure --text").out
+    cli.shows("report --own --no-measure --text", "Nothing has been measured yet")
 
 
 def test_the_space_is_the_main_job():
@@ -190,7 +183,7 @@ def test_ctrl_c_says_how_to_go_on(cli, monkeypatch, tmp_path):
 
     monkeypatch.setattr(Sweep, "run", stopped)
     result = cli("report --own")
-    assert (result.code, result.out) == (130, "")
+    expect(result, code=130, out="")
     assert "0 of 2 points are in the ledger; the same command goes on from there" in result.err
     assert not (tmp_path / PAGE).exists()
 

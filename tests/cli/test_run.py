@@ -40,8 +40,7 @@ def test_levels_agree(cli, design, workload):
     assert picked(fl, "level stage cycles") == ("fl", None, None)
     assert picked(cl, "level stage") == ("cl", "python")
     assert picked(rtl, "level stage") == ("rtl", "native")
-    formula = cli.json(f"run --level formula {design} {operands}")["cycles"]
-    assert cl["cycles"] == rtl["cycles"] == formula
+    assert cl["cycles"] == rtl["cycles"] == cli.json(f"run --level formula {design} {operands}")["cycles"]
 
 
 @parametrize("stage", ["python", "verilog", "native"])
@@ -64,8 +63,7 @@ def test_text(cli):
 @parametrize("mod, nbits", [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
 def test_default_width(cli, mod, nbits):
     assert width_for(mod) == nbits
-    report = cli.json(f"run mont --base 2 --exp 3 --mod {mod} --level fl")
-    assert report["nbits"] == nbits
+    cli.reports(f"run mont --base 2 --exp 3 --mod {mod} --level fl", nbits=nbits)
 
 
 def test_large_numbers_are_hexadecimal_text(cli):
@@ -87,7 +85,7 @@ def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.OK, 4)], 99)])
     result = cli.finds(f"{TINY} --level fl --json")
     assert result.json() | {"result": 4, "golden": 5, "ok": False} == result.json()
-    assert "DIFFERS" in cli(f"{TINY} --level fl").out
+    cli.shows(f"{TINY} --level fl", "DIFFERS")
 
 
 def test_a_status_instead_of_a_result_is_exit_1(cli, monkeypatch):
@@ -120,9 +118,9 @@ def test_registers(cli, design, nbits):
 
 
 def test_registers_in_text(cli):
-    out = cli(f"{TINY} --interface xcel --level fl").out
-    assert "mont, 32 bits (fl, behind registers): " in out
-    assert "accesses        6: " in out
+    cli.shows(
+        f"{TINY} --interface xcel --level fl", "mont, 32 bits (fl, behind registers): ", "accesses        6: "
+    )
 
 
 def test_the_sequence_of_accesses():
@@ -146,8 +144,7 @@ def test_encrypt_and_decrypt_with_a_key(cli):
     assert report["nbits"] == 512
     assert int(cipher, 16) == pow(42, key.e, key.n)
     for how in ("", "--crt"):
-        report = cli.json(f"run mont --key {KEY} --decrypt {cipher} {how} --level fl")
-        assert report["result"] == 42
+        report = cli.reports(f"run mont --key {KEY} --decrypt {cipher} {how} --level fl", result=42)
 
 
 def test_public_key_does_not_decrypt(cli):

@@ -30,8 +30,7 @@ def make_key(tmp_path):
 def written(folder, **changed):
     """A file with the numbers of the key, some of them changed."""
     path = folder / "key.json"
-    numbers = {"n": KEY.n, "e": KEY.e, "d": KEY.d, **KEY.crt()._asdict()}
-    path.write_text(json.dumps({**numbers, **changed}))
+    path.write_text(json.dumps({"n": KEY.n, "e": KEY.e, "d": KEY.d, **KEY.crt()._asdict(), **changed}))
     return path
 
 
@@ -100,7 +99,7 @@ def test_text(cli, key):
     value = pow(CIPHER, KEY.d, KEY.n)
     assert result == f"{'result':<16}0x{value:x}" and golden == f"{'golden':<16}0x{value:x}  ok"
     length, command = re.findall(r"program +(\d+) words; `modexlab (.*)` prints them", out)[0]
-    assert f"\n{length} words; " in cli(command).out
+    cli.shows(command, f"\n{length} words; ")
     out = cli(f"run mont --key {key} --decrypt {CIPHER} --blind message --level fl").out
     assert out.startswith("mont, 64 bits (fl): fixed-window, message blinded, result checked\n")
 
@@ -140,11 +139,9 @@ def test_a_wrong_key_is_found_by_the_machine(cli, tmp_path, changed, status, how
 def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
     path = written(tmp_path, d=KEY.d ^ 4)
     run = f"run mont --key {path} --decrypt {CIPHER} --unchecked --level fl --json"
-    result = cli.finds(f"{run} --verify")
-    assert picked(result.json(), "status_name result") == ("FAULT", None)
+    assert picked(cli.finds(f"{run} --verify").json(), "status_name result") == ("FAULT", None)
     # without the check the wrong result is released: it is the power by the wrong d
-    unseen = cli(f"{run} --blind message --set verify=false")
-    assert unseen.json()["result"] != pow(CIPHER, KEY.d, KEY.n)
+    assert cli(f"{run} --blind message --set verify=false").json()["result"] != pow(CIPHER, KEY.d, KEY.n)
 
 
 # ---- designs without programs
@@ -152,8 +149,9 @@ def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
 
 def test_twins_make_two_runs_of_half_the_width(cli):
     key = RSAKey.load(PEM)
-    report = cli.json(f"run mont-001 --key {PEM} --decrypt {CIPHER} --crt --level cl")
-    assert picked(report, "operation nbits") == ("decrypt by CRT", 288)
+    report = cli.reports(
+        f"run mont-001 --key {PEM} --decrypt {CIPHER} --crt --level cl", operation="decrypt by CRT", nbits=288
+    )
     assert len(report["cycles_of_parts"]) == 2 and report["cycles"] == sum(report["cycles_of_parts"])
     assert int(report["result"], 16) == pow(CIPHER, key.d, key.n)
     assert "program" not in report and not find("mont-001").programmed

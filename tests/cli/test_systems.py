@@ -15,7 +15,7 @@ from modexlab.eval.designs.system_catalogue import (
 from modexlab.proc.software import kernels
 
 from tests.command_line import picked, refusals
-from tests.harness import parametrize, regress
+from tests.harness import expect, parametrize, regress
 from tests.proc.assembler import encode, of_words
 
 KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
@@ -39,8 +39,7 @@ def check(rows):
 @regress  # `make test` checks this table in the README
 def test_the_papers_table(cli):
     names = [name for name in PUBLISHED if name != "procxcel-naive"]
-    result = cli.passes(f"proc systems {' '.join(names)} --json")
-    rows = result.json()
+    rows = cli.passes(f"proc systems {' '.join(names)} --json").json()
     assert [(row["system"], row["operation"]) for row in rows] == [
         (name, operation) for name in names for operation in ("encrypt", "decrypt")
     ]
@@ -140,8 +139,10 @@ def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
 def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
     """The note states which bits are scanned; decryption takes the same cycles for any exponent."""
     argv = "proc systems --nbits 32 --system proc-montgomery-ct --operation"
-    out = cli(f"{argv} decrypt").out
-    assert "proc-montgomery-ct scans all bits of the width for the private exponent, and only the bits" in out
+    cli.shows(
+        f"{argv} decrypt",
+        "proc-montgomery-ct scans all bits of the width for the private exponent, and only the bits",
+    )
     assert "scans" not in cli("proc systems --system proc-montgomery --operation enc").out
     encrypt, decrypt = workloads(32)
     cycles = []
@@ -168,7 +169,7 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
     whole = kernels.kernel_program
     monkeypatch.setattr(kernels, "kernel_program", program)
     result = cli("proc systems --system proc-naive --operation enc")
-    assert (result.code, result.out) == (1, "")
+    expect(result, code=1, out="")
     assert f"error: the dummy of 32 bits, encrypt, which normalises all cycles: {why}" in result.err
 
 

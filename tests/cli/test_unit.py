@@ -42,8 +42,7 @@ test_units_within_their_machine_are_refused = refusals(
 @regress
 def test_on_an_fpga(cli):
     """Paper 002's array has one multiplier per element and two for the quotient."""
-    asked = "asic --fpga systolic-002 --nbits 32 --device artix-7 --interface unit --json"
-    report = cli(asked).json()
+    report = cli("asic --fpga systolic-002 --nbits 32 --device artix-7 --interface unit --json").json()
     counts = report["devices"]["artix-7"]
     assert picked(report, "interface top") == ("unit", "systolic_002_32_unit")
     assert counts["dsps"] == report["parameters"]["words"] + 2

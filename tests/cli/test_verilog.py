@@ -30,7 +30,7 @@ from modexlab.rtl.sim.toolchain import verilator
 from modexlab.rtl.sim.translation.translated import Digests
 
 from tests.command_line import refusals
-from tests.harness import later, one_now, parametrize, regress, regress_if
+from tests.harness import expect, finished, later, one_now, parametrize, regress, regress_if
 
 
 def check_comments(text):
@@ -72,8 +72,7 @@ def test_legend(cli, options):
     name, *settings = options.replace("--set ", "").split()
     values = (value.split("=") for value in settings)
     program = find(name).at(32, **{key: value == "True" or value for key, value in values})
-    header = cli(f"verilog {options} --nbits 32").out.partition("\n\n")[0]
-    check_legend(program.programmed.program, header)
+    check_legend(program.programmed.program, cli(f"verilog {options} --nbits 32").out.partition("\n\n")[0])
 
 
 REPRS = ["heap: rows (Line(arrival=0.05, lo=0))", "given ()", "<function f>"]
@@ -126,10 +125,12 @@ def test_header_says_the_commit(monkeypatch, tmp_path):
 
 def test_header_tells_how_a_machine_without_a_program_computes(cli):
     """Tables keep their columns."""
-    header = cli("verilog tiny --nbits 8").out
-    assert "//     DOUBLE   p = 2 p + m if p < 0, else 2 p - m\n//     ADD  " in header
-    assert "\n// IDLE     wait for a request\n// START    a pass" in header
-    assert "//   modulus = M', in its lower 16 bits\n" in cli("verilog heap --nbits 16 --interface unit").out
+    cli.shows(
+        "verilog tiny --nbits 8",
+        "//     DOUBLE   p = 2 p + m if p < 0, else 2 p - m\n//     ADD  ",
+        "\n// IDLE     wait for a request\n// START    a pass",
+    )
+    cli.shows("verilog heap --nbits 16 --interface unit", "//   modulus = M', in its lower 16 bits\n")
 
 
 def test_header_says_the_answers_of_this_machine(cli):
@@ -140,8 +141,7 @@ def test_header_says_the_answers_of_this_machine(cli):
 
 def test_header_says_what_concerns_this_machine(cli):
     """It has the figures of this machine, and nothing about source files."""
-    text = cli("verilog mont-ct").out
-    header = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
+    header = " ".join(cli("verilog mont-ct").out.partition("\nmodule")[0].replace("//", " ").split())
     base, _, mod = find("mont-ct").at(32).some_operands()
     for exp, name in ((65537, "exp = 65537"), (2**32 - 1, "exp = 2^32 - 1, all ones")):
         operands = f"--base {base} --exp {exp} --mod {mod}"
@@ -208,31 +208,20 @@ def test_header_of_a_machine_with_a_key(cli):
     assert "Word(" not in text and "Field(" not in text, "programs in the headers of modules"
 
 
+OF_A_LENGTH = "of a length: the same number of cycles for all exponents of the same length, for any base"
+
+
 @parametrize(
     "options, constant",
-    [
-        (
-            "mont",
-            "of a length: the same number of cycles for all exponents of the same length, for any base",
-        ),
-        (
-            "mont --set schedule=fixed-window",
-            "yes: the same number of cycles for all exponents, for any base and",
-        ),
-        (
-            "mont --set schedule=ladder",
-            "of a length: the same number of cycles for all exponents of the same length, for any base",
-        ),
-        (
-            "mont --set schedule=right-to-left-1",
-            "no: the number of cycles depends on the bits of the exponent",
-        ),
-        ("ssmm --set schedule=fixed-window", "no: the number of cycles depends on the operands"),
-        (
-            "mont-001",
-            "of a length: the same number of cycles for all exponents of the same length, for any base",
-        ),
-    ],
+    {
+        "mont": OF_A_LENGTH,
+        "mont --set schedule=fixed-window": "yes: the same number of cycles for all exponents, for any base "
+        "and",
+        "mont --set schedule=ladder": OF_A_LENGTH,
+        "mont --set schedule=right-to-left-1": "no: the number of cycles depends on the bits of the exponent",
+        "ssmm --set schedule=fixed-window": "no: the number of cycles depends on the operands",
+        "mont-001": OF_A_LENGTH,
+    }.items(),
 )
 def test_header_says_whether_cycles_tell(cli, options, constant):
     header = cli(f"verilog {options} --nbits 16").out.partition("\ntypedef")[0]
@@ -248,8 +237,7 @@ def test_progress(cli, monkeypatch):
 
     monkeypatch.setattr(command, "verilog", slow)
     monkeypatch.setattr(progress, "DELAY", 0.05)
-    result = cli("verilog mont --nbits 64")
-    assert (result.out, result.err) == ("text\n", "mont, 64 bits: 0 s\n")
+    expect(cli("verilog mont --nbits 64"), out="text\n", err="mont, 64 bits: 0 s\n")
 
 
 def test_stdout_and_a_file_are_the_text_alone(cli, tmp_path):
@@ -532,9 +520,7 @@ def test_any_width(name, widths, cli, tmp_path):
         (tmp_path / "bench.sv").write_text(bench)
         command = ["iverilog", "-g2012", "-o", "out.vvp", path, "bench.sv"]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-        done = subprocess.run(
-            ["vvp", "-n", "out.vvp"], cwd=tmp_path, check=True, capture_output=True, text=True
-        )
+        done = finished(["vvp", "-n", "out.vvp"], cwd=tmp_path, check=True)
         assert done.stdout.split() == ["0", str(pow(base, exp, mod))]
 
 
@@ -553,7 +539,7 @@ def test_any_width_checks_the_width(name, rule, nbits, right, cli, tmp_path):
     path = tmp_path / f"{name}.sv"
     cli.passes(f"verilog {name} --nbits 64 --any-width -o {path}")
     command = ["iverilog", "-g2012", f"-P{name}.NBITS={nbits}", "-s", name, "-o", "out.vvp", path]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = finished(command, cwd=tmp_path)
     assert (done.returncode == 0) == right
     word = re.sub(r"\W+", "_", rule)
     assert (f"NBITS_must_be_{word} " in done.stderr.replace("'", " ")) != right

@@ -7,7 +7,6 @@ import itertools
 import os
 import re
 import shutil
-import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -29,7 +28,7 @@ from modexlab.rtl.sim.base import elaborate
 from pymtl3 import Bits1, Bits8, Component, InPort, OutPort, Wire, update, update_ff
 from pymtl3.stdlib.basic_rtl import Reg
 
-from tests.harness import later, module_fixture, one_now, parametrize, refused, regress
+from tests.harness import finished, later, module_fixture, one_now, parametrize, refused, regress
 from tests.paths import ROOT
 from tests.tables.keyed import EIGHT, FOUR
 
@@ -109,9 +108,7 @@ def run(tmp_path_factory):
 
 def shell(folder, command, path, home=os.environ["HOME"]):
     env = {"PATH": path, "HOME": home}
-    return subprocess.run(
-        command, shell=True, cwd=folder, env=env, capture_output=True, text=True, timeout=900
-    )
+    return finished(command, shell=True, cwd=folder, env=env, timeout=900)
 
 
 @pytest.fixture
@@ -166,13 +163,11 @@ def test_every_file_that_is_named_is_there(small):
         r"- ([\w./]+\.\w+)", core
     ):
         assert (small / name).is_file(), name
-    sources = [path for path in small.glob("*/*.sv") if path.name != "proof.sv"]
-    for path in sources:
+    for path in {*small.glob("*/*.sv")} - {small / "bench" / "proof.sv"}:
         assert f"- {path.relative_to(small)}\n" in core, "in no fileset of the core"
         assert path.parent.name != "rtl" or "`default_nettype none\n" in path.read_text(), path
         assert path.parent.name != "bench" or max(map(len, path.read_text().split("\n"))) <= 100, path
-    sheet = (small / "doc" / "datasheet.md").read_text()
-    pictures = re.findall(r"\]\((\w+\.svg)\)", sheet)
+    pictures = re.findall(r"\]\((\w+\.svg)\)", (small / "doc" / "datasheet.md").read_text())
     assert pictures == ["block.svg", "wave_write.svg", "wave_refused.svg", "wave_computation.svg"]
     for name in pictures:
         assert ElementTree.parse(small / "doc" / name).getroot().tag.endswith("svg")
@@ -208,8 +203,7 @@ def test_the_map_is_that_of_the_machine(small):
     """The map needs no parameters, because the width is fixed in it."""
     check_map(small / "regs" / f"{TOP}.rdl", find("mont").at(16))
     wide = Package(find("systolic-002").at(34), AXI4LITE)
-    text = wide.files()[f"regs/{wide.name}.rdl"]
-    (small / "wide.rdl").write_text(text)
+    (small / "wide.rdl").write_text(wide.files()[f"regs/{wide.name}.rdl"])
     check_map(small / "wide.rdl", wide.machine)
 
 
@@ -252,19 +246,20 @@ def test_the_wires_of_the_block_diagram():
 # ---- its tests
 
 
+def check_output(command, done):
+    assert done.returncode == 0 and re.search(COMMANDS[command], done.stdout + done.stderr, re.M), done
+
+
 @parametrize("command", one_now(COMMANDS, "make icarus", "make lint", "make prove"))
 def test_the_commands_of_the_readme(command, small, run):
-    done = run(small, command)
-    assert done.returncode == 0, done
-    assert re.search(COMMANDS[command], done.stdout + done.stderr, re.M), done
+    check_output(command, run(small, command))
 
 
 @regress
 @parametrize("command", [command for command in COMMANDS if "fpga" not in command])
 def test_the_commands_at_64_bits(command, wide, run):
     """All but place and route, which takes minutes."""
-    done = run(wide, command.replace(TOP, "mont_64_axi4lite"))
-    assert done.returncode == 0 and re.search(COMMANDS[command], done.stdout + done.stderr, re.M), done
+    check_output(command, run(wide, command.replace(TOP, "mont_64_axi4lite")))
 
 
 @parametrize("command", one_now(("make lint", list(COMMANDS)[-5]), "make lint"))
@@ -278,8 +273,7 @@ def test_the_commands_in_our_environment(command, small):
 @regress
 def test_a_slave_with_memories_is_proved(run, tmp_path):
     """The ROM of heap is a memory for Yosys."""
-    done = run(packed(tmp_path / "ip", "heap", 16, "axi4lite"), "make prove")
-    assert re.search("^Property proved", done.stdout, re.M), done
+    check_output("make prove", run(packed(tmp_path / "ip", "heap", 16, "axi4lite"), "make prove"))
 
 
 @parametrize("command", COMMANDS)
@@ -291,7 +285,7 @@ def test_the_commands_in_an_empty_environment(command, small, tmp_path):
         sentence = r"[\w-]+ is not installed; README.md lists the prerequisites|.*fusesoc: not found"
         assert re.match(sentence, done.stderr), done
     else:
-        assert done.returncode == 0 and re.search(COMMANDS[command], done.stdout, re.M), done
+        check_output(command, done)
 
 
 @parametrize(
@@ -398,8 +392,7 @@ def test_a_version_is_a_contract(small):
 @pytest.mark.skipif(shutil.which("sta") is None, reason="OpenSTA is not installed")
 def test_constraints_are_read(small, tmp_path):
     """OpenSTA reads them for a module with the same ports; every port but the clock has a delay."""
-    text = (small / "rtl" / f"{TOP}.sv").read_text()
-    lines = "\n".join(port_lines(text, TOP))
+    lines = "\n".join(port_lines((small / "rtl" / f"{TOP}.sv").read_text(), TOP))
     ports = re.findall(r"^(input|output) logic (\[\d+:0\] )?(\w+)$", lines, re.M)
     assert len(ports) > 20
     names = ", ".join(name for *_, name in ports)
@@ -454,8 +447,7 @@ def test_a_private_key(nbits, interface, settings, tmp_path, passes):
     if interface == "axi4lite":
         name = Package(machine, AXI4LITE).name
         check_map(folder / "regs" / f"{name}.rdl", machine)
-    rows = (folder / "bench" / "rows.svh").read_text()
-    assert "wrong" in rows
+    assert "wrong" in (folder / "bench" / "rows.svh").read_text()
     more = ("lint", "sim") if interface == "axi4lite" and "crt" not in settings else ()
     passes(folder, "icarus", *more)
 
@@ -566,7 +558,6 @@ def test_any_accelerator(cli, tmp_path, name, interface, targets, passes):
 
 def test_static_ports_are_refused():
     machine = entry(str(EXAMPLES / "gcd")).at(8)
-    shape = replace(machine.shape, statics=(("table", 4),))
-    held = type("Held", (type(machine),), {"shape": shape})(8)
+    held = type("Held", (type(machine),), {"shape": replace(machine.shape, statics=(("table", 4),))})(8)
     with refused(r"gcd has static ports \(table\)"):
         Package(held, machine.interface("stream")).files()

@@ -133,8 +133,7 @@ def test_the_machine_answers_through_the_pins(old, new, passed, project):
 def test_a_project_with_its_figures(tmp_path, monkeypatch, cli):
     pdks.require(monkeypatch, "sky130hd")
     folder = tmp_path / "tt"
-    command = f"verilog tiny --package --shuttle tiny-tapeout --nbits 8 --json -o {folder}"
-    told = cli.passes(command).json()
+    told = cli.passes(f"verilog tiny --package --shuttle tiny-tapeout --nbits 8 --json -o {folder}").json()
     assert told["tiles"] == "1x1" and 1000 < told["area_um2"] < shuttle.room_um2("1x1")
     assert told["slack_ns"] > 0
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}

@@ -26,7 +26,7 @@ from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import translate
 
-from tests.harness import RTL_STAGES, examples, later, one_now, parametrize, regress, untraced
+from tests.harness import RTL_STAGES, examples, expect, later, one_now, parametrize, regress, untraced
 from tests.proc.assembler import NUMBER, Assembler, code, word
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import RandomProgram, check
@@ -99,8 +99,7 @@ def taken(outcome, what):
     commits, handler, found = outcome.commits or [], what.symbols["handler"], []
     for i, commit in enumerate(commits):
         if commit.pc == handler and commits[i + 2].inst == READ_CAUSE and commits[i + 2].data >> 31:
-            last = next(k for k in range(i, len(commits)) if commits[k].inst == MRET)
-            found.append((i, last))
+            found.append((i, next(k for k in range(i, len(commits)) if commits[k].inst == MRET)))
     return found
 
 
@@ -276,7 +275,7 @@ def test_interrupt_at_other_stages(stage):
     what = program(MIX, "mix")
     for time in (20, 77):
         found, native = (run(what, time, MEMORIES[0], True, name) for name in (stage, "native"))
-        assert (found.cycles, found.where, found.commits) == (native.cycles, native.where, native.commits)
+        expect(found, cycles=native.cycles, where=native.where, commits=native.commits)
 
 
 # sleeps until the handler has counted an interrupt
@@ -539,11 +538,9 @@ def test_rsa_on_the_bus(kernel, nbits):
     """Encrypt and decrypt with a key of this length, and compare; both keys go through the driver."""
     key = seeded_key(nbits)
     message = random.Random(nbits).randrange(key.n)
-    xcel = Xcel(find("mont"), nbits, interface="axi4lite")
-    with System(xcel) as system:
+    with System(Xcel(find("mont"), nbits, interface="axi4lite")) as system:
         outcome = system.run(rsa_program(kernel, key, message))
-    results = [*to_words(key.encrypt(message), nbits), *to_words(message, nbits)]
-    assert (outcome.exit_code, outcome.output) == (0, results)
+    expect(outcome, exit_code=0, output=[*to_words(key.encrypt(message), nbits), *to_words(message, nbits)])
 
 
 # ---- a machine that takes a private key
@@ -560,8 +557,7 @@ def test_a_private_key_goes_through_the_processor(nbits, settings, interface):
     machine = xcel.machine
     base, exp, mod, *given = good(machine)
     key = machine.key
-    cipher = key.encrypt(5)
-    _, sent, _, *numbers = machine.carried(cipher, machine.key.d, key.n)
+    _, sent, _, *numbers = machine.carried(key.encrypt(5), machine.key.d, key.n)
     kernels = ["xcel"] if interface == "xcel" else ["bus", "bus-irq", "bus-key"]
     with System(xcel) as rtl, System(xcel, level="fl") as fl:
         for kernel in kernels:

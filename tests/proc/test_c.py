@@ -11,7 +11,7 @@ from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
 from modexlab.rtl.sim.protocol import xorshift32
 
-from tests.harness import one_now, parametrize
+from tests.harness import expect, one_now, parametrize
 from tests.paths import DATA
 from tests.proc.examples import simulation
 from tests.proc.formulas import signed
@@ -37,8 +37,7 @@ def expected():
         return state
 
     words = [binascii.crc32(b"123456789"), 2 * 6 + 3]
-    values = sorted(signed(draw(), 16) for _ in range(50))
-    words += [1, binascii.crc32(struct.pack("<50h", *values))]
+    words += [1, binascii.crc32(struct.pack("<50h", *sorted(signed(draw(), 16) for _ in range(50))))]
     re, im, tag = 3, -2, 1
     for _ in range(5):
         re, im, tag = re * 2 - im, re + im * 2, tag + 7
@@ -67,7 +66,7 @@ def test_mix(opt):
     """A mix of compiled C constructs, at every optimisation level."""
     program = load_elf(compile_program([SOURCE], opt=opt))
     wanted = golden(program)
-    assert (wanted.reason, wanted.exit_code) == ("exit", 0)
+    expect(wanted, reason="exit", exit_code=0)
     assert wanted.output == expected()
     for timing in TIMINGS:
         check(wanted, simulation().run(program, timing=timing, record=True), f"proc_mix.c {opt}, {timing}")

@@ -2,22 +2,35 @@
 header.
 """
 
-import ctypes
 import re
 import shutil
 import subprocess
+from ctypes import (
+    CDLL,
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_bool,
+    c_char_p,
+    c_int,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+    cast,
+)
 
 import pytest
 from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR, Axi4LiteFL, Traits
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import MEANING, Status
 from modexlab.fl.xcel import MASK, to_words
-from modexlab.proc.iss.iss import ISS
-from modexlab.proc.software.compiler import DRIVER, FLAGS, compile_program, compiler
-from modexlab.proc.software.elf import load_elf
+from modexlab.proc.software.compiler import DRIVER, FLAGS, compiler
 from modexlab.proc.software.register_header import HEADER, register_header
 
-from tests.harness import parametrize
+from tests.harness import expect, finished, parametrize
+from tests.proc.test_software import compiled, exit_code_of
 
 BASE = 0x4000_0000
 NBITS = 72  # two words and a quarter
@@ -37,52 +50,55 @@ CODES = {
 } | {status.name: int(status) for status in MEANING}
 
 
+Words = POINTER(c_uint32)
 PROTECTIONS = ("crt", "message_blinded", "exponent_blinded", "checked")
 
 
-class Machine(ctypes.Structure):
+def fields(kind, *names):
+    """Fields of a structure that have the same type."""
+    return [(name, kind) for name in names]
+
+
+class Machine(Structure):
     """modexlab_t."""
 
     _fields_ = (
-        ("base", ctypes.c_size_t),
-        *((name, ctypes.c_uint32) for name in ("nbits", "words", "given")),
-        *((name, ctypes.c_bool) for name in ("constant_time", "odd_only", "reduced_only")),
-        *((name, ctypes.c_bool) for name in (*PROTECTIONS, "public_exponents")),
-        *((name, ctypes.c_uint32) for name in ("key_words", "result_words")),
-        ("finished", ctypes.c_bool),
+        ("base", c_size_t),
+        *fields(c_uint32, "nbits", "words", "given"),
+        *fields(c_bool, "constant_time", "odd_only", "reduced_only", *PROTECTIONS, "public_exponents"),
+        *fields(c_uint32, "key_words", "result_words"),
+        ("finished", c_bool),
     )
 
 
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
-Words = ctypes.POINTER(ctypes.c_uint32)
 
 
-class Key(ctypes.Structure):
+class Key(Structure):
     """modexlab_key_t."""
 
     _fields_ = (
-        ("words", ctypes.c_uint32),
-        ("modulus", Words),
-        ("exponent", Words),
-        ("given_count", ctypes.c_uint32),
+        ("words", c_uint32),
+        *fields(Words, "modulus", "exponent"),
+        ("given_count", c_uint32),
         ("given", Words * 8),
     )
 
 
-class Random(ctypes.Structure):
+class Random(Structure):
     """modexlab_random_t."""
 
-    _fields_ = (("x", Words), ("kp", Words), ("kq", Words))
+    _fields_ = fields(Words, "x", "kp", "kq")
 
 
 WITH_CRT = ("p", "q", "dp", "dq", "qinv")
 PRIVATE = ("modulus", "public_exponent", "private_exponent", "phi", *WITH_CRT)
 
 
-class PrivateKey(ctypes.Structure):
+class PrivateKey(Structure):
     """modexlab_private_key_t."""
 
-    _fields_ = (("words", ctypes.c_uint32), *((name, Words) for name in PRIVATE), ("random", Random))
+    _fields_ = (("words", c_uint32), *fields(Words, *PRIVATE), ("random", Random))
 
 
 class Device(Axi4LiteFL):
@@ -131,23 +147,23 @@ class Driver:
     """The library with a device at its port; a call returns the name of its code."""
 
     def __init__(self, library, device):
-        self.lib = ctypes.CDLL(str(library))
-        self.lib.modexlab_message.restype = ctypes.c_char_p
-        self.lib.modexlab_cycles.restype = ctypes.c_uint64
+        self.lib = CDLL(str(library))
+        self.lib.modexlab_message.restype = c_char_p
+        self.lib.modexlab_cycles.restype = c_uint64
         for name in ("finished", "irq_handle"):
-            getattr(self.lib, f"modexlab_{name}").restype = ctypes.c_bool
+            getattr(self.lib, f"modexlab_{name}").restype = c_bool
         self.device, self.machine = device, Machine()
         self.kept = (
-            ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)(device.load),
-            ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)(device.store),
+            CFUNCTYPE(c_uint32, c_uint32)(device.load),
+            CFUNCTYPE(None, c_uint32, c_uint32)(device.store),
         )
         for name, function in zip(("port_read", "port_write"), self.kept, strict=True):
-            ctypes.c_void_p.in_dll(self.lib, name).value = ctypes.cast(function, ctypes.c_void_p).value
+            c_void_p.in_dll(self.lib, name).value = cast(function, c_void_p).value
 
     def raw(self, name, *arguments):
         """Call a function of the driver; structures are passed by reference."""
         arguments = [
-            ctypes.byref(argument) if isinstance(argument, ctypes.Structure) else argument
+            byref(argument) if isinstance(argument, Structure) else argument
             for argument in (self.machine, *arguments)
         ]
         return getattr(self.lib, f"modexlab_{name}")(*arguments)
@@ -157,7 +173,7 @@ class Driver:
         return next(item for item, value in CODES.items() if value == code)
 
     def init(self):
-        return self("init", ctypes.c_size_t(BASE))
+        return self("init", c_size_t(BASE))
 
     def load(self, mod=MOD, exp=EXP, words=3, given=()):
         return self("load_key", key_of(mod, exp, words, given))
@@ -166,18 +182,23 @@ class Driver:
         return self("start", numbers(base, words), words)
 
     def read(self, words=3):
-        room = (ctypes.c_uint32 * (words + 1))(*[0xA5A5_A5A5] * (words + 1))
+        room = (c_uint32 * (words + 1))(*[0xA5A5_A5A5] * (words + 1))
         code = self("read", room, words)
         assert room[words] == 0xA5A5_A5A5, "written past the end"
         return code, sum(word << (32 * i) for i, word in enumerate(room[:words]))
 
 
 def numbers(value, words):
-    return (ctypes.c_uint32 * max(words, 1))(*to_words(value, 32 * words))
+    return (c_uint32 * max(words, 1))(*to_words(value, 32 * words))
+
+
+def power(base):
+    """The answer of a machine to the usual key."""
+    return "OK", pow(base, EXP, MOD)
 
 
 def pointer(value, words):
-    return ctypes.cast(numbers(value, words), Words)
+    return cast(numbers(value, words), Words)
 
 
 def key_of(mod, exp, words, given=()):
@@ -248,48 +269,45 @@ def test_bare_metal_wants_nothing_from_outside(tmp_path, opt):
     subprocess.run(
         [str(compiler()), *flags, *STRICT, opt, "-c", str(DRIVER / "modexlab.c"), "-o", str(made)], check=True
     )
-    symbols = subprocess.run(["nm", str(made)], capture_output=True, text=True, check=True).stdout
+    symbols = finished(["nm", str(made)], check=True).stdout
     assert " U " not in symbols and " T modexlab_init" in symbols
     assert not re.search(r" [BbDdCc] ", symbols), "no memory of its own"
 
 
 def test_a_program_gets_the_driver_with_its_header(tmp_path):
-    source = tmp_path / "uses.c"
-    source.write_text(
-        '#include "modexlab.h"\n'
-        "static uint32_t none[1024];\n"
-        "int main(void) {\n"
-        "  modexlab_t machine;\n"
-        "  return -modexlab_init(&machine, (uintptr_t)none);\n"
-        "}\n"
-    )
-    assert ISS(load_elf(compile_program([source]))).run().exit_code == -CODES["NO_DEVICE"]
+    text = """
+    #include "modexlab.h"
+    static uint32_t none[1024];
+    int main(void) {
+      modexlab_t machine;
+      return -modexlab_init(&machine, (uintptr_t)none);
+    }
+    """
+    assert exit_code_of(compiled(tmp_path, text)) == -CODES["NO_DEVICE"]
 
 
 # ---- valid calls
 
 
 def test_init_finds_what_the_machine_can(driver):
-    machine = driver.machine
-    assert (machine.nbits, machine.words, machine.given) == (NBITS, 3, 0)
-    assert (machine.constant_time, machine.odd_only, machine.reduced_only) == (True, False, True)
+    expect(
+        driver.machine, nbits=NBITS, words=3, given=0, constant_time=True, odd_only=False, reduced_only=True
+    )
 
 
 def test_polling(driver):
     driver.device.lasts = 5
     assert driver.load() == "OK"
     for base in (2, MOD - 1):  # the key stays
-        assert driver.start(base) == "OK"
-        assert driver("wait", 6) == "OK"
-        assert driver.read() == ("OK", pow(base, EXP, MOD))
+        assert driver.start(base) == driver("wait", 6) == "OK"
+        assert driver.read() == power(base)
     assert driver.device.computed == (MOD - 1, EXP, MOD)
-    assert driver.read(5) == ("OK", pow(MOD - 1, EXP, MOD)), "what is above the result is 0"
+    assert driver.read(5) == power(MOD - 1), "what is above the result is 0"
 
 
 def test_short_numbers_are_filled_up(driver):
-    assert driver.load() == "OK" and driver.start(MOD - 1) == "OK"
-    assert driver.load(0xFFFF_FFFB, 3, words=1) == "OK"
-    assert driver.read(3) == ("OK", pow(MOD - 1, EXP, MOD)), "of the key with which it was started"
+    assert driver.load() == driver.start(MOD - 1) == driver.load(0xFFFF_FFFB, 3, words=1) == "OK"
+    assert driver.read(3) == power(MOD - 1), "of the key with which it was started"
     assert driver.start(7, words=1) == "OK"
     assert driver.device.computed == (7, 3, 0xFFFF_FFFB)
     assert driver.read(1) == ("OK", 343)
@@ -297,12 +315,11 @@ def test_short_numbers_are_filled_up(driver):
 
 def test_interrupt(driver):
     device = driver.device
-    assert driver("irq_enable", True) == "OK"
-    assert driver.load() == "OK" and driver.start(2) == "OK"
+    assert driver("irq_enable", True) == driver.load() == driver.start(2) == "OK"
     assert device.interrupt and not driver.raw("finished")
     assert driver.raw("irq_handle") and driver.raw("finished") and not device.interrupt
     assert not driver.raw("irq_handle"), "it is of another device"
-    assert driver.read() == ("OK", pow(2, EXP, MOD))
+    assert driver.read() == power(2)
     assert driver.start(3) == "OK" and not driver.raw("finished"), "that was the computation before"
     assert driver("irq_enable", False) == "OK" and not device.interrupt
     assert not driver.raw("irq_handle"), "not enabled: of another device"
@@ -325,7 +342,7 @@ def test_given_numbers(ready):
     for wrong in ((), (1,), (1, 2, 3)):
         assert driver.load(given=wrong) == "GIVEN_COUNT"
     assert driver.start(2) == "NO_KEY"
-    assert driver.load(given=(GIVEN, 5)) == "OK" and driver.start(2) == "OK"
+    assert driver.load(given=(GIVEN, 5)) == driver.start(2) == "OK"
     assert driver.device.computed == (2, EXP, MOD, GIVEN, 5)
 
 
@@ -375,12 +392,12 @@ def test_private_key(ready, private, of_key, random):
         assert driver("load_private_key", private_key(name)) == "OK"
     assert driver.start(2) == "OK"
     key = expected(exponent, "modulus", *of_key)
-    assert list(driver.device.computed) == [2, *key, *(RANDOM[name] for name in random)]
+    assert driver.device.computed == (2, *key, *(RANDOM[name] for name in random))
     for name in random:
         assert driver("load_random", random_of(name)) == "KEY_LACKS"
     new = {"x": 5, "kp": 6, "kq": 7}
     assert driver("load_random", random_of(**new)) == driver.start(3) == "OK"
-    assert list(driver.device.computed) == [3, *key, *(new[name] for name in random)]
+    assert driver.device.computed == (3, *key, *(new[name] for name in random))
 
 
 def test_a_private_key_for_another_machine(library, ready):
@@ -391,14 +408,14 @@ def test_a_private_key_for_another_machine(library, ready):
     driver = ready()
     driver.device.lasts = 3
     assert driver("load_private_key", key) == driver.start(2) == "OK"
-    assert list(driver.device.computed) == [2, *expected("private_exponent", "modulus")]
+    assert driver.device.computed == (2, *expected("private_exponent", "modulus"))
     assert driver("load_private_key", key) == driver("load_random", random_of()) == "BUSY"
 
 
-class PublicKey(ctypes.Structure):
+class PublicKey(Structure):
     """modexlab_public_key_t."""
 
-    _fields_ = (("words", ctypes.c_uint32), ("modulus", Words), ("exponent", Words))
+    _fields_ = (("words", c_uint32), *fields(Words, "modulus", "exponent"))
 
 
 def public_key():
@@ -416,9 +433,9 @@ def test_public_key(library, ready):
     key = expected("private_exponent", "modulus", "public_exponent", "phi")
     for _ in range(2):
         assert driver("load_private_key", private_key()) == driver.start(2) == "OK"
-        assert list(driver.device.computed) == [2, *key, 77, 1 << 63, 0]
+        assert driver.device.computed == (2, *key, 77, 1 << 63, 0)
         assert driver("load_random", random_of(x=5, kp=6)) == driver.start(3) == "OK"
-        assert list(driver.device.computed) == [3, *key, 5, 6, 0]
+        assert driver.device.computed == (3, *key, 5, 6, 0)
         assert driver("load_public_key", public) == driver.start(4) == "OK"
         assert driver.device.computed == (4, EXP, MOD, 0, 0, 0, 0, 1)
     driver.device.lasts = 3
@@ -454,7 +471,7 @@ def test_cycles_do_not_tear(library):
 
 def test_no_device_at_the_address(library):
     driver = Driver(library, Device())
-    assert driver("init", ctypes.c_size_t(BASE + 4)) == "NO_DEVICE"
+    assert driver("init", c_size_t(BASE + 4)) == "NO_DEVICE"
     every = (
         driver.load,
         lambda: driver.start(2),
@@ -488,19 +505,18 @@ def test_lengths(driver):
     assert driver.read() == ("NOT_STARTED", 0)
     driver.start(2)
     assert driver.read(2) == ("TOO_SHORT", 0)
-    assert driver.read() == ("OK", pow(2, EXP, MOD))
+    assert driver.read() == power(2)
 
 
 def test_busy(driver):
     driver.device.lasts = 6
     driver.load()
     driver.start(2)
-    assert driver.load() == "BUSY"
-    assert driver.start(3) == "BUSY"
+    assert driver.load() == driver.start(3) == "BUSY"
     assert driver.read() == ("BUSY", 0)
     assert driver("wait", 2) == "TIMEOUT", "two of six are left"
     assert driver("wait", 0) == "OK"
-    assert driver.read() == ("OK", pow(2, EXP, MOD))
+    assert driver.read() == power(2)
 
 
 @parametrize(
@@ -545,11 +561,10 @@ def test_the_example_of_the_header(tmp_path):
         device.left = 0
         return int(device.interrupt)
 
-    line = ctypes.CFUNCTYPE(ctypes.c_int)(sleep)
-    ctypes.c_void_p.in_dll(driver.lib, "interrupt_line").value = ctypes.cast(line, ctypes.c_void_p).value
+    line = CFUNCTYPE(c_int)(sleep)
+    c_void_p.in_dll(driver.lib, "interrupt_line").value = cast(line, c_void_p).value
     cipher, key = numbers(0, 3), key_of(MOD, EXP, 3)
-    code = driver.lib.encrypt_twice(ctypes.c_size_t(BASE), ctypes.byref(key), numbers(5, 3), cipher)
+    code = driver.lib.encrypt_twice(c_size_t(BASE), byref(key), numbers(5, 3), cipher)
     assert code == CODES["OK"] and device.refused == []
-    twice = pow(pow(5, EXP, MOD), EXP, MOD)
-    assert list(cipher) == to_words(twice, NBITS)
+    assert list(cipher) == to_words(pow(pow(5, EXP, MOD), EXP, MOD), NBITS)
     assert device.words == {} and device.result == 0, "zeroised at the end"

@@ -14,7 +14,7 @@ from modexlab.proc.iss.outcome import Trap
 from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.memory import REGIONS
 
-from tests.harness import parametrize
+from tests.harness import expect, parametrize
 from tests.proc.assembler import DATA, Assembler, assemble
 from tests.proc.costs import Case, cost
 from tests.proc.examples import HidesHalt, SlowXcel, simulation
@@ -170,8 +170,7 @@ def test_operands(name):
         asm.nops(distance)
         # t1 is not written if a jump is taken
         asm.text(f"{text_of(name, 't0', rs1, rs2, behind)}; li t1, 1; {behind}:; addi t2, t0, 1")
-    expected = check_end(asm, f"operands of {name}", (0,) * 1000)
-    assert expected.instructions > 200
+    assert check_end(asm, f"operands of {name}", (0,) * 1000).instructions > 200
 
 
 @parametrize("name", [name for name in NAMES if name != "mret"])
@@ -295,8 +294,7 @@ def test_squash(jump):
         asm.text(f"jal zero, {over}; {lost}:; csrrwi zero, proc2mngr, 31")
         asm.end(99)
         asm.label(over)
-    expected = check_end(asm, f"in the shadow of {jump}", (1, 2, 3))
-    assert (expected.exit_code, expected.output) == (0, [])
+    expect(check_end(asm, f"in the shadow of {jump}", (1, 2, 3)), exit_code=0, output=[])
 
 
 @parametrize("jump", JUMPS)
@@ -316,8 +314,7 @@ def test_before_and_back_to_back(jump):
         back, there = JUMPS[jump].format(first), JUMPS[jump].format(second)
         asm.text(f"{there}; {first}:; {other.format(third)}; csrrwi zero, proc2mngr, 9; {second}:; {back}")
         asm.text(f"csrrwi zero, proc2mngr, 9; {third}:; {OBSERVE}")
-    expected = check_end(asm, f"before and behind {jump}", (1, 2, 3) * 10)
-    assert 9 not in expected.output
+    assert 9 not in check_end(asm, f"before and behind {jump}", (1, 2, 3) * 10).output
 
 
 NOT_TAKEN = {
@@ -348,8 +345,7 @@ def test_not_taken(name):
         lost, behind = asm.fresh(), asm.fresh()
         asm.text(f"{branch}, {lost}; {jump.format(behind)}; {lost}:; csrrwi zero, proc2mngr, 9; {behind}:")
         asm.text(f"{branch}, {behind}")
-    expected = check_end(asm, f"{name} not taken", (1, 2, 3) * 10)
-    assert 9 not in expected.output
+    assert 9 not in check_end(asm, f"{name} not taken", (1, 2, 3) * 10).output
 
 
 # ---- traps
@@ -451,7 +447,7 @@ def test_every_fault_of_the_bus_wins_over_what_follows():
         ],
     ):
         expected = check_everywhere(assemble(f"li gp, {DATA}; {fault}; {text}; nop"), (1,))
-        assert (expected.reason, expected.instructions, expected.output) == ("trap", 1, [])
+        expect(expected, reason="trap", instructions=1, output=[])
 
 
 def test_nothing_after_the_end():
@@ -478,7 +474,7 @@ def test_nothing_after_the_end():
             expected = golden(program)
             what = f"{cause}; {follower}, {timing}"
             assert (outcome.reason, outcome.commits, outcome.output) == ("limit", expected.commits, []), what
-            assert (system.halted, system.stats_en) == (1, 0)
+            expect(system, halted=1, stats_en=0)
 
 
 @parametrize("name", NAMES)
@@ -523,8 +519,7 @@ def test_first_and_last_instruction_of_a_handler():
         csrrs t3, mepc, zero; addi t3, t3, 4; csrrs t4, mcause, zero; csrrw zero, mepc, t3; mret
         ecall
     """
-    expected = check_everywhere(assemble(source))
-    assert (expected.reason, expected.instructions) == ("exit", 22)
+    expect(check_everywhere(assemble(source)), reason="exit", instructions=22)
 
 
 @parametrize(
@@ -545,42 +540,49 @@ def test_end_of_memory(end, last):
 # ---- cost
 
 START = 5  # cycles until the first instruction is in W
-COSTS = {
-    # event: the measured text, the cause of the bubbles, and their number with FAST and with SLOW_UNITS
-    "nothing": ("add t0, t1, t2; sub t1, t0, t0; lui t1, 5; auipc t1, 5; fence; wfi", "issue", 0, 0),
-    "alu, use": (
-        "addi t0, a1, 5; add t1, t0, t0; bne t1, t1, 8; sw t1, 0(gp); slt t2, t1, t0",
-        "issue",
-        0,
-        0,
-    ),
-    "load": ("lw t0, 0(gp); lbu t1, 4(gp); lh t2, 2(gp)", "issue", 0, 0),
-    "store": ("sw t0, 0(gp); sb t0, 4(gp); lw t1, 0(gp)", "issue", 0, 0),
-    "load, use": ("lw t0, 0(gp); addi t1, t0, 1", "load_use", 1, 1),
-    "load, use on both sides": ("lw t0, 0(gp); add t1, t0, t0", "load_use", 1, 1),
-    "load, use as an address": ("lw t0, 4(gp); lw t0, 0(t0)", "load_use", 1, 1),
-    "load, store": ("lw t0, 0(gp); sw t0, 8(gp)", "load_use", 1, 1),
-    "load, branch": ("lw t0, 0(gp); bne t0, t0, 8; nop", "load_use", 1, 1),
-    "load, use one later": ("lw t0, 0(gp); nop; addi t1, t0, 1", "issue", 0, 0),
-    "load, another": ("lw t0, 0(gp); addi t1, t2, 1", "issue", 0, 0),
-    "load to x0, use of x0": ("lw zero, 0(gp); addi t1, zero, 1", "issue", 0, 0),
-    "load, lui with its number in the immediate": ("lw t0, 0(gp); lui t1, 0x28000", "issue", 0, 0),
-    "branch not taken": ("bne zero, zero, 8; beq zero, a1, 8; nop", "issue", 0, 0),
-    "branch taken": ("beq zero, zero, 8; nop", "branch", 2, 2),
-    "branch back": ("li t0, 3; addi t0, t0, -1; bne t0, zero, -4", "branch", 4, 4),
-    "two branches taken": ("beq zero, zero, 8; nop; beq zero, zero, 8; nop", "branch", 4, 4),
-    "jal": ("jal t0, 8; nop; addi t0, t0, 1", "branch", 1, 1),
-    "jal to jal": ("jal t0, 8; nop; jal t0, 8; nop", "branch", 2, 2),
-    "jalr": ("la t0, there{i}; jalr t0, 0(t0); there{i}:", "branch", 2, 2),
-    "product": ("mul t0, t1, t2; nop", "multiplier", 0, 2),
-    "product, use": ("mulh t0, t1, t2; add t1, t0, t0", "multiplier", 0, 2),
-    "products": ("mul t0, t1, t2; mulhu t1, t2, t2; mul t2, t0, t1; mulhsu t2, t2, t2", "multiplier", 0, 8),
-    "csr, use": ("csrrw t0, mscratch, a1; add t1, t0, t0; csrrs t0, mscratch, t1", "issue", 0, 0),
-    "accelerator": ("csrrw zero, xr0, t0; csrrs t0, xr0, zero; csrrw zero, xr0, t1", "issue", 0, 0),
-    "accelerator, use": ("csrrs t0, xr0, zero; add t1, t0, t0", "load_use", 1, 1),
-    "manager": ("csrrs t0, mngr2proc, zero; csrrw zero, proc2mngr, t0; add t1, t0, t0", "issue", 0, 0),
-    "fence.i": ("fence.i; nop", "flush", 2, 2),
+MEASURED = {  # the cause of the bubbles, their number with FAST and with SLOW_UNITS: the measured texts
+    ("issue", 0, 0): {
+        "nothing": "add t0, t1, t2; sub t1, t0, t0; lui t1, 5; auipc t1, 5; fence; wfi",
+        "alu, use": "addi t0, a1, 5; add t1, t0, t0; bne t1, t1, 8; sw t1, 0(gp); slt t2, t1, t0",
+        "load": "lw t0, 0(gp); lbu t1, 4(gp); lh t2, 2(gp)",
+        "store": "sw t0, 0(gp); sb t0, 4(gp); lw t1, 0(gp)",
+        "load, use one later": "lw t0, 0(gp); nop; addi t1, t0, 1",
+        "load, another": "lw t0, 0(gp); addi t1, t2, 1",
+        "load to x0, use of x0": "lw zero, 0(gp); addi t1, zero, 1",
+        "load, lui with its number in the immediate": "lw t0, 0(gp); lui t1, 0x28000",
+        "branch not taken": "bne zero, zero, 8; beq zero, a1, 8; nop",
+        "csr, use": "csrrw t0, mscratch, a1; add t1, t0, t0; csrrs t0, mscratch, t1",
+        "accelerator": "csrrw zero, xr0, t0; csrrs t0, xr0, zero; csrrw zero, xr0, t1",
+        "manager": "csrrs t0, mngr2proc, zero; csrrw zero, proc2mngr, t0; add t1, t0, t0",
+    },
+    ("load_use", 1, 1): {
+        "load, use": "lw t0, 0(gp); addi t1, t0, 1",
+        "load, use on both sides": "lw t0, 0(gp); add t1, t0, t0",
+        "load, use as an address": "lw t0, 4(gp); lw t0, 0(t0)",
+        "load, store": "lw t0, 0(gp); sw t0, 8(gp)",
+        "load, branch": "lw t0, 0(gp); bne t0, t0, 8; nop",
+        "accelerator, use": "csrrs t0, xr0, zero; add t1, t0, t0",
+    },
+    ("branch", 2, 2): {
+        "branch taken": "beq zero, zero, 8; nop",
+        "jal to jal": "jal t0, 8; nop; jal t0, 8; nop",
+        "jalr": "la t0, there{i}; jalr t0, 0(t0); there{i}:",
+    },
+    ("branch", 4, 4): {
+        "branch back": "li t0, 3; addi t0, t0, -1; bne t0, zero, -4",
+        "two branches taken": "beq zero, zero, 8; nop; beq zero, zero, 8; nop",
+    },
+    ("branch", 1, 1): {"jal": "jal t0, 8; nop; addi t0, t0, 1"},
+    ("multiplier", 0, 2): {
+        "product": "mul t0, t1, t2; nop",
+        "product, use": "mulh t0, t1, t2; add t1, t0, t0",
+    },
+    ("multiplier", 0, 8): {
+        "products": "mul t0, t1, t2; mulhu t1, t2, t2; mul t2, t0, t1; mulhsu t2, t2, t2",
+    },
+    ("flush", 2, 2): {"fence.i": "fence.i; nop"},
 }
+COSTS = {name: (text, *costs) for costs, texts in MEASURED.items() for name, text in texts.items()}
 COSTS |= {
     f"{name}{after}": (f"{name} t0, t1, a1{text}", "divider", cost, 2 * cost)
     for name in ("div", "divu", "rem", "remu")

@@ -8,7 +8,7 @@ from functools import partial
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.sim import MemoryTiming
 
-from tests.harness import examples, one_now, parametrize, untraced
+from tests.harness import examples, expect, one_now, parametrize, untraced
 from tests.proc.examples import SlowXcel, simulation
 from tests.proc.programs import RandomProgram, check, golden
 
@@ -66,4 +66,4 @@ def test_other_stages(stage):
         how = MemoryTiming(stall=0.2 * (seed % 2)) if stage == "python" else timing(seed)
         outcome, twin = (compare(simulation(stage=name), drawn(), how) for name in (stage, "native"))
         assert outcome.instructions >= 150
-        assert (twin.cycles, twin.where, twin.window) == (outcome.cycles, outcome.where, outcome.window)
+        expect(twin, cycles=outcome.cycles, where=outcome.where, window=outcome.window)

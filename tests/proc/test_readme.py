@@ -4,30 +4,26 @@ measured, programs run, and the guide to adding an instruction is followed on a 
 `python -m tests.proc.test_readme` regenerates the quoted parts.
 """
 
-import contextlib
-import io
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 from modexlab.eval.cli.commands.proc import NAMES
-from modexlab.eval.cli.main import main
 from modexlab.proc.core import pipeline_trace
 from modexlab.proc.isa import causes
 from modexlab.proc.isa.csrs import CSRS, ON_BUS
 from modexlab.proc.iss.outcome import CAUSES_OF_CYCLES
 from modexlab.proc.software.memory import REGIONS
 
-from tests.harness import parametrize, regress, regress_if
+from tests.command_line import printed
+from tests.harness import finished, parametrize, regress, regress_if
 from tests.paths import ROOT
 from tests.proc import costs as proc_costs
-from tests.test_readme import GCC, PROC, comparable
+from tests.test_readme import PROC, comparable
 
 TEXT = "\n".join(page.read_text() for page in PROC)
 ROOMS = ("fl", "rtl", "cl", "proc", "eval")
@@ -64,9 +60,9 @@ def fenced(text):
 
 def executed(command):
     """The output of a command; for a traced run, only the trace."""
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        assert main(shlex.split(command.removeprefix("modexlab "))) == 0, command
-    lines = output.getvalue().splitlines()
+    result = printed(command.removeprefix("modexlab "))
+    assert result.code == 0, command
+    lines = result.out.splitlines()
     if "--trace" in command:
         lines = [line for line in lines if re.match(r" +(cycle |\d+: )", line)]
     return fenced("\n".join(lines))
@@ -135,10 +131,6 @@ def test_the_drawn_datapath_is_that_of_the_hardware():
     names |= {label for label in labels if re.fullmatch(r"([A-Z][a-z]+){2,}", label)}
     hardware = set(re.findall(r"\w+", "".join(file.read_text() for file in core.rglob("*.py"))))
     assert len(names) > 15 and not names - hardware
-
-
-def test_compiler_of_the_quoted_cycles_is_named():
-    assert f"gcc {GCC}" in TEXT
 
 
 def rows_under(title):
@@ -212,13 +204,8 @@ class Copy:
 
     def python(self, *arguments):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.place,
-            env=environment | {"PYTHONPATH": str(self.place)},
-            capture_output=True,
-            text=True,
-            check=False,
+        return finished(
+            [sys.executable, *arguments], cwd=self.place, env=environment | {"PYTHONPATH": str(self.place)}
         )
 
     def pytest(self, *tests):

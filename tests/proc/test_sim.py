@@ -21,7 +21,7 @@ from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.protocol import BrokenPromise
 from modexlab.rtl.units.multiplier import Multiplier
 
-from tests.harness import RTL_STAGES, module_fixture, one_now, parametrize, refused, regress
+from tests.harness import RTL_STAGES, expect, module_fixture, one_now, parametrize, refused, regress
 from tests.proc.assembler import code, of_words
 from tests.proc.difference import first_difference
 from tests.proc.sim_examples import (
@@ -127,7 +127,7 @@ def test_runs_are_independent(native):
         """
     )
     first = native.run(program)
-    assert (first.reason, first.exit_code) == ("exit", 0)
+    expect(first, reason="exit", exit_code=0)
     native.run(everything(), manager=WORDS, timing=TIMINGS[4], max_cycles=100)  # ended early
     assert native.run(program) == first
     for seed in (1, 2):
@@ -143,14 +143,14 @@ def test_memory_cycle_by_cycle(stage):
         # word i is requested in cycle i and answered `latency` cycles later
         for latency in (1, 2, 7):
             outcome = sim.run(words, timing=MemoryTiming(latency=latency), record=True)
-            assert (outcome.reason, outcome.instructions, outcome.cycles) == ("exit", 10, 10 + latency + 1)
+            expect(outcome, reason="exit", instructions=10, cycles=10 + latency + 1)
             assert outcome.where == {**dict.fromkeys(outcome.where, 0), "issue": 11, "start": latency}
             assert outcome.last_pcs == [0x200 + 4 * i for i in range(10)]
             assert [commit.inst for commit in outcome.commits] == [nop] * 10
         # outside memory the answer is an error
         outcome = sim.run(Program("edge", 0x3FFFFC, ((0x3FFFFC, b"\x13\0\0\0"),)))
         assert outcome.trap == Trap(0x400000, 0, causes.FETCH_FAULT, 0)
-        assert (outcome.reason, outcome.exit_code, outcome.commits) == ("trap", None, None)
+        expect(outcome, reason="trap", exit_code=None, commits=None)
         # words from the manager come back in the cycle in which they are offered
         assert sim.run(words, manager=range(20), max_cycles=7).output == list(range(7))
         # bytes that are not aligned to words
@@ -215,7 +215,7 @@ def test_end_by_tohost(native, python):
         expected = ISS(program).run()
         for timing in TIMINGS:
             outcome = native.run(program, timing=timing)
-            assert (outcome.reason, outcome.exit_code, outcome.output) == ("tohost", exit_code, [stored])
+            expect(outcome, reason="tohost", exit_code=exit_code, output=[stored])
             assert first_difference(expected, outcome) is None
             assert anywhere(outcome) == anywhere(python.run(program, timing=timing))
 
@@ -224,7 +224,7 @@ def test_limits(native, python):
     forever = program_of("addi t0, t0, 1; jal zero, -4")
     for sim in (native, python):
         outcome = sim.run(forever, max_cycles=200)
-        assert (outcome.reason, outcome.exit_code, outcome.cycles) == ("limit", None, 200)
+        expect(outcome, reason="limit", exit_code=None, cycles=200)
         assert outcome.stuck is None
         assert outcome.explain(forever).startswith("no end after ")
         assert len(outcome.last_pcs) == 16
@@ -273,7 +273,7 @@ def test_a_hang(stage, monkeypatch):
     with simulate_proc(Liar(), stage) as sim:
         for limit in (None, 1000):
             outcome = sim.run(program, max_cycles=limit)
-            assert (outcome.reason, outcome.cycles, outcome.stuck) == ("limit", 40, Stuck(HANG, 40))
+            expect(outcome, reason="limit", cycles=40, stuck=Stuck(HANG, 40))
             assert outcome.explain(program) == "nothing has retired for 40 cycles since reset"
         assert sim.run(program, max_cycles=39).stuck is None
     with simulate_proc(Walker(), stage) as sim:
@@ -316,22 +316,22 @@ def test_waveforms(stage, tmp_path):
     text = path.read_text()
     assert text.count("$enddefinitions") == 1
     assert "ahead" in text
-    values = {int(bits, 2) for bits in re.findall(r"^b([01]+) ", text, re.MULTILINE)}
-    assert {0x200, 0x00A00513} <= values
+    assert {0x200, 0x00A00513} <= {int(bits, 2) for bits in re.findall(r"^b([01]+) ", text, re.MULTILINE)}
+
+
+def traced(program, stage):
+    """The lines of a traced run, one for each cycle."""
+    lines = []
+    cycles = simulate_proc(mk_proc_xcel(), stage, trace=lambda *line: lines.append(line)).run(program).cycles
+    assert [cycle for cycle, _ in lines] == [*range(cycles)]
+    return [text for _, text in lines]
 
 
 def test_traces():
     program = program_of("la a0, 3; ecall")
-    lines = {"python": [], "verilog": []}
-    for stage, seen in lines.items():
-        sim = simulate_proc(
-            mk_proc_xcel(), stage, trace=lambda cycle, text, seen=seen: seen.append((cycle, text))
-        )
-        cycles = sim.run(program).cycles
-        assert [cycle for cycle, _ in seen] == list(range(cycles))
     # the component's own line at stage python, retiring instructions at stage verilog
-    assert lines["python"][-1][1].split("|")[0].strip().endswith("!ecall")
-    assert [text for _, text in lines["verilog"][-4:]] == [
+    assert traced(program, "python")[-1].split("|")[0].strip().endswith("!ecall")
+    assert traced(program, "verilog")[-4:] == [
         "(start)",
         "00000200 lui a0, 0x0",
         "00000204 addi a0, a0, 3",
@@ -339,12 +339,7 @@ def test_traces():
     ]
     # far up in memory, where a taken branch is longer than a column
     far = of_words(code("bne zero, gp, 0x140; bgeu zero, zero, 8; .word 0; ecall"), base=0x8000_0000)
-    lines["python"].clear()
-    sim = simulate_proc(
-        mk_proc_xcel(), "python", trace=lambda cycle, text: lines["python"].append((cycle, text))
-    )
-    sim.run(far)
-    text = "\n".join(text for _, text in lines["python"])
+    text = "\n".join(traced(far, "python"))
     assert " bne zero, gp, 0x80000140 " in text
     assert " bgeu zero, zero, 0x800000… " in text
     with refused("stage native has no line trace"):
@@ -381,8 +376,7 @@ def test_a_run_can_be_interrupted(native):
 
 
 def test_differences(native):
-    program = everything()
-    outcome = native.run(program, manager=WORDS, record=True)
+    outcome = native.run(everything(), manager=WORDS, record=True)
     assert first_difference(outcome, outcome) is None
     commits = list(outcome.commits)
     commits[5] = commits[5]._replace(data=77)

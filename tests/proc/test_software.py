@@ -8,14 +8,14 @@ import struct
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import ANY, Mock, call
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.axi4lite import Axi4LiteFL
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
-from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL, to_words, words_of
+from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL, from_words, to_words, words_of
 from modexlab.proc.isa.isa import decode
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.software import compiler, seeded_keys
@@ -25,7 +25,7 @@ from modexlab.proc.software.kernels import KERNELS, RSA_KERNELS, kernel_program,
 from modexlab.proc.software.memory import BUS_BASE
 from modexlab.proc.software.seeded_keys import seeded_key
 
-from tests.harness import draws, one_now, parametrize, refused, refuses, regress
+from tests.harness import draws, expect, one_now, parametrize, refused, refuses, regress
 from tests.tables.mod_exp import table
 
 ARITHMETIC = ("naive", "montgomery", "montgomery-ct")
@@ -44,36 +44,22 @@ ADD_BACK = [
 ]
 
 
-def computing(status=Status.OK):
-    """The function of a machine that accepts every modulus."""
-    return lambda base, exp, mod: (status, 0 if status else pow(base, exp, mod))
+def accelerator(nbits, status=Status.OK, protocol=XcelFL):
+    """A machine that accepts every modulus, or refuses all requests."""
+    return protocol(exponentiation(nbits), lambda *operands: (status, 0 if status else pow(*operands)))
 
 
-def accelerator(nbits):
-    return XcelFL(exponentiation(nbits), computing())
-
-
-def machine_on_bus(nbits, status=Status.OK):
-    return Axi4LiteFL(exponentiation(nbits), computing(status))
-
-
-def number(words):
-    """The number with these words."""
-    return sum(word << 32 * i for i, word in enumerate(words))
-
-
-def exit_at(program, nbits=32, status=Status.OK):
-    """The exit code of a program, beside an accelerator and with one on the bus."""
-    return ISS(program, Recorder(nbits, status), bus=machine_on_bus(nbits, status)).run().exit_code
+def run_beside(program, nbits, status=Status.OK):
+    """The outcome of a program beside an accelerator and with one on the bus."""
+    return ISS(program, accelerator(nbits, status), bus=accelerator(nbits, status, Axi4LiteFL)).run()
 
 
 def run(kernel, nbits, base, exp, mod, **options):
     """Run a kernel's program to its end and check the result here, independently of the program's
     own check.
     """
-    program = kernel_program(kernel, nbits, base, exp, mod, **options)
-    outcome = ISS(program, accelerator(nbits)).run()
-    result = number(outcome.output)
+    outcome = ISS(kernel_program(kernel, nbits, base, exp, mod, **options), accelerator(nbits)).run()
+    result = from_words(outcome.output)
     assert len(outcome.output) == words_of(nbits)
     assert (outcome.exit_code, result) == (0, pow(base, exp, mod)), (kernel, nbits, base, exp, mod)
     return outcome
@@ -82,6 +68,9 @@ def run(kernel, nbits, base, exp, mod, **options):
 def takes(kernel, mod):
     """Whether a kernel supports this modulus."""
     return mod > 0 and (mod % 2 == 1 or not KERNELS[kernel].odd_only)
+
+
+NOTHING = "int main(void) { return 0; }"
 
 
 def compiled(directory, text, name="program.c", opt="-O2"):
@@ -120,7 +109,7 @@ def test_quotient_digit_too_large(kernel, nbits, base, mod):
 def words(count):
     """Random numbers of this many words, many of them corner values."""
     word = st.sampled_from([0, 1, TOP, TOP - 1, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF]) | st.integers(0, TOP)
-    return st.lists(word, min_size=count, max_size=count).map(number)
+    return st.lists(word, min_size=count, max_size=count).map(from_words)
 
 
 @parametrize("count", one_now([1, 2, 3, 8], 1, 3))
@@ -136,7 +125,15 @@ def test_drawn_operands(kernel, count):
 
 
 @regress
-@parametrize("nbits, exp_nbits", [(512, 512), (1024, 17), (2048, 5), (4096, 2)])
+@parametrize(
+    "nbits, exp_nbits",
+    {
+        512: 512,
+        1024: 17,
+        2048: 5,
+        4096: 2,
+    }.items(),
+)
 @parametrize("kernel", [*ARITHMETIC, "xcel"])
 def test_long_operands(kernel, nbits, exp_nbits):
     rng = random.Random(nbits)
@@ -165,8 +162,7 @@ def window_of(outcome):
 
 
 def traced(kernel, nbits, operands, exp_nbits):
-    program = kernel_program(kernel, nbits, *operands, exp_nbits=exp_nbits)
-    outcome = ISS(program).run(record=True)
+    outcome = ISS(kernel_program(kernel, nbits, *operands, exp_nbits=exp_nbits)).run(record=True)
     assert outcome.exit_code == 0
     found = window_of(outcome)
     assert len(found) == outcome.window.instructions
@@ -180,8 +176,7 @@ def test_constant_time(nbits):
     """
     top, bits = (1 << nbits) - 1, 9
     reference = traced("montgomery-ct", nbits, (2, 5, 7), bits)
-    names = {name for _, _, name in reference}
-    assert not names & {"div", "divu", "rem", "remu"}
+    assert not {name for _, _, name in reference} & {"div", "divu", "rem", "remu"}
     rng = random.Random(nbits)
     rows = [(0, 0, 1), (top, 0x1FF, top), (top - 1, 0x100, top), (top, 0x155, (1 << (nbits - 1)) + 1)]
     rows += [(rng.getrandbits(nbits), rng.getrandbits(bits), rng.getrandbits(nbits) | 1) for _ in range(10)]
@@ -193,11 +188,8 @@ def test_constant_time(nbits):
 @given(words(2), words(2), words(2))
 def test_constant_time_counts(base, exp, mod):
     """With a full-length exponent, the number of instructions is the same for all operands."""
-    counts = [
-        run("montgomery-ct", 64, *operands).window.instructions
-        for operands in ((base, exp, mod | 1), (0, 0, 1))
-    ]
-    assert counts[0] == counts[1]
+    drawn, zeros = (run("montgomery-ct", 64, *operands) for operands in ((base, exp, mod | 1), (0, 0, 1)))
+    assert drawn.window.instructions == zeros.window.instructions
 
 
 def test_plain_montgomery_is_not_constant_time():
@@ -205,44 +197,28 @@ def test_plain_montgomery_is_not_constant_time():
     assert traced("montgomery", 64, (2, 5, 7), 9) != traced("montgomery", 64, (2, 4, 7), 9)
 
 
-class Recorder(XcelFL):
-    """An accelerator that records its accesses."""
-
-    def __init__(self, nbits, status=Status.OK):
-        super().__init__(exponentiation(nbits), computing(status))
-        self.accesses = []
-
-    def write(self, addr, data):
-        self.accesses.append(("write", addr))
-        super().write(addr, data)
-
-    def read(self, addr):
-        self.accesses.append(("read", addr))
-        return super().read(addr)
-
-
 @parametrize("nbits", [8, 32, 40, 96])
 def test_accelerator_protocol(nbits):
-    xcel = Recorder(nbits)
+    xcel = Mock(wraps=accelerator(nbits))
     assert ISS(kernel_program("xcel", nbits, 3, 200, 253), xcel).run().exit_code == 0
     count = words_of(nbits)
-    pushes = [("write", register) for register in (BASE, EXP, MOD) for _ in range(count)]
-    assert xcel.accesses == [*pushes, ("write", GO), ("read", STATUS), *[("read", GO)] * count]
+    pushes = [call.write(register, ANY) for register in (BASE, EXP, MOD) for _ in range(count)]
+    assert xcel.mock_calls == [*pushes, call.write(GO, ANY), call.read(STATUS), *[call.read(GO)] * count]
 
 
 @parametrize("nbits", [32, 64])
 def test_a_refusing_accelerator_fails_the_program(nbits):
     """A refusal fails the program even if the zeros are the expected result."""
     program = kernel_program("xcel", nbits, 3, 5, 1)
-    assert exit_at(program, nbits, Status.EVEN_MODULUS) == 1
-    assert exit_at(program, nbits) == 0
+    assert run_beside(program, nbits, Status.EVEN_MODULUS).exit_code == 1
+    assert run_beside(program, nbits).exit_code == 0
 
 
 @parametrize("kernel", [name for name, item in KERNELS.items() if item.bus])
 def test_a_bus_that_refuses(kernel):
     """A refused request fails the program; without a machine, its first access traps."""
     program = kernel_program(kernel, 96, 3, 5, 1)
-    assert exit_at(program, 96, Status.EVEN_MODULUS) == 1
+    assert run_beside(program, 96, Status.EVEN_MODULUS).exit_code == 1
     assert ISS(program).run().trap.tval == BUS_BASE
 
 
@@ -252,7 +228,7 @@ def test_a_wrong_result_fails_the_program(kernel, nbits):
     base, exp, mod = 3, 5, (1 << nbits) - 1
     for bit in (0, nbits - 1):
         program = kernel_program(kernel, nbits, base, exp, mod, expected=pow(base, exp, mod) ^ 1 << bit)
-        assert exit_at(program, nbits) == (kernel != "dummy")
+        assert run_beside(program, nbits).exit_code == (kernel != "dummy")
 
 
 @parametrize(
@@ -291,22 +267,20 @@ def test_rsa_program(kernel, nbits):
     """Random messages, paper 001, section 4.5: the decrypted message is the original."""
     key = seeded_key(nbits)
     message = random.Random(nbits).randrange(key.n)
-    program = rsa_program(kernel, key, message)
-    outcome = ISS(program, accelerator(nbits), bus=machine_on_bus(nbits)).run()
+    outcome = run_beside(rsa_program(kernel, key, message), nbits)
     assert outcome.output == [*to_words(key.encrypt(message), nbits), *to_words(message, nbits)]
-    assert outcome.exit_code == 0 and 0 < outcome.window.instructions < outcome.instructions
+    assert outcome.exit_code == 0 < outcome.window.instructions < outcome.instructions
 
 
 def test_rsa_program_sees_a_wrong_key():
     program = rsa_program("montgomery", seeded_key(32), 1234)
-    wrong = patched(program, {"rsa_d": [3]})
-    assert ISS(wrong).run().exit_code == 1
+    assert ISS(patched(program, {"rsa_d": [3]})).run().exit_code == 1
 
 
 def test_rsa_program_as_it_stands():
     """The unmodified program has the key, message and ciphertext of paper 001, Figure 1."""
     outcome = ISS(load_elf(compile_program([SOFTWARE / "rsa.c"]))).run()
-    assert (outcome.exit_code, outcome.output) == (0, [1460365373, 5745])
+    expect(outcome, exit_code=0, output=[1460365373, 5745])
 
 
 def test_refused_rsa_programs():
@@ -407,10 +381,9 @@ def test_a_program_of_a_user(tmp_path):
     program = load_elf(compiled(tmp_path, text))
     first, end = program.symbols["__bss_start"], program.symbols["__bss_end"]
     assert end - first >= 400
-    dirty = replace(program, segments=(*program.segments, (first, b"\xff" * (end - first))))
-    for item in (program, dirty):
+    for item in (program, replace(program, segments=(*program.segments, (first, b"\xff" * (end - first))))):
         outcome = ISS(item, manager=[7, 13]).run()
-        assert (outcome.exit_code, outcome.output) == (42, [pow(7, 13, 1000)])
+        expect(outcome, exit_code=42, output=[pow(7, 13, 1000)])
         assert 13 < outcome.window.instructions < outcome.instructions
 
 
@@ -469,32 +442,21 @@ def test_refused_sources(tmp_path):
     with refused(r"give a file of C or assembly \(.c, .S, .s\)"):
         compile_program([tmp_path / "program.o"])
     with refused("give one of -O0"):
-        compiled(tmp_path, "int main(void) { return 0; }", opt="-Ofast")
+        compiled(tmp_path, NOTHING, opt="-Ofast")
 
 
-@pytest.fixture
-def no_compiler_known():
-    """Clear the cached compiler, before and after."""
-    known = (compiler.compiler, compiler.fingerprint)
-    for function in known:
-        function.cache_clear()
-    yield
-    for function in known:
-        function.cache_clear()
-
-
-@pytest.mark.usefixtures("no_compiler_known")
 def test_no_compiler(tmp_path, monkeypatch):
-    text = "int main(void) { return 0; }"
+    for name in ("compiler", "fingerprint"):
+        monkeypatch.setattr(compiler, name, getattr(compiler, name).__wrapped__)
     monkeypatch.setenv("PATH", str(tmp_path))
     with refused("run `apt-get install gcc-riscv64-unknown-elf`, or set RISCV_CC"):
-        compiled(tmp_path, text)
+        compiled(tmp_path, NOTHING)
     broken = tmp_path / "broken-gcc"
     broken.write_text("no program")
     broken.chmod(0o755)
     monkeypatch.setenv("RISCV_CC", str(broken))
     with refused("broken-gcc cannot be run: Exec format error; set RISCV_CC"):
-        compiled(tmp_path, text)
+        compiled(tmp_path, NOTHING)
 
 
 def test_builds_are_kept(tmp_path, monkeypatch):
@@ -565,7 +527,7 @@ def test_another_judge_runs_rsa(kernel, opt):
     program = compile_program([SOFTWARE / "rsa.c"], defines={"KERNEL": kernel, "QEMU": 1}, opt=opt)
     program.chmod(0o755)
     done = subprocess.run(["qemu-riscv32", str(program)], capture_output=True)
-    assert (done.returncode, done.stdout) == (0, struct.pack("<2I", 1460365373, 5745))
+    expect(done, returncode=0, stdout=struct.pack("<2I", 1460365373, 5745))
 
 
 def asked_for(nbits, program, given, result):
@@ -591,5 +553,4 @@ def test_rsa_program_with_given_numbers(nbits):
     both = rsa_program("xcel", key, 5, given=given[:2])
     assert asked_for(nbits, both, given[:2], pow) == [(key.e, *given[:2]), (key.d, *given[:2])]
     alone = rsa_program("xcel", key, 5, given=given, private_exp=key.e)
-    seen = asked_for(nbits, alone, given, lambda base, exp, mod: pow(base, key.d, mod))
-    assert seen == [(key.e, *given)]
+    assert asked_for(nbits, alone, given, lambda base, exp, mod: pow(base, key.d, mod)) == [(key.e, *given)]

@@ -7,7 +7,6 @@ The expected values come from formulas.py.
 
 import itertools
 import random
-import subprocess
 
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.sim import MemoryTiming
@@ -15,7 +14,7 @@ from modexlab.proc.software.compiler import compiler
 from modexlab.proc.software.elf import load_elf
 
 from tests.command_line import picked
-from tests.harness import parametrize
+from tests.harness import finished, parametrize
 from tests.paths import DATA
 from tests.proc.examples import simulation
 from tests.proc.formulas import GOLDEN, TAKEN, signed
@@ -49,7 +48,7 @@ def build(body, directory):
     source.write_text("\n".join(["    .text", "    .globl test", "test:", *body, "    j pass", ""]))
     script.write_text(LINK_SCRIPT)
     command = [compiler(), *FLAGS, f"-T{script}", ENVIRONMENT, source, "-o", product_]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    done = finished([str(part) for part in command])
     assert done.returncode == 0, done.stderr
     return load_elf(product_)
 
@@ -166,8 +165,7 @@ def test_pass_and_fail(program, tmp_path):
     lines = checks.lines
     assert run_both(build(lines, tmp_path)) == ("tohost", 0)
     wrong = random.Random(program.__name__).randint(2, checks.number)
-    at = lines.index(f"    li gp, {wrong}")
-    line = next(i for i in range(at, len(lines)) if "li t6, " in lines[i])
+    line = next(i for i in range(lines.index(f"    li gp, {wrong}"), len(lines)) if "li t6, " in lines[i])
     lines[line] = f"    li t6, {int(lines[line].split()[-1], 0) ^ 4}"
     assert run_both(build(lines, tmp_path)) == ("tohost", wrong)
 
@@ -195,8 +193,7 @@ def test_traps(tmp_path):
 )
 def test_misaligned_accesses_fail_by_design(text, mcause, said, cli, tmp_path):
     """The community's `ma_data` needs misaligned accesses, which trap here; the report names the trap."""
-    program = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path)
-    pc = program.symbols["access"]
+    pc = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path).symbols["access"]
     for level in ("fl", "rtl"):
         how = f"proc {tmp_path}/test.elf --level {level}"
         assert f"last trap       {said}, mtval 0x80003001) at pc 0x{pc:x}" in cli.finds(how).out

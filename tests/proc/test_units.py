@@ -379,8 +379,7 @@ def test_counters():
     program = assemble(f"{source}; sub s1, s1, s0; {sends}; csrrw zero, proc2mngr, t2; li a0, 0; ecall")
     wanted_words = [1, 2, 3, M - 1, M, 0, 1, M - 1, M, 0, 1]
     for timing in (MemoryTiming(), MemoryTiming(stall=0.2)):
-        outcome = simulation().run(program, timing=timing)
-        counts = outcome.output
+        counts = simulation().run(program, timing=timing).output
         assert counts[1:7] == wanted_words[1:7]
         assert counts[11] == 9
         if timing == MemoryTiming():

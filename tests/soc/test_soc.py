@@ -19,7 +19,7 @@ from modexlab.fl.axi4lite import register_map
 from modexlab.rtl.sim import toolchain
 
 from tests.command_line import picked, refusals
-from tests.harness import parametrize, regress
+from tests.harness import expect, parametrize, regress
 
 from ..paths import ROOT
 
@@ -109,8 +109,7 @@ def test_a_wrong_result_is_exit_1(cli, printing):
     printing("".join(lines_of([encrypt.golden, decrypt.golden ^ 1], 0)))
     assert cli.finds(SMALL).out.splitlines()[5].split()[:2] == ["decrypt", "WRONG"]
     printing("".join(lines_of([encrypt.golden], 2)))
-    stopped = cli.finds(SMALL).out
-    assert "the program ended with exit code 2: decrypt: so it ends" in stopped
+    stopped = cli.shows(SMALL, "the program ended with exit code 2: decrypt: so it ends", code=1)
     assert "decrypt" not in stopped.splitlines()[5]
 
 
@@ -127,8 +126,7 @@ def test_calls_of_an_accelerator(cli, printing):
     """The program compiles, responses are compared with those of the functional model, and all calls must be
     made.
     """
-    accelerator = entry(str(EXAMPLES / "inverse")).at(16)
-    answers = table_calls(Chip(accelerator, "vexriscv")).expected
+    answers = table_calls(Chip(entry(str(EXAMPLES / "inverse")).at(16), "vexriscv")).expected
     assert {status for status, _ in answers} == {0, 1, 3}, "results, and refused requests"
 
     def calls(change, count, code):
@@ -181,7 +179,15 @@ test_refusals = refusals(
 
 @regress
 @parametrize("cpu", CPUS)
-@parametrize("name, nbits", [("mont", 32), ("mont-ct", 64), ("systolic-002", 72), ("dm-m-000", 32)])
+@parametrize(
+    "name, nbits",
+    {
+        "mont": 32,
+        "mont-ct": 64,
+        "systolic-002": 72,
+        "dm-m-000": 32,
+    }.items(),
+)
 def test_round_trips(cli, cpu, name, nbits):
     """The machine takes equal cycles whether the program polls or sleeps."""
     soc = f"proc soc {name} --nbits {nbits} --cpu {cpu} --wait"
@@ -229,7 +235,7 @@ def test_errors_on_the_chip(interrupt):
     for numbers, given, code, said in cases:
         operands = operands_header(16, numbers, given)
         output = chip.run(chip.software("round_trip.c", operands, by_interrupt=interrupt), 50_000)
-        assert (output.code, output.text) == (code, [said])
+        expect(output, code=code, text=[said])
 
 
 @regress
@@ -245,8 +251,9 @@ def test_rsa_of_1024_bits(cli, wait):
 def test_the_folder_builds_by_itself(cli, tmp_path, cpu):
     """The simulation and the program are rebuilt with the tools alone."""
     folder = tmp_path / "chip"
-    here = cli.passes(f"proc soc systolic-002 --nbits 64 --cpu {cpu} --wait interrupt -o {folder}")
-    assert "(see README.md there)" in here.out
+    cli.shows(
+        f"proc soc systolic-002 --nbits 64 --cpu {cpu} --wait interrupt -o {folder}", "(see README.md there)"
+    )
     image = folder / "soc_rom.init"
     rom = image.read_text()
     image.unlink()
