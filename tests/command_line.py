@@ -13,7 +13,6 @@ from modexlab.eval.cli.main import main
 from tests.harness import parametrize
 
 ENCRYPT = "--base 1119317562 --exp 65537 --mod 2603398711"
-DECRYPT = "--base 1460365373 --exp 977851481 --mod 2603398711"
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def test_leak(cli, tmp_path):
         f"attack leakage mont --nbits 8 --traces 2000 --seed 2 --model weight -o {tmp_path}/c.html",
         "verdict         LEAKS: power depends on the exponent",
         "Hamming weight",
+        code=1,
     )
     assert "vega" in (tmp_path / "c.html").read_text()
 

@@ -165,9 +165,8 @@ def test_exit_codes(cli, tmp_path, level, body, reason, exit_code, code):
 
 
 def test_a_failed_test_is_named(cli, tmp_path):
-    out = cli.shows(
-        f"proc {assembly(tmp_path, TOHOST.format(word=11))} --level fl", "exit code       5: test 5 failed\n"
-    )
+    path = assembly(tmp_path, TOHOST.format(word=11))
+    out = cli.shows(f"proc {path} --level fl", "exit code       5: test 5 failed\n", code=1)
     assert "last trap" not in out, "there was none"
 
 
@@ -365,7 +364,7 @@ def test_a_directory_with_the_name_of_a_source(cli, tmp_path):
 def test_an_exit_code_below_0(cli, tmp_path):
     """As unsigned word, and as the signed value that main returned."""
     path = assembly(tmp_path, "li a0, -1\nret")
-    cli.shows(f"proc {path} --level fl", "exit code       4294967295 (-1)\n")
+    cli.shows(f"proc {path} --level fl", "exit code       4294967295 (-1)\n", code=1)
     cli.reports(f"proc {path} --level fl", exit_code=2**32 - 1)
 
 

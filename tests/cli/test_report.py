@@ -47,8 +47,7 @@ def quick(monkeypatch, tmp_path):
     monkeypatch.setattr(space, "SPACES", spaces)
 
 
-@pytest.mark.usefixtures("quick")
-def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
+def test_measures_and_writes_the_page_and_then_reuses_all(cli, quick, tmp_path):
     first = cli.passes("report --own")
     lines = first.out.splitlines()
     assert lines[0].startswith("measured 2 points in ")
@@ -61,14 +60,12 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
     assert [row.id for row in Ledger().rows()] == [row.id for row in rows]
 
 
-@pytest.mark.usefixtures("quick")
-def test_json(cli):
+def test_json(cli, quick):
     cli.reports("report --own mont", points={"measured": 1, "reused": 0, "failed": 0}, written={})
     cli.reports("report --own mont", points={"measured": 0, "reused": 1, "failed": 0})
 
 
-@pytest.mark.usefixtures("quick")
-def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, monkeypatch, tmp_path):
+def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, quick, monkeypatch, tmp_path):
     ledger = Ledger()
     ledger.fail(Point("ssmm", 32, stage="formula"), "the tool is gone", 1.0)
     ledger.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
@@ -80,8 +77,7 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, monkeypatch, tmp
     assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
 
 
-@pytest.mark.usefixtures("quick")
-def test_what_fails_now_is_exit_1(cli, monkeypatch):
+def test_what_fails_now_is_exit_1(cli, quick, monkeypatch):
     def failing(sweep, *_, **__):
         point = Point("mont", 32, stage="formula")
         sweep.failed[point.key] = Failed(point, "the tool is gone", earlier=False)
@@ -175,8 +171,7 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same():
     ]
 
 
-@pytest.mark.usefixtures("quick")
-def test_ctrl_c_says_how_to_go_on(cli, monkeypatch, tmp_path):
+def test_ctrl_c_says_how_to_go_on(cli, quick, monkeypatch, tmp_path):
     def stopped(sweep, *_, **__):
         sweep.interrupted = True
         return sweep

@@ -85,7 +85,7 @@ def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.OK, 4)], 99)])
     result = cli.finds(f"{TINY} --level fl --json")
     assert result.json() | {"result": 4, "golden": 5, "ok": False} == result.json()
-    cli.shows(f"{TINY} --level fl", "DIFFERS")
+    cli.shows(f"{TINY} --level fl", "DIFFERS", code=1)
 
 
 def test_a_status_instead_of_a_result_is_exit_1(cli, monkeypatch):

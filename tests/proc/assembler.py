@@ -12,22 +12,18 @@ DATA = 0x0010_0000
 DATA_BYTES = 512
 
 NUMBER = {name: i for i, name in enumerate(REGISTERS)} | {f"x{i}": i for i in range(32)}
-CSR_NUMBER = {csr.name: csr.number for csr in BY_NUMBER.values()} | {
-    f"xr{i}": XCEL_FIRST + i for i in range(32)
-}
+NAMED = {csr.name: csr.number for csr in BY_NUMBER.values()} | NUMBER
+NAMED |= {f"xr{i}": XCEL_FIRST + i for i in range(32)}
 EXIT = 93  # system call of Linux
 
 # format: first and last immediate, and the alignment
 RANGES = {
-    "I": (-2048, 2047, 1),
-    "S": (-2048, 2047, 1),
+    **dict.fromkeys("IS", (-2048, 2047, 1)),
     "H": (0, 31, 1),
     "B": (-4096, 4094, 2),
     "U": (0, 0xF_FFFF, 1),
     "J": (-(1 << 20), (1 << 20) - 2, 2),
-    "C": (0, 0xFFF, 1),
-    "Z": (0, 0xFFF, 1),
-    "F": (0, 0xFFF, 1),
+    **dict.fromkeys("CZF", (0, 0xFFF, 1)),
 }
 # format: the operands in assembly syntax
 ORDER = {
@@ -180,10 +176,8 @@ class Assembler:
 
 def _operand(text):
     """The value of a register, the name of a CSR, or a number; otherwise the label itself."""
-    if text in NUMBER:
-        return NUMBER[text]
-    if text in CSR_NUMBER:
-        return CSR_NUMBER[text]
+    if text in NAMED:
+        return NAMED[text]
     try:
         return int(text, 0)
     except ValueError:

@@ -160,7 +160,7 @@ def coupling_table():
 
 
 def markdown(head, rows):
-    """A table in Markdown."""
+    """A table in Markdown, with the mark of its end."""
     lines = [head, tuple("---" for _ in head), *rows]
     cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in line] for line in lines]
-    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
+    return "".join([*(f"| {' | '.join(line)} |\n" for line in cells), "<!-- end -->"])

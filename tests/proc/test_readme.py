@@ -81,12 +81,12 @@ def csr_table(csrs=CSRS):
         name = f"`{csr.name}` to `{csr.name[:-1]}{csr.registers - 1}`" if many else f"`{csr.name}`"
         number = f"0x{csr.number:03X}" + (f" to 0x{last:03X}" if many else "")
         rows.append((number, name, csr.access, csr.meaning))
-    return proc_costs.markdown(("number", "name", "access", "what it is"), rows) + "<!-- end -->"
+    return proc_costs.markdown(("number", "name", "access", "what it is"), rows)
 
 
 def memory_map():
     rows = [(f"0x{first:08X}", f"0x{end - 1:08X}", f"{(end - first) / 1024:g} KiB") for first, end in REGIONS]
-    return proc_costs.markdown(("first address", "last address", "size"), rows) + "<!-- end -->"
+    return proc_costs.markdown(("first address", "last address", "size"), rows)
 
 
 SLOW = (  # machines of up to 2048 bits, all systems, and a processor for each parameter
@@ -99,10 +99,10 @@ SOURCES = {
     "csrs.py": csr_table,
     "csrs.py, with a bus": lambda: csr_table(ON_BUS),
     "memory.py": memory_map,
-    "cost_table": lambda: proc_costs.cost_table() + "<!-- end -->",
-    "parameter_table": lambda: proc_costs.parameter_table() + "<!-- end -->",
-    "memory_table": lambda: proc_costs.memory_table() + "<!-- end -->",
-    "coupling_table": lambda: proc_costs.coupling_table() + "<!-- end -->",
+    "cost_table": proc_costs.cost_table,
+    "parameter_table": proc_costs.parameter_table,
+    "memory_table": proc_costs.memory_table,
+    "coupling_table": proc_costs.coupling_table,
 }
 
 

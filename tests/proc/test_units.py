@@ -35,17 +35,16 @@ M = 0xFFFF_FFFF
 
 # ---- decoder
 
-JUMPS = {"branch": messages.JUMP_BRANCH, "jal": messages.JUMP_JAL, "jalr": messages.JUMP_JALR}
-IMMEDIATES = {fmt: getattr(messages, f"IMM_{fmt}") for fmt in "ISBUJZ"}
-ACCESSES = {"load": messages.MEM_LOAD, "store": messages.MEM_STORE, "csr": messages.MEM_CSR}
-SYSTEMS = {
-    **{"ecall": messages.SYS_ECALL, "ebreak": messages.SYS_EBREAK, "mret": messages.SYS_MRET},
-    **{"fence.i": messages.SYS_FENCE_I, "wfi": messages.SYS_WFI},
-}
-ALU_FUNCTIONS = {
-    name: getattr(messages, f"ALU_{name.upper()}")
-    for name in ("add", "sub", "sll", "slt", "sltu", "xor", "srl", "sra", "or", "and")
-}
+
+def codes(prefix, names):
+    """The codes of the decoder's fields, by the names of what they stand for."""
+    return {name: getattr(messages, f"{prefix}_{name.upper().replace('.', '_')}") for name in names}
+
+
+JUMPS, ACCESSES = codes("JUMP", ("branch", "jal", "jalr")), codes("MEM", ("load", "store", "csr"))
+IMMEDIATES = codes("IMM", "ISBUJZ")
+SYSTEMS = codes("SYS", ("ecall", "ebreak", "mret", "fence.i", "wfi"))
+ALU_FUNCTIONS = codes("ALU", ("add", "sub", "sll", "slt", "sltu", "xor", "srl", "sra", "or", "and"))
 
 
 def wanted(instruction):
@@ -80,9 +79,12 @@ def wanted(instruction):
     return fields
 
 
-def check_decoder(decoder, word):
+DECODER = stepped(Decoder())
+
+
+def check_decoder(word):
     """Check the decoder on one word."""
-    decoded = evaluated(decoder, inst=word).cs
+    decoded = evaluated(DECODER, inst=word).cs
     instruction = decode(word)
     if instruction is None:
         assert decoded.legal == 0, f"{word:08x}"
@@ -99,27 +101,23 @@ def neighbours(instruction):
 
 def test_decoder_on_every_instruction():
     """Each row of the table, and all words that differ from it in one bit."""
-    decoder = stepped(Decoder())
     for instruction in INSTRUCTIONS:
         for word in neighbours(instruction):
-            check_decoder(decoder, word)
+            check_decoder(word)
 
 
 def test_decoder_on_every_code():
     """All combinations of opcode, funct3 and the meaningful values of funct7."""
-    decoder = stepped(Decoder())
     for opcode, funct3, funct7 in itertools.product(range(128), range(8), (0, 1, 0x20, 0x21, 0x18)):
-        check_decoder(decoder, funct7 << 25 | 3 << 20 | 4 << 15 | funct3 << 12 | 5 << 7 | opcode)
+        check_decoder(funct7 << 25 | 3 << 20 | 4 << 15 | funct3 << 12 | 5 << 7 | opcode)
 
 
 @draws(500)
 @given(word=WORD, instruction=st.sampled_from([*INSTRUCTIONS, None]))
 def test_decoder_on_any_word(word, instruction):
     """Arbitrary bits, most with the code of an instruction."""
-    check_decoder(DECODER, word if instruction is None else word & ~instruction.mask | instruction.match)
+    check_decoder(word if instruction is None else word & ~instruction.mask | instruction.match)
 
-
-DECODER = stepped(Decoder())
 
 # ---- combinational units
 
