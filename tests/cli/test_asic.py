@@ -31,6 +31,7 @@ from tests.paths import ROOT
 
 SMALL = "mont --nbits 8"
 PAGE = (ROOT / "docs" / "reference" / "flow.md").read_text()
+MONT = catalogue.find("mont")
 KEYS = (
     "area_um2",
     "area_by_module",
@@ -90,13 +91,12 @@ def test_everything_is_measured(whole):
 
 
 def test_tests_ran_on_design_and_netlist(whole):
-    design = catalogue.find("mont")
-    rows = len(Chip(design, 8, {}).rows()) + len(system_catalogue.OPERATIONS)
+    rows = len(Chip(MONT, 8, {}).rows()) + len(system_catalogue.OPERATIONS)
     stages = ("rtl", "gates", "placed gates")
     assert whole["tests"] == {stage: {"passed": rows, "failed": 0} for stage in stages}
     assert picked(whole, "tests_passed tests_failed") == (3 * rows, 0)
-    works = Chip(design, 8, {}).energy()
-    assert whole["cycles"] == {work.name: design.at(8).cycles(*work.operands) for work in works}
+    works = Chip(MONT, 8, {}).energy()
+    assert whole["cycles"] == {work.name: MONT.at(8).cycles(*work.operands) for work in works}
     assert whole["equivalence"]["refuted"] is False
 
 
@@ -341,7 +341,7 @@ def test_exported_workload(name, interface, tmp_path):
 @regress
 def test_exported_system(tmp_path):
     """Its cycles equal those of `modexlab proc systems`, also normalised."""
-    chip = Chip(catalogue.find("mont"), 32, {}, system=True)
+    chip = Chip(MONT, 32, {}, system=True)
     report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, workload_of(chip, tmp_path))
     rows = system_catalogue.Measurement().rows([system_catalogue.find_system("procxcel-mont")], [32])
     assert report.tests_failed == 0
@@ -433,7 +433,7 @@ def told(settings):
 
 def test_rows_of_a_private_operation(tmp_path):
     """Rows for a key and for inconsistent numbers; the RTL answers as the program does."""
-    chip = Chip(catalogue.find("mont"), 16, {**KEYED, "blind": "both"})
+    chip = Chip(MONT, 16, {**KEYED, "blind": "both"})
     machine, key = chip.machine, chip.machine.key
     chip.export(tmp_path)
     work = workload.load(tmp_path / "workload.json")
@@ -461,23 +461,21 @@ def test_rows_of_a_private_operation(tmp_path):
 
 def test_bad_keys_are_those_that_the_machine_can_tell():
     """Without CRT and without a check, the machine computes with any numbers."""
-    mont = catalogue.find("mont")
-    blinded = Chip(mont, 16, {"schedule": "fixed-window", "blind": "both"})
+    blinded = Chip(MONT, 16, {"schedule": "fixed-window", "blind": "both"})
     assert [name for name, _ in blinded.requests() if name.startswith("wrong")] == []
-    checked = Chip(mont, 16, {"schedule": "fixed-window", "blind": "both", "verify": True})
+    checked = Chip(MONT, 16, {"schedule": "fixed-window", "blind": "both", "verify": True})
     assert [name for name, _ in checked.requests() if name.startswith("wrong")] == [
         "wrong exp",
         "wrong e",
         "wrong phi",
     ]
-    assert len(Chip(mont, 16, {}).requests()) == len(Chip(mont, 16, {}).rows())
+    assert len(Chip(MONT, 16, {}).requests()) == len(Chip(MONT, 16, {}).rows())
 
 
 def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
     """Longer operations have fewer rows, then energy from a window, then no energy."""
-    design = catalogue.find("mont")
     for settings in (KEYED, {"schedule": "fixed-window"}):
-        chip = Chip(design, 16, settings)
+        chip = Chip(MONT, 16, settings)
         (*_, decrypt) = chip.energy()
         whole = chip.machine.cycles(*decrypt.operands)
         monkeypatch.setattr(machine_chip, "MOST_WHOLE_CYCLES", 3 * whole)
@@ -492,8 +490,8 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
         assert chip.energy() == [] and f"an operation takes {whole:,} cycles" in chip.limits
         monkeypatch.undo()
         assert not chip.limits
-    assert "of 4096 bits is limited to 11,718" in Chip(design, 4096, KEYED).limits
-    assert not Chip(design, 4096, {}).limits and not chip_of(design, 4096, KEYED, "unit").limits
+    assert "of 4096 bits is limited to 11,718" in Chip(MONT, 4096, KEYED).limits
+    assert not Chip(MONT, 4096, {}).limits and not chip_of(MONT, 4096, KEYED, "unit").limits
 
 
 @regress

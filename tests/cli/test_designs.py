@@ -61,7 +61,3 @@ def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli):
     assert "paper          ours" in out and "published" not in out
     assert cli.json("show designs mont")[0]["published"] == {}
     assert cli.json("show designs mont-001")[0]["published"] == {"encrypt": 162, "decrypt": 227}
-
-
-def test_unknown(cli):
-    assert "did you mean 'mont'?" in cli.fails("show designs mout")

@@ -100,23 +100,6 @@ def test_follow(cli):
     )
 
 
-test_mistakes = refusals(
-    "show --tree",
-    {
-        "": "--tree needs a DESIGN or --modulus SPEC",
-        "mont --modulus 2^8-1": "one of them",
-        "mont": "the multiplier of mont is not a compression tree",
-        "no-such": "no-such",
-        "--modulus 2^8-4": "makes the modulus 252 even",
-        "--modulus 2^400-1": "too large to look at",
-        "--modulus 2^8-1 --set a=1": "--set belongs to a DESIGN",
-        "--modulus 2^8-1 -o /no/such/place/x.svg": "no such directory",
-        "--modulus 2^8-1 --follow 8 8": "give bits 0 to 7",
-        "--modulus 2^8-1 --strategy none": "invalid choice",
-    },
-)
-
-
 # ---- multiples of a modulus
 
 
@@ -174,23 +157,6 @@ def test_multiples_key(cli, tmp_path):
     assert report["warning"] == ""
 
 
-test_multiples_mistakes = refusals(
-    "show --multiples",
-    {
-        "": "give a modulus",
-        "15 --key key.pem": "one of N and --key FILE",
-        "24": "is even",
-        "0": "modulus 0",
-        "1": "all numbers are 0 modulo 1",
-        "15 --w 140": "give 4 to 130",
-        "fifteen": "is not a whole number",
-        f"{(1 << 5000) + 1}": "no machine takes more",
-        f"{(1 << 5000) + 1:#x}": "is longer than any machine",
-        "--key /nowhere/none.pem": "/nowhere/none.pem cannot be read",
-    },
-)
-
-
 def test_schedule_has_a_bar_for_each_product(cli):
     """5 is 101 in binary: three squares, two products, the conversion and four microinstructions."""
     shown = cli.passes("show mont --schedule --nbits 8 --base 5 --exp 5 --mod 13")
@@ -201,5 +167,29 @@ def test_schedule_has_a_bar_for_each_product(cli):
     assert ends[0].startswith("mont, 8 bits") and max(int(end.split(" to ")[1]) for end in ends[1:]) == 6
 
 
-def test_schedule_refuses_long_operations(cli):
-    assert "a chart has at most 400" in cli.fails("show mont --schedule --nbits 1024")
+test_mistakes = refusals(
+    "show",
+    {
+        "--tree": "--tree needs a DESIGN or --modulus SPEC",
+        "--tree mont --modulus 2^8-1": "one of them",
+        "--tree mont": "the multiplier of mont is not a compression tree",
+        "--tree no-such": "no-such",
+        "--tree --modulus 2^8-4": "makes the modulus 252 even",
+        "--tree --modulus 2^400-1": "too large to look at",
+        "--tree --modulus 2^8-1 --set a=1": "--set belongs to a DESIGN",
+        "--tree --modulus 2^8-1 -o /no/such/place/x.svg": "no such directory",
+        "--tree --modulus 2^8-1 --follow 8 8": "give bits 0 to 7",
+        "--tree --modulus 2^8-1 --strategy none": "invalid choice",
+        "--multiples": "give a modulus",
+        "--multiples 15 --key key.pem": "one of N and --key FILE",
+        "--multiples 24": "is even",
+        "--multiples 0": "modulus 0",
+        "--multiples 1": "all numbers are 0 modulo 1",
+        "--multiples 15 --w 140": "give 4 to 130",
+        "--multiples fifteen": "is not a whole number",
+        f"--multiples {(1 << 5000) + 1}": "no machine takes more",
+        f"--multiples {(1 << 5000) + 1:#x}": "is longer than any machine",
+        "--multiples --key /nowhere/none.pem": "/nowhere/none.pem cannot be read",
+        "mont --schedule --nbits 1024": "a chart has at most 400",
+    },
+)

@@ -23,7 +23,7 @@ from modexlab.rtl.sim import SimulationTimeout
 from tests.harness import expect, finished, parametrize, refused
 from tests.paths import ROOT
 
-from ..command_line import ENCRYPT
+from ..command_line import ENCRYPT, refusals
 
 FOREIGN = ROOT / "tests" / "foreign"
 # A command of each name before 1.0, with its old arguments; OLD has the words that replace the name.
@@ -125,8 +125,13 @@ def test_place_of_an_option_that_names_a_form(cli):
         assert cli(argv) == cli(FORMULA)
 
 
-def test_form_is_an_operand_behind_two_hyphens(cli):
-    assert "unknown design '--tree'" in cli.fails("show -- --tree")
+test_refused = refusals(
+    "show",
+    {
+        "designs mout": "did you mean 'mont'?",
+        "-- --tree": "unknown design '--tree'",  # behind two hyphens, a form is an operand
+    },
+)
 
 
 def test_show(cli):

@@ -130,13 +130,6 @@ def test_many_words_of_output_are_cut_in_text_only(cli, tmp_path):
     cli.shows(f"proc {path} --level fl", " 14 15 and 4 more (all with --json)\n")
 
 
-def test_an_elf_file(cli, tmp_path):
-    """As written by another toolchain."""
-    path = tmp_path / "gcd.elf"
-    path.write_bytes(compile_program([GCD]).read_bytes())
-    cli.reports(f"proc {path} --level fl", program="gcd.elf", exit_code=0, output=[21])
-
-
 def test_optimization(cli):
     plain, best = (cli.json(f"proc {GCD} -O{opt} --level fl") for opt in "02")
     assert plain["instructions"] > best["instructions"]

@@ -57,18 +57,6 @@ def test_it_is_what_a_run_executes(cli):
     cli.reports(f"run mont {ENCRYPT} --level fl", program=cli.json("show --program mont")["program"])
 
 
-test_refusals = refusals(
-    "show --program",
-    {
-        "mont-001": "mont-001 has a controller of its own",
-        "mont-001 --crt": "mont-001 has a controller of its own",
-        "mont --crt --set schedule=left-to-right": "shows the exponent",
-        "mont --nbits 4": "out of range",
-        "mnt": "did you mean 'mont'?",
-    },
-)
-
-
 # ---- all of them
 
 
@@ -114,10 +102,15 @@ def test_table_in_words(cli):
     assert find("mont-ct").promises.every_exponent
 
 
-test_tables_that_are_refused = refusals(
-    "show --costs",
+test_refusals = refusals(
+    "show",
     {
-        "mont-001": "mont-001",
-        "mont --set crt=true": "--set crt: the table has a row for each",
+        "--program mont-001": "mont-001 has a controller of its own",
+        "--program mont-001 --crt": "mont-001 has a controller of its own",
+        "--program mont --crt --set schedule=left-to-right": "shows the exponent",
+        "--program mont --nbits 4": "out of range",
+        "--program mnt": "did you mean 'mont'?",
+        "--costs mont-001": "mont-001",
+        "--costs mont --set crt=true": "--set crt: the table has a row for each",
     },
 )

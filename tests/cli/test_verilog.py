@@ -432,6 +432,10 @@ test_refusals = refusals(
         "proc --div-bits 3": "argument --div-bits: invalid choice: 3",
         "proc -o /nowhere/proc.sv": "there is no such directory",
         "serial-003 --nbits 32 --interface unit": "take the whole machine",
+        "pkcs1-pad --nbits 100": "multiple of 8 from 96",
+        "pkcs1-pad --set a=1": "--set: pkcs1-pad has no parameter but its width",
+        "pkcs1-pad --interface xcel": "streams of its own",
+        "pkcs1-pad --xcel mont": "--xcel: pkcs1-pad has no parameter but its width",
     },
 )
 
@@ -446,17 +450,6 @@ def test_units_of_padding(name, cli):
     assert ("fallback[95:0]" in done.out) == name.endswith("implicit")
     check_comments(done.out)
     lint(done.out)
-
-
-test_units_of_padding_have_a_width_alone = refusals(
-    "verilog pkcs1-pad",
-    {
-        "--nbits 100": "multiple of 8 from 96",
-        "--set a=1": "--set: pkcs1-pad has no parameter but its width",
-        "--interface xcel": "streams of its own",
-        "--xcel mont": "--xcel: pkcs1-pad has no parameter but its width",
-    },
-)
 
 
 @parametrize("design", one_now(["mont", "systolic-002", "ssmm"], "mont", "systolic-002"))

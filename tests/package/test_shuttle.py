@@ -53,15 +53,20 @@ def chosen(monkeypatch):
     return choose
 
 
+def linear(nbits):
+    """The area of a machine with so many bits."""
+    return 2000 + 100 * nbits
+
+
 @parametrize(
     "area, asked, expected",
     [
-        (lambda n: 2000 + 100 * n, {}, (72, "1x1")),  # 9,896 um2 are 60 % of a tile
+        (linear, {}, (72, "1x1")),  # 9,896 um2 are 60 % of a tile
         (lambda n: 2000 + n * n, {}, (88, "1x1")),  # the first estimate is too wide
         (lambda n: 2000 + 1000 * n**0.5, {}, (56, "1x1")),  # the first estimate is too narrow
-        (lambda n: 2000 + 100 * n, {"tiles": "2x2"}, (408, "2x2")),
-        (lambda n: 2000 + 100 * n, {"nbits": 72}, (72, "1x1")),
-        (lambda n: 2000 + 100 * n, {"nbits": 80}, (80, "1x2")),
+        (linear, {"tiles": "2x2"}, (408, "2x2")),
+        (linear, {"nbits": 72}, (72, "1x1")),
+        (linear, {"nbits": 80}, (80, "1x2")),
     ],
 )
 def test_the_widest_machine_or_the_smallest_tiles(area, asked, expected, chosen):
@@ -84,7 +89,7 @@ def test_the_widest_machine_or_the_smallest_tiles(area, asked, expected, chosen)
 )
 def test_what_does_not_fit_is_refused(asked, why, chosen):
     with pytest.raises(BadInput, match=re.escape(why)):
-        chosen(lambda n: 2000 + 100 * n, **asked)
+        chosen(linear, **asked)
 
 
 def test_no_width_fits(chosen):

@@ -23,6 +23,7 @@ from tests.harness import expect, parametrize, regress
 
 from ..paths import ROOT
 
+MONT = find("mont").at(16)
 SMALL = "proc soc mont --nbits 16"
 EXAMPLES = ROOT / "eval" / "examples"
 UNTOUCHED = 0xA5A5_A5A5
@@ -60,11 +61,11 @@ def test_round_trip_of_a_small_chip(cli):
     told = cli.passes("proc soc mont --nbits 16 --cpu picorv32 --wait interrupt --json").json()
     assert picked(told, "ok exit_code key_nbits") == (True, 0, 16)
     assert told["text"] == ["encrypt: ok", "decrypt: ok"]
-    encrypt, decrypt = works(find("mont").at(16))
+    encrypt, decrypt = works(MONT)
     for call, work in zip(told["calls"], (encrypt, decrypt), strict=True):
         assert call["ok"] and call["result"] == call["expected"] == work.golden
         # the machine is busy for one cycle more than its formula
-        assert call["machine"] == find("mont").at(16).cycles(*work.operands) + 1
+        assert call["machine"] == MONT.cycles(*work.operands) + 1
         assert call["whole"] == call["load"] + call["start"] + call["wait"] + call["read"]
         assert 0 < call["machine"] < call["wait"] + call["start"]
     assert decrypt.golden == encrypt.base, "a round trip"
@@ -102,7 +103,7 @@ def test_programs_compile_without_a_warning(cpu, interrupt):
 
 def test_a_wrong_result_is_exit_1(cli, printing):
     """The exit code is 1 even if the program itself did not notice the wrong result."""
-    encrypt, decrypt = works(find("mont").at(16))
+    encrypt, decrypt = works(MONT)
     printing("".join(lines_of([encrypt.golden, decrypt.golden], 0)))
     good = cli.passes(SMALL).out.splitlines()
     assert good[4].split() == ["encrypt", "ok", "10", "10", "10", "10", "40", "20", "50.0"]
@@ -119,7 +120,7 @@ def test_a_program_that_does_not_end(cli, printing):
     assert "the program has not ended after" in error and "it printed: encrypt: ok" in error
     assert "Traceback" not in error
     with pytest.raises(ChipError):
-        round_trip(Chip(find("mont").at(16), "vexriscv"), True).run()
+        round_trip(Chip(MONT, "vexriscv"), True).run()
 
 
 def test_calls_of_an_accelerator(cli, printing):
@@ -219,7 +220,7 @@ def test_errors_on_the_chip(interrupt):
     """The program ends with the driver's message for the machine's error codes and for a missing input, and
     detects a wrong expected value.
     """
-    chip = Chip(find("mont").at(16), "picorv32")
+    chip = Chip(MONT, "picorv32")
     good = {"modulus": 40001, "public_exponent": 3, "private_exponent": 5, "message": 2, "ciphertext": 8}
     cases = (
         (
