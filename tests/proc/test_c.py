@@ -37,7 +37,8 @@ def expected():
         return state
 
     words = [binascii.crc32(b"123456789"), 2 * 6 + 3]
-    words += [1, binascii.crc32(struct.pack("<50h", *sorted(signed(draw(), 16) for _ in range(50))))]
+    values = sorted(signed(draw(), 16) for _ in range(50))
+    words += [1, binascii.crc32(struct.pack("<50h", *values))]
     re, im, tag = 3, -2, 1
     for _ in range(5):
         re, im, tag = re * 2 - im, re + im * 2, tag + 7

@@ -180,15 +180,7 @@ test_refusals = refusals(
 
 @regress
 @parametrize("cpu", CPUS)
-@parametrize(
-    "name, nbits",
-    {
-        "mont": 32,
-        "mont-ct": 64,
-        "systolic-002": 72,
-        "dm-m-000": 32,
-    }.items(),
-)
+@parametrize("name, nbits", {"mont": 32, "mont-ct": 64, "systolic-002": 72, "dm-m-000": 32}.items())
 def test_round_trips(cli, cpu, name, nbits):
     """The machine takes equal cycles whether the program polls or sleeps."""
     soc = f"proc soc {name} --nbits {nbits} --cpu {cpu} --wait"
