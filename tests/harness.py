@@ -63,10 +63,11 @@ def each_design(*now):
     return parametrize("design", cases)
 
 
-def case(name, *values, later=True, **settings):
-    """A machine with its settings as a case; without `later` it is in `make test`."""
+def case(design, *values, later=True, **settings):
+    """A design, or its name, with its settings as a case; without `later` it is in `make test`."""
+    name = getattr(design, "name", design)
     words = [*map(str, (name, *values)), *(f"{key}={value}" for key, value in settings.items())]
-    return pytest.param(name, *values, settings, id=" ".join(words), marks=regress_if(later))
+    return pytest.param(design, *values, settings, id=" ".join(words), marks=regress_if(later))
 
 
 def examples(count):
@@ -74,14 +75,21 @@ def examples(count):
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 
 
-def draws(count):
-    """A property of so many examples."""
-    return settings(max_examples=examples(count))
+def draws(count, *values, **named):
+    """A property of so many examples, drawn from these strategies or from those of a `given` below."""
+    limited = settings(max_examples=examples(count))
+    return (lambda test: limited(given(*values, **named)(test))) if values or named else limited
 
 
 def any_word(nbits):
     """A number of so many bits at most."""
     return st.integers(0, (1 << nbits) - 1)
+
+
+def of_every_length(nbits, rng):
+    """Numbers of every length: the least, the largest, and a random one."""
+    for top in (1 << place for place in range(nbits)):
+        yield from (top, 2 * top - 1, top | rng.randrange(top))
 
 
 def accessed(component, accesses, stage="native", **options):
@@ -98,8 +106,7 @@ def any_stream(rtl, cl, moduli, factors, request_of, judge):
     rate = st.sampled_from([0.0, 0.3, 0.8])
     with simulate(rtl, "native") as hardware, simulate(cl, "python") as twin:
 
-        @draws(60)
-        @given(st.lists(row, min_size=1, max_size=8), st.booleans(), st.integers(0, 2**31), rate, rate)
+        @draws(60, st.lists(row, min_size=1, max_size=8), st.booleans(), st.integers(0, 2**31), rate, rate)
         def check(drawn, alike, seed, source, sink):
             used = [drawn[0][0] if alike else row[0] for row in drawn]
             made = [request_of(n, a, b) for n, (_, a, b, *_) in zip(used, drawn, strict=True)]
@@ -123,8 +130,7 @@ def any_operation(design, nbits, **settings):
     machine, word = design.at(nbits, **settings), any_word(nbits)
     with simulate(machine.rtl(), "native") as simulation:
 
-        @draws(300)
-        @given(word, word, word, st.booleans())
+        @draws(300, word, word, word, st.booleans())
         def check(base, exp, mod, legal):
             if legal:
                 mod = machine.modulus or mod | 1

@@ -6,6 +6,7 @@ rule of the plan with the hardware. `faults` needs no operands: it checks the su
 
 from collections import Counter
 
+from modexlab.fl.compression.compression import BEST, make_plan
 from modexlab.fl.compression.compression_plan import (
     CELLS,
     OUTPUTS,
@@ -14,7 +15,7 @@ from modexlab.fl.compression.compression_plan import (
     product_range,
     product_weights,
 )
-from modexlab.fl.moduli import Modulus, classify
+from modexlab.fl.moduli import Modulus, classify, parse
 
 
 def _product_bits(operation, nbits, weight, a, b, b_reversed):
@@ -145,6 +146,11 @@ def _made(plan, level):
             for column, count in enumerate(below.cells[kind]):
                 made.update({(kind, output, column): count for output in range(OUTPUTS[kind])})
     return {key: count for key, count in made.items() if count}
+
+
+def multiplier(spec, strategy=BEST):
+    """The plan of a multiplier for a modulus such as 2^8+85."""
+    return make_plan("multiply", parse(spec), None, strategy)
 
 
 def family(n):

@@ -7,7 +7,6 @@ import itertools
 import random
 from operator import add
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.compression.bit_heap import CARRY_DELAYS, SUM_DELAYS, Line, columns_of, plan_heap
 from modexlab.fl.multipliers.scaled import ScaledShape
@@ -62,8 +61,7 @@ LINES = st.lists(
 )
 
 
-@given(lines=LINES, seed=st.integers(0, 2**32))
-@draws(100)
+@draws(100, lines=LINES, seed=st.integers(0, 2**32))
 def test_any_rows(lines, seed):
     """The pair has the sum of the rows, exactly if the heap is wide enough, otherwise modulo its width."""
     rng = random.Random(seed)

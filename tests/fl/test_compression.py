@@ -13,7 +13,7 @@ from modexlab.fl.compression.prefix import ADDERS, CARRY_PROPAGATE, prefix_netwo
 from modexlab.fl.moduli import SHAPES, Modulus, classify, parse
 from modexlab.fl.multipliers.folding import fold
 
-from tests.fl.compression_oracle import evaluate, family, faults, final_rows
+from tests.fl.compression_oracle import evaluate, family, faults, final_rows, multiplier
 from tests.harness import any_word, bad_calls, draws, later, one_now, parametrize, refused, untraced
 
 ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
@@ -155,7 +155,7 @@ def test_prefix_networks_span_all_bits(adder, nbits):
     ],
 )
 def test_every_product_of_small_words(spec, strategy):
-    plan = make_plan("multiply", parse(spec), None, strategy)
+    plan = multiplier(spec, strategy)
     check_plan(plan, itertools.product(range(1 << plan.operand_nbits), repeat=2))
 
 
@@ -190,8 +190,7 @@ def test_every_small_modulus(most):
             check_plan(make_plan("multiply", modulus, nbits), itertools.product(corners, repeat=2))
 
 
-@draws(60)
-@given(*map(st.sampled_from, (SHAPES, OPERATIONS, ALL_STRATEGIES)), st.integers(4, 48), st.data())
+@draws(60, *map(st.sampled_from, (SHAPES, OPERATIONS, ALL_STRATEGIES)), st.integers(4, 48), st.data())
 def test_any_tree(shape, operation, strategy, n, data):
     """Hypothesis: any shape, width, k, operation, strategy and operands."""
     if shape.endswith("k"):
@@ -211,14 +210,14 @@ def test_two_rows_of_ones():
     """2^n - 1: a word of ones represents 0 and produces two rows of ones; the ModSum of the paper would
     return m.
     """
-    plan = make_plan("multiply", parse("2^5-1"))
+    plan = multiplier("2^5-1")
     assert final_rows(plan, 31, 31) == (31, 31)
     assert evaluate(plan, 31, 31) == 0
 
 
 def test_cells_take_every_bit_once():
     """`cells` uses and places every bit once, and has as many compressors as the levels."""
-    plan = make_plan("multiply", parse("2^8+85"), None, "five-full-half")
+    plan = multiplier("2^8+85", "five-full-half")
     for number, level in enumerate(plan.levels):
         cells, above = list(plan.cells(number)), plan.heights(number + 1)
         taken = [(cell.column, place) for cell in cells for place in cell.inputs]
@@ -230,9 +229,8 @@ def test_cells_take_every_bit_once():
 
 
 def test_strategies_use_their_cells():
-    modulus = parse("2^12-5")
     used = {
-        strategy: {kind for kind in CELLS if make_plan("multiply", modulus, None, strategy).count(kind)}
+        strategy: {kind for kind in CELLS if multiplier("2^12-5", strategy).count(kind)}
         for strategy in (*STRATEGIES, *OURS)
     }
     assert used == {
@@ -245,8 +243,8 @@ def test_strategies_use_their_cells():
 
 @parametrize("spec", ["2^16-1", "2^16+1", "2^16", "2^16-5", "2^16+85"])
 def test_best_is_the_best_of_three(spec):
-    best = make_plan("multiply", parse(spec))
-    costs = {name: make_plan("multiply", parse(spec), None, name).cost for name in STRATEGIES}
+    best = multiplier(spec)
+    costs = {name: multiplier(spec, name).cost for name in STRATEGIES}
     assert best.cost.product == min(cost.product for cost in costs.values())
     assert best.cost == costs[best.strategy]
     assert all(cost in (costs[name], None) for name, cost in best.rivals)
@@ -261,15 +259,15 @@ def test_square_has_half_of_the_products():
 
 def test_following_a_bit():
     """The path of a product: each sentence starts where the previous one ended."""
-    plan = make_plan("multiply", parse("2^8+85"))
+    plan = multiplier("2^8+85")
     lines = follow(plan, 7, 3)
     assert lines[0] == "a_7 * b_3 has weight 2^10: it goes to column 0 place 7"  # 2^10 = 1 mod 341
     assert lines[1].startswith(
         "level 0: from place 7 of column 0 into full 1; its sum goes to column 0 place 1"
     )
     assert lines[-1].startswith("after the last level: bit ")
-    assert "inverted" in follow(make_plan("multiply", parse("2^8+1")), 8, 3)[0]
-    assert follow(make_plan("multiply", parse("2^8")), 7, 7) == [
+    assert "inverted" in follow(multiplier("2^8+1"), 8, 3)[0]
+    assert follow(multiplier("2^8"), 7, 7) == [
         "a_7 * b_7 has weight 2^14: it goes to nowhere: it is a multiple of the modulus"
     ]
     assert follow(make_plan("square", parse("2^8-1")), 3, 3)[0].startswith(

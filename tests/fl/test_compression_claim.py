@@ -17,7 +17,7 @@ from modexlab.fl.compression.compression_plan import CELLS
 from modexlab.fl.cost import GATES, Cost
 from modexlab.fl.moduli import parse
 
-from tests.fl.compression_oracle import evaluate, family, faults
+from tests.fl.compression_oracle import evaluate, family, faults, multiplier
 from tests.harness import one_now, parametrize, regress, untraced
 
 TABLE_5 = (4, 6, 8, 10)
@@ -33,8 +33,7 @@ ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
 
 def pair(n, strategy=BEST):
     """The multipliers modulo m and modulo its pseudo-modulus."""
-    modulus, pseudo = family(n)
-    return make_plan("multiply", modulus, None, strategy), make_plan("multiply", pseudo, None, strategy)
+    return [multiplier(str(modulus), strategy) for modulus in family(n)]
 
 
 @parametrize("strategy", ALL_STRATEGIES)
@@ -81,7 +80,7 @@ def test_shapes_rank_as_in_figures_13_and_14(n):
     say that it grows.
     """
     cost = {
-        k: make_plan("multiply", parse(f"2^{n}{k:+d}" if k else f"2^{n}"), None, "full-half").cost
+        k: multiplier(f"2^{n}{k:+d}" if k else f"2^{n}", "full-half").cost
         for k in (0, -1, 1, -3, 3, -5, 5, -21, 21, -85, 85)
     }
     others = [cost[k] for k in cost if abs(k) > 1]
@@ -100,9 +99,9 @@ def test_shapes_rank_as_in_figures_13_and_14(n):
 def test_ones_of_k_cost(n):
     """Section 2.2.1.4: each carry out of 2^n + k returns as as many bits as |2^(n+1)|_m has ones."""
     for k in (3, 5, 21, 85):
-        plan = make_plan("multiply", parse(f"2^{n}+{k}"))
+        plan = multiplier(f"2^{n}+{k}")
         assert len(plan.folds[0].columns) <= k.bit_count()  # 2^(n+1) = -2k
-    assert len(make_plan("multiply", parse(f"2^{n}-1")).folds[0].columns) == 1
+    assert len(multiplier(f"2^{n}-1").folds[0].columns) == 1
 
 
 @untraced

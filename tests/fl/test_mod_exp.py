@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from functools import partial
 
 import rsa
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.domains import DOMAINS, Identity, MontgomeryDomain
 from modexlab.fl.mod_exp import mod_exp, operand_status
@@ -47,8 +46,7 @@ def test_published_results():
 
 
 @parametrize("schedule", SCHEDULES)
-@draws(80)
-@given(data=st.data(), width=st.sampled_from((1, 2, 8, 32, 64, 256)), spare=st.integers(0, 40))
+@draws(80, data=st.data(), width=st.sampled_from((1, 2, 8, 32, 64, 256)), spare=st.integers(0, 40))
 def test_mod_exp(schedule, data, width, spare):
     """All domains, in a machine that is `spare` bits wider than the modulus."""
     n = 2 * data.draw(any_word(width - 1)) + 1
@@ -59,8 +57,7 @@ def test_mod_exp(schedule, data, width, spare):
 
 
 @parametrize("schedule", SCHEDULES)
-@draws(80)
-@given(nbits=st.integers(2, 64), data=st.data())
+@draws(80, nbits=st.integers(2, 64), data=st.data())
 def test_pseudo_modulus(schedule, nbits, data):
     """Arithmetic modulo 2^nbits - 1, with one reduction modulo its divisor at the end (paper 000, equation
     21).
@@ -76,15 +73,13 @@ def test_pseudo_modulus_that_is_none():
         mod_exp(3, 5, 7, domain="pseudo", nbits=8)
 
 
-@draws(80)
-@given(any_word(70), any_word(40), st.integers(1, 1 << 64))
+@draws(80, any_word(70), any_word(40), st.integers(1, 1 << 64))
 def test_identity_takes_every_modulus_and_every_base(base, exp, n):
     assert mod_exp(base, exp, n) == pow(base, exp, n)
 
 
 @parametrize("schedule", SCHEDULES)
-@draws(50)
-@given(data=st.data(), exp=any_word(32))
+@draws(50, data=st.data(), exp=any_word(32))
 def test_trace_with_conversions(schedule, data, exp):
     """Every operand is a constant or an earlier product; every product is right; the last is the result."""
     n = 2 * data.draw(st.integers(0, 0x7FFFFFFF)) + 1

@@ -4,7 +4,6 @@ The oracles are Python's % and pow, with pow(2, -nbits, n) for R^-1.
 """
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.domains import DOMAINS, Identity, MontgomeryDomain, make_domain
 from modexlab.fl.errors import shown, unknown
@@ -49,8 +48,7 @@ def test_mul_rem_corner(n, nbits, x, y):
     assert mul_rem(x, y, n) == sum(y << i for i in range(nbits) if x >> i & 1) % n
 
 
-@draws(400)
-@given(any_word(1100), any_word(1100), st.integers(1, 1 << 1050))
+@draws(400, any_word(1100), any_word(1100), st.integers(1, 1 << 1050))
 def test_mul_rem_is_the_remainder_of_the_product(a, b, n):
     remainder = mul_rem(a, b, n)
     assert 0 <= remainder < n and (a * b - remainder) % n == 0
@@ -64,14 +62,12 @@ def test_montgomery_corner(n, nbits, x, y):
     assert Montgomery(n, nbits).product(x, y) == x * y * pow(2, -nbits, n) % n
 
 
-@draws(400)
-@given(operands=montgomery_operands())
+@draws(400, operands=montgomery_operands())
 def test_montgomery_product(operands):
     test_montgomery_corner(*operands)
 
 
-@draws(200)
-@given(montgomery_operands(), st.data())
+@draws(200, montgomery_operands(), st.data())
 def test_constants_and_conversions(operands, data):
     """The constants are those of the paper; they convert, and `redc` accepts its whole range."""
     n, nbits, _, y = operands
@@ -89,8 +85,7 @@ def test_constants_and_conversions(operands, data):
     assert mont.redc(t) == t * r_inverse % n
 
 
-@draws(120)
-@given(montgomery_operands((1, 8, 32, 256, 2048)))
+@draws(120, montgomery_operands((1, 8, 32, 256, 2048)))
 def test_r2_comes_from_doublings_and_squarings_too(operands):
     """The method of the machine without a divider: double 1 up to 2*R, then square once per bit of nbits."""
     n, nbits, _, _ = operands
@@ -133,8 +128,7 @@ test_bad_moduli = bad_calls(
 
 
 @parametrize("name", [name for name in DOMAINS if name != "pseudo"])  # it is for divisors of 2^nbits - 1
-@draws(120)
-@given(operands=montgomery_operands())
+@draws(120, operands=montgomery_operands())
 def test_a_domain_multiplies(name, operands):
     n, nbits, x, y = operands
     x %= n

@@ -9,7 +9,6 @@ import itertools
 import re
 from random import Random
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.program.builder import program_of
 from modexlab.fl.program.interpreter import Arithmetic, run
@@ -61,8 +60,7 @@ def test_corners(recipe):
         check_plain(recipe, *row.request)
 
 
-@draws(400)
-@given(st.sampled_from(PLAIN), st.booleans(), st.data())
+@draws(400, st.sampled_from(PLAIN), st.booleans(), st.data())
 def test_any_exponentiation(recipe, legal, data):
     """Hypothesis: arbitrary operands, legal or not, on any of these programs."""
     base, exp, mod = (data.draw(any_word(recipe.nbits)) for _ in range(3))
@@ -96,8 +94,7 @@ def test_private_operations(domain, nbits):
             check_private(recipe, key, message, rng)
 
 
-@draws(75)
-@given(st.sampled_from(KEYED), st.integers(1, 500), st.randoms(use_true_random=False))
+@draws(75, st.sampled_from(KEYED), st.integers(1, 500), st.randoms(use_true_random=False))
 def test_any_private_operation(recipe, seed, rng):
     """Hypothesis: arbitrary keys, messages and random numbers."""
     key = seeded_key(recipe.nbits, seed)

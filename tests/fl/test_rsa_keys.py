@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
-from hypothesis import assume, given
+from hypothesis import assume
 from hypothesis import strategies as st
 from modexlab.fl.factors import primes_below
 from modexlab.fl.mod_exp import mod_exp
@@ -108,8 +108,7 @@ def test_primes_of_the_smallest_keys(n, e, d, p):
     assert (key.p, key.q) == (p, n // p)
 
 
-@draws(200)
-@given(st.sets(st.sampled_from(primes_below(500)[1:]), min_size=2, max_size=2), st.integers(3, 10**6))
+@draws(200, st.sets(st.sampled_from(primes_below(500)[1:]), min_size=2, max_size=2), st.integers(3, 10**6))
 def test_primes_of_any_small_key(primes, e):
     p, q = sorted(primes, reverse=True)
     order = math.lcm(p - 1, q - 1)
@@ -198,8 +197,7 @@ def test_message_corner(message):
     check_by_the_rsa_package(PAPER_KEY, message)
 
 
-@draws(100)
-@given(st.integers(0, OUR_KEY.n - 1))
+@draws(100, st.integers(0, OUR_KEY.n - 1))
 def test_against_the_rsa_package(message):
     check_by_the_rsa_package(OUR_KEY, message)
 

@@ -11,7 +11,6 @@ from functools import partial
 from operator import add
 from statistics import fmean
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.multipliers.montgomery import Montgomery
 from modexlab.fl.program.schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
@@ -140,8 +139,7 @@ def test_power_corners(name):
 
 
 @EACH_SCHEDULE
-@draws(80)
-@given(data=st.data(), exp=exponents, n=st.integers(1, 1 << 128))
+@draws(80, data=st.data(), exp=exponents, n=st.integers(1, 1 << 128))
 def test_power(name, data, exp, n):
     base = data.draw(st.integers(0, n - 1))
     value, _ = traced(name, base, exp, partial(mul_mod, n), 1 % n, **options(data.draw, name, exp))
@@ -149,8 +147,7 @@ def test_power(name, data, exp, n):
 
 
 @EACH_SCHEDULE
-@draws(80)
-@given(data=st.data(), exp=exponents, nbits=st.sampled_from((1, 8, 32, 128)))
+@draws(80, data=st.data(), exp=exponents, nbits=st.sampled_from((1, 8, 32, 128)))
 def test_power_over_montgomery_products(name, data, exp, nbits):
     n = 2 * data.draw(any_word(nbits - 1)) + 1
     base = data.draw(st.integers(0, n - 1))
@@ -161,8 +158,7 @@ def test_power_over_montgomery_products(name, data, exp, nbits):
 
 
 @EACH_SCHEDULE
-@draws(80)
-@given(data=st.data(), exp=st.integers(0, 1 << 300), base=st.integers(0, 1 << 64))
+@draws(80, data=st.data(), exp=st.integers(0, 1 << 300), base=st.integers(0, 1 << 64))
 def test_any_abstract_product_will_do(name, data, exp, base):
     """Over addition, whose one is 0, a power is a multiple, so only the order of the products is tested."""
     assert SCHEDULES[name](base, exp, add, 0, **options(data.draw, name, exp)) == base * exp
@@ -180,8 +176,7 @@ def test_count_corners(name, how):
 
 
 @EACH_SCHEDULE
-@draws(30)
-@given(data=st.data(), exp=exponents | any_word(4096))
+@draws(30, data=st.data(), exp=exponents | any_word(4096))
 def test_count(name, data, exp):
     chosen = options(data.draw, name, exp)
     plan = SCHEDULES[name].plan(exp, **chosen)
@@ -290,8 +285,7 @@ def test_which_schedules_are_steady_and_regular(name):
 
 
 @parametrize("name", FULL_SCAN)
-@draws(80)
-@given(data=st.data(), nbits=st.integers(1, 64))
+@draws(80, data=st.data(), nbits=st.integers(1, 64))
 def test_a_full_scan_hides_the_exponent(name, data, nbits):
     """All exponents of a length have the same number of products in the same number of steps."""
     plans = (SCHEDULES[name].plan(data.draw(any_word(nbits)), nbits=nbits) for _ in range(2))
@@ -299,8 +293,7 @@ def test_a_full_scan_hides_the_exponent(name, data, nbits):
     assert one == other
 
 
-@draws(80)
-@given(exponents)
+@draws(80, exponents)
 def test_one_multiplier_makes_the_same_products_in_the_same_order(exp):
     two, one = (SCHEDULES[name].plan(exp) for name in ("right-to-left-2", "right-to-left-1"))
     assert [op for ops in two.steps for op in ops] == [op for ops in one.steps for op in ops]

@@ -182,8 +182,8 @@ def test_subtractions_of_equation_5(spec, count):
         assert len(make_plan("multiply", modulus, None, strategy).mod_sum.multiples) <= count
 
 
-@draws(6)
-@given(
+@draws(
+    6,
     st.integers(4, 2**9).map(lambda half: 2 * half + 1),
     st.sampled_from([*STRATEGIES, *OURS]),
     st.sampled_from(ADDERS),
@@ -210,10 +210,9 @@ def test_wider_products(spec):
     nbits = modulus.operand_nbits
     plan = make_plan("multiply", modulus, nbits)
     word = any_word(nbits)
-    with simulate(PseudoMul(nbits, modulus.value), "native") as sim:
+    with simulate(PseudoMul(nbits, modulus.value)) as sim:
 
-        @draws(100)
-        @given(st.lists(st.tuples(word, word), min_size=1, max_size=5))
+        @draws(100, st.lists(st.tuples(word, word), min_size=1, max_size=5))
         def check(pairs):
             run = sim.run(pairs, statics={"modulus": 0})
             assert run.responses == [a * b % modulus.value for a, b in pairs]

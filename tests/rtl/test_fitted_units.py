@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.cl.mont_mul_rem import MontMulRemCL
@@ -28,7 +27,7 @@ from modexlab.rtl.units.mul_rem import MulRem
 from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
 
-from tests.harness import agreed, any_word, draws, parametrize, ran, regress
+from tests.harness import agreed, any_word, draws, of_every_length, parametrize, ran, regress
 from tests.tables.scaled import constants
 
 # in `make test`, machines with `fit=modulus` in tests/rtl/test_program_exp.py cover this
@@ -208,12 +207,6 @@ EVERY = parametrize("name", CASES)
 ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "heap 24 6")
 
 
-def of_every_length(nbits, rng):
-    """Numbers of every length: the least, the largest, and a random one."""
-    for top in (1 << place for place in range(nbits)):
-        yield from (top, 2 * top - 1, top | rng.randrange(top))
-
-
 def moduli(case, rng):
     """Moduli of every length."""
     return list(dict.fromkeys(mod | case.odd for mod in of_every_length(case.nbits, rng)))
@@ -240,7 +233,7 @@ def test_products_and_cycles(name):
     case = CASES[name]
     rows = rows_of(case)
     apart = case.cycles(case.most) + 2
-    with simulate(case.rtl(fits=True), "native") as sim:
+    with simulate(case.rtl(fits=True)) as sim:
         run = sim.run(**case.sent(*rows), source_delays=apart)
         for row, answer, latency in zip(rows, run.responses, run.latencies, strict=True):
             assert case.check(answer, row), row
@@ -288,10 +281,10 @@ def test_all_blocks_are_the_unit_as_it_was(name):
 def test_any_product(name):
     """Hypothesis: arbitrary operands below an arbitrary modulus, with any sufficient number of blocks."""
     case = CASES[name]
-    with simulate(case.rtl(fits=True), "native") as sim:
+    with simulate(case.rtl(fits=True)) as sim:
 
-        @draws(100)
-        @given(
+        @draws(
+            100,
             st.integers(1, case.nbits).flatmap(
                 lambda length: st.integers(1 << length - 1, (1 << length) - 1)
             ),
@@ -317,7 +310,7 @@ def test_divider(nbits, bits, block):
     """DivRem alone: quotient and remainder of a dividend in the lowest blocks, including division by 0."""
     rng = Random(f"{nbits} {bits}")
     dbits = nbits // 2
-    with simulate(DivRem(nbits, dbits, bits, True), "native") as sim:
+    with simulate(DivRem(nbits, dbits, bits, True)) as sim:
         for nblocks in range(1, nbits // block + 1):
             ones = (1 << nblocks * block) - 1
             dividends = (0, 1, ones, ones ^ 1, rng.randrange(ones), rng.randrange(ones))

@@ -4,7 +4,6 @@ random operands.
 
 from random import Random
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.multipliers.row_fold import FoldShape, aligned, fold, remainder, residues
@@ -42,8 +41,7 @@ def moduli(draw, nbits):
 # ---- the mathematics
 
 
-@draws(300)
-@given(st.data())
+@draws(300, st.data())
 def test_folds_stay_below_their_bound(data):
     """Hypothesis: any pair of words of a product folds to its residue below the bound, products of which can
     be folded again; the final division completes it.
@@ -151,8 +149,7 @@ def test_drawn_operands(nbits):
     check_cycles(DESIGN.at(nbits), operands)
 
 
-@draws(50)
-@given(st.data())
+@draws(50, st.data())
 def test_functional_level_of_any_width(data):
     """Hypothesis: FL, which folds like the machine, and the same cycles for all exponents of a length."""
     nbits = data.draw(st.integers(8, 64))

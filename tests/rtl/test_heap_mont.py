@@ -8,7 +8,6 @@ from random import Random
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
 from cryptography.hazmat.primitives.hashes import SHA256
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.eval.designs.catalogue import find
@@ -84,7 +83,7 @@ def test_formula(nbits, w, how):
     assert unit.fixed == loads + adds + ndigits + delay
     apart = max(loads, adds) + ndigits + delay if how.get("streams") == 2 else unit.fixed
     assert unit.pair() == unit.fixed + apart
-    with simulate(HeapMont(nbits, w, **how), "native") as sim:
+    with simulate(HeapMont(nbits, w, **how)) as sim:
         for row in scaled.table(nbits, w, quotient_delay=delay):
             static = {"modulus": constants(row.mod, w, delay)[1]}
             assert sim.run([row.request], statics=static).latencies == [unit.fixed]
@@ -157,7 +156,7 @@ def test_wide(nbits, w, how, count):
     rng = Random(f"{nbits} {w}")
     rows = scaled.table(nbits, w, count=3, quotient_delay=delay)
     run_products(HeapMont(nbits, w, **how), rows, nbits, w, "native", delay=delay)
-    with simulate(HeapMont(nbits, w, **how), "native") as sim:
+    with simulate(HeapMont(nbits, w, **how)) as sim:
         some = [(1 << nbits) - 1, 3, *(rng.getrandbits(nbits) | 1 | 1 << nbits - 1 for _ in range(4))]
         some += [rng.getrandbits(rng.randrange(2, nbits)) | 1 for _ in range(2)]
         for n in some:
@@ -203,8 +202,7 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
 # ---- the heap alone
 
 
-@draws(40)
-@given(st.data())
+@draws(40, st.data())
 def test_heap_of_any_rows(data):
     """Hypothesis: the pair of an arbitrary plan is the sum of its rows."""
     ends = st.tuples(st.integers(0, 20), st.integers(0, 20), st.floats(0, 1))

@@ -5,7 +5,6 @@ allows.
 from contextlib import nullcontext
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.papers.published import by_name
@@ -20,6 +19,7 @@ from tests.harness import (
     agreed,
     any_operation,
     any_word,
+    case,
     check_fl_mod_exps,
     check_formula,
     check_native,
@@ -109,11 +109,7 @@ def table(design, nbits, exp_nbits=None, **settings_):
 
 def chosen(cases, is_later):
     """Designs and settings as parameters; those that are later are left to `make regress`."""
-
-    def label(design, how):
-        return " ".join([design.name, *(f"{name}={value}" for name, value in how.items())])
-
-    return [pytest.param(*row, id=label(*row), marks=regress_if(is_later(*row))) for row in cases]
+    return [case(design, later=is_later(design, how), **how) for design, how in cases]
 
 
 def is_later(design, how):
@@ -212,7 +208,7 @@ def widths(design):
     return cases
 
 
-@parametrize("design, nbits", [case for design in DESIGNS for case in widths(design)])
+@parametrize("design, nbits", [row for design in DESIGNS for row in widths(design)])
 def test_all_widths(design, nbits):
     """The table natively at every width, with short exponents on wide machines."""
     rows = table(design, nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
@@ -283,8 +279,7 @@ def test_constant_time(design, how):
     staged = design.domain == "scaled" or machine.plan.screened
     longest = machine.cycles(1, (1 << nbits) - 1, mod) if staged else 0
 
-    @draws(30)
-    @given(exps=st.lists(any_word(nbits), min_size=2, max_size=40), base=st.integers(0, mod - 1))
+    @draws(30, exps=st.lists(any_word(nbits), min_size=2, max_size=40), base=st.integers(0, mod - 1))
     def check(exps, base):
         requests = [machine.carried(base, exp, mod) for exp in exps]
         latencies = simulation.run(requests, source_delays=longest).latencies  # one at a time
@@ -293,7 +288,7 @@ def test_constant_time(design, how):
         assert len(by_length) == len(set(lengths)), by_length
 
     assert machine.check(0, 1, mod) is Status.OK
-    with simulate(machine.rtl(), "native") as simulation:
+    with simulate(machine.rtl()) as simulation:
         check()
 
     try:
@@ -301,7 +296,7 @@ def test_constant_time(design, how):
     except BadInput:  # no such parameter, or not with this schedule
         return
     assert full.promises.every_exponent
-    with simulate(full.rtl(), "native") as simulation:
+    with simulate(full.rtl()) as simulation:
         latencies = simulation.run([(7, exp, 251) for exp in range(256)]).latencies
         assert len(set(latencies)) == 1
 

@@ -19,8 +19,7 @@ FAMILY = (4, 6, 8, 10, 12, 16, 30, 32, 62, 64, 100, 128, 256, 512, 1024)  # t of
 # ---- shapes that exist for every odd modulus
 
 
-@given(n=ODD, w=DIGITS)
-@draws(200)
+@draws(200, n=ODD, w=DIGITS)
 def test_ends(n, w):
     """Each multiple has the ones that its shape promises, and a c of the stated length."""
     moduli, nbits = PseudoModuli(n, w), n.bit_length()
@@ -60,8 +59,7 @@ def test_counts():
 # ---- 2^t - 1 and 2^t + 1
 
 
-@given(n=st.integers(1, 5000).map(lambda x: 2 * x + 1))
-@draws(80)
+@draws(80, n=st.integers(1, 5000).map(lambda x: 2 * x + 1))
 def test_powers_of_small_moduli_are_exact(n):
     """The least t by exhaustive search."""
     moduli = PseudoModuli(n)
@@ -110,8 +108,7 @@ def test_hopeless_for_a_key():
     assert all(found for _, found, _ in rows[2:])
 
 
-@given(n=st.integers(0, 2**40).map(lambda x: x | 1))
-@draws(100)
+@draws(100, n=st.integers(0, 2**40).map(lambda x: x | 1))
 def test_order_of_two(n):
     check_order(order_of_two(n), n)
 
@@ -148,8 +145,7 @@ def test_a_key_of_the_family_is_broken_from_public_data():
     assert pow(pow(message, e, n), pow(e, -1, phi), n) == message
 
 
-@given(st.integers(1, 2**44))
-@draws(200)
+@draws(200, st.integers(1, 2**44))
 def test_small_numbers_are_factored(n):
     found = find_factors(n)
     assert prod(values(found)) == n and found.complete

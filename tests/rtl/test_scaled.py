@@ -4,7 +4,6 @@ its constant.
 
 from functools import partial
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.domains import ScaledMont as ScaledDomain
 from modexlab.fl.mod_exp import mod_exp
@@ -23,8 +22,7 @@ DIGITS = st.integers(4, 130)
 DELAYS = st.sampled_from([0, 1])
 
 
-@given(n=ODD, more=st.integers(0, 40), w=DIGITS, delay=DELAYS, draw=st.data())
-@draws(200)
+@draws(200, n=ODD, more=st.integers(0, 40), w=DIGITS, delay=DELAYS, draw=st.data())
 def test_product(n, more, w, delay, draw):
     """Arbitrary odd moduli in machines of the same width or wider, with arbitrary digits: closed form,
     digit-serial form and integers agree.
@@ -46,8 +44,7 @@ def test_product(n, more, w, delay, draw):
     assert arithmetic.leave(arithmetic.enter(x)) == x
 
 
-@given(n=ODD, w=DIGITS, delay=DELAYS, draw=st.data())
-@draws(200)
+@draws(200, n=ODD, w=DIGITS, delay=DELAYS, draw=st.data())
 def test_state_stays_within_its_width(n, w, delay, draw):
     """The state between steps, for arbitrary factors below 2M, and for those that maximise it."""
     shape = ScaledShape(n.bit_length(), w, delay)
@@ -71,14 +68,14 @@ def test_table_at_the_functional_level(nbits, w):
         check_product(arithmetic.product(row.a, row.b), row.a, row.b, row.mod, nbits, w)
 
 
-@given(
+@draws(
+    200,
     n=ODD,
     base=st.integers(0, 2**300),
     exp=st.integers(0, 2**40),
     w=DIGITS,
     schedule=st.sampled_from(sorted(SCHEDULES)),
 )
-@draws(200)
 def test_domain_under_every_schedule(n, base, exp, w, schedule):
     base %= n
     domain = ScaledDomain(n, n.bit_length(), w)

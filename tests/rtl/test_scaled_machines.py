@@ -67,7 +67,7 @@ def test_table_at_every_level(machine):
     agreed(
         machine.cl, machine.rtl, lambda top, *where: run_mod_exps(top, rows, machine, 8, *where), ["native"]
     )
-    with simulate(machine.rtl(), "native") as sim:
+    with simulate(machine.rtl()) as sim:
         for row in rows:
             assert sim.run([row.request]).latencies == [machine.cycles(*row.request)], row
 

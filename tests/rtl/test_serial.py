@@ -5,7 +5,6 @@ numbers.
 import re
 from random import Random
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.domains import Redundant
@@ -84,8 +83,7 @@ def test_serial_numbers_are_as_long_as_said():
     assert SerialShape(nbits, 8).ndigits == 3 > -(-(nbits + 2) // 8)
 
 
-@draws(100)
-@given(nbits=st.integers(8, 4096), digit=st.integers(2, 1024))
+@draws(100, nbits=st.integers(8, 4096), digit=st.integers(2, 1024))
 def test_serial_widths(nbits, digit):
     """Valid widths have three digits; the error for others names the nearest valid one."""
     widest = widest_digit(nbits)
@@ -145,8 +143,7 @@ def test_serial_of_ours_with_words_of_all_kinds(nbits, digit, step):
     check_native(OURS, mod_exp.table(nbits, 8), nbits, digit_nbits=digit, step_nbits=step)
 
 
-@draws(60)
-@given(data=st.data())
+@draws(60, data=st.data())
 def test_serial_way_out(data):
     """Hypothesis on fl/multipliers/scaled_serial.py: the result is at most twice the modulus, and the right
     residue.

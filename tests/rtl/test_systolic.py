@@ -5,7 +5,6 @@ condition on R.
 import re
 from functools import partial
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.cl.systolic import SystolicMontCL, systolic_timing
 from modexlab.eval.designs.catalogue import find
@@ -55,8 +54,7 @@ def test_systolic_products_at_every_level(shape):
     assert set(run.latencies) == {systolic_timing(shape).fixed}
 
 
-@draws(200)
-@given(st.data())
+@draws(200, st.data())
 def test_systolic_product_of_any_shape(data):
     """Hypothesis: any number and length of words; the product, below 2m."""
     k, s = data.draw(st.integers(2, 20)), data.draw(st.integers(2, 9))

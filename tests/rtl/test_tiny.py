@@ -1,6 +1,5 @@
 """tiny, the machine with a serial adder: all digit widths of its adder, and its promised cycles."""
 
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
 
@@ -30,8 +29,7 @@ def test_table_with_an_adder_of_any_width(design, nbits, digit):
 
 
 @parametrize("digit", one_now((1, 2, 4, 16), 4))
-@draws(15)
-@given(data=st.data())
+@draws(15, data=st.data())
 def test_any_operation(digit, data):
     """Hypothesis: arbitrary moduli, bases below them, and exponents; the formula of the cycles."""
     word = any_word(16)

@@ -9,7 +9,6 @@ import itertools
 import random
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.control import PROTECTIONS
@@ -135,7 +134,7 @@ def test_formula(kind):
     design, how = UNITS[kind]
     timing = design.at(8, **how).timing
     rows = products.corners(8) + products.drawn(8, 40)
-    with simulate(design.at(8, **how).multiplier(), "native") as sim:
+    with simulate(design.at(8, **how).multiplier()) as sim:
         for row in rows:
             pair = row.request, (row.b // 2, row.a)
             alone, both = (sim.run(pair[:count], statics={"modulus": row.mod}) for count in (1, 2))
@@ -174,10 +173,9 @@ def test_any_product(kind):
     """Hypothesis: arbitrary operands, at 32 bits natively, against Python's integers."""
     design, how = UNITS[kind]
     moduli = any_modulus(design, 32)
-    with simulate(design.at(32, **how).multiplier(), "native") as sim:
+    with simulate(design.at(32, **how).multiplier()) as sim:
 
-        @draws(50)
-        @given(st.lists(st.tuples(any_word(32), any_word(32), moduli), min_size=1, max_size=40))
+        @draws(50, st.lists(st.tuples(any_word(32), any_word(32), moduli), min_size=1, max_size=40))
         def check(drawn):
             rows = [ProductRow("drawn", *factors(design, a, b, mod), mod) for a, b, mod in drawn]
             run = sim.run([row.request for row in rows], statics=[{"modulus": row.mod} for row in rows])
