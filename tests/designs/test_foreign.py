@@ -15,6 +15,7 @@ from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 
+from tests.designs.test_own import replaced
 from tests.harness import parametrize, refused, regress
 from tests.paths import DATA, ROOT
 
@@ -32,10 +33,7 @@ def changed(directory, name, *changes):
     shutil.copytree(CORES, directory, dirs_exist_ok=True)
     manifest = f"{name}.toml"
     for old, new, *other in changes:
-        path = directory / (*other, manifest)[0]
-        text = path.read_text()
-        assert old in text, old
-        path.write_text(text.replace(old, new))
+        replaced(directory, (*other, manifest)[0], old, new)
     return directory / manifest
 
 
@@ -346,7 +344,7 @@ def test_the_wrapper_to_begin_with(tmp_path, cli):
     wrapper = cli(f"new wrapper {path} --nbits 16").out
     assert ".one_i(0 /* TODO: one_i */)" in wrapper and wrapper.count("TODO:") == 1
     (tmp_path / "start_done_wrapper.v").write_text(wrapper)
-    path.write_text(path.read_text().replace('top = "start_done"', 'top = "start_done_wrapper"'))
+    replaced(tmp_path, path.name, 'top = "start_done"', 'top = "start_done_wrapper"')
     result = cli.passes(f"check --manifest {path} --nbits 16")
     assert "34 passed, 0 failed" in result.out
 

@@ -113,9 +113,7 @@ def test_a_batch_of_short_operations_does_not_time_out(name):
 
 def test_a_third_interface(swapped, cli):
     """One component and one entry suffice for every level, the command line and the flow."""
-    assert set(check("swapped", "fl", None)) == {None}
-    stamps = check("swapped", "rtl", "native")
-    assert stamps == check("swapped", "cl", None) == check("swapped", "rtl", "python")
+    test_levels_and_stages_agree("swapped")
     how = "mont --nbits 8 --interface swapped"
     run = f"run {how} --base 5 --exp 11 --mod 253"
     report = cli.json(run)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import modexlab
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue, levels, own
 from modexlab.eval.designs.interfaces import COUPLINGS
@@ -50,8 +49,7 @@ def replaced(folder, file, old, new):
     return folder
 
 
-@draws(5)
-@given(FIELDS, FIELDS)
+@draws(5, FIELDS, FIELDS)
 def test_a_new_accelerator_passes(tmp_path_factory, request, response):
     folder = tmp_path_factory.mktemp("new") / "mine"
     try:

@@ -20,7 +20,7 @@ from modexlab.fl.status import Status
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim import simulate
 
-from tests.harness import NAME, case, each_design, one_now, parametrize, regress
+from tests.harness import NAME, case, each_design, of_every_length, one_now, parametrize, regress
 from tests.programs import PROTECTIONS, changed, machine_of
 
 DESIGNS = catalogue.designs()
@@ -70,32 +70,26 @@ def dependence(cycles):
     """How cycles depend on one number while the others are fixed."""
     if len(set(cycles.values())) == 1:
         return Dependence.NONE
-    by_length = {}
-    for value, count in cycles.items():
-        by_length.setdefault(value.bit_length(), set()).add(count)
-    return Dependence.LENGTH if all(len(counts) == 1 for counts in by_length.values()) else VALUE
+    by_length = {(value.bit_length(), count) for value, count in cycles.items()}
+    lengths = {length for length, _ in by_length}
+    return Dependence.LENGTH if len(by_length) == len(lengths) else VALUE
 
 
-def corners(nbits, count):
-    """Numbers of all lengths: corner cases and random ones."""
-    rng = random.Random(nbits)
-    found = {0}
-    for length in range(1, nbits + 1):
-        top = 1 << length - 1
-        found |= {top, 2 * top - 1, *(top | rng.randrange(top) for _ in range(count))}
-    return sorted(found)
+def corners(nbits):
+    """0, and numbers of all lengths."""
+    return sorted({0, *of_every_length(nbits, random.Random(nbits))})
 
 
 def accepted(machine):
     """Moduli of all lengths that the machine accepts."""
     if machine.modulus:
         return [machine.modulus]
-    return [mod for mod in corners(machine.modulus_nbits, 1) if machine.check(0, 1, mod) is Status.OK]
+    return [mod for mod in corners(machine.modulus_nbits) if machine.check(0, 1, mod) is Status.OK]
 
 
 def seen(machine, cycles):
     """The observed dependence of cycles on exponent, base and modulus."""
-    moduli, exponents = accepted(machine), corners(machine.nbits, 1)
+    moduli, exponents = accepted(machine), corners(machine.nbits)
     top = moduli[-1]
     few = [exp for exp in (0, 1, 0xA5) if exp.bit_length() <= machine.nbits]
     pairs = {(0, moduli[0]), (moduli[len(moduli) // 2] // 3, moduli[len(moduli) // 2]), (top - 2, top)}
@@ -125,7 +119,7 @@ def test_time(design, nbits):
 @EACH_PROGRAMMED
 def test_time_with_a_key(design):
     """The same for private operations, on private exponent and primes. The formula has no message."""
-    primes = [value for value in corners(KEY_NBITS // 2, 1) if value & 1 and value > 2]
+    primes = [value for value in corners(KEY_NBITS // 2) if value & 1 and value > 2]
     n, e = (1 << KEY_NBITS) - 5, 17
     for machine in machines(design, KEY_NBITS, (*PROTECTIONS[::3], KEYED_AND_FIT[-1])):
         promised, made = machine.promises.time, machine.programmed
@@ -134,7 +128,7 @@ def test_time_with_a_key(design):
             continue
         if made.unit.product_cycles(1) is None:
             continue  # no formula: tested by microinstruction below
-        exponents = {d: made.closed.keyed(n, d, e, 0xF1, 0xFB) for d in corners(KEY_NBITS, 1) if d & 1}
+        exponents = {d: made.closed.keyed(n, d, e, 0xF1, 0xFB) for d in corners(KEY_NBITS) if d & 1}
         assert dependence(exponents) <= promised.exponent
         by_prime = {p: made.closed.keyed(n, n - 2, e, p, 0xFB) for p in primes}
         assert dependence(by_prime) <= promised.modulus
@@ -149,7 +143,7 @@ def test_time_by_words(design):
         promises, made = machine.promises, machine.programmed
         if not promises.constant_time:
             continue
-        by_length = {}
+        by_length = set()
         for _ in range(12):
             fields = {
                 name: rng.choice((0, 1, rng.randrange(1 << nbits), (1 << nbits) - 1))
@@ -157,35 +151,34 @@ def test_time_by_words(design):
             }
             fields |= {"base": rng.randrange(1 << KEY_NBITS), "mod": (1 << KEY_NBITS) - 5, "e": 17}
             fields |= {name: rng.randrange(0x81, 0x100, 2) for name in ("p", "q") if name in fields}
-            fields["exp"] = 17 if promises.key == "crt" else rng.choice(corners(KEY_NBITS, 2)) | 1
+            fields["exp"] = 17 if promises.key == "crt" else rng.choice(corners(KEY_NBITS)) | 1
             length = 0 if promises.every_exponent else fields["exp"].bit_length()
-            by_length.setdefault(length, set()).add(made.timing.cycles(fields, None, Status.OK))
-        assert all(len(cycles) == 1 for cycles in by_length.values())
+            by_length.add((length, made.timing.cycles(fields, None, Status.OK)))
+        assert len(by_length) == len({length for length, _ in by_length})
 
 
 ON_HARDWARE = [
-    ("mont", {}),
-    ("mont", {"schedule": "fixed-window", "fit": "modulus", "steps_per_stage": 2}),
-    ("mont-ct", {}),
-    ("mont-001", {"schedule": "always"}),
-    ("mmmul-004", {"schedule": "ladder"}),
-    ("ssmm", {"schedule": "ladder"}),
-    ("ssmm-004", {"schedule": "always"}),
-    ("naive-001", {"schedule": "ladder"}),
-    ("ssmm-ct", {"carry_save": True}),
-    ("fold-ct", {}),
-    ("heap", {"schedule": "right-to-left-2", "digit_nbits": 4}),
-    ("serial-003", {}),
+    case("mont"),
+    case("mont", schedule="fixed-window", fit="modulus", steps_per_stage=2),
+    case("mont-ct"),
+    case("mont-001", schedule="always"),
+    case("mmmul-004", schedule="ladder"),
+    case("ssmm", schedule="ladder"),
+    case("ssmm-004", schedule="always"),
+    case("naive-001", schedule="ladder"),
+    case("ssmm-ct", carry_save=True),
+    case("fold-ct"),
+    case("heap", schedule="right-to-left-2", digit_nbits=4),
+    case("serial-003"),
 ]
 
 
-@regress
 @parametrize("name, settings", ON_HARDWARE)
 def test_time_of_the_hardware(name, settings):
     """Compiled RTL has the same dependence as the formula, and no more than promised."""
     machine = machine_of(name, NBITS, **settings)
     promised = machine.promises.time
-    with simulate(machine.rtl(), "native") as simulation:
+    with simulate(machine.rtl()) as simulation:
 
         def cycles(base, exp, mod):
             return simulation.run([machine.carried(base, exp, mod)]).latencies[0]
@@ -195,24 +188,19 @@ def test_time_of_the_hardware(name, settings):
     assert all(was <= most for was, most in zip(found, vars(promised).values(), strict=True))
 
 
-@regress
 @parametrize(
     "name, settings",
     [
-        ("mont", {}),
-        ("mont", {"schedule": "fixed-window"}),
-        ("mont", {"schedule": "right-to-left-1"}),
-        ("mont-ct", {}),
-        ("mont-ct", {"scan": "length"}),
-        ("fold", {}),
-        ("fold-ct", {}),
-        ("heap", {}),
+        *map(case, ("mont", "mont-ct", "fold", "fold-ct", "heap")),
+        case("mont", schedule="fixed-window"),
+        case("mont", schedule="right-to-left-1"),
+        case("mont-ct", scan="length"),
         *(
-            (name, {"schedule": schedule})
+            case(name, schedule=schedule)
             for name in ("naive-001", "ssmm-004", "ssmm")
             for schedule in ("always", "ladder")
         ),
-        ("ssmm", {"schedule": "fixed-window"}),
+        case("ssmm", schedule="fixed-window"),
     ],
 )
 def test_time_by_proof(name, settings):
