@@ -1,7 +1,23 @@
-"""Small components for the tests of rtl/sim, one for each possible difference between stages."""
+"""Small components for the tests of rtl/sim, one for each difference between stages; another process."""
+
+import os
+import subprocess
+import sys
 
 from modexlab.rtl.messages import declare_streams, mk_product_req
 from pymtl3 import Bits8, Component, InPort, OutPort, Wire, mk_bits, trunc, update, update_ff, zext
+
+from tests.paths import ROOT
+
+# of AddMod(8)
+REQUESTS, STATICS, EXPECTED = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}, [49, 3, 2]
+
+
+def other_process(code):
+    """The output of Python for this code, in a process with another order of sets."""
+    environment = os.environ | {"PYTHONHASHSEED": "1"}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True).stdout
 
 
 def streams_of_words(s, nbits):

