@@ -6,19 +6,20 @@ Only measured machines compete, and only with machines that do the same work at 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from ...fl.errors import BadInput
+from ..grouping import grouped
 from ..json_values import attributes
 from ..lab.comparison.cores import MACHINE, MM2, PUBLISHED, UNKNOWN, Core, Cores, spread
 from ..lab.stages import title
-from .cores import figures_of
-from .ledger_view import Record, Records
+from .cores import figures_of, of_core, segment, widened
+from .ledger_view import Records
 from .metrics import shown
-from .tables import MISSING, SIGN, Cell, Column, Table, table_of
+from .tables import MISSING, SIGN, Cell, Column, Table, number, table_of
 
 ROOM = 1.6  # factor by which lines of equal area x time extend beyond the points, on both sides
 
@@ -105,8 +106,7 @@ def widths(found: Cores) -> list[Width]:
     for nbits, cores in groupby(found, attrgetter("nbits")):
         whole = [core for core in cores if core.operation_us is not None]
         machines = [core for core in whole if core.measured and core.part == MACHINE and not core.marks]
-        for work, stage in dict.fromkeys((core.work, core.stage) for core in machines):
-            same = [core for core in machines if (core.work, core.stage) == (work, stage)]
+        for (work, stage), same in grouped(machines, attrgetter("work", "stage")).items():
             others = [core for core in whole if core.kind == PUBLISHED and core.limits == same[0].limits]
             made.append(Width(nbits, f"{work}, {title(stage)}", same, others))
     return made
@@ -115,7 +115,7 @@ def widths(found: Cores) -> list[Width]:
 def table(found: Cores) -> Table:
     """The table of the best machines: a line for each width, with a machine for each criterion."""
     columns = (
-        Column("Bits", lambda width: Cell(f"{width.nbits:,}", width.nbits), number=True),
+        number("Bits", "nbits"),
         *(Column(item.head, _winner(item), item.unit) for item in CRITERIA),
         Column("Fastest published", _rival, "µs"),
         Column("On", lambda width: width.rival.technology if width.rival else ""),
@@ -213,52 +213,24 @@ def records(found: Cores) -> Records:
         for core in (*width.machines, *width.published)
         if core.area_um2 is not None
     ]
+    if not shown_cores:
+        return []
+    more = ("operation_us", "constant_time")
     drawn = [
-        {
-            "kind": core.kind,
-            "label": core.name,
-            "name": f"{core.name}, {core.nbits:,}",
-            "area_time": core.operation_area_time,
-            **attributes(core, "family", "nbits", "operation_us", "area_um2", "constant_time"),
-            **({"m": core.measurement, "row": core.row, "setup": title(core.stage)} if core.measured else {}),
-            **({"stale": True} if core.stale else {}),
-        }
+        {**of_core(core), "area_time": core.operation_area_time, **attributes(core, *more)}
         for core in shown_cores
     ]
-    return [*drawn, *_equal(drawn), *_floors(shown_cores, drawn)]
-
-
-def _floors(cores: Cores, drawn: Sequence[Record]) -> Iterator[Record]:
-    """Horizontal lines at the area floor of each width with a measured machine, across all times."""
-    times = [record["operation_us"] for record in drawn]
-    for nbits, least in sorted({(core.nbits, core.floor_um2) for core in cores if core.floor_um2}):
-        for time, end in ((min(times) / ROOM, False), (max(times) * ROOM, True)):
-            yield {
-                "kind": "floor",
-                "name": f"floor of {nbits:,} bits",
-                "operation_us": time,
-                "area_um2": least,
-                "last": end,
-            }
-
-
-def _equal(drawn: Sequence[Record]) -> Iterator[Record]:
-    """Lines on which area x time is a power of ten, clipped to the range of the points."""
-    if not drawn:
-        return
-    times = [record["operation_us"] for record in drawn]
-    areas = [record["area_um2"] for record in drawn]
-    ends = min(times) / ROOM, max(times) * ROOM
-    low, high = min(areas) / ROOM, max(areas) * ROOM
+    times = widened([record["operation_us"] for record in drawn], ROOM)
+    low, high = widened([record["area_um2"] for record in drawn], ROOM)
+    # lines on which area x time is a power of ten, clipped to the range of the points
     for power in range(-9, 9):
         value = 10.0**power
-        first, last = max(ends[0], value / MM2 / high), min(ends[1], value / MM2 / low)
-        if first < last:
-            for time, end in ((first, False), (last, True)):
-                yield {
-                    "kind": "equal",
-                    "name": f"{value:g} mm² µs",
-                    "operation_us": time,
-                    "area_um2": value / MM2 / time,
-                    "last": end,
-                }
+        ends = max(times[0], value / MM2 / high), min(times[1], value / MM2 / low)
+        if ends[0] < ends[1]:
+            points = [(time, value / MM2 / time) for time in ends]
+            drawn += segment("equal", f"{value:g} mm² µs", "operation_us", points)
+    # horizontal lines at the area floor of each width with a measured machine, across all times
+    for nbits, least in sorted({(core.nbits, core.floor_um2) for core in shown_cores if core.floor_um2}):
+        name, points = f"floor of {nbits:,} bits", [(time, least) for time in times]
+        drawn += segment("floor", name, "operation_us", points)
+    return drawn

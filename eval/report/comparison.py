@@ -146,7 +146,7 @@ COLUMNS = (
     Column("×", lambda it: it.times(it.of.twin), number=True),
     Column("Ours", lambda it: it.value(it.of.ours), number=True),
     Column("×", lambda it: it.times(it.of.ours), number=True),
-    Column("By", lambda it: it.of.ours.name if it.of.ours is not None else "-"),
+    Column("By", "of.ours.name"),
     Column("Verdict", "verdict"),
 )
 

@@ -1,8 +1,8 @@
 """Report sections on products: cores at their highest clocks, as in `modexlab compare cores`, and by kit."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from operator import attrgetter
 
 from ...fl.cost import counting_floor
 from ..designs.interfaces import DEFAULT, UNIT
@@ -13,9 +13,8 @@ from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, Cores, core
 from ..lab.comparison.league import Agreement, Entry
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
-from .ledger_view import Record, Records
-from .metrics import shown
-from .tables import MISSING, SIGN, Cell, Column, Table, own, part_of, table_of
+from .ledger_view import Record, Records, if_stale
+from .tables import MISSING, SIGN, Cell, Column, Table, number, own, table_of
 
 ROOM = 1.5  # factor by which a floor line extends beyond the points of its width, on both sides
 
@@ -99,52 +98,44 @@ def records(found: Cores) -> Records:
     """Chart data: the cores, and a floor line for each width."""
     made = _of_products(found)
     drawn = [
-        {
-            "m": product.measurement,
-            "kind": "core",
-            "label": product.name,
-            "name": f"{product.name}, {product.nbits:,}",
-            "setup": title(product.stage),
-            **attributes(
-                product, "row", "family", "nbits", "product_ns", "area_um2", "area_time", "floor_ratio"
-            ),
-            **({"stale": True} if product.stale else {}),
-        }
-        for product in made
+        {**of_core(core), "kind": "core", **attributes(core, "product_ns", "area_time", "floor_ratio")}
+        for core in made
     ]
-    return [*drawn, *_floors(made)]
+    # a line of constant area x time for each width
+    for nbits, same in groupby(made, attrgetter("nbits")):
+        if points := [core for core in same if core.cell_um2 and core.period_ns]:
+            clock = min(point.period_ns or 0 for point in points)
+            least = counting_floor(nbits, points[0].cell_um2 or 0, clock)
+            times = widened([point.product_ns for point in points if point.product_ns], ROOM)
+            ends = [(time, least / time) for time in times]
+            more = {"nbits": nbits, "area_time": MM2 * least}
+            drawn += segment("floor", f"floor of {nbits:,} bits", "product_ns", ends, **more)
+    return drawn
 
 
-def _floors(made: Cores) -> Iterator[Record]:
-    """Lines of constant area x time, one for each width, across the times of its points."""
-    for nbits, found in groupby(made, lambda core: core.nbits):
-        points = [core for core in found if core.cell_um2 and core.period_ns]
-        if not points:
-            continue
-        clock = min(point.period_ns or 0 for point in points)
-        least = counting_floor(nbits, points[0].cell_um2 or 0, clock)
-        times = [point.product_ns for point in points if point.product_ns]
-        for time, last in ((min(times) / ROOM, False), (max(times) * ROOM, True)):
-            yield {
-                "kind": "floor",
-                "name": f"floor of {nbits:,} bits",
-                "nbits": nbits,
-                "product_ns": time,
-                "area_um2": least / time,
-                "area_time": MM2 * least,
-                "last": last,
-            }
+def widened(values: Sequence[float], factor: float) -> tuple[float, float]:
+    """The range of these values, wider by a factor on both sides."""
+    return min(values) / factor, max(values) * factor
+
+
+def segment(kind: str, name: str, axis: str, ends: Sequence[tuple[float, float]], **more: float) -> Records:
+    """Both ends of a line in a chart of area against time."""
+    line = {"kind": kind, "name": name, **more}
+    return [{**line, axis: time, "area_um2": area, "last": bool(at)} for at, (time, area) in enumerate(ends)]
+
+
+def of_core(core: Core) -> Record:
+    """The fields that all records of a core share."""
+    return {
+        "label": core.name,
+        "name": f"{core.name}, {core.nbits:,}",
+        **attributes(core, "kind", "family", "nbits", "area_um2"),
+        **({"m": core.measurement, "row": core.row, "setup": title(core.stage)} if core.measured else {}),
+        **if_stale(core),
+    }
 
 
 # ---- the same cores with every kit
-
-
-def _number(head: str, value: str | Callable[[Any], float | None], unit: str = "") -> Column:
-    def cell(item: Any) -> Cell:
-        found = part_of(item, value)
-        return MISSING if found is None else Cell(shown(found), found)
-
-    return Column(head, cell, unit, True)
 
 
 def _core(entry: Entry) -> Cell:
@@ -156,23 +147,23 @@ NODES = (
     Column("Core", _core),
     Column("Kit", "kit"),
     Column("Corner", "corner"),
-    _number("Area", "core.area_um2", "µm²"),
-    _number("Clock", "period_ns", "ns"),
-    _number("Interval", "product_ns", "ns"),
-    _number("Area × time", "area_time", "mm² ns"),
-    _number("Area", lambda entry: entry.gates and entry.gates / 1000, "kGE"),
-    _number("Interval", "product_fo4", "FO4"),
-    _number("Area × time", "gate_time", "kGE FO4"),
-    _number("Place", "place"),
+    number("Area", "core.area_um2", "µm²"),
+    number("Clock", "period_ns", "ns"),
+    number("Interval", "product_ns", "ns"),
+    number("Area × time", "area_time", "mm² ns"),
+    number("Area", lambda entry: entry.gates and entry.gates / 1000, "kGE"),
+    number("Interval", "product_fo4", "FO4"),
+    number("Area × time", "gate_time", "kGE FO4"),
+    number("Place", "place"),
 )
 RANKINGS = (
     Column("Kit", "kit"),
     Column("Corner", "corner"),
-    _number("Bits", "nbits"),
-    _number("Cores", "cores"),
-    _number("τ, area × time", "tau"),
-    _number("τ, area", "tau_area"),
-    _number("τ, time", "tau_time"),
+    number("Bits", "nbits"),
+    number("Cores", "cores"),
+    number("τ, area × time", "tau"),
+    number("τ, area", "tau_area"),
+    number("τ, time", "tau_time"),
     Column(
         "Area × time in kGE FO4, relative to the base",
         lambda item: " to ".join(f"{end:.2f}" for end in item.spread or ()),

@@ -21,7 +21,7 @@ from ..lab.comparison.compare import STALE
 from ..lab.point import Point
 from ..lab.stages import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
-from .ledger_view import SILICON, Entries, Entry, Record, Records
+from .ledger_view import SILICON, Entries, Entry, Record, Records, if_stale
 from .metrics import AXES
 from .palette import PARTS, is_family
 from .published import Machine, sources
@@ -43,7 +43,7 @@ def basics(entry: Entry) -> Record:
         "m": entry.measurement,
         **attributes(entry, *OF_ALL, "stage", "setup"),
         "what": entry.behind,
-        **({"stale": True} if entry.stale else {}),
+        **if_stale(entry),
     }
 
 
@@ -283,12 +283,10 @@ def leakage(entries: Entries, details: Details) -> Records:
 
     def exponents(entry: Entry) -> Records:
         """The exponentiations of an entry."""
-        found = (
-            details.get(entry.measurement, {}).get("exponentiations") if entry.operation == LEAKAGE else []
-        )
-        return found or []
+        return details.get(entry.measurement, {}).get("exponentiations") or []
 
-    designs = grouped(filter(exponents, entries), lambda entry: f"{entry.label}, {entry.nbits} bits")
+    leaking = (entry for entry in entries if entry.operation == LEAKAGE and exponents(entry))
+    designs = grouped(leaking, lambda entry: f"{entry.label}, {entry.nbits} bits")
     for name, found in designs.items():
         # simulations are preferred to formulas, then fresh entries to stale ones, then later ones
         entry = min(reversed(found), key=worse)

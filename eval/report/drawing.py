@@ -205,8 +205,8 @@ def _level(picture: _Picture, plan: Plan, level: int, y: float, right: float) ->
     for column, runs in enumerate(plan.all_runs[level]):
         x = right - column * PITCH_X
         bits = [
-            (_origin(plan, run, constants), f"level {level}, column {column}, place {place}: {name}")
-            for place, (run, name) in enumerate(_bits(plan, runs))
+            (origin, f"level {level}, column {column}, place {place}: {name}")
+            for place, (origin, name) in enumerate(_bits(plan, runs, constants))
         ]
         row = 0
         for kind, places in _groups(plan, level, column) if not last else [("", range(heights[column]))]:
@@ -243,30 +243,22 @@ def _groups(plan: Plan, level: int, column: int) -> Iterator[tuple[str, tuple[in
     yield "", tuple(range(here.first("pass", column), here.heights[column]))
 
 
-def _bits(plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, str]]:
-    """Every bit of a column, with its run and a description."""
+def _bits(plan: Plan, runs: list[Run], constants: Iterator[tuple[int, int]]) -> Iterator[tuple[str, str]]:
+    """The origin and the description of every bit of a column."""
     for run in runs:
         for i in range(run.size):
-            name = {"correction": "correction", "pass": "passed on"}.get(run.kind, "")
-            if run.kind == "product":
-                name = _product_name(plan, run.column, i)
+            folded = run.column + run.output >= plan.columns
+            origin, name = "pass", "passed on"
+            if run.kind == "correction":
+                origin, name = "one" if next(constants)[1] else "zero", "correction"
+            elif run.kind == "product":
+                origin, name = "folded" if folded else "product", _product_name(plan, run.column, i)
             elif run.kind in BOXES:
-                name = f"{OUTPUT_ORIGINS[run.output]} of {BOXES[run.kind][2]} {i} in column {run.column}"
-            yield run, f"{name}, inverted" if run.inverted else name
-
-
-def _origin(plan: Plan, run: Run, constants: Iterator[tuple[int, int]]) -> str:
-    if run.kind == "correction":
-        return "one" if next(constants)[1] else "zero"
-    if run.kind == "pass":
-        return "pass"
-    if run.kind == "product":
-        if run.column < plan.columns:
-            return "product"
-        return "folded-inverted" if run.inverted else "folded"
-    if run.column + run.output >= plan.columns:
-        return "around-inverted" if run.inverted else "around"
-    return OUTPUT_ORIGINS[run.output]
+                output = OUTPUT_ORIGINS[run.output]
+                origin = "around" if folded else output
+                name = f"{output} of {BOXES[run.kind][2]} {i} in column {run.column}"
+            inverted = origin in ("folded", "around") and run.inverted
+            yield f"{origin}-inverted" if inverted else origin, f"{name}, inverted" if run.inverted else name
 
 
 def _legend(picture: _Picture, plan: Plan, x: float) -> float:

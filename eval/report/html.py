@@ -15,7 +15,7 @@ from ...fl.errors import shown as shortened
 from ..json_values import attributes
 from ..lab.stages import FORMULA, STAGES
 from .charts import ENDS, LABELS, Chart, config
-from .datasets import GROWING, LEAKAGE, through
+from .datasets import LEAKAGE, through
 from .findings import finding
 from .ledger_view import INTERFACES, Entry, Record, Records, metric_of, names_of_metrics
 from .metrics import AXES, METRICS, shown
@@ -51,7 +51,7 @@ SECTIONS = (  # name, title, and names of parts
     (
         "widths",
         "How does the cost grow with the width?",
-        ", ".join(["chart widths", *(f"chart {metric}-width" for metric in GROWING)]),
+        "chart widths, chart area_um2-width, chart time_ns-width, chart energy_nj-width",
     ),
     (
         "interfaces",
@@ -165,10 +165,9 @@ def _data(content: Content, charts: Sequence[Chart]) -> Record:
     for name in (*METRICS, *names_of_metrics(content.entries)):
         known = metric_of(name, content.entries)
         metrics[name] = {**attributes(known, "head", "title"), "unit": known.shown_unit}
-    rows = {row.id: row for entry in content.entries for row in entry.rows.values()}
     figures = [
         {"m": row.measurement, "row": row.id, **attributes(row, "metric", "operation", "value")}
-        for row in rows.values()
+        for row in content.rows.values()
     ]
     published = [
         citation(machine.number, machine.label, list(machine.figures.values()))
@@ -267,15 +266,15 @@ def _sizes(content: Content) -> str:
     """The size of the report, and how to use the page."""
     if content.empty:
         return ""
-    rows = {row.id for entry in content.entries for row in entry.rows.values()}
     subjects = {entry.subject for entry in content.entries}
     widths = {entry.nbits for entry in content.entries}
     bits = f"{min(widths)} to {max(widths)} bits" if len(widths) > 1 else f"{widths.pop()} bits"
     formulas = sum(entry.stage == FORMULA for entry in content.once)
     by_formula = f"{shown(formulas)} points by formula, " if formulas else ""
+    figures = shown(len(content.rows))
     return (
         f"Modular exponentiation in hardware: {shown(len(subjects))} designs and systems, {bits}, "
-        f"{shown(len(content.once) - formulas)} measurements, {by_formula}{shown(len(rows))} figures. "
+        f"{shown(len(content.once) - formulas)} measurements, {by_formula}{figures} figures. "
         "Hover over a figure to see its source; click it for the command that reproduces it."
     )
 

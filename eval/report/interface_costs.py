@@ -13,7 +13,7 @@ from ..designs.workload_names import DECRYPT, ENCRYPT, PRODUCT
 from ..grouping import grouped
 from ..json_values import attributes
 from ..lab.stages import FLOW, RTL
-from .ledger_view import INTERFACES, Entries, Entry, Records
+from .ledger_view import INTERFACES, Entries, Entry, Records, if_stale
 from .tables import MISSING, Cell, Column, Table, figures, table_of
 
 AREA = "area_um2"
@@ -94,7 +94,7 @@ COLUMNS = (
     Column("Decrypt +", "time", "%", True),
     figures("Area", AREA, "µm²", "silicon"),
     Column("Area +", "area", "%", True),
-    Column("Stage of the area", lambda step: step.silicon.setup if step.silicon is not None else "-"),
+    Column("Stage of the area", "silicon.setup"),
 )
 
 
@@ -125,7 +125,7 @@ def records(found: Sequence[Step]) -> Records:
             "order": place,
             AREA: step.silicon.value(AREA),
             **attributes(step.silicon, "family", "nbits", "setup"),
-            **({"stale": True} if step.silicon.stale else {}),
+            **if_stale(step.silicon),
         }
         for place, step in enumerate(found)
         if step.silicon is not None

@@ -142,6 +142,11 @@ def _places() -> dict[str, tuple[int, bool]]:
     return {design.name: (at, bool(design.paper)) for at, design in enumerate(catalogue.designs())}
 
 
+def if_stale(item: Any) -> Record:
+    """The mark of a stale record."""
+    return {"stale": True} if item.stale else {}
+
+
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
     """The entries of these rows, in the order of the ledger."""
     measurements: dict[int, dict[str, dict[str, Row]]] = {}  # by operation and metric

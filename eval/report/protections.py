@@ -13,8 +13,8 @@ from ..designs.interfaces import DEFAULT
 from ..designs.protection import PROGRAMS, costs, fitted
 from ..designs.workload_names import DECRYPT
 from ..lab.point import Point
-from .ledger_view import SILICON, Entries, Entry, Record, Records
-from .tables import MISSING, Cell, Column, Table, figures, table_of
+from .ledger_view import SILICON, Entries, Entry, Record, Records, if_stale
+from .tables import MISSING, Cell, Column, Table, figures, number, table_of
 
 DESIGN = "mont"
 SCHEDULE = "fixed-window"
@@ -96,12 +96,7 @@ def programs(entries: Entries) -> list[Program]:
 def _at(nbits: int) -> tuple[Column, ...]:
     """The cycles at a width, and their overhead."""
     return (
-        Column(
-            f"{nbits:,} bits",
-            lambda program: Cell(f"{program.cycles[nbits]:,}", program.cycles[nbits]),
-            "cycles",
-            True,
-        ),
+        number(f"{nbits:,} bits", lambda program: program.cycles[nbits], "cycles"),
         Column("+", lambda program: program.overhead(nbits), "%", True),
     )
 
@@ -112,7 +107,7 @@ COLUMNS = (
     figures(f"{SILICON_NBITS} bits", CYCLES, "cycles", "silicon"),
     figures("Area", AREA, "µm²", "silicon"),
     figures("Energy without glitches", ENERGY, "nJ", "silicon"),
-    Column("Stage", lambda program: program.silicon.setup if program.silicon is not None else "-"),
+    Column("Stage", "silicon.setup"),
 )
 
 
@@ -152,8 +147,7 @@ def records(found: Sequence[Program]) -> Records:
         figures: list[tuple[Any, ...]] = [(SHARES[0], cycles, "cycles", usual, {})]
         if chip := program.silicon:
             for part, name, unit in zip(SHARES[1:], (AREA, ENERGY), ("µm²", "nJ"), strict=True):
-                where = {"m": chip.measurement, "row": chip.source(name)}
-                where |= {"stale": True} if chip.stale else {}
+                where = {"m": chip.measurement, "row": chip.source(name), **if_stale(chip)}
                 figures.append((part, chip.value(name), unit, base.silicon.value(name), where))
         made += (
             {**about, "part": part, "value": value, "unit": unit, "percent": 100 * value / usual, **where}

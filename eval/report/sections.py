@@ -11,7 +11,7 @@ from ..designs import catalogue
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
 from ..lab.comparison import league
 from ..lab.flow_settings import EQUIVALENCE
-from ..lab.ledger.ledger import Ledger
+from ..lab.ledger.ledger import Ledger, Row
 from ..lab.stages import FORMULA, RTL
 from ..lab.verdicts import ATTACKS
 from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
@@ -109,6 +109,11 @@ class Content:
     def once(self) -> list[Entry]:
         """One entry of each measurement."""
         return list({entry.measurement: entry for entry in self.entries}.values())
+
+    @cached_property
+    def rows(self) -> dict[int, Row]:
+        """All figures, by the number of their row."""
+        return {row.id: row for entry in self.entries for row in entry.rows.values()}
 
     @cached_property
     def comparable(self) -> list[Entry]:

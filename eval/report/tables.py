@@ -4,7 +4,7 @@ import math
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..grouping import grouped
@@ -29,6 +29,9 @@ NO_KEYS_HERE = (
 COUNTED = (*stages.RTL, *SILICON, FORMULA)  # stages with cycles, the preferred one first
 
 
+Part = str | Callable[[Any], Any]  # of an item: the path of an attribute, or a function
+
+
 class Cell(NamedTuple):
     """Text of a cell, its sort key, and its source."""
 
@@ -49,7 +52,7 @@ class Column(NamedTuple):
     """A column: its head and unit, and the cell of an item. Numbers are right-aligned."""
 
     head: str
-    cell: str | Callable[[Any], Cell | str | int]  # the name of an attribute, or a function
+    cell: Part
     unit: str = ""
     number: bool = False
 
@@ -106,13 +109,28 @@ def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> L
     for column in columns:
         cell = part_of(item, column.cell)
         if not isinstance(cell, Cell):
-            cell = Cell(str(cell), cell if isinstance(cell, int) else None)
+            cell = Cell("-" if cell is None else str(cell), cell if isinstance(cell, int) else None)
         cells.append(cell)
     return Line(cells, of, group)
 
 
-def part_of(item: Any, of: str | Callable[[Any], Any]) -> Any:
-    return attrgetter(of)(item) if isinstance(of, str) else of(item)
+def part_of(item: Any, of: Part) -> Any:
+    """A part of an item; None if an attribute on the way to it is None."""
+    if not isinstance(of, str):
+        return of(item)
+    for name in of.split("."):
+        item = None if item is None else getattr(item, name)
+    return item
+
+
+def number(head: str, of: Part, unit: str = "") -> Column:
+    """A column of numbers without a source."""
+
+    def cell(item: Any) -> Cell:
+        value = part_of(item, of)
+        return MISSING if value is None else Cell(shown(value), value)
+
+    return Column(head, cell, unit, True)
 
 
 def figure(entry: Entry | None, name: str) -> Cell:
@@ -122,9 +140,7 @@ def figure(entry: Entry | None, name: str) -> Cell:
     return own(value, entry.source(name), entry.measurement, entry.stale)
 
 
-def figures(
-    head: str, name: str, unit: str = "", of: str | Callable[[Any], Entry | None] = lambda it: it
-) -> Column:
+def figures(head: str, name: str, unit: str = "", of: Part = lambda it: it) -> Column:
     """A column of figures, of the item or of an entry that `of` gets from it."""
     return Column(head, lambda item: figure(part_of(item, of), name), unit, True)
 
@@ -178,8 +194,7 @@ IN_TURN: tuple[tuple[str, tuple[str, ...], Collection[str]], ...] = (
     ("fewest cycles", CYCLES, COUNTED),
     *((words, names, (stage,)) for stage in reversed(SILICON) for words, names in CRITERIA),
 )
-# a product with a time is shown in microseconds, so that it has fewer digits
-SHORTER = {"time_ns": (1e-3, "µs")}
+PRODUCT_SCALE = 1e-3  # products of metrics have a time, which is shown in microseconds: fewer digits
 
 
 def product(one: Entry | Machine | None, names: Iterable[str]) -> float | None:
@@ -208,9 +223,8 @@ class _Best(NamedTuple):
 
     @property
     def unit(self) -> str:
-        shorter = SHORTER if len(self.names) > 1 else {}
-        units = (shorter[name][1] if name in shorter else METRICS[name].shown_unit for name in self.names)
-        return " · ".join(units)
+        units = " · ".join(METRICS[name].shown_unit for name in self.names)
+        return units.replace("ns", "µs") if len(self.names) > 1 else units
 
     def cell(self, one: Entry | Machine | None) -> Cell:
         """A product of figures; its source is that of the first of them."""
@@ -218,7 +232,7 @@ class _Best(NamedTuple):
         if one is None or value is None:
             return MISSING
         if len(names) > 1:
-            value *= math.prod(SHORTER[name][0] for name in names if name in SHORTER)
+            value *= PRODUCT_SCALE
         if isinstance(one, Machine):
             return Cell(shown(value), value, published=one.number)
         return own(value, one.source(names[0]), one.measurement, one.stale)
@@ -234,7 +248,7 @@ BEST = (
     ),
     Column("Published", lambda best: best.cell(best.rival), number=True),
     Column("Ratio", "ratio", number=True),
-    Column("Of paper", lambda best: best.rival.label if best.rival is not None else "-"),
+    Column("Of paper", "rival.label"),
 )
 
 
@@ -321,7 +335,7 @@ class _Made(NamedTuple):
         return (
             self.silicon.setup
             if self.silicon is not None
-            else _stage(next(filter(None, self.cycles.values()), self.first))
+            else _stage(next(filter(None, self.cycles.values())))
         )
 
 
@@ -515,7 +529,7 @@ class _Leak(NamedTuple):
 
 LEAKS = (
     Column("Design", lambda leak: leak.run["name"]),
-    Column("Exponents", lambda leak: Cell(shown(len(leak.counts)), len(leak.counts)), number=True),
+    number("Exponents", lambda leak: len(leak.counts)),
     Column("Fewest", lambda leak: leak.cycles(min(leak.counts)), "cycles", True),
     Column("Most", lambda leak: leak.cycles(max(leak.counts)), "cycles", True),
     Column("Spread", lambda leak: Cell(f"{leak.run['spread']:.1%}", leak.run["spread"]), number=True),
