@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
-from ..json_values import Json, json_value
+from ..json_values import Json, attributes, json_value
 from .flow_settings import KIT
 from .point import Point, key_in
 
@@ -86,8 +86,7 @@ COLUMNS = tuple(field.name for field in fields(Row) if field.name != "source")
 
 def record(row: Row) -> Json:
     """The row for JSON; numbers that readers would round become hexadecimal text."""
-    columns = {name: getattr(row, name) for name in COLUMNS}
-    return {**_exact(columns), "command": shlex.join(row.command)}
+    return {**_exact(attributes(row, *COLUMNS)), "command": shlex.join(row.command)}
 
 
 def _exact(value: Any) -> Any:

@@ -69,10 +69,7 @@ METRICS: dict[str, Metric] = {
         Metric("flops", "Flip-flops", "cells", NETLIST, axis=True, counted=True),
         Metric("die_um2", "Die", "um2", (LAYOUT,)),
         Metric("wire_um", "Wire", "um", (LAYOUT,)),
-        Metric("lut", "LUT", "LUT", (FPGA,), counted=True),
-        Metric("ff", "FF", "FF", (FPGA,), counted=True),
-        Metric("dsp", "DSP", "DSP", (FPGA,), counted=True),
-        Metric("alm", "ALM", "ALM", (FPGA,), counted=True),
+        *(Metric(name.lower(), name, name, (FPGA,), counted=True) for name in ("LUT", "FF", "DSP", "ALM")),
         Metric("slice", "Slices", "slices", (FPGA,), counted=True),
     )
 }

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ....fl.errors import BadInput
 from ...designs import catalogue
 from ...designs.widths import check_width
+from ...grouping import grouped
 from ...json_values import attributes, json_value
 from ...lab.comparison import cores as lab
 from ...lab.comparison import published_data
@@ -54,8 +55,9 @@ def wrapped(text: str, markdown: bool = False) -> str:
     return text if markdown else textwrap.fill(text, LINE, break_on_hyphens=False)
 
 
-def _shown(name: str) -> Callable[[Core], str]:
-    return lambda core: shown(getattr(core, name))
+def figure(name: str) -> Callable[[Any], str]:
+    """The text of a figure of a core, or of an entry of the league."""
+    return lambda item: shown(getattr(item, name))
 
 
 def marked_name(core: Core) -> str:
@@ -111,13 +113,13 @@ PRODUCT = Workload(
     "product_cycles",
     "limits",
     {
-        "latency": _shown("latency_cycles"),
-        "interval": _shown("product_cycles"),
-        "ns": _shown("product_ns"),
+        "latency": figure("latency_cycles"),
+        "interval": figure("product_cycles"),
+        "ns": figure("product_ns"),
         **CLOCKS,
-        "mm2 ns": _shown("area_time"),
-        "x floor": _shown("floor_ratio"),
-        "nJ": _shown("energy_nj"),
+        "mm2 ns": figure("area_time"),
+        "x floor": figure("floor_ratio"),
+        "nJ": figure("energy_nj"),
         "nJ, drawn": lambda core: lab.spread(core.drawn_nj),
     },
 )
@@ -127,11 +129,11 @@ PRIVATE = Workload(
     "operation_cycles",
     "work",
     {
-        "cycles": _shown("operation_cycles"),
-        "instructions": _shown("instructions"),
-        "us": _shown("operation_us"),
+        "cycles": figure("operation_cycles"),
+        "instructions": figure("instructions"),
+        "us": figure("operation_us"),
         **CLOCKS,
-        "nJ": _shown("operation_energy_nj"),
+        "nJ": figure("operation_energy_nj"),
         "nJ, drawn": lambda core: lab.spread(core.operation_drawn_nj),
         **OF_WORK,
     },
@@ -141,7 +143,7 @@ PUBLIC = Workload(
     "public_us",
     "public_cycles",
     "limits",
-    {"cycles": _shown("public_cycles"), "us": _shown("public_us"), **CLOCKS},
+    {"cycles": figure("public_cycles"), "us": figure("public_us"), **CLOCKS},
 )
 
 
@@ -190,8 +192,8 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
 
 
 def _blocks(found: Cores, impossible: Sequence[tuple[str, str]], args: Namespace) -> Iterator[Block]:
-    for nbits in dict.fromkeys(core.nbits for core in found):
-        yield from _of_width(nbits, [core for core in found if core.nbits == nbits], output_form(args))
+    for nbits, same in grouped(found, attrgetter("nbits")).items():
+        yield from _of_width(nbits, same, output_form(args))
     for text in (*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)):
         yield wrapped(text, args.markdown)
 
@@ -207,7 +209,7 @@ def _picks(found: Cores, limit: Limit, args: Namespace) -> Iterator[Block]:
     columns = {
         "bits": "nbits",
         **NAME,
-        "us": _shown("operation_us"),
+        "us": figure("operation_us"),
         **CLOCKS,
         "work": "work",
         **OF_WORK,

@@ -4,8 +4,10 @@ NAND2 and FO4 of each library.
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 
 from ....fl.errors import BadInput
+from ...grouping import grouped
 from ...json_values import attributes
 from ...lab.comparison import league as lab
 from ...lab.comparison.cores import Cores
@@ -14,7 +16,7 @@ from ...lab.point import Point
 from ...report.metrics import shown
 from ..arguments import refuse
 from ..render import Block, Columns, Json, Table, warn
-from .compare_cores import OWN_MARK, STALE_MARK, marked_name, wrapped
+from .compare_cores import OWN_MARK, STALE_MARK, figure, marked_name, wrapped
 
 ALL = "all"
 ABOUT = (
@@ -32,12 +34,12 @@ COLUMNS: Columns = {
     "um2": "core.area_um2:,.5g",
     "clock ns": "period_ns:.3f",
     "cycles": "core.product_cycles",
-    "product ns": lambda entry: shown(entry.product_ns),
-    "mm2 ns": lambda entry: shown(entry.area_time),
+    "product ns": figure("product_ns"),
+    "mm2 ns": figure("area_time"),
     "kGE": lambda entry: shown(entry.gates and entry.gates / 1000),
-    "clock FO4": lambda entry: shown(entry.period_fo4),
-    "product FO4": lambda entry: shown(entry.product_fo4),
-    "kGE FO4": lambda entry: shown(entry.gate_time),
+    "clock FO4": figure("period_fo4"),
+    "product FO4": figure("product_fo4"),
+    "kGE FO4": figure("gate_time"),
     "#": "place",
     "tests": lambda entry: f"{entry.core.tests_passed:,}/{entry.core.tests_failed:,}",
 }
@@ -87,8 +89,7 @@ def _to_measure(found: Cores) -> list[Point]:
 
 def _blocks(found: Cores, markdown: bool) -> Iterator[Block]:
     entries = lab.entries(found)
-    for nbits in dict.fromkeys(entry.core.nbits for entry in entries):
-        own = [entry for entry in entries if entry.core.nbits == nbits]
+    for nbits, own in grouped(entries, attrgetter("core.nbits")).items():
         yield Table.of(own, COLUMNS, f"{nbits:,} bits: a product, with every kit")
     held = lab.held_to_base(entries)
     yield Table.of(held, HELD, f"Rankings by kit, held to {lab.base()}")

@@ -76,6 +76,7 @@ ALL = "all"
 NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
+Asked = Sequence[tuple[Subject, Sequence[Check]]]
 
 
 OPTIONS = (
@@ -191,7 +192,7 @@ def _prove_mutants(args: Namespace, found: Sequence[tuple[str, Check]]) -> int:
 
 
 def _proved(
-    asked: Sequence[tuple[Subject, Sequence[Check]]],
+    asked: Asked,
     seconds: float,
     progress: Progress,
     ledger: Ledger,
@@ -222,7 +223,7 @@ def _prove_all(args: Namespace) -> int:
             raise BadInput(f"--check {' '.join(args.check)}: no design has such a unit")
         return _prove_mutants(args, list(firsts.values()))
 
-    def asked() -> Sequence[tuple[Subject, Sequence[Check]]]:
+    def asked() -> Asked:
         found = [
             (Subject.of(machine), checks(machine, args.check, all_of_them=False))
             for machine in (design.at(args.nbits) for design in designs())
@@ -234,7 +235,7 @@ def _prove_all(args: Namespace) -> int:
     return _prove_what_is_new(args, asked)
 
 
-def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]) -> int:
+def _prove_what_is_new(args: Namespace, read: Callable[[], Asked]) -> int:
     """Prove the checks without a verdict of the same sources in the ledger, and print all verdicts."""
     known = {}
     refuted = []

@@ -325,11 +325,13 @@ def _question(figure: Published) -> _Question | str:
     """How to compare a figure, or the reason why it is not compared."""
     if reason := _not_compared(figure):
         return reason
+    amount = figure.amount
+    assert amount is not None
     if figure.metric == "cycles":
-        return _by_cycles(figure)
+        return _by_cycles(figure, amount)
     if figure.metric in ("area_um2", "energy_nj"):
-        return _by_flow(figure)
-    return _by_fpga(figure)
+        return _by_flow(figure, amount)
+    return _by_fpga(figure, amount)
 
 
 def _not_compared(figure: Published) -> str:
@@ -367,7 +369,7 @@ def _point(figure: Published, name: str, **fields: Any) -> Point:
     return Point(name, figure.nbits, settings, **{"interface": interface, **fields})
 
 
-def _by_cycles(figure: Published) -> _Question:
+def _by_cycles(figure: Published, amount: float) -> _Question:
     workload, note = WORKLOADS[figure.operation]
 
     def point(name: str) -> Point:
@@ -378,7 +380,7 @@ def _by_cycles(figure: Published) -> _Question:
     return _Question(
         figure,
         WORK,
-        _amount(figure),
+        amount,
         "cycles",
         workload,
         point,
@@ -387,12 +389,11 @@ def _by_cycles(figure: Published) -> _Question:
     )
 
 
-def _by_flow(figure: Published) -> _Question:
-
+def _by_flow(figure: Published, amount: float) -> _Question:
     return _Question(
         figure,
         CELLS,
-        _amount(figure),
+        amount,
         figure.metric,
         figure.operation,
         functools.partial(_point, figure, stage=FLOW, flow=(("clock_period", CLOCK_NS),)),
@@ -411,7 +412,7 @@ def usual(row: Row, *besides: str) -> bool:
     )
 
 
-def _by_fpga(figure: Published) -> _Question | str:
+def _by_fpga(figure: Published, amount: float) -> _Question | str:
     """Resources of the same FPGA family compare directly; frequencies, and units that our tools do not
     report, as ratios.
     """
@@ -423,7 +424,7 @@ def _by_fpga(figure: Published) -> _Question | str:
         return f"nothing of ours is measured in {figure.unit or figure.metric}"
     if not device:
         return f"no open synthesis for {figure.technology}"
-    basis, value, base = FAMILY, _amount(figure), ""
+    basis, value, base = FAMILY, amount, ""
     if routed or figure.metric == "le":
         basis, base = RATIO, BASES.get(figure.paper, "")
         if base and figure.twin == base:
@@ -456,11 +457,6 @@ def _base_amount(figure: Published, base: str) -> float | None:
         if (item.metric, item.operation, item.nbits, item.twin) == wanted and item.amount is not None:
             return item.amount
     return None
-
-
-def _amount(figure: Published) -> float:
-    assert figure.amount is not None
-    return figure.amount
 
 
 # ---- rows of the ledger

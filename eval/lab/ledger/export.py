@@ -224,8 +224,9 @@ class Reference(Closing):
 
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
         """All figures that match the filters (those of `Ledger.rows`); a reference has no history."""
+        wanted = {name: several(values) for name, values in filters.items()}
         rows = (row for number, line in enumerate(self._lines, 1) for row in _rows_of(line, -number))
-        return [row for row in rows if all(_passes(row, *item) for item in filters.items())]
+        return [row for row in rows if all(getattr(row, name) in wanted[name] for name in wanted)]
 
     def failures(self) -> list[Failure]:
         """Points that exceeded their time limit."""
@@ -318,9 +319,9 @@ def _rows_of(line: Line, number: int) -> Iterator[Row]:
         )
 
 
-def _passes(row: Row, name: str, wanted: Any) -> bool:
-    several = isinstance(wanted, Collection) and not isinstance(wanted, str)
-    return getattr(row, name) in (wanted if several else [wanted])
+def several(wanted: Any) -> list[Any]:
+    """The values of a filter, which may be a single one."""
+    return list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
 
 
 # ---- formats by name

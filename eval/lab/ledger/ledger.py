@@ -216,9 +216,8 @@ class Ledger(Closing):
         for name, wanted in filters.items():
             if name not in FILTERS:
                 raise unknown("filter of the ledger", name, FILTERS)
-            several = isinstance(wanted, Collection) and not isinstance(wanted, str)
             conditions.append(f"{FILTERS[name]} {_IN}")
-            values.append(canonical(list(wanted) if several else [wanted]))
+            values.append(canonical(export.several(wanted)))
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         found = self._select(
             f"SELECT m.id, f.id, {', '.join(f'f.{name}' for name in FIGURE)}, "
