@@ -36,8 +36,7 @@ SYSTEM_FACTOR = 4.0  # factor at stages of the flow with a processor
 SEARCHES = 4.0  # likewise with a search for the highest clock
 
 
-@dataclass(frozen=True, order=True)
-class Work:
+class Work(NamedTuple):
     """Properties that figures must share to be comparable."""
 
     nbits: int

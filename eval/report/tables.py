@@ -448,13 +448,13 @@ def _counted(entries: Entries, operation: str) -> Entry | None:
 
 
 CRITICAL = (
-    Column("Design", lambda pair: pair[0]["name"]),
-    figures("Clock", "clock_ns", "ns", itemgetter(1)),
-    figures("Slack", "wns_ns", "ns", itemgetter(1)),
-    figures("Highest clock", "fmax_mhz", "MHz", itemgetter(1)),
-    Column("From", lambda pair: pair[0]["start"] or "-"),
-    Column("To", lambda pair: pair[0]["end"] or "-"),
-    Column("Through", lambda pair: pair[0]["through"] or "-"),
+    Column("Design", itemgetter("name")),
+    figures("Clock", "clock_ns", "ns", itemgetter("entry")),
+    figures("Slack", "wns_ns", "ns", itemgetter("entry")),
+    figures("Highest clock", "fmax_mhz", "MHz", itemgetter("entry")),
+    Column("From", itemgetter("start")),
+    Column("To", itemgetter("end")),
+    Column("Through", lambda record: record["through"] or None),
 )
 
 
@@ -469,7 +469,7 @@ def critical_paths(records: Sequence[Record], entries: Entries) -> Table:
         "goes through.",
         CRITICAL,
         (
-            ((record, by_measurement[record["m"]]), {name: record[name] for name in names})
+            ({**record, "entry": by_measurement[record["m"]]}, {name: record[name] for name in names})
             for record in records
         ),
     )
@@ -482,7 +482,7 @@ def _filled(entry: Entry) -> Cell:
 
 
 LAYOUTS = (
-    Column("Design", lambda pair: pair[1]),
+    Column("Design", itemgetter(1)),
     *(
         figures(head, name, unit, itemgetter(0))
         for head, name, unit in (
@@ -509,43 +509,33 @@ def layouts(entries: Entries, names: Mapping[int, str]) -> Table:
     return table_of("layouts", "Size and wires", caption, LAYOUTS, lines)
 
 
-class _Leak(NamedTuple):
-    """A design, one of its runs, and the cycles of all of them."""
-
-    run: Record
-    counts: Sequence[int]
-
-    def cycles(self, number: int) -> Cell:
-        return own(number, self.run["row"], self.run["m"], bool(self.run.get("stale")))
-
-    @property
-    def verdict(self) -> Cell:
-        """The verdict, coloured if a fresh simulation gives it."""
-        by_formula, stale = self.run["stage"] == FORMULA, self.run.get("stale")
-        constant = min(self.counts) == max(self.counts)
-        tone = "" if by_formula or stale else "good" if constant else "bad"
-        return Cell(f"{'by formula: ' if by_formula else ''}{self.run['verdict']}", tone=tone)
+def _cycles(run: Record) -> Cell:
+    return own(run["cycles"], run["row"], run["m"], bool(run.get("stale")))
 
 
-LEAKS = (
-    Column("Design", lambda leak: leak.run["name"]),
-    number("Exponents", lambda leak: len(leak.counts)),
-    Column("Fewest", lambda leak: leak.cycles(min(leak.counts)), "cycles", True),
-    Column("Most", lambda leak: leak.cycles(max(leak.counts)), "cycles", True),
-    Column("Spread", lambda leak: Cell(f"{leak.run['spread']:.1%}", leak.run["spread"]), number=True),
-    Column("Stage", lambda leak: stages.title(leak.run["stage"])),
-    Column("Verdict", "verdict"),
-    Column("Promised", lambda leak: leak.run["promised"]),
+def _verdict(run: Record) -> Cell:
+    """The verdict, coloured if a fresh simulation gives it."""
+    by_formula = run["stage"] == FORMULA
+    tone = "" if by_formula or run.get("stale") else "bad" if run["spread"] else "good"
+    return Cell(f"{'by formula: ' if by_formula else ''}{run['verdict']}", tone=tone)
+
+
+LEAKS = (  # of the runs of a design, in the order of their cycles
+    Column("Design", lambda runs: runs[0]["name"]),
+    number("Exponents", len),
+    Column("Fewest", lambda runs: _cycles(runs[0]), "cycles", True),
+    Column("Most", lambda runs: _cycles(runs[-1]), "cycles", True),
+    Column("Spread", lambda runs: Cell(f"{runs[0]['spread']:.1%}", runs[0]["spread"]), number=True),
+    Column("Stage", lambda runs: stages.title(runs[0]["stage"])),
+    Column("Verdict", lambda runs: _verdict(runs[0])),
+    Column("Promised", lambda runs: runs[0]["promised"]),
 )
 
 
 def leaks(records: Sequence[Record]) -> Table:
     """The table of the cycles of each design for many exponents."""
     lines = (
-        (
-            _Leak(runs[0], [run["cycles"] for run in runs]),
-            {key: runs[0][key] for key in ("family", "nbits")},
-        )
+        (sorted(runs, key=itemgetter("cycles")), {key: runs[0][key] for key in ("family", "nbits")})
         for runs in grouped(records, itemgetter("name")).values()
     )
     return table_of(
