@@ -94,9 +94,10 @@ def key_file(directory, key):
     return path
 
 
-def picked(report, names):
-    """Values of a report by these names."""
-    return tuple(report[name] for name in names.split())
+def picked(found, names):
+    """Values of a report, or attributes of an object, by these names."""
+    report = isinstance(found, dict)
+    return tuple(found[name] if report else getattr(found, name) for name in names.split())
 
 
 def refusals(command, messages):

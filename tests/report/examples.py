@@ -3,7 +3,7 @@
 import io
 
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="hacked=1">'
@@ -51,10 +51,19 @@ MANY_CYCLES = 1_234_567_891  # more digits than are shown of a measured figure
 BY_FORMULA = "result of the functional level (FL) checked against pow; no hardware ran"
 
 
+def figures_of(values, **by_operation):
+    """Figures by metric: those of no operation, and those of each operation."""
+    return tuple(
+        figure(metric, value, operation)
+        for operation, found in {"": values, **by_operation}.items()
+        for metric, value in found.items()
+    )
+
+
 def counted(cycles, operation, tests="result of the RTL (native) checked against pow", details=None):
     """A simulation."""
     return Measurement(
-        (Figure("cycles", cycles, "cycles", operation),),
+        (figure("cycles", cycles, operation),),
         tests=tests,
         seconds=0.4,
         tools={"PyMTL3": "3.1.17", "Verilator": "5.48"},
@@ -70,23 +79,25 @@ def simulated(subject, nbits, cycles, operation="encrypt", stage="native", setti
 
 def implemented(area, slack=0.1, energies=(1.0, 2.0), cycles=(77, 129), clock=3.0, **more):
     """A measurement of the flow."""
-    figures = [
-        Figure("area_um2", area, "um2"),
-        Figure("cells", round(area / 1.3), "cells"),
-        Figure("clock_ns", clock, "ns"),
-        Figure("wns_ns", slack, "ns"),
-        Figure("fmax_mhz", 1000 / (clock - slack), "MHz"),
-        Figure("power_mw", 2.5, "mW"),
-    ]
-    for operation, count, energy in zip(OPERATIONS[-len(cycles) :], cycles, energies, strict=True):
-        figures += [
-            Figure("cycles", count, "cycles", operation),
-            Figure("time_ns", count * clock, "ns", operation),
-            Figure("energy_nj", energy, "nJ", operation),
-            Figure("energy_with_glitches_nj", 2.25 * energy, "nJ", operation),
-        ]
+    values = {
+        "area_um2": area,
+        "cells": round(area / 1.3),
+        "clock_ns": clock,
+        "wns_ns": slack,
+        "fmax_mhz": 1000 / (clock - slack),
+        "power_mw": 2.5,
+    }
+    by_operation = {
+        operation: {
+            "cycles": count,
+            "time_ns": count * clock,
+            "energy_nj": energy,
+            "energy_with_glitches_nj": 2.25 * energy,
+        }
+        for operation, count, energy in zip(OPERATIONS[-len(cycles) :], cycles, energies, strict=True)
+    }
     return Measurement(
-        tuple(figures),
+        figures_of(values, **by_operation),
         tests="52 rows at RTL, 52 at gates",
         seconds=31.0,
         tools={"Yosys": "0.70", "OpenSTA": "2.6"},
@@ -104,20 +115,19 @@ def chip(subject, nbits=32, area=9.0, stage="flow", **flow):
 
 def details(area):
     """The details of a measurement, as in the flow's summary."""
-    parts = {
-        "ctrl": ("Sequencer", 0.04),
-        "dpath": ("ResidueDpath", 0.14),
-        "setup": ("ModDouble", 0.1),
-        "units__0": ("MontMulRem", 0.33),
-        "units__1": ("MontMulRem", 0.36),
-    }
-    modules = [{"path": "", "module": "top", "area_um2": area, "cells": 9, "share": 1.0}]
-    modules += [
-        {"path": path, "module": f"top_{name}", "area_um2": area * share, "cells": 1, "share": share}
-        for path, (name, share) in parts.items()
-    ]
+    modules = (
+        ("", "top", 9, 1.0),
+        ("ctrl", "top_Sequencer", 1, 0.04),
+        ("dpath", "top_ResidueDpath", 1, 0.14),
+        ("setup", "top_ModDouble", 1, 0.1),
+        ("units__0", "top_MontMulRem", 1, 0.33),
+        ("units__1", "top_MontMulRem", 1, 0.36),
+    )
     return {
-        "area_by_module": modules,
+        "area_by_module": [
+            {"path": path, "module": module, "area_um2": area * share, "cells": cells, "share": share}
+            for path, module, cells, share in modules
+        ],
         "worst_path": {
             "start": "units__0.b_reg_0/CK",
             "end": "dpath.bas_reg_0/D",
@@ -131,19 +141,13 @@ def details(area):
 
 def leaking(name, constant):
     """A point of many exponents of one length, with its measurement."""
+    cycles = [300 if constant else 260 + 3 * index for index in range(24)]
     runs = [
-        {
-            "name": "exponent",
-            "times": 1,
-            "cycles": 300 if constant else 260 + 3 * index,
-            "exp": hex((1 << 31) | ((1 << index) - 1)),
-        }
-        for index in range(24)
+        {"name": "exponent", "times": 1, "cycles": count, "exp": hex((1 << 31) | ((1 << index) - 1))}
+        for index, count in enumerate(cycles)
     ]
-    total = sum(run["cycles"] for run in runs)
-    return Point(name, 32, workload="exponents"), counted(
-        total, "exponents", details={"exponentiations": runs}
-    )
+    made = counted(sum(cycles), "exponents", details={"exponentiations": runs})
+    return Point(name, 32, workload="exponents"), made
 
 
 def picture():
@@ -178,19 +182,19 @@ def measured():
     for subject, (area, slack, energies) in CHIPS.items():
         cycles = {**CYCLES, **SYSTEMS}[subject]
         yield Point(subject, 32, stage="flow"), implemented(area, slack, energies, cycles)
+    mont = Point("mont", 32, stage="flow")
     late = implemented(
         12_000.0, -0.21, (0.7, 1.2), CYCLES["mont"], 1.5, marks=("1.5 ns is missed by 0.210 ns", HOSTILE)
     )
-    yield Point("mont", 32, stage="flow", flow=(("clock_period", 1.5),)), late
+    yield mont.at(flow={"clock_period": 1.5}), late
     slower = implemented(20_500.0, 0.9, (0.88, 1.55), CYCLES["mont"], 3.4)
-    yield Point("mont", 32, stage="flow", flow=(("clock_period", 3.4),)), slower
-    steps = (("steps_per_stage", 16),)
-    yield Point("mont", 32, steps, stage="flow"), implemented(31_000.0, 0.4, (0.8, 1.3), (60, 97))
+    yield mont.at(flow={"clock_period": 3.4}), slower
+    steps = {"steps_per_stage": 16}
+    yield mont.at(settings=steps), implemented(31_000.0, 0.4, (0.8, 1.3), (60, 97))
     laid = implemented(2_631.0, 0.565, (0.048, 0.083), (8, 11), artifacts={"amoeba.png": picture()})
     yield Point("mont", 8, stage="layout"), laid
     for settings, area, energy, count in PROTECTED:
-        made = implemented(area, 0.3, (energy,), (count,))
-        yield Point("mont", 32, tuple(settings.items()), stage="flow"), made
+        yield mont.at(settings=settings), implemented(area, 0.3, (energy,), (count,))
     yield leaking("mont", False)
     yield leaking("mont-ct", True)
 

@@ -13,10 +13,11 @@ from modexlab.eval.report.sections import Content
 from modexlab.fl.cost import counting_floor
 from pytest import approx
 
+from tests.command_line import picked
 from tests.harness import module_fixture
 
-from ..lab.test_cores import MACHINE, Bench
-from .test_report import named
+from ..lab.test_cores import MACHINE, WORK, Bench
+from .test_report import named, records_of, texts
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
@@ -33,7 +34,7 @@ def content(tmp_path_factory):
     bench.run("ssmm", 32, 1.0, 0.1, marks=("0.1 ns is missed",), product=(4, 0.02))
     for area, clock, flow in ((10_600.0, 2.8, {"fmax": True}), (9_500.0, 3.0, {})):
         where = {**MACHINE, "flow": flow}
-        bench.run("mont", 32, area, clock, where, encrypt=(77, 0.2), decrypt=(129, 0.3))
+        bench.run("mont", 32, area, clock, where, **WORK)
     return Content(ledger)
 
 
@@ -57,11 +58,11 @@ def test_chart_has_a_floor_for_each_width(content):
     chart = named(content.charts(), "cores")
     records = content.data["cores"]
     for nbits, clock in ((32, 2.0), (128, 3.0)):
-        ends = [record for record in records if record["kind"] == "floor" and record["nbits"] == nbits]
+        ends = records_of(content, "cores", kind="floor", nbits=nbits)
         least = counting_floor(nbits, CELL_UM2, clock)
         assert len(ends) == 2
         assert all(end["product_ns"] * end["area_um2"] == approx(least) for end in ends)
-    families = {record["family"] for record in records if record["kind"] == "core"}
+    families = {record["family"] for record in records_of(content, "cores", kind="core")}
     spec = filled(chart, records, content.families)
     legend = spec["layer"][2]["encoding"]["shape"]["legend"]["values"]
     assert set(legend) == families == {"MontMulRem", "Systolic"}
@@ -73,15 +74,11 @@ def test_chart_has_a_floor_for_each_width(content):
 
 def test_a_clock_that_was_searched_is_named(content):
     setups = {entry.setup for entry in content.entries if entry.subject == "mont" and entry.nbits == 32}
-    assert {"netlist, 2.8 ns, the highest clock", "netlist, 3 ns"} <= {
-        re.sub(", stale", "", setup) for setup in setups
-    }
-    times = {
-        record["setup"]: record["time_ns"]
-        for record in content.data["points"]
-        if record.get("operation") == "decrypt" and "setup" in record and record["label"] == "mont"
-    }
-    assert times["netlist, 2.8 ns, the highest clock"] == approx(129 * 2.8) and times["netlist, 3 ns"] == 387
+    times = {"netlist, 2.8 ns, the highest clock": approx(129 * 2.8), "netlist, 3 ns": 387}
+    assert times.keys() <= {re.sub(", stale", "", setup) for setup in setups}
+    records = records_of(content, "points", operation="decrypt", label="mont")
+    found = {record.get("setup"): record["time_ns"] for record in records}
+    assert found | times == found
 
 
 def test_fronts_of_cycles_leave_out_what_has_a_clock(content):
@@ -91,46 +88,27 @@ def test_fronts_of_cycles_leave_out_what_has_a_clock(content):
     assert "'@x' !== 'cycles'" in front and "!isValid(datum.clock_ns)" in front
 
 
-def test_page_has_the_section(content, tmp_path):
+def test_page_has_the_section(content, ledger):
     page = html.page(content)
     assert '<section id="cores"><h2>What does a product cost?</h2>' in page and "What a product costs" in page
-    with Ledger(tmp_path / "empty.sqlite") as nothing:
-        at = {"stage": "flow"}
-        Bench(nothing).run("mont", 32, 9_500.0, 3.0, at, encrypt=(77, 0.2), decrypt=(129, 0.3))
-        empty = Content(nothing, pictures=False)
-        assert "cores" not in empty.tables and not empty.data["cores"]
-        assert '<section id="cores">' not in html.page(empty)
+    Bench(ledger).run("mont", 32, 9_500.0, 3.0, {"stage": "flow"}, **WORK)
+    empty = Content(ledger, pictures=False)
+    assert "cores" not in empty.tables and not empty.data["cores"]
+    assert '<section id="cores">' not in html.page(empty)
 
 
 def test_the_choices_of_a_width(content):
     """Whole machines at the searched clock compete; here there is only one, which wins everything."""
     (line,) = content.tables["choices"].lines
-    assert [cell.text for cell in line.cells[:5]] == [
-        "32",
-        "mont 0.361",
-        "mont 10,600",
-        "mont 0.00383",
-        "mont 0.300",
-    ]
+    own = ["mont 0.361", "mont 10,600", "mont 0.00383", "mont 0.300"]
+    shown = texts(line.cells)
+    assert shown[:6] == ["32", *own, "001 MontModExp 0.681"] and shown[7] == "an exponent of 30 bits, netlist"
     assert line.cells[2].value == 10_600.0 and line.cells[2].row
-    assert line.cells[5].text == "001 MontModExp 0.681"
-    assert line.cells[7].text == "an exponent of 30 bits, netlist"
-    terms = {line.cells[0].text: [cell.text for cell in line.cells] for line in content.tables["terms"].lines}
+    terms = {name: found for name, *found in (texts(line.cells) for line in content.tables["terms"].lines)}
     technology = "FreePDK45, NanGate cells, typical corner"
-    assert terms["mont"] == [
-        "mont",
-        "30",
-        "of a length",
-        "none",
-        "included",
-        technology,
-        "",
-        "2.80",
-        "2.52",
-        "0.6 +-12%",
-        "netlist",
-    ]
-    assert terms["001 MontModExp"][1:4] == ["30", "", "?"] and terms["001 MontModExp"][6]
+    promises = ["30", "of a length", "none", "included", technology, ""]
+    assert terms["mont"] == [*promises, "2.80", "2.52", "0.6 +-12%", "netlist"]
+    assert terms["001 MontModExp"][:3] == ["30", "", "?"] and terms["001 MontModExp"][5]
     assert content.lead == (
         "At 32 bits mont is the fastest: 0.361 µs (fastest published: 001 MontModExp, 0.681 µs)."
     )
@@ -138,37 +116,38 @@ def test_the_choices_of_a_width(content):
 
 def test_lines_of_equal_area_time(content):
     """Lines lie between the least and the largest area of the points, with area x time a power of ten."""
-    records = content.data["choices"]
-    (point,) = (record for record in records if record["kind"] == "ours")
-    assert (point["operation_us"], point["area_um2"]) == (approx(129 * 2.8e-3), 10_600.0)
-    ends = [record for record in records if record["kind"] == "equal"]
-    for record in ends:
+    (point,) = records_of(content, "choices", kind="ours")
+    assert picked(point, "operation_us area_um2") == (approx(129 * 2.8e-3), 10_600.0)
+    for record in records_of(content, "choices", kind="equal"):
         product = record["operation_us"] * record["area_um2"] * 1e-6
         assert f"{product:g} mm² µs" == record["name"]
-    assert all(point["area_um2"] / 2 < record["area_um2"] < 2 * point["area_um2"] for record in ends)
+        assert 1 / 2 < record["area_um2"] / 10_600.0 < 2
 
 
 def test_a_floor_for_each_width(content):
     """Three words of DLH_X1 and one FA_X1, across all points."""
     records = content.data["choices"]
-    ends = [record for record in records if record["kind"] == "floor"]
-    assert [(end["name"], end["area_um2"]) for end in ends] == [
-        ("floor of 32 bits", approx(3 * 32 * 2.66 + 4.256))
-    ] * 2
+    ends = records_of(content, "choices", kind="floor")
+    floor = "floor of 32 bits", approx(3 * 32 * 2.66 + 4.256)
+    assert [picked(end, "name area_um2") for end in ends] == [floor] * 2
     times = [record["operation_us"] for record in records if record["kind"] in charts.KINDS]
     assert ends[0]["operation_us"] < min(times) <= max(times) < ends[1]["operation_us"]
 
 
-def test_choices_compare_the_same_work_at_one_stage(tmp_path):
+@pytest.fixture
+def exponents(ledger):
+    """Machines of 512 bits whose private exponents differ in length."""
+    bench = Bench(ledger)
+    for name in ("systolic", "systolic-002"):
+        bench.run(name, 512, 9e5, 2.0, MACHINE, **WORK)
+    return bench
+
+
+def test_choices_compare_the_same_work_at_one_stage(exponents):
     """A layout and a machine with another exponent have lines of their own."""
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        bench = Bench(ledger)
-        counted = {"encrypt": (77, 0.2), "decrypt": (129, 0.3)}
-        bench.run("mont", 32, 9_000.0, 2.0, MACHINE, **counted)
-        bench.run("mont", 32, 9_500.0, 2.2, {**MACHINE, "stage": "layout"}, **counted)
-        for name in ("systolic", "systolic-002"):
-            bench.run(name, 512, 9e5, 2.0, MACHINE, **counted)
-        content = Content(ledger, pictures=False)
+    exponents.run("mont", 32, 9_000.0, 2.0, MACHINE, **WORK)
+    exponents.run("mont", 32, 9_500.0, 2.2, {**MACHINE, "stage": "layout"}, **WORK)
+    content = Content(exponents.ledger, pictures=False)
     lines = content.tables["choices"].lines
     assert re.findall(r"At .*? µs", content.lead) == ["At 32 bits mont is the fastest: 0.258 µs"]
     assert [(line.cells[0].text, line.cells[1].text, line.cells[7].text) for line in lines] == [
@@ -181,11 +160,8 @@ def test_choices_compare_the_same_work_at_one_stage(tmp_path):
     assert "000 CM" not in " ".join(rivals), "machines for one modulus do other work"
 
 
-def test_private_operations_of_different_exponents_share_no_front(tmp_path):
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        for name in ("systolic", "systolic-002"):
-            Bench(ledger).run(name, 512, 9e5, 2.0, MACHINE, encrypt=(77, 0.2), decrypt=(129, 0.3))
-        content = Content(ledger, pictures=False)
+def test_private_operations_of_different_exponents_share_no_front(exponents):
+    content = Content(exponents.ledger)
     groups = {entry.subject: entry.group for entry in content.entries if entry.operation == "decrypt"}
     assert "exponent of 510 bits" in groups["systolic"] and "exponent of 512 bits" in groups["systolic-002"]
     best = {line.group for line in content.tables["best"].lines if "decrypt" in line.group}
