@@ -12,11 +12,14 @@ from modexlab.eval.lab import pareto
 from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.sections import Content
 
+from tests.command_line import picked
 from tests.harness import module_fixture, regress
 
 from .examples import HOSTILE, MANY_CYCLES, write, write_many
+from .test_report import records_of
 
-DATA = "all => all.map(each => each.__data__.datum)"  # the data of the marks
+DATUM = "each => each.__data__.datum"  # the data of a mark
+DATA = f"all => all.map({DATUM})"
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
     "--no-sandbox",
@@ -63,6 +66,10 @@ class Opened:
 
     def choose(self, name, value):
         self.page.click(f".chip[data-filter={name}][data-value='{value}']")
+
+    def pressed(self, name):
+        """The chosen values of a filter."""
+        return self.texts(f".chip[data-filter={name}][aria-pressed=true]")
 
     def find(self, selector, **more):
         return self.page.locator(selector, **more)
@@ -115,14 +122,8 @@ def drawn(report):
 
 def first_points(content, **more):
     """The points of the first chart of a freshly opened page."""
-    wanted = {**content.opening._asdict(), **more}
-    return [
-        record
-        for record in content.data["points"]
-        if all(record[name] == value for name, value in wanted.items())
-        and record.get("time_ns")
-        and record.get("area_um2")
-    ]
+    records = records_of(content, "points", **content.opening._asdict() | more)
+    return [record for record in records if record.get("time_ns") and record.get("area_um2")]
 
 
 def test_opens_without_network(drawn, path, content):
@@ -148,31 +149,18 @@ def test_filters_change_points_and_tables(drawn, content):
     visible = drawn.find("#table-designs tbody tr:visible")
     assert {row.get_attribute("data-family") for row in visible.all()} == {"MontMulRem"}
     drawn.choose("operation", "decrypt")  # operations exclude each other
-    pressed = drawn.texts(".chip[data-filter=operation][aria-pressed=true]")
-    assert pressed == ["decrypt"]
-    pressed = drawn.texts(".chip[data-filter=interface][aria-pressed=true]")
-    assert pressed == ["machine alone"]
+    assert [*map(drawn.pressed, ("operation", "interface"))] == [["decrypt"], ["machine alone"]]
     drawn.choose("interface", content.opening.interface)  # add systems
     drawn.choose("nbits", "32")  # and all widths
-    with_layout = [
-        record
-        for record in content.data["points"]
-        if record["family"] == "MontMulRem" and record["operation"] == "decrypt" and record.get("area_um2")
-    ]
-    drawn.wait_for_points(len(with_layout))
+    records = records_of(content, "points", family="MontMulRem", operation="decrypt")
+    drawn.wait_for_points(sum(bool(record.get("area_um2")) for record in records))
     drawn.page.click("#first")
     drawn.wait_for_points(len(before))
     drawn.choose("metric", "energy_nj")
     heads = drawn.texts("#figures-table thead th:visible")
     assert heads[-1].startswith("Energy without glitches")
-    assert [head.split()[0] for head in heads] == [
-        "Design",
-        "Bits",
-        "Operation",
-        "Interface",
-        "Stage",
-        "Energy",
-    ]
+    first_words = [head.split()[0] for head in heads]
+    assert first_words == ["Design", "Bits", "Operation", "Interface", "Stage", "Energy"]
     criteria = drawn.texts("#table-best tbody tr:visible td:first-child")
     assert set(criteria) == {"least energy without glitches", "least energy without glitches × time"}
 
@@ -198,8 +186,8 @@ def test_the_line_is_the_pareto_front(report, content):
     ]
     for record in shown_points:
         if record["kind"] != "published":
-            vector = (record["time_ns"], record["area_um2"])
-            groups.setdefault(record["group"], []).append((vector, record["label"]))
+            point = picked(record, "time_ns area_um2"), record["label"]
+            groups.setdefault(record["group"], []).append(point)
     fronts = [[label for _, label in pareto.Front(points).sorted()] for points in groups.values()]
     wanted = [label for labels in fronts for label in set(labels)]
     assert len(wanted) > 4
@@ -267,7 +255,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
     drawer = drawn.find("#drawer")
     seen = set()
     for point in points.all():
-        datum = point.evaluate("each => each.__data__.datum")  # the data of the mark
+        datum = point.evaluate(DATUM)
         if datum["kind"] == "published":
             continue
         entry = next(item for item in content.entries if item.measurement == datum["m"])
@@ -287,17 +275,14 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
 
 @regress
 def test_energies_are_bars_and_all_else_is_points(drawn, content):
-    ranged = [
-        record
-        for record in content.data["ratios"]
-        if record["nbits"] == content.opening.nbits and record["operation"] in ("", "encrypt")
-    ]
+    records = records_of(content, "ratios", nbits=content.opening.nbits)
+    ranged = [record for record in records if record["operation"] in ("", "encrypt")]
     bars = [record for record in ranged if "ratio_to" in record]
     assert 0 < len(bars) < len(ranged) == drawn.points("ratios")
     assert drawn.marks("ratios", "symbol").count() == len(ranged) - len(bars)
     assert drawn.marks("ratios", "rect").count() == len(bars)
     bar = drawn.marks("ratios", "rect").first
-    datum = bar.evaluate("each => each.__data__.datum")
+    datum = bar.evaluate(DATUM)
     bar.click(force=True)
     assert f"modexlab ledger reproduce {datum['row']}" in drawn.page.inner_text("#drawer")
 
@@ -320,7 +305,7 @@ def test_figures_of_tables_lead_to_their_rows(report, content):
     figure.click()
     drawer = report.find("#drawer")
     assert f"modexlab ledger reproduce {row}" in drawer.inner_text()
-    (entry,) = [item for item in content.entries if item.measurement == measurement][:1]
+    entry = next(item for item in content.entries if item.measurement == measurement)
     assert shlex.join(entry.first.command) in drawer.inner_text()
     assert drawer.locator("tr.chosen").count() == 1
     drawer.locator(".close").click()
