@@ -51,20 +51,23 @@ def test_pss_signature(key, name, salt_len):
     sha = encoding.hash_name(name)
     scheme = padding.PSS(mgf=padding.MGF1(HASHES[name]), salt_length=salt_len)
     value, n = public(key, key.sign(MESSAGE, scheme, HASHES[name]))
-    nbits = n.bit_length()
-    assert encoding.pss_holds(sha, MESSAGE, nbits, value, salt_len)
-    assert encoding.pss_holds(sha, MESSAGE, nbits, value), "a salt of any length"
-    assert not encoding.pss_holds(sha, MESSAGE, nbits, value, salt_len + 1)
-    assert not encoding.pss_holds(sha, MESSAGE + b".", nbits, value, salt_len)
-    assert not encoding.pss_holds(sha, MESSAGE, nbits, value ^ 1 << 300, salt_len)
-    assert not encoding.pss_holds(sha, MESSAGE, nbits, value ^ 1, salt_len), "the last byte is not bc"
+
+    def holds(value, *salt_len, message=MESSAGE):
+        return encoding.pss_holds(sha, message, n.bit_length(), value, *salt_len)
+
+    assert holds(value, salt_len)
+    assert holds(value), "a salt of any length"
+    assert not holds(value, salt_len + 1)
+    assert not holds(value, salt_len, message=MESSAGE + b".")
+    assert not holds(value ^ 1 << 300, salt_len)
+    assert not holds(value ^ 1, salt_len), "the last byte is not bc"
 
 
 def test_pss_encode_is_what_pss_holds_accepts(key):
-    nbits = key.key_size
-    em = encoding.pss_encode("sha256", MESSAGE, nbits, b"salt", "sha1")
-    assert encoding.pss_holds("sha256", MESSAGE, nbits, int.from_bytes(em, "big"), 4, "sha1")
-    assert not encoding.pss_holds("sha256", MESSAGE, nbits, int.from_bytes(em, "big"), 4, "sha256")
+    asked = "sha256", MESSAGE, key.key_size
+    em = int.from_bytes(encoding.pss_encode(*asked, b"salt", "sha1"), "big")
+    assert encoding.pss_holds(*asked, em, 4, "sha1")
+    assert not encoding.pss_holds(*asked, em, 4, "sha256")
     assert encoding.pss_encode("sha512", MESSAGE, 1024, bytes(63)) is None, "the modulus is too short"
 
 

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from modexlab.eval.exchange.vectors import load
 from modexlab.eval.exchange.vectors.items import ModExp, ModMul, NotApplicable
 
+from tests.command_line import picked
 from tests.harness import later, module_fixture, parametrize, refused
 from tests.paths import DATA
 
@@ -121,13 +122,16 @@ def key():
     return rsa.generate_private_key(public_exponent=3, key_size=1024)
 
 
-def _hex(number):
-    return f"{number:x}".zfill(len(f"{number:x}") + 1 & ~1)
+def _bytes(number):
+    return number.to_bytes((number.bit_length() + 7) // 8, "big")
 
 
 def _jwk(number):
-    data = number.to_bytes((number.bit_length() + 7) // 8, "big")
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    return base64.urlsafe_b64encode(_bytes(number)).rstrip(b"=").decode()
+
+
+def _numbers(key):
+    return key.public_key().public_numbers()
 
 
 def _spki(key, encoding):
@@ -139,6 +143,7 @@ def _pkcs8(key, encoding, pkcs1=False):
     return key.private_bytes(encoding, form, serialization.NoEncryption())
 
 
+INVALID = {"result": "invalid"}
 PEM, DER = serialization.Encoding.PEM, serialization.Encoding.DER
 PUBLIC_KEYS = {
     "publicKeyDer": lambda key: _spki(key, DER).hex(),
@@ -146,18 +151,14 @@ PUBLIC_KEYS = {
     "keyPem": lambda key: _spki(key, PEM).decode(),
     "publicKeyPem": lambda key: _spki(key, PEM).decode(),
     "publicKeyAsn": lambda key: key.public_key().public_bytes(DER, serialization.PublicFormat.PKCS1).hex(),
-    "keyJwk": lambda key: {
-        "kty": "RSA",
-        "n": _jwk(key.public_key().public_numbers().n),
-        "e": _jwk(key.public_key().public_numbers().e),
-    },
+    "keyJwk": lambda key: {"kty": "RSA", "n": _jwk(_numbers(key).n), "e": _jwk(_numbers(key).e)},
 }
 PRIVATE_KEYS = {
     "privateKeyPkcs8": lambda key: _pkcs8(key, DER).hex(),
     "privateKeyPem": lambda key: _pkcs8(key, PEM, pkcs1=True).decode(),
     "privateKey": lambda key: {
-        "modulus": "00" + _hex(key.public_key().public_numbers().n),
-        "privateExponent": _hex(key.private_numbers().d),
+        "modulus": "00" + _bytes(_numbers(key).n).hex(),
+        "privateExponent": _bytes(key.private_numbers().d).hex(),
     },
 }
 
@@ -179,9 +180,8 @@ def test_wycheproof_public_keys(wycheproof, key, field):
     signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA256()).hex()
     group = {"type": "RsassaPkcs1Verify", "sha": "SHA-256", field: PUBLIC_KEYS[field](key)}
     file = wycheproof("RSASSA-PKCS1-v1_5", group, {"sig": signature})
-    numbers = key.public_key().public_numbers()
     assert judge(file) == {"ModExp": 1}
-    assert (file.items[0].mod, file.items[0].exp) == (numbers.n, numbers.e)
+    assert picked(file.items[0], "mod exp") == picked(_numbers(key), "n e")
 
 
 @parametrize("field", PRIVATE_KEYS)
@@ -190,21 +190,18 @@ def test_wycheproof_private_keys(wycheproof, key, field):
     secret = key.public_key().encrypt(b"\2", scheme).hex()
     group = {"type": "RsaesOaepDecrypt", "sha": "SHA-256", "mgf": "MGF1", "mgfSha": "SHA-1"}
     group[field] = PRIVATE_KEYS[field](key)
-    file = wycheproof(
-        "RSAES-OAEP",
-        group,
-        {"msg": "02", "ct": secret, "label": "01"},
-        {"msg": "02", "ct": secret, "label": "", "result": "invalid"},
-        {"msg": "03", "ct": secret, "label": "01", "result": "invalid"},
-        {"msg": "02", "ct": "00" + secret, "label": "01", "result": "invalid"},
-    )
+    valid = {"msg": "02", "ct": secret, "label": "01"}
+    wrong = {"label": ""}, {"msg": "03"}, {"ct": "00" + secret}
+    file = wycheproof("RSAES-OAEP", group, valid, *(valid | change | INVALID for change in wrong))
     assert judge(file) == {"ModExp": 4}
     private = key.private_numbers()
-    assert file.items[0].exp == private.d
-    numbers, primes = (private.public_numbers.n, private.public_numbers.e, private.d), (private.p, private.q)
-    read = file.items[0].key
-    assert (read.n, read.e, read.d) == numbers or field == "privateKey"  # the object has no e here
-    assert (read.p, read.q) == (primes if field != "privateKey" else (None, None))
+    (read, *_) = file.items
+    assert read.exp == private.d
+    if field == "privateKey":
+        assert picked(read.key, "p q") == (None, None)  # the object has no e here
+    else:
+        assert picked(read.key, "n e") == picked(private.public_numbers, "n e")
+        assert picked(read.key, "d p q") == picked(private, "d p q")
 
 
 def test_wycheproof_pss(wycheproof, key):
@@ -214,11 +211,11 @@ def test_wycheproof_pss(wycheproof, key):
     group["publicKeyPem"] = PUBLIC_KEYS["publicKeyPem"](key)
     tests = [
         {"sig": signature},
-        {"msg": "00", "sig": signature, "result": "invalid"},
-        {"sig": "00" + signature, "result": "invalid"},
+        {"msg": "00", "sig": signature, **INVALID},
+        {"sig": "00" + signature, **INVALID},
     ]
     assert judge(wycheproof("RSASSA-PSS", group, *tests)) == {"ModExp": 3}
-    longer = wycheproof("RSASSA-PSS", group | {"sLen": 12}, {"sig": signature, "result": "invalid"})
+    longer = wycheproof("RSASSA-PSS", group | {"sLen": 12}, {"sig": signature, **INVALID})
     assert judge(longer) == {"ModExp": 1}
 
 
@@ -375,9 +372,9 @@ def test_pkcs1_text_without_the_hash(read, title, scheme, half):
     """An example with an unknown hash or mask is not applicable, even if its second half is missing."""
     text = (DATA / "pkcs1_sign_512.txt").read_text()
     text = text.replace("PKCS#1 v1.5 Signature Example", f"{scheme} Example {title}")
-    items = read(text[: text.rindex("# Signature:")] if half else text).items
-    assert len(items) == 2 and all(isinstance(item, NotApplicable) for item in items)
-    assert {item.reason for item in items} == {"the hash whirl is not available in this Python"}
+    items = read(cut("# Signature:")(text) if half else text).items
+    reasons = [item.reason for item in items if isinstance(item, NotApplicable)]
+    assert reasons == ["the hash whirl is not available in this Python"] * len(items) and len(items) == 2
 
 
 # ---- corrupt files: (original file, damage, pattern of the message)
