@@ -211,6 +211,10 @@ def test_reproduce_runs_and_finds_it_equal(cli, ledger):
         Point("mont-ct", 8, stage="cl", workload="encrypt"),
         Point("naive", 8, stage="python", interface="xcel"),
         SMALL.at(stage="native", workload="encrypt"),
+        Point("mont", 16, workload="sign+9verify"),
+        Point("mont", 16, stage="formula", workload="crt"),
+        Point("naive", 16, {"quotient_bits_per_cycle": 4}, interface="xcel", workload="decrypt"),
+        Point("mont", 9, stage="cl", workload="decrypt"),
     ],
     ids=str,
 )

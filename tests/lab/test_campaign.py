@@ -41,11 +41,6 @@ class Square(Task):
         return [self.number**2]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    return Ledger(tmp_path / "ledger.sqlite")
-
-
 def campaign(numbers, ledger, scheduler=None):
     """The results by number, the reused numbers, and the progress that was reported."""
     results, reused, steps = {}, set(), []

@@ -2,8 +2,8 @@
 counts.
 """
 
-from contextlib import contextmanager
 from dataclasses import replace
+from unittest.mock import DEFAULT, Mock
 
 import pytest
 from modexlab.eval.lab.ledger import join as joining
@@ -13,7 +13,7 @@ from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.metrics import figure
 from modexlab.eval.lab.point import Point
 
-from tests.command_line import refusals
+from tests.command_line import picked, refusals
 from tests.lab.test_ledger import WHOLE, put
 
 
@@ -42,32 +42,33 @@ def make(tmp_path, monkeypatch):
 def cycles(ledger, **filters):
     found = {}
     for row in ledger.rows(**filters):
-        found.setdefault(row.point["name"], []).append(row.value)
+        found.setdefault(row.key, []).append(row.value)
     return found
+
+
+def counts(into, other):
+    """Join; measurements that were added, were there already, are older, and have conflicting figures."""
+    return picked(join(into, other), "added there older conflicts")
 
 
 def test_join_loses_nothing_and_doubles_nothing(make):
     one = make("one", ("p", 10, "01"), ("q", 20, "02"))
     two = make("two", ("q", 20, "03"), ("r", 30, "04"))
-    joined = join(one, two)
-    assert joined.added == 2 and joined.there == 0 and joined.older == 0 and joined.conflicts == 0
-    again = join(one, two)
-    assert again.added == 0 and again.there == 2
+    assert counts(one, two) == (2, 0, 0, 0)
+    assert counts(one, two)[:2] == (0, 2)
     assert cycles(one) == {"p": [10], "q": [20], "r": [30]}
     assert cycles(one, history=True) == {"p": [10], "q": [20, 20], "r": [30]}
     (row,) = one.rows(subject="proc-naive", key="r")
     assert one.measurement(row.measurement) == taking(30)
     assert row.when.startswith("2026-11-04")
-    back = join(two, one)
-    assert back.added == 2 and back.there == 2
+    assert counts(two, one)[:2] == (2, 2)
     assert cycles(two) == cycles(one)
 
 
 def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
     """An older measurement that is merged later is history; one recorded here afterwards counts."""
     one, two = make("one", ("p", 10, "05")), make("two", ("p", 11, "04"), ("p", 12, "09"))
-    joined = join(one, two)
-    assert joined.added == 2 and joined.older == 1 and joined.conflicts == 2
+    assert counts(one, two) == (2, 0, 1, 2)
     assert cycles(one) == {"p": [12]}
     assert cycles(one, history=True) == {"p": [10, 11, 12]}
     put(one, "p", taking(13))
@@ -83,23 +84,14 @@ def test_a_join_reads_little_of_what_is_there(make):
         }
     statements = []
     connection.set_trace_callback(statements.append)
-    joined = join(one, two)
-    assert joined.added == 1 and joined.there == 1
+    assert counts(one, two)[:2] == (1, 1)
     assert any("FROM figure" in statement for statement in statements)
     assert not any("FROM artifact" in statement for statement in statements)
 
 
 def test_a_join_that_fails_adds_nothing(make, monkeypatch):
     one, two = make("one", ("p", 10, "05")), make("two", ("q", 11, "04"), ("r", 12, "09"))
-    real = records.insert
-    calls = []
-
-    def insert(*args, **more):
-        calls.append(args)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return real(*args, **more)
-
+    insert = Mock(wraps=records.insert, side_effect=[DEFAULT, KeyboardInterrupt])
     monkeypatch.setattr("modexlab.eval.lab.ledger.join.insert", insert)
     with pytest.raises(KeyboardInterrupt):
         join(one, two)
@@ -113,17 +105,11 @@ def test_compare(make):
     after = make("two", ("p", 101, "02"), ("q", 20, "02"), ("s", 5, "02"), ("r", 1, "02"))
     found = compare(before, after)
     assert found.compared == 3
-    assert {
-        (difference.row.point["name"], difference.before, difference.after)
-        for difference in found.differences
-    } == {
-        ("p", 100, 101),
-        ("s", 0, 5),
-    }
-    assert [row.point["name"] for row in found.only_before] == ["only"]
-    assert [row.point["name"] for row in found.only_after] == ["r"]
+    differences = {(item.row.key, item.before, item.after) for item in found.differences}
+    assert differences == {("p", 100, 101), ("s", 0, 5)}
+    assert [[row.key for row in rows] for rows in (found.only_before, found.only_after)] == [["only"], ["r"]]
     # a relative tolerance does not hide a change from zero
-    assert [difference.row.point["name"] for difference in compare(before, after, 0.01).differences] == ["s"]
+    assert [item.row.key for item in compare(before, after, 0.01).differences] == ["s"]
 
 
 def test_frame(make):
@@ -134,29 +120,26 @@ def test_frame(make):
 # ---- the commands
 
 
-@contextmanager
 def saved(*ledgers):
+    """The paths of closed ledgers."""
     for ledger in ledgers:
         ledger.close()
-    yield [str(ledger.path) for ledger in ledgers]
+    return [str(ledger.path) for ledger in ledgers]
 
 
 def test_commands(make, cli):
-    with saved(make("one", ("p", 100, "01")), make("two", ("p", 101, "02"), ("q", 5, "02"))) as (one, two):
-        different = cli("ledger diff", one, two)
-        assert different.code == 1
-        assert different.out.splitlines()[-1] == "1 of 1 figures differ; 1 figures are in the second alone"
-        assert "+1.00%" in different.out
-        cli.passes(f"ledger diff {one} --ledger {two} --tolerance 0.01")
-        report = cli(f"ledger diff {one} {two} --json").json()
-        assert report["differences"][0]["before"] == 100 and report["only_after"] == 1
-        merged = cli(f"ledger merge {two} --ledger {one}")
-        assert merged.out == (
-            f"{two}: 2 measurements added; 0 were there; "
-            "1 have other figures than one of the same key, which stays\n"
-        )
-        assert cli(f"ledger merge {two} --ledger {one} --json").json()[0]["there"] == 2
-        cli.passes("ledger diff", one, two)
+    one, two = saved(make("one", ("p", 100, "01")), make("two", ("p", 101, "02"), ("q", 5, "02")))
+    different = cli.finds("ledger diff", one, two).out
+    assert different.endswith("\n1 of 1 figures differ; 1 figures are in the second alone\n")
+    assert "+1.00%" in different
+    cli.passes(f"ledger diff {one} --ledger {two} --tolerance 0.01")
+    report = cli.json(f"ledger diff {one} {two}")
+    assert report["differences"][0]["before"] == 100 and report["only_after"] == 1
+    merge = f"ledger merge {two} --ledger {one}"
+    said = "2 measurements added; 0 were there; 1 have other figures than one of the same key, which stays"
+    assert cli(merge).out == f"{two}: {said}\n"
+    assert cli.json(merge)[0]["there"] == 2
+    cli.passes("ledger diff", one, two)
 
 
 def test_reference_results(cli, tmp_path):
@@ -170,12 +153,10 @@ def test_reference_results(cli, tmp_path):
         assert cli("ledger diff", file, ledger.path).out == "0 of 2 figures differ\n"
     first, again, moved = files
     assert first.read_text() == again.read_text() and len(first.read_text().splitlines()) == 2
-    found = cli(f"ledger diff {first} {moved} --json")
-    assert found.code == 1
-    assert [(row["before"], row["after"]) for row in found.json()["differences"]] == [(100, 2**60)]
+    found = cli.finds(f"ledger diff {first} {moved} --json").json()
+    assert [picked(row, "before after") for row in found["differences"]] == [(100, 2**60)]
     first.write_text(first.read_text().replace('"figures"', '"numbers"'))
-    refused = cli("ledger diff", first, moved)
-    assert refused.code == 2 and f"{first}, line 1: not a reference result" in refused.err
+    assert f"{first}, line 1: not a reference result" in cli.fails("ledger diff", first, moved)
 
 
 test_refused = refusals(
@@ -192,5 +173,5 @@ test_refused = refusals(
 
 
 def test_a_ledger_is_not_merged_into_itself(make, cli):
-    with saved(make("one", ("p", 100, "01"))) as (one,):
-        assert "that is the ledger itself" in cli.fails(f"ledger merge {one} --ledger {one}")
+    (one,) = saved(make("one", ("p", 100, "01")))
+    assert "that is the ledger itself" in cli.fails(f"ledger merge {one} --ledger {one}")

@@ -14,6 +14,7 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.fl.errors import BadInput
 
+from tests.command_line import picked
 from tests.harness import parametrize, refused, regress
 
 from .test_ledger import WHOLE, point, put, sql
@@ -45,11 +46,11 @@ def verdict(name, outcome="proved", at=""):
 def figures(ledger):
     found = {}
     for row in ledger.rows(history=True):
-        found.setdefault(row.key, []).append((row.metric, row.operation, row.value))
+        found.setdefault(row.key, []).append(picked(row, "metric operation value"))
     return found
 
 
-RIGHT = sorted((figure.metric, figure.operation, figure.value) for figure in WHOLE.figures)
+RIGHT = sorted(picked(figure, "metric operation value") for figure in WHOLE.figures)
 
 
 def check(path, into):
@@ -57,16 +58,13 @@ def check(path, into):
     with Ledger(into) as ledger:
         salvaged = salvage(path, ledger)
         found = figures(ledger)
-        failed = {failure.key: (failure.message, failure.seconds) for failure in ledger.failures()}
-        verdicts = {
-            verdict.name: (verdict.verdict, verdict.settings, verdict.seconds)
-            for verdict in ledger.verdicts()
-        }
+        notes = [picked(failure, "key message seconds") for failure in ledger.failures()]
+        notes += [picked(item, "name verdict settings seconds") for item in ledger.verdicts()]
     assert salvaged.joined.added == len(found) == salvaged.found.intact
-    assert salvaged.joined.noted == salvaged.found.notes == len(failed) + len(verdicts)
-    assert failed.items() <= {f"failed {index}": ("no room", index) for index in range(NOTES)}.items()
-    rights = [(f"check {index}", ("proved", SETTINGS, 2)) for index in range(NOTES)]
-    assert all(item in rights for item in verdicts.items())
+    assert salvaged.joined.noted == salvaged.found.notes == len(notes)
+    rights = [(f"failed {index}", "no room", index) for index in range(NOTES)]
+    rights += [(f"check {index}", "proved", SETTINGS, 2) for index in range(NOTES)]
+    assert all(note in rights for note in notes)
     assert salvaged.found.intact + len(salvaged.found.damaged) >= COUNT or not salvaged.found.sound
     assert found.keys() <= {f"k{index}" for index in range(COUNT)}
     assert all(sorted(figure) == RIGHT for figure in found.values())
@@ -89,8 +87,7 @@ def test_a_figure_in_which_a_bit_has_changed(content, tmp_path):
     path = tmp_path / "changed.sqlite"
     path.write_bytes(content)
     sql(path, "UPDATE figure SET value = value + 1 WHERE measurement = 5 AND id % 2 = 0")
-    found = verify(path)
-    assert found.sound and found.damaged == (5,) and not found.whole
+    assert picked(verify(path), "sound damaged whole") == (True, (5,), False)
     new = tmp_path / "new.sqlite"
     with Ledger(path) as source, Ledger(new) as into, refused("measurement 5 is not what was written"):
         join(into, source)  # it would get a new digest there, and look intact
@@ -106,8 +103,8 @@ def test_a_note_in_which_a_bit_has_changed(content, tmp_path):
         "UPDATE verdict SET verdict = 'qroved' WHERE id = 2",
         "UPDATE failure SET message = 'mo room' WHERE id = 3",
     )
-    found = verify(path)
-    assert found.damaged_notes == ("failure 3", "verdict 2") and found.sound and not found.whole
+    damaged = ("failure 3", "verdict 2")
+    assert picked(verify(path), "damaged_notes sound whole") == (damaged, True, False)
     with Ledger(path) as source, Ledger(new) as into, refused("verdict 2 is not"):
         join(into, source)
     assert check(path, new) == COUNT
@@ -150,13 +147,23 @@ def test_a_ledger_that_is_written_meanwhile(tmp_path, monkeypatch):
     assert found.whole and found.intact >= COUNT
 
 
+def flipped(content, where, bit):
+    damaged = bytearray(content)
+    damaged[where] ^= 1 << bit
+    return bytes(damaged)
+
+
+def flipped_anywhere(content, generator):
+    return flipped(content, generator.randrange(len(content)), generator.randrange(8))
+
+
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 7)), min_size=1, max_size=4))
 def test_any_bits(content, tmp_path_factory, bits):
     """Whichever bits change, nothing wrong is recovered."""
     directory = tmp_path_factory.mktemp("bits")
-    damaged = bytearray(content)
+    damaged = content
     for where, bit in bits:
-        damaged[int(where * len(damaged))] ^= 1 << bit
+        damaged = flipped(damaged, int(where * len(damaged)), bit)
     path = directory / "bits.sqlite"
     path.write_bytes(damaged)
     try:
@@ -218,12 +225,6 @@ def make_real(untranslated, tmp_path_factory):
     return path.read_bytes()
 
 
-def flipped(content, where, bit):
-    damaged = bytearray(content)
-    damaged[where] ^= 1 << bit
-    return bytes(damaged)
-
-
 def commands(directory):
     """The commands that read a ledger, except those that prove or measure."""
     (directory / "space.toml").write_text(SPACE)
@@ -266,10 +267,8 @@ def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
         found = []
         with Ledger(path) as ledger:
             asked = [
-                lambda: [
-                    (row.point, row.metric, row.operation, row.value) for row in ledger.rows(history=True)
-                ],
-                lambda: [(failure.message, failure.point) for failure in ledger.failures()],
+                lambda: [picked(row, "point metric operation value") for row in ledger.rows(history=True)],
+                lambda: [picked(failure, "message point") for failure in ledger.failures()],
                 lambda: [replace(found, at="") for found in ledger.verdicts()],
                 lambda: [ledger.measurement(number) for number in (1, 2, 3)],
                 lambda: len(list(ledger.records("measurement"))) and ledger.names(),
@@ -290,7 +289,7 @@ def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
     assert isinstance(rows, list) and len(rows) == 6 and None not in others
     refused = 0
     for _ in range(FLIPS):
-        read, *more = answers(flipped(real, generator.randrange(len(real)), generator.randrange(8)))
+        read, *more = answers(flipped_anywhere(real, generator))
         refused += read is None
         assert read is None or all(row in rows for row in read), "a figure that nobody measured"
         for right, answer in zip(others[1:3], more[1:3], strict=True):
@@ -313,8 +312,7 @@ def test_every_command_names_the_damage_and_the_remedy(real, tmp_path, monkeypat
 def test_no_command_ends_in_a_traceback(real, tmp_path, monkeypatch, cli):
     generator = Random(28)
     for _ in range(FLIPS):
-        damaged = flipped(real, generator.randrange(len(real)), generator.randrange(8))
-        result = run(monkeypatch, cli, tmp_path, real, damaged)
+        result = run(monkeypatch, cli, tmp_path, real, flipped_anywhere(real, generator))
         for command in (*commands(tmp_path), "ledger verify", "ledger salvage"):
             assert result(command).code in (0, 1, 2), command
 

@@ -20,6 +20,7 @@ from modexlab.proc.software import kernels
 
 from tests.command_line import refusals
 from tests.harness import later, module_fixture, one_now, parametrize, refused, regress, regress_if
+from tests.programs import EVERYTHING
 
 SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
 
@@ -41,30 +42,23 @@ def counted_alike(point, *stages):
 
 
 @parametrize(
-    "name, workload",
+    "name, workload, settings",
     [
         # each workload once; the other combinations run in `make regress`
-        pytest.param(name, workload, marks=regress_if((name == "ssmm") != (workload == "crt")))
-        for name in ("mont", "ssmm")
-        for workload in ("encrypt", "decrypt", "crt", "sign+9verify")
-    ],
-)
-def test_all_levels_count_alike(name, workload):
-    counted_alike(Point(name, 16, workload=workload), "formula", "cl", "native")
-
-
-@parametrize(
-    "name, settings",
-    [
-        ("mont", {"schedule": "fixed-window"}),
+        *(
+            pytest.param(name, workload, {}, marks=regress_if((name == "ssmm") != (workload == "crt")))
+            for name in ("mont", "ssmm")
+            for workload in ("encrypt", "decrypt", "crt", "sign+9verify")
+        ),
+        ("mont", "decrypt", {"schedule": "fixed-window"}),
         *later(
-            ("mont", {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}),
-            ("ssmm-ct", {"schedule": "ladder", "blind": "exponent", "verify": True}),
+            ("mont", "decrypt", EVERYTHING),
+            ("ssmm-ct", "decrypt", {"schedule": "ladder", "blind": "exponent", "verify": True}),
         ),
     ],
 )
-def test_programs_count_alike(name, settings):
-    counted_alike(Point(name, 16, tuple(settings.items()), workload="decrypt"), "formula", "cl", "native")
+def test_all_levels_count_alike(name, workload, settings):
+    counted_alike(Point(name, 16, settings, workload=workload), "formula", "cl", "native")
 
 
 def test_paper_operands_at_32_bits():
@@ -90,13 +84,14 @@ def test_python_stage_and_registers():
 
 def test_verilog_hash_is_of_the_hardware():
     """It is equal for all workloads and stages, differs for another machine, and is empty for a formula."""
-    hashes = [
-        measure.measure(Point("mont", 8, workload=name)).verilog_hash for name in ("encrypt", "decrypt")
-    ]
-    assert hashes[0] == hashes[1] == hashlib.sha256(Point("mont", 8).chip().verilog().encode()).hexdigest()
-    other = verilog_digests(Point("mont", 8, {"add_red": "koc"})).text
-    assert other not in (hashes[0], "") and verilog_digests(SMALL).text == hashes[0]
-    assert measure.measure(Point("mont", 8, stage="formula")).verilog_hash == ""
+
+    def hash_of(**fields):
+        return measure.measure(Point("mont", 8, **fields)).verilog_hash
+
+    expected = hashlib.sha256(SMALL.chip().verilog().encode()).hexdigest()
+    assert expected == hash_of() == hash_of(workload="decrypt") == verilog_digests(SMALL).text
+    assert verilog_digests(Point("mont", 8, {"add_red": "koc"})).text not in (expected, "")
+    assert hash_of(stage="formula") == ""
 
 
 def test_width_without_a_key_says_so():
@@ -123,9 +118,8 @@ def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa():
     found = measure.measure(point)
     (work,) = found.details["exponentiations"]
     assert int(work["mod"], 16) == 0x55555555 and int(work["exp"], 16) == 65537
-    assert found.details["caveats"] == [
-        "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
-    ]
+    said = "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
+    assert found.details["caveats"] == [said]
     assert cycles(found) > 17
     with refused(r"does not divide 2\^32 - 1"):
         Point("procxcel-cm-pm-000", 32).check()
@@ -252,20 +246,6 @@ def test_command_gives_the_same_figures(routed, cli):
         assert found["energy_drawn_nj", operation] == spread["mean_nj"]
         assert found["energy_drawn_std_nj", operation] == spread["std_nj"] > 0
     assert list(routed.marks) == report["marks"]
-
-
-@parametrize(
-    "point",
-    [
-        Point("mont", 16, workload="sign+9verify"),
-        Point("mont", 16, stage="formula", workload="crt"),
-        Point("naive", 16, {"quotient_bits_per_cycle": 4}, interface="xcel", workload="decrypt"),
-        Point("mont", 9, stage="cl", workload="decrypt"),
-    ],
-    ids=str,
-)
-def test_commands_of_cycles(point, cli):
-    assert cli(*point.command[1:]).json()["cycles"] == cycles(measure.measure(point))
 
 
 @regress

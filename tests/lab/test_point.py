@@ -13,8 +13,11 @@ from modexlab.eval.lab.point import Point
 from modexlab.proc.software import seeded_keys
 from modexlab.rtl.sim import cache, sources
 
+from tests.command_line import picked
 from tests.harness import parametrize, refused
+from tests.programs import EVERYTHING
 
+CHIP = Point("mont", 8, stage="flow")
 POINTS = (
     Point("mont", 32),
     Point("mont", 32, stage="formula", workload="sign+9verify"),
@@ -37,11 +40,8 @@ POINTS = (
     [
         (Point("mont", 32), Point("mont", 32, {"nstages": 1, "pipelined": False})),
         (Point("procxcel-mont", 32), Point("mont", 32, interface="system")),
-        (Point("mont", 8, stage="flow"), Point("mont", 8, stage="flow", workload="decrypt")),
-        (
-            Point("mont", 8, stage="flow"),
-            Point("mont", 8, stage="flow", flow={"clock_period": 3, "fmax": False}),
-        ),
+        (CHIP, CHIP.at(workload="decrypt")),
+        (CHIP, CHIP.at(flow={"clock_period": 3, "fmax": False})),
         (
             Point("mont", 32, {"nstages": 2, "add_red": "koc"}),
             Point("mont", 32, {"add_red": "koc", "nstages": 2}),
@@ -54,15 +54,14 @@ def test_points_that_say_the_same_are_equal(one, same):
 
 
 def test_keys_are_different():
-    base = Point("mont", 8, stage="flow")
     variants = [
         *POINTS,
-        base,
-        base.at(nbits=16),
-        base.at(interface="xcel"),
-        base.at(stage="layout", flow=()),
-        base.at(flow={"clock_period": 2.0}),
-        base.at(settings={"add_red": "koc"}),
+        CHIP,
+        CHIP.at(nbits=16),
+        CHIP.at(interface="xcel"),
+        CHIP.at(stage="layout", flow=()),
+        CHIP.at(flow={"clock_period": 2.0}),
+        CHIP.at(settings={"add_red": "koc"}),
         Point("mont", 8),
         Point("mont", 8, workload="decrypt"),
     ]
@@ -104,22 +103,16 @@ def test_key_changes_with_what_figures_depend_on(monkeypatch):
     ids=str,
 )
 def test_key_changes_with_the_operands(constant, point, monkeypatch):
-    def other(work):
-        return replace(work, base=work.base ^ 1)
+    def others(works):
+        return tuple(replace(work, base=work.base ^ 1) for work in works)
 
     owner = Machine if constant == "some_operands" else workload_names
     real = getattr(owner, constant)
-    if constant == "WORKLOADS":
-        changed = tuple(map(other, real))
-    elif constant == "workloads":
-
-        def changed(nbits):
-            return tuple(map(other, real(nbits)))
-    else:
-
-        def changed(*of):
-            return (3, *real(*of)[1:])
-
+    changed = {
+        "WORKLOADS": lambda: others(real),
+        "workloads": lambda: lambda nbits: others(real(nbits)),
+        "some_operands": lambda: lambda *of: (3, *real(*of)[1:]),
+    }[constant]()
     before = point.key
     monkeypatch.setattr(owner, constant, changed)
     assert point.at().key != before
@@ -139,7 +132,7 @@ def test_key_is_of_all_sources_that_figures_come_from():
 
 
 def test_figures_before_layout_outlive_a_change_of_layout(monkeypatch):
-    before, after = (Point("mont", 8, stage=stage) for stage in ("flow", "layout"))
+    before, after = CHIP, CHIP.at(stage="layout")
     old = before.key, after.key
     real = cache.file_digest
     changed = sources.ROOT / "flow" / "layout" / "route.py"
@@ -161,7 +154,7 @@ def test_keys_of_long_numbers_need_no_rsa_key(monkeypatch):
 
 def test_resolved_has_all_parameters():
     resolved = Point("mont", 64, {"nstages": 2}).resolved
-    assert resolved["nstages"] == 2 and resolved["steps_per_stage"] == 8 and resolved["add_red"] == "textbook"
+    assert picked(resolved, "nstages steps_per_stage add_red") == (2, 8, "textbook")
     assert Point("proc-naive", 32).resolved == {}
 
 
@@ -250,11 +243,8 @@ def test_workloads_fit_their_machine(nbits):
         assert where.at(workload="sign+3verify").parts() == (decrypt, type(encrypt)(encrypt.work, 3))
 
 
-KEYED = (("blind", "both"), ("crt", True), ("schedule", "fixed-window"), ("verify", True))
-
-
 def test_a_machine_with_a_key_decrypts_and_does_nothing_else():
-    where = Point("mont", 32, KEYED, workload="decrypt", stage="formula")
+    where = Point("mont", 32, EVERYTHING, workload="decrypt", stage="formula")
     where.check()
     (part,) = where.parts()
     key = where.machine.key
@@ -266,8 +256,8 @@ def test_a_machine_with_a_key_decrypts_and_does_nothing_else():
             where.at(workload=workload).check()
         with refused(r"the private operation of its key and no other"):
             where.at(workload=workload).parts()
-    assert where.key != where.at(settings=KEYED[1:]).key
-    assert [work.name for work in Point("mont", 32, KEYED, stage="flow").chip().energy()] == ["decrypt"]
+    assert where.key != where.at(settings=EVERYTHING | {"blind": "no"}).key
+    assert [work.name for work in where.at(stage="flow").chip().energy()] == ["decrypt"]
     for stage in ("formula", "native", "flow"):
         with refused("RSA key of 33 bits: ask for an even number"):
             where.at(nbits=33, stage=stage).check()

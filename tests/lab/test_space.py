@@ -6,6 +6,7 @@ import itertools
 import pickle
 import random
 import re
+from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +18,9 @@ from modexlab.eval.lab.metrics import METRICS, figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space, by_operation
 from modexlab.eval.papers.expression import Expression
-from modexlab.eval.papers.published import paper
+from modexlab.eval.papers.published import NUMBERS, paper
 
+from tests.command_line import picked
 from tests.harness import parametrize, refused
 
 PART = '[[part]]\ndesigns = ["mont"]\nnbits = [32]\n'
@@ -65,10 +67,9 @@ def test_an_expression_is_its_text():
 
 
 def test_names():
-    expression = Expression(
-        "nstages * steps_per_stage <= max(nbits, energy_nj.decrypt) or carry_save == false"
-    )
-    assert expression.names == {"nstages", "steps_per_stage", "nbits", "energy_nj.decrypt", "carry_save"}
+    text = "nstages * steps_per_stage <= max(nbits, energy_nj.decrypt) or carry_save == false"
+    names = {"nstages", "steps_per_stage", "nbits", "energy_nj.decrypt", "carry_save"}
+    assert Expression(text).names == names
 
 
 @parametrize(
@@ -151,14 +152,14 @@ steps_per_stage = [8]
 [part.flow]
 clock_period = [2, 3.0]
 """)
+    steps = {"steps_per_stage": 8}
     by_hand = {
-        Point(name, nbits, settings, workload=workload, stage=stage, flow=flow)
-        for name, stages in (("mont", [1, 2]), ("naive", [None]))
+        Point(name, nbits, settings, **fields)
+        for name, settings in (("mont", steps), ("mont", {"nstages": 2, **steps}), ("naive", {}))
         for nbits in (16, 32, 64)
-        for settings in ([(("nstages", n), ("steps_per_stage", 8)) if n else () for n in stages])
-        for stage, workload, flow in (
-            *(("formula", work, ()) for work in ("encrypt", "decrypt")),
-            *(("flow", "", (("clock_period", clock),)) for clock in (2.0, 3.0)),
+        for fields in (
+            *({"stage": "formula", "workload": work} for work in ("encrypt", "decrypt")),
+            *({"stage": "flow", "flow": {"clock_period": clock}} for clock in (2.0, 3.0)),
         )
     }
     assert set(found) == by_hand and len(found) == len(by_hand) == 36
@@ -194,9 +195,7 @@ def test_impossible_points_are_counted():
 
 def test_parameters_go_to_designs_that_have_them():
     found = points('[[part]]\ndesigns = "all"\nnbits = [16]\n[part.set]\ncarry_save = [false, true]\n')
-    having = {
-        design.name for design in designs() if any(param.name == "carry_save" for param in design.params)
-    }
+    having = {design.name for design in designs() if "carry_save" in {param.name for param in design.params}}
     assert {point.subject for point in found if point.settings} == having
     assert len(found) == len(designs()) + len(having)
 
@@ -208,38 +207,36 @@ def test_designs_by_what_they_are():
 
 def test_machines_by_what_they_promise():
     """A setting decides like the design, in selectors and in constraints; a search obeys them too."""
-    schedules = '[part.set]\nschedule = ["ladder", "left-to-right"]\n'
-    text = f"[[part]]\nnbits = [32]\ndesigns = {{constant_time = true}}\n{schedules}"
-    chosen = {(point.subject, *point.resolved["schedule"].split()) for point in points(text)}
-    assert {("mont", "ladder"), ("heap", "ladder"), ("ssmm-ct", "ladder")} <= chosen
-    assert ("ssmm", "ladder") not in chosen and ("mont", "left-to-right") not in chosen
-    by_constraint = points(
-        "constraints = ['constant_time']\n" + text.replace("{constant_time = true}", '"all"')
+
+    def chosen(text):
+        return {(point.subject, point.resolved["schedule"]) for point in points(text)}
+
+    plain = "[[part]]\nnbits = [32]\ndesigns = {constant_time = true}\n"
+    text = f'{plain}[part.set]\nschedule = ["ladder", "left-to-right"]\n'
+    found = chosen(text)
+    assert {("mont", "ladder"), ("heap", "ladder"), ("ssmm-ct", "ladder")} <= found
+    assert not {("ssmm", "ladder"), ("mont", "left-to-right")} & found
+    assert (
+        chosen("constraints = ['constant_time']\n" + text.replace("{constant_time = true}", '"all"')) == found
     )
-    assert {(point.subject, point.resolved["schedule"]) for point in by_constraint} == chosen
-    assert "heap" in {
-        point.subject for point in points("[[part]]\nnbits = [32]\ndesigns = {constant_time = true}\n")
-    }
+    assert "heap" in {subject for subject, _ in chosen(plain)}
     space = Space.parse(text.replace("{constant", '{family = ["ShiftSub"], paper = [""], constant'))
     with refused("constant_time == true"):
         space.sample(lambda name, values: "ssmm" if name == "design" else values[0])
     with refused("constant_time = 'often': give true, or false"):
-        points('[[part]]\nnbits = [32]\ndesigns = {constant_time = "often"}\n')
+        points(plain.replace("true", '"often"'))
 
 
 def test_ranges():
     def widths(text):
-        return [
-            point.nbits
-            for point in points(f'[[part]]\ndesigns = ["naive"]\nnbits = {text}\nstages = ["formula"]\n')
-        ]
+        return [point.nbits for point in points(f'[[part]]\ndesigns = ["naive"]\nnbits = {text}\n')]
 
     assert widths("{from = 8, to = 33, step = 8}") == [8, 16, 24, 32]
     assert widths("{from = 30, to = 32}") == [30, 31, 32]
     assert widths("{from = 32, to = 4096, factor = 2}") == [32 << i for i in range(8)]
     assert widths("64") == [64]
     clocks = points(
-        PART + 'stages = ["flow"]\n[part.flow]\nclock_period = {from = 1.9, to = 2.2, step = 0.1}\n'
+        f'{PART}stages = ["flow"]\n[part.flow]\nclock_period = {{from = 1.9, to = 2.2, step = 0.1}}'
     )
     assert [dict(clock.flow)["clock_period"] for clock in clocks] == [1.9, 2.0, 2.1, 2.2]
 
@@ -437,19 +434,8 @@ def test_files(tmp_path):
 
 # ---- ready-made spaces
 
-READY_MADE = [
-    "cores",
-    "course",
-    "kits",
-    "paper-000",
-    "paper-001",
-    "paper-002",
-    "paper-003",
-    "paper-004",
-    "report",
-    "silicon",
-    "widths",
-]
+PAPERS = [f"paper-{number}" for number in NUMBERS]
+READY_MADE = ["cores", "course", "kits", *PAPERS, "report", "silicon", "widths"]
 
 
 def test_ready_made_names():
@@ -468,7 +454,7 @@ def test_ready_made_spaces(name):
     assert len({point.key for point in found}) == len(found)
     assert all(point.command[0] == "modexlab" for point in found)
     stages = {point.stage for point in found}
-    assert all(any(stage in METRICS[metric].stages for stage in stages) for metric in ready_made.objectives)
+    assert all(stages.intersection(METRICS[metric].stages) for metric in ready_made.objectives)
     assert len(ready_made.impossible) < len(found)
 
 
@@ -486,13 +472,8 @@ def test_the_course_has_gates():
 
 def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws():
     """fold and heap go through the flow; simulation confirms every formula in the chart by width."""
-    points = list(Space.load("report").points())
-    assert {("fold", 32), ("heap", 32)} <= {
-        (point.subject, point.nbits) for point in points if point.stage == "flow"
-    }
-    widths = {}
-    for point in points:
-        if point.stage == "formula":
-            widths.setdefault(point.subject, set()).add(point.nbits)
-    drawn = {subject for subject, found in widths.items() if len(found) > 1}
-    assert {"fold", "heap"} <= drawn <= {point.subject for point in points if point.stage == "native"}
+    points = {picked(point, "stage subject nbits") for point in Space.load("report").points()}
+    assert {("flow", "fold", 32), ("flow", "heap", 32)} <= points
+    widths = Counter(subject for stage, subject, _ in points if stage == "formula")
+    drawn = {subject for subject, count in widths.items() if count > 1}
+    assert {"fold", "heap"} <= drawn <= {subject for stage, subject, _ in points if stage == "native"}
