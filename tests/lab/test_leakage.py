@@ -36,6 +36,10 @@ def assessed(machine, traces, **more):
     return leakage.assess(leakage.compared(machine, **more), traces)
 
 
+def of_mont(secret="exponent", **settings):
+    return assessed(machine_of("mont", 16, **settings), 2000, secret=secret)
+
+
 # ---- counts
 
 
@@ -189,7 +193,7 @@ def test_what_is_blinded_passes():
     """The program leaks where the secret is loaded, but not where it is used; without blinding it leaks there
     too.
     """
-    found = assessed(machine_of("mont", 16, **BLINDED), 2000)
+    found = of_mont(**BLINDED)
     assert not found.leaks and not found.alone()
     by_part = {part.name: part for part in found.parts()}
     assert by_part[Part.BLIND_EXPONENT.value].over > 0 and not by_part[Part.BLIND_EXPONENT.value].judged
@@ -198,9 +202,9 @@ def test_what_is_blinded_passes():
 
 @regress
 def test_without_its_blinding_it_leaks():
-    assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "message"}), 2000).leaks
-    assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "exponent"}), 2000, secret="message").leaks
-    assert not assessed(machine_of("mont", 16, **BLINDED), 2000, secret="message").leaks
+    assert of_mont(**BLINDED | {"blind": "message"}).leaks
+    assert of_mont("message", **BLINDED | {"blind": "exponent"}).leaks
+    assert not of_mont("message", **BLINDED).leaks
 
 
 @regress

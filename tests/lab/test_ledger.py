@@ -17,6 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import fields, replace
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from textwrap import dedent
@@ -87,16 +88,12 @@ def test_what_is_recorded_is_read(ledger):
     rows = cycles, area = ledger.rows()
     assert [Figure(row.metric, row.value, row.unit, row.operation) for row in rows] == list(WHOLE.figures)
     assert isinstance(cycles.value, int) and cycles.id != area.id
+    expected = (number, "k", "proc-naive", "software", {"modulus": MODULUS}, {"clock_period": 3.0})
+    with_it = attrgetter("tools", "verilog_hash", "tests")
     for row in rows:
-        assert row.measurement == number
-        assert row.key == "k"
-        assert row.subject == "proc-naive"
-        assert row.family == "software"
-        assert row.parameters == {"modulus": MODULUS} and row.flow == {"clock_period": 3.0}
+        assert attrgetter("measurement", "key", "subject", "family", "parameters", "flow")(row) == expected
+        assert with_it(row) == with_it(WHOLE)
         assert row.command == ("modexlab", "systems", "--system", "a b") and row.comparable
-        assert row.tools == WHOLE.tools
-        assert row.verilog_hash == WHOLE.verilog_hash
-        assert row.tests == WHOLE.tests
         assert ledger.row(row.id) == row
 
 
@@ -105,7 +102,7 @@ def test_a_real_point_comes_back(ledger):
     real = Point("mont", 64, settings={"nstages": 4})
     ledger.record(real, WHOLE)
     ledger.record(_Old(real), WHOLE)
-    current, old = (rows[0] for rows in (ledger.rows(key=real.version, history=True), ledger.rows(key="old")))
+    current, old = (ledger.rows(key=key, history=True)[0] for key in (real.version, "old"))
     assert Point.from_json(current.point) == real == Point.from_json(old.point)
     assert current.family == "MontMulRem" and current.parameters == json.loads(json.dumps(real.resolved))
     assert current.stale is False and old.stale is True
@@ -207,8 +204,8 @@ def test_failures_until_they_are_measured(ledger):
     assert ledger.failures() == []
     for key, message in (("a", "first"), ("a", "again"), ("b", "b's")):
         ledger.fail(point(key), message, 2.5)
-    found = {failure.key: (failure.message, failure.seconds) for failure in ledger.failures()}
-    assert found == {"a": ("again", 2.5), "b": ("b's", 2.5)}
+    found = set(map(attrgetter("key", "message", "seconds"), ledger.failures()))
+    assert found == {("a", "again", 2.5), ("b", "b's", 2.5)}
     assert messages(ledger, ["b", "c"]) == ["b's"] and ledger.rows() == []
     put(ledger, "a")
     assert messages(ledger) == ["b's"]
@@ -243,12 +240,14 @@ def test_numbers_that_there_are_not(ledger):
 # ---- exports
 
 
+NESTED = ("parameters", "flow", "tools", "point", "marks")
+
+
 def flat(row):
     """A row as in CSV and Parquet."""
     columns = {field.name: getattr(row, field.name) for field in fields(Row) if field.name != "source"}
-    parts = {name: columns[name] for name in ("parameters", "flow", "tools", "point", "marks")}
-    parts["parameters"] = {"modulus": hex(MODULUS)}
-    columns |= {name: json.dumps(part) for name, part in parts.items()}
+    columns["parameters"] = {"modulus": hex(MODULUS)}
+    columns |= {name: json.dumps(columns[name]) for name in NESTED}
     return columns | {"command": shlex.join(row.command)}
 
 
@@ -264,7 +263,7 @@ def from_csv(path):
 def from_jsonl(path):
     found = [json.loads(line) for line in path.read_text().splitlines()]
     for row in found:
-        row |= {name: json.dumps(row[name]) for name in ("parameters", "flow", "tools", "point", "marks")}
+        row |= {name: json.dumps(row[name]) for name in NESTED}
     return found
 
 
@@ -364,10 +363,8 @@ def test_a_migration_that_fails_leaves_the_old_file(old, monkeypatch):
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS[:1], "CREATE TABLE half (x);\nCREATE NONSENSE;\n"))
     with pytest.raises(sqlite3.OperationalError, match="NONSENSE"):
         Ledger(old).rows()
-    assert sql(old, "PRAGMA user_version", "SELECT name FROM sqlite_master WHERE name = 'half'") == [
-        [(1,)],
-        [],
-    ]
+    half = "SELECT name FROM sqlite_master WHERE name = 'half'"
+    assert sql(old, "PRAGMA user_version", half) == [[(1,)], []]
     monkeypatch.undo()
     with Ledger(old) as ledger:
         assert len(ledger.rows()) == 3
