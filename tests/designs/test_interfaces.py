@@ -116,11 +116,10 @@ def test_a_third_interface(swapped, cli):
     test_levels_and_stages_agree("swapped")
     how = "mont --nbits 8 --interface swapped"
     run = f"run {how} --base 5 --exp 11 --mod 253"
-    report = cli.json(run)
-    assert report["ok"] and report["interface"] == "swapped"
-    assert ", with swapped fields)" in cli(f"{run} --level fl").out
-    text = cli(f"verilog {how}").out
-    assert "module mont_8_swapped" in text and "istream__msg  { mod[7:0], exp[7:0], base[7:0] }" in text
+    cli.reports(run, ok=True, interface="swapped")
+    cli.shows(f"{run} --level fl", ", with swapped fields)")
+    port = "istream__msg  { mod[7:0], exp[7:0], base[7:0] }"
+    cli.shows(f"verilog {how}", "module mont_8_swapped", port)
     done = cli.json(f"asic {how} --to rtl-sim")
     assert done["tests"]["rtl"]["failed"] == 0 and done["tests"]["rtl"]["passed"] > 20
     assert "swapped: operands in the other order" in " ".join(cli("run --help").out.split())

@@ -277,11 +277,11 @@ def test_new_and_check(cli, tmp_path, monkeypatch):
     assert sum(1 for file in Path("gcd").glob("*.py") for _ in file.open()) <= 110
     assert "exists and is not empty" in cli.fails(new)
     check = "check --accelerator gcd --stage python"
-    report = cli.json(check)
-    assert report["ok"] and len(report["runs"]) == 2 * len(levels.STALLS)
+    assert len(cli.reports(check, ok=True)["runs"]) == 2 * len(levels.STALLS)
     replaced(Path("gcd"), "accelerator.py", "total = a + b", "total = a - b")
-    result = cli.finds(check)
-    assert "FAILED: gcd at python, row 'small numbers' (a = 1, b = 1): g = 2, and fl has g = 0" in result.out
+    cli.shows(
+        check, "FAILED: gcd at python, row 'small numbers' (a = 1, b = 1): g = 2, and fl has g = 0", code=1
+    )
 
 
 test_wrong_fields = refusals(
@@ -300,9 +300,8 @@ test_wrong_fields = refusals(
 @parametrize("level", ["fl", "cl", "rtl --stage python"])
 def test_run(cli, level):
     command = f"run --accelerator {GCD} --field a=12 --field b=18 --level"
-    report = cli.json(f"{command} {level}")
-    assert report["responses"] == report["golden"] == [{"g": 6}]
-    assert report["cycles"] == (None if level == "fl" else cli.json(f"{command} formula")["cycles"])
+    cycles = None if level == "fl" else cli.json(f"{command} formula")["cycles"]
+    cli.reports(f"{command} {level}", responses=[{"g": 6}], golden=[{"g": 6}], cycles=cycles)
 
 
 test_wrong_requests = refusals(
