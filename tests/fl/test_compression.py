@@ -99,9 +99,8 @@ def test_folding_as_in_figure_5():
     """Modulus 43: 2^6 is 21 or -22, with three ones each, so the positive one is used; 2^7 ... 2^10 are -1,
     -2, -4, -8.
     """
-    modulus = parse("2^5+11")
-    assert fold(modulus, 6) == ((0, 2, 4), False)
-    assert [fold(modulus, weight) for weight in (7, 8, 9, 10)] == [((i,), True) for i in range(4)]
+    folded = [fold(parse("2^5+11"), weight) for weight in range(6, 11)]
+    assert folded == [((0, 2, 4), False), *(((i,), True) for i in range(4))]
 
 
 def test_folding_of_efficient_moduli():

@@ -6,7 +6,6 @@ family's moduli are for arithmetic and benchmarks of multipliers, not for keys: 
 known (fl/moduli.py).
 """
 
-import itertools
 import operator
 import resource
 from operator import attrgetter
@@ -49,7 +48,7 @@ def test_pseudo_modulus_is_cheaper(n, strategy):
         yield sum(GATES[kind] * plan.count(kind) for kind in CELLS)  # to compare trees of different cells
 
     modulus, pseudo = map(costs, pair(n, strategy))
-    assert all(itertools.starmap(operator.lt, zip(pseudo, modulus, strict=True)))
+    assert all(map(operator.lt, pseudo, modulus))
 
 
 def test_table_5_is_reproduced_in_order():
@@ -89,10 +88,8 @@ def test_shapes_rank_as_in_figures_13_and_14(n):
         assert max(measure(cost[-1]), measure(cost[1])) < min(map(measure, others))
         assert max(map(measure, others)) == max(measure(cost[k]) for k in (-85, -21, 21, 85))
     for sign in (-1, 1):
-        three_and_five, twenty_one, eighty_five = (
-            max(cost[sign * k].area for k in ks) for ks in ((3, 5), (21,), (85,))
-        )
-        assert three_and_five < twenty_one < eighty_five
+        areas = [cost[sign * k].area for k in (3, 5, 21, 85)]
+        assert max(areas[:2]) < areas[2] < areas[3]
 
 
 @parametrize("n", [8, 16, 32])

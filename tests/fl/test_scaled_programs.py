@@ -99,11 +99,8 @@ def test_cycles_to_r_squared():
     with digits of 70, 292.
     """
     full = (1 << 2048) - 1
-    found = [
-        form_of(2048, digit, doublings=value).constant_cycles(full)
-        for digit, value in ((66, 1), (66, 2), (70, 1))
-    ]
-    assert found == [311, 246, 292]
+    for digit, doublings, cycles in ((66, 1, 311), (66, 2, 246), (70, 1, 292)):
+        assert form_of(2048, digit, doublings=doublings).constant_cycles(full) == cycles
     # leading zeros of a modulus are shifted out digit by digit
     assert form_of(2048, 66).align_cycles((1 << 1024) - 1) == 1024 // 66 + 1024 % 66
 
