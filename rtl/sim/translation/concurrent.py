@@ -6,7 +6,6 @@ which wakes a block on any bit of a vector, sees no loop where there is none.
 """
 
 import contextlib
-import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRType as rt
 
+from .nodes import copied, nodes, turns_of, value_of
 from .structure import one_element
 
 Step = tuple[str, Any, Any]
@@ -28,18 +28,6 @@ class Generate:
     turns: range
     body: list[Any]
     ordered: bool
-
-
-def nodes(tree: Any) -> Iterator[Any]:
-    """All nodes of a part of an update block."""
-    left = [tree]
-    while left:
-        node = left.pop()
-        if isinstance(node, bir.BaseBehavioralRTLIR):
-            yield node
-            left.extend(reversed(vars(node).values()))
-        elif isinstance(node, list | tuple):
-            left.extend(reversed(node))
 
 
 def concurrent(
@@ -125,10 +113,9 @@ def ordered_messages(blocks: Sequence[list[Any]]) -> set[str]:
 
 
 def _generated(loop: Any, variables: tuple[str, ...]) -> Generate | None:
-    bounds: list[Any] = [getattr(bound, "_value", None) for bound in (loop.start, loop.end, loop.step)]
-    if None in bounds or int(bounds[2]) <= 0:
+    if (turns := turns_of(loop)) is None or turns.step < 0:
         return None
-    inside, turns = (*variables, loop.var.name), range(*map(int, bounds))
+    inside = *variables, loop.var.name
     body = concurrent(loop.body, inside)
     if body is not None:
         return Generate(loop.var.name, turns, body, ordered=False)
@@ -146,18 +133,6 @@ def _generated(loop: Any, variables: tuple[str, ...]) -> Generate | None:
 
 
 MOST_CHOICES = 4  # of the value of a signal, and in the mean of a block with several signals
-
-
-def copied(tree: Any) -> Any:
-    """Nodes that can be given other attributes than those that they are copied from."""
-    if isinstance(tree, list):
-        return [copied(node) for node in tree]
-    if not isinstance(tree, bir.BaseBehavioralRTLIR):
-        return tree
-    made = copy.copy(tree)
-    for name, value in vars(tree).items():
-        setattr(made, name, copied(value))
-    return made
 
 
 class _OrderMatters(Exception):
@@ -335,6 +310,6 @@ def _steps(target: Any) -> list[Step]:
     if isinstance(target, bir.Attribute):
         return [*inside, ("field", target.attr, "")]
     if isinstance(target, bir.Index):
-        first = getattr(target.idx, "_value", None)
-        return [*inside, ("bits", first, None if first is None else int(first) + 1)]
-    return [*inside, ("bits", getattr(target.lower, "_value", None), getattr(target.upper, "_value", None))]
+        first = value_of(target.idx)
+        return [*inside, ("bits", first, None if first is None else first + 1)]
+    return [*inside, ("bits", value_of(target.lower), value_of(target.upper))]

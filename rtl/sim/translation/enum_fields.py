@@ -13,6 +13,8 @@ from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
 from pymtl3.passes.rtlir import RTLIRType as rt
 
+from .nodes import value_of
+
 
 def value_name(field: str, name: str) -> str:
     return f"{field}_{name}".upper()
@@ -20,7 +22,7 @@ def value_name(field: str, name: str) -> str:
 
 def enumerations(message: type) -> Iterator[str]:
     """The declarations of these types."""
-    for field, names in _enums(message):
+    for field, names in _enums(message).items():
         nbits = message.__bitstruct_fields__[field].nbits  # type: ignore[attr-defined]
         yield declaration(field, nbits, {name: number for number, name in enumerate(names)})
 
@@ -32,20 +34,19 @@ def declaration(kind: str, nbits: int, values: Mapping[str, int]) -> str:
 
 def with_enums(message: type, declaration: str) -> str:
     """The declaration of a message, whose enumerated fields have these types."""
-    for field, _ in _enums(message):
+    for field in _enums(message):
         declaration = re.sub(rf"\blogic *(\[[^\]]*\])? *{field};", f"{field}_e {field};", declaration)
     return declaration
 
 
-def constants_of(message: type) -> Mapping[str, int]:
+def constants_of(message: Any) -> Mapping[str, int]:
     """The fields that have the same value in all messages of a type."""
     return getattr(message, "CONSTANTS", {})
 
 
 def constant_field(kind: Any, field: str) -> int | None:
     """The value of this field, if it is constant, of a signal of this kind."""
-    message = kind.get_dtype() if isinstance(kind, rt.Signal) else None
-    return constants_of(message.cls).get(field) if isinstance(message, rdt.Struct) else None
+    return constants_of(_message(kind)).get(field)
 
 
 def without_constants(message: type, declaration: str) -> str:
@@ -64,14 +65,17 @@ def with_field_constants(text: str) -> str:
 
 def enum_value(signal: Any, constant: Any) -> str | None:
     """The name of a constant to which an enumerated field is compared."""
-    if not (isinstance(signal, bir.Attribute) and hasattr(constant, "_value")):
+    if not isinstance(signal, bir.Attribute) or (value := value_of(constant)) is None:
         return None
-    kind: Any = getattr(signal.value, "Type", None)
-    message = kind.get_dtype() if isinstance(kind, rt.Signal) else None
-    names = dict(_enums(message.cls)).get(signal.attr, ()) if isinstance(message, rdt.Struct) else ()
-    value = int(constant._value)
+    names = _enums(_message(getattr(signal.value, "Type", None))).get(signal.attr, ())
     return value_name(signal.attr, names[value]) if value < len(names) else None
 
 
-def _enums(message: type) -> list[tuple[str, tuple[str, ...]]]:
-    return list(getattr(message, "ENUMS", {}).items())
+def _message(kind: Any) -> Any:
+    """The class of the message that a signal of this kind holds."""
+    message = kind.get_dtype() if isinstance(kind, rt.Signal) else None
+    return message.cls if isinstance(message, rdt.Struct) else None
+
+
+def _enums(message: Any) -> Mapping[str, tuple[str, ...]]:
+    return getattr(message, "ENUMS", {})

@@ -7,7 +7,6 @@ choice by state a chain of comparisons.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from pymtl3 import Bits, Component, InPort, OutPort
@@ -18,8 +17,9 @@ from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
-from ...states import NONE, States, states_of
+from ...states import States, states_of
 from .enum_fields import constant_field, constants_of
+from .nodes import nbits_of, value_of
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,12 @@ class Known:
     """The states of a component, and the values of its wires and of its children's ports (`child.port`) that
     are tied to a constant.
 
-    folds: constant fields of messages are numbers.
+    exported: for readers; constant fields of messages are numbers.
     """
 
     states: States
     constants: Mapping[str, int]
-    folds: bool = False
-
-
-NOTHING = Known(NONE, {})
+    exported: bool
 
 
 def tied_ports(top: Any) -> dict[Any, dict[str, int]]:
@@ -78,10 +75,7 @@ def _host(signal: Any) -> Component | None:
 
 
 def known_of(
-    component: Any,
-    tied: Mapping[str, int] = MappingProxyType({}),
-    inside: Mapping[str, int] = MappingProxyType({}),
-    folds: bool = False,
+    component: Any, tied: Mapping[str, int], inside: Mapping[str, int], exported: bool
 ) -> Known:
     """Find both in an elaborated component. tied: its ports that have the same value in all instances;
     inside: constant ports of its children.
@@ -97,10 +91,10 @@ def known_of(
                     constants[reader.get_attr()] = int(writer.get_value())
                 elif isinstance(writer, sexp.CurCompAttr) and writer.get_attr() in constants:
                     constants[reader.get_attr()] = constants[writer.get_attr()]
-                elif folds and isinstance(writer, sexp.StructAttr):
+                elif exported and isinstance(writer, sexp.StructAttr):
                     value = constant_field(writer.get_base().get_rtype(), writer.get_attr())
                     constants |= {} if value is None else {reader.get_attr(): value}
-    return Known(states_of(component), constants, folds)
+    return Known(states_of(component), constants, exported)
 
 
 @dataclass(frozen=True)
@@ -121,7 +115,13 @@ def holds_state(node: Any, states: States) -> bool:
 
 def state_name(node: Any, states: States) -> str | None:
     """The name of the state that an expression is, where it is one that can be."""
-    return states.name(int(node._value)) if hasattr(node, "_value") else None
+    value = value_of(node)
+    return None if value is None else states.name(value)
+
+
+def _is_unreached(node: Any, states: States) -> bool:
+    """Whether an expression is a constant, and no state that can be."""
+    return value_of(node) is not None and state_name(node, states) is None
 
 
 def without_unreached(statements: Sequence[Any], known: Known) -> list[Any]:
@@ -157,8 +157,7 @@ def _enters_unreached(node: Any, known: Known) -> bool:
     return (
         isinstance(node, bir.Assign)
         and all(holds_state(target, known.states) for target in node.targets)
-        and hasattr(node.value, "_value")
-        and state_name(node.value, known.states) is None
+        and _is_unreached(node.value, known.states)
     )
 
 
@@ -169,18 +168,17 @@ def _simplified(node: Any, known: Known) -> Any:
     if isinstance(node, bir.FreeVar) and isinstance(node.obj, bool):  # a parameter of the component
         return _bit(node.obj)
     if (name := _path(node)) in known.constants:
-        return _number(known.constants[name], node.Type.get_dtype().get_length())
-    if known.folds and isinstance(node, bir.Attribute):
-        value, nbits = constant_field(node.value.Type, node.attr), node.Type.get_dtype().get_length()
+        return _number(known.constants[name], nbits_of(node))
+    if known.exported and isinstance(node, bir.Attribute):
+        value, nbits = constant_field(node.value.Type, node.attr), nbits_of(node)
         if value == 0 or (value and nbits == 1):  # others have names
             return _number(value, nbits)
     if isinstance(node, bir.Compare) and isinstance(node.op, bir.Eq | bir.NotEq):
-        unreached = hasattr(node.right, "_value") and state_name(node.right, known.states) is None
-        if holds_state(node.left, known.states) and unreached:
+        if holds_state(node.left, known.states) and _is_unreached(node.right, known.states):
             return _bit(isinstance(node.op, bir.NotEq))
         node.left = _simplified(node.left, known)
-        if getattr(node.left, "_decided", False) and hasattr(node.right, "_value"):
-            return _bit((node.left.value == int(node.right._value)) == isinstance(node.op, bir.Eq))
+        if _is_decided(node.left) and (value := value_of(node.right)) is not None:
+            return _bit((node.left.value == value) == isinstance(node.op, bir.Eq))
     elif isinstance(node, bir.IfExp):
         node.cond = _simplified(node.cond, known)
         node.body, node.orelse = _simplified(node.body, known), _simplified(node.orelse, known)
@@ -216,11 +214,15 @@ def _is_zero(node: Any, known: Known) -> bool:
     while isinstance(node, bir.ZeroExt):
         node = node.value
     node = _simplified(node, known)
-    return getattr(node, "_decided", False) and node.value == 0
+    return _is_decided(node) and node.value == 0
 
 
 def _bit(value: bool) -> Any:
     return _number(int(value), 1)
+
+
+def _is_decided(node: Any) -> bool:
+    return getattr(node, "_decided", False)
 
 
 def _number(value: int, nbits: int) -> Any:
@@ -233,8 +235,7 @@ def _number(value: int, nbits: int) -> Any:
 
 def _truth(node: Any) -> int | None:
     """The value of a bit that this module has decided; other constants stay as they are written."""
-    decided = getattr(node, "_decided", False) and node.Type.get_dtype().get_length() == 1
-    return node.value if decided else None
+    return node.value if _is_decided(node) and nbits_of(node) == 1 else None
 
 
 def choice(node: Any, states: States) -> Choice | None:
@@ -260,8 +261,8 @@ def choice(node: Any, states: States) -> Choice | None:
 def _selects(cond: Any, states: States) -> tuple[Any, list[int]] | None:
     """The signal and the states of a condition that asks for nothing but the state."""
     if isinstance(cond, bir.Compare) and isinstance(cond.op, bir.Eq):
-        known = hasattr(cond.right, "_value") and state_name(cond.right, states) is not None
-        return (cond.left, [int(cond.right._value)]) if known and holds_state(cond.left, states) else None
+        named = state_name(cond.right, states) is not None and holds_state(cond.left, states)
+        return (cond.left, [cond.right._value]) if named else None
     if isinstance(cond, bir.BinOp) and isinstance(cond.op, bir.BitOr):
         left, right = _selects(cond.left, states), _selects(cond.right, states)
         if left is not None and right is not None and left[0].attr == right[0].attr:

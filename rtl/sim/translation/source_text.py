@@ -1,9 +1,28 @@
-"""Update blocks with their place in the Python source, and modules in the text."""
+"""Update blocks with their place in the Python source, and what all passes over the text look for."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from types import FunctionType
 
 MODULE = re.compile(r"^module (\w+)\b.*?^endmodule$", re.DOTALL | re.MULTILINE)
+WIRE = re.compile(r"^  (\w+(?: (?:\[[^\]\n]*\])+)?) (\w+);\n", re.MULTILINE)  # its type and name
+NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
+
+
+def words(text: str) -> Counter[str]:
+    """The names, keywords and numbers in a text."""
+    return Counter(re.findall(r"\w+", text))
+
+
+def with_end(text: str, lines: Iterable[str]) -> str:
+    """The text of a module that ends with these lines."""
+    return re.sub(r"^endmodule$", lambda end: "\n".join([*lines, end[0]]), text, flags=re.MULTILINE)
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with other names, or expressions, in the place of these names."""
+    return NAME.sub(lambda name: names.get(name[0], name[0]), text)
 
 
 class Block(list[str]):

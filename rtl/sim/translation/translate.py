@@ -35,7 +35,7 @@ from ...states import States, states_of
 from .. import interrupt, toolchain
 from ..text import VerilogText
 from .assertions import Assertion, assertions_of, with_assertions, with_macro
-from .concurrent import Generate, concurrent, copied, messages, nodes, ordered_messages, without_idle
+from .concurrent import Generate, concurrent, messages, ordered_messages, without_idle
 from .enum_fields import (
     constant_field,
     constants_of,
@@ -46,11 +46,12 @@ from .enum_fields import (
     with_field_constants,
     without_constants,
 )
-from .enum_states import NOTHING, Known, choice, holds_state, state_name, tied_ports, without_unreached
+from .enum_states import Known, choice, holds_state, state_name, tied_ports, without_unreached
 from .instance_loops import with_loops
 from .module_files import module_files
 from .names import described, identity, module_names, prefix_of, with_short_comments
 from .narrow import narrowed, without_full_ranges
+from .nodes import copied, nbits_of, nodes, turns_of, value_of
 from .parameters import merged, numbers_of
 from .portable import (
     in_lowrisc_style,
@@ -332,8 +333,7 @@ class Readable(DirectStructure):
         return ""
 
     def _get_rtlir2v_visitor(self) -> Callable[[Callable[[str], bool]], BehavioralRTLIRToVVisitorL5]:
-        enums = self._enums if self._exported else None
-        return partial(ReadableBlock, enums=enums, known=self._known, general=self._general)
+        return partial(ReadableBlock, enums=self._enums, known=self._known, general=self._general)
 
     def _literal_number(self, nbits: int, value: int) -> str:
         return _number(nbits, value)
@@ -352,10 +352,12 @@ _PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
 class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     """Expressions and statements of an update block."""
 
+    _known: Known  # of the component whose update block this is
+
     def __init__(
         self,
         is_reserved: Callable[[str], bool],
-        enums: dict[str, States] | None,
+        enums: dict[str, States],
         known: Callable[[Component], Known],
         general: Container[Any],
     ) -> None:
@@ -365,7 +367,6 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         self._general = False  # lists of one and loops of one turn stay
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
         self._ordered: frozenset[str] = frozenset()  # messages whose fields blocks alone assign
-        self._known = NOTHING  # of the component whose update block this is
 
     def visit(self, node: Any) -> Any:
         """As PyMTL3 does, with the loop variables that `unrolled` has set, and the text of `visit_Index`."""
@@ -380,21 +381,18 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def enter(self, blk: Any, rtlir: Any) -> Any:
         """Translate a block, unless its component writes it: for readers, or as results have it."""
-        cell = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
-        component = cell.cell_contents if cell is not None else None
-        self._known = self._known_of(component) if component is not None else NOTHING
+        component = rtlir.component
+        self._known = self._known_of(component)
         self._general = component in self._all_general
         self._ordered = self._ordered_messages(component)
         written = getattr(component, "verilog", {}).get(blk.__name__)
         if written is not None:
-            lines = written(self._enums is not None)
+            lines = written(self._known.exported)
             return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in lines), "end"]
         return super().enter(blk, rtlir)
 
     def _ordered_messages(self, component: Any) -> frozenset[str]:
         """Found for all blocks of a component when its first one is translated."""
-        if component is None:
-            return frozenset()
         if not component.has_metadata(ORDERED):
             blocks = component.get_metadata(UPBLKS).values()
             combinational = [copied(blk.body) for blk in blocks if isinstance(blk, bir.CombUpblk)]
@@ -413,7 +411,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
         node.body = without_unreached(unrolled(node.body), self._known)
-        if self._enums is not None:
+        if self._known.exported:
             node.body = without_idle(node.body, set())
         return self._block(node, "always_ff @(posedge clk)")
 
@@ -481,18 +479,17 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         the index `x[nbits + 6'd1]`, which is x[0] where nbits is 63.
         """
         if _is_constant(node):
-            width = getattr(node, "_context", node.Type.get_dtype().get_length())
-            value = int(node._value)
+            width, value = getattr(node, "_context", nbits_of(node)), node._value
             if not -(1 << (width - 1)) <= value < 1 << width:
                 raise BadInput(
                     f"a constant expression in {self.blk.__name__} is {value}: {width} bits are too few"
                 )
             return _number(width, value % (1 << width))
-        if self._enums is not None and self._is_neutral(node.op, node.right):
+        if self._known.exported and self._is_neutral(node.op, node.right):
             return self.visit(node.left)
         if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             _lend_width(node.left, node.right)
-        elif self._enums is not None and (amount := self._plain(node.right)) is not None:
+        elif self._known.exported and (amount := self._plain(node.right)) is not None:
             node.right._text = amount
         inner = node.left
         same = isinstance(inner, bir.BinOp) and type(inner.op) is type(node.op) and not _is_constant(inner)
@@ -550,8 +547,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_FreeVar(self, node: Any) -> str:
         member = self._member(node)
-        if self._enums is not None and member is not None:
-            kind, nbits = enum_name(member), node.Type.get_dtype().get_length()
+        if self._known.exported and member is not None:
+            kind, nbits = enum_name(member), nbits_of(node)
             codes = self._enums.setdefault(kind, States(type(member).__members__, (), nbits))
             name = value_name(kind, member.name)
             return name if nbits == codes.nbits else f"{nbits}'({name})"
@@ -559,21 +556,21 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         text = super().visit_FreeVar(node)
         if isinstance(node.obj, int | Bits):
             nbits = node.obj.nbits if isinstance(node.obj, Bits) else max(1, node.obj.bit_length())
-            if node.Type.get_dtype().get_length() == nbits:
+            if nbits_of(node) == nbits:
                 return f"__const__{node.name}"
         return text
 
     def visit_LoopVar(self, node: Any) -> str:
         if node.name in self._turns:
-            return _number(node.Type.get_dtype().get_length(), self._turns[node.name])
+            return _number(nbits_of(node), self._turns[node.name])
         return super().visit_LoopVar(node)
 
     def visit_Attribute(self, node: Any) -> Any:
         """A constant field is a constant of the module."""
-        value = constant_field(node.value.Type, node.attr) if self._known.folds else None
+        value = constant_field(node.value.Type, node.attr) if self._known.exported else None
         if value is None:
             return super().visit_Attribute(node)
-        nbits = node.Type.get_dtype().get_length()
+        nbits = nbits_of(node)
         named = value and nbits > 1
         return f"__const__{node.attr.upper()}_at_{nbits}d{value}" if named else _number(nbits, value)
 
@@ -584,8 +581,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return self.visit(node.value)
         node.idx._text = self._plain(node.idx)
         if _is_instances(kind):
-            number = getattr(node.idx, "_value", node.idx._text)
-            return f"{self.visit(node.value)}__{number if isinstance(number, str) else int(number)}"
+            return f"{self.visit(node.value)}__{getattr(node.idx, '_value', node.idx._text)}"
         return super().visit_Index(node)
 
     def visit_Slice(self, node: Any) -> Any:
@@ -594,7 +590,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def _plain(self, node: Any) -> str | None:
         """An index made of loop variables and constants alone, else None."""
         if hasattr(node, "_value"):
-            return None if node._is_explicit or isinstance(node, bir.FreeVar) else str(int(node._value))
+            return None if node._is_explicit or isinstance(node, bir.FreeVar) else str(node._value)
         if isinstance(node, bir.LoopVar) and not node._is_explicit:
             return str(self._turns.get(node.name, node.name))
         if isinstance(node, bir.BinOp) and isinstance(node.op, bir.Add | bir.Sub | bir.Mult):
@@ -617,7 +613,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return f"{node.nbits}'({self.visit(node.value)})"
 
     def visit_Number(self, node: Any) -> str:
-        return _number(node.Type.get_dtype().get_length(), node.value)
+        return _number(nbits_of(node), node.value)
 
     visit_ZeroExt = visit_Truncate
 
@@ -638,7 +634,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if _width(node) == 1:
             return self.visit(node)
         if isinstance(node, bir.Slice):
-            top = f"{self.visit(node.base)} + {node.size - 1}" if node.size else int(node.upper._value) - 1
+            top = f"{self.visit(node.base)} + {node.size - 1}" if node.size else node.upper._value - 1
             return f"{self.visit(node.value)}[{top}]"
         return f"{self.visit(node)}[{_width(node) - 1}]"
 
@@ -647,7 +643,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         for bound in (node.start, node.end, node.step):
             bound._top_expr = True
         start, end, step = (
-            int(bound._value) if hasattr(bound, "_value") else self.visit(bound)
+            self.visit(bound) if value_of(bound) is None else bound._value
             for bound in (node.start, node.end, node.step)
         )
         i, compare = self.visit(node.var), "<"
@@ -675,10 +671,7 @@ def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType(
     kept = []
     for statement in statements:
         if isinstance(statement, bir.For):
-            bounds: list[Any] = [
-                getattr(bound, "_value", None) for bound in (statement.start, statement.end, statement.step)
-            ]
-            turns = None if None in bounds else range(*map(int, bounds))
+            turns = turns_of(statement)
             inner = {name: value for name, value in outer.items() if name != statement.var.name}
             if turns is not None and (
                 len(turns) == 1 or _selects_instance(statement.body, statement.var.name)
@@ -748,7 +741,7 @@ def _width(node: Any) -> int:
         if isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             return _width(node.left)
         return max(_width(node.left), _width(node.right))
-    return node.Type.get_dtype().get_length()
+    return nbits_of(node)
 
 
 def _lend_width(left: Any, right: Any) -> None:

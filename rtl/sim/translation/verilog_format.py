@@ -29,10 +29,6 @@ def tidy(text: str, scalars: bool = True) -> str:
     return _constants(_blocks(_temporaries(_scalars(text) if scalars else text)))
 
 
-def _words(text: str) -> Counter[str]:
-    return Counter(re.findall(r"\w+", text))
-
-
 def _scalars(text: str) -> str:
     """`logic [0:0] x` becomes `logic x`, unless x is indexed somewhere."""
     indexed = set(re.findall(r"(\w+)\[", text))
@@ -45,13 +41,13 @@ def _scalars(text: str) -> str:
 
 def _temporaries(text: str) -> str:
     """`__tmpvar__block_name` becomes `block_name`, unless that is taken."""
-    words = _words(text)
+    found = words(text)
     return re.sub(r"\b__tmpvar__(\w+)", lambda match: match[0] if match[1] in words else match[1], text)
 
 
 def _blocks(text: str) -> str:
     """An update block called like a signal gets another name: Python tells them apart, Verilog does not."""
-    words = _words(text)
+    found = words(text)
     return re.sub(
         r"begin : (\w+)$",
         lambda match: match[0] if words[match[1]] == 1 else f"{match[0]}_block",
@@ -68,7 +64,7 @@ def _constants(text: str) -> str:
     declaration = re.compile(r"^ *localparam (.*)\b__const__((\w+?)(?:_at_\w+)?) +(=.*;)\n", re.MULTILINE)
     declared = declaration.findall(text)
     body = declaration.sub("", text)
-    words = _words(body)
+    found = words(body)
     names = {}
     lines = []
     for kind, long, short, value in declared:
@@ -117,11 +113,11 @@ def drop_unused(text: str, tied: Iterable[str] = ()) -> tuple[str, list[str]]:
     """The text without clk and reset, which PyMTL3 gives to every module, and ports tied to constants, if it
     does not use them; and the ports that it lost.
     """
-    words = _words(text)
+    found = words(text)
     for port in tied:
         if words[port] == 2:
             text = re.sub(rf"^  assign {port} = [\w']+;\n", "", text, flags=re.MULTILINE)
-    words = _words(text)
+    found = words(text)
     dropped = [port for port in ("clk", "reset", *tied) if words[port] == 1]
     for port in dropped:
         text = re.sub(rf"^  (?:input|output) .* {port},?\n", "", text, flags=re.MULTILINE)
@@ -143,7 +139,7 @@ def without_aliases(text: str, nested: bool = False) -> str:
     nested: write the elements of an array as one concatenation even if they are concatenations.
     """
     text = _inlined(_gathered(_gathered(text, nested), nested))
-    words = _words(text)
+    found = words(text)
     wires = {name for _, name in _WIRE.findall(text) if words[name] > 2}  # lint reports unread ones
     selected = set(re.findall(r"(\w+)[\[.]", text))
     meant = {name: value for name, value in _ALIAS.findall(text) if name in wires}
@@ -155,7 +151,7 @@ def without_aliases(text: str, nested: bool = False) -> str:
     }
     text = _renamed(text, meant)
     # a wire that is there for the sake of an output; next_... is the name that the neighbour needs
-    words = _words(text)
+    found = words(text)
     outputs = {
         value: name
         for name, value in _ALIAS.findall(text)
@@ -237,7 +233,7 @@ def _selection(name: str, high: int, low: int, last: int) -> str:
 
 def _inlined(text: str) -> str:
     """Concatenations in the place of wires that lead to one pin alone."""
-    words = _words(text)
+    found = words(text)
     wires = {name for _, name in _WIRE.findall(text)}
     pins = {wire for wire in _PIN.findall(text) if words[wire] == 3 and wire in wires}
     assigned = re.compile(r"^  assign (\w+) = (\{ .* \}|\w+\[[\d:]+\]);\n", re.MULTILINE)
@@ -254,7 +250,7 @@ _EMPTY = re.compile(r"^ *(?:if \(.*\)|always_\w+(?: @\(.*\))?) begin(?: : \w+)?\
 def without_unread(text: str) -> str:
     """Without signals that branches which have been dropped alone read, and what they alone read."""
     while True:
-        words = _words(text)
+        found = words(text)
         written = Counter(_WRITTEN.findall(text))
         unread = {name for _, name in _WIRE.findall(text) if words[name] == 1 + written[name]}
         if not unread:
