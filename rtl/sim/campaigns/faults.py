@@ -21,14 +21,15 @@ always ready, and the first response counts.
 import ctypes
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
 from pymtl3 import Component
 
-from ..nativemodel import FINISHED, RUNNING, buffer_of, declare_functions, from_words, to_words
+from ..nativemodel import FINISHED, RUNNING, declare_functions
 from ..ports import Value
 from ..protocol import SimulationTimeout
 from .sites import POINTER, TEXT, Kind, Site, SiteModel
@@ -112,21 +113,24 @@ class Faulted(SiteModel):
             sim_read=(None, TEXT, TEXT, number, POINTER),
         )
 
+    @contextmanager
     def _operation(
         self, request: Value, fault: Fault | None, max_cycles: int, rest: int = 0
-    ) -> ctypes.c_void_p:
-        """A model at the beginning of an operation; the caller must free it."""
-        sim = self._new()
-        for scope, name, _ in (self._places[answer.path] for answer in self.answers):
-            self._lib.sim_clear(sim, scope, name)
-        if fault is not None:
-            scope, name, element = self._places[fault.site.path]
-            self._lib.sim_flip(sim, scope, name, element, fault.bit, fault.site.kind.value, fault.cycle)
-        self._lib.sim_start(sim, self._packed(request), max_cycles, rest)
-        return sim
+    ) -> Iterator[ctypes.c_void_p]:
+        """A model at the beginning of an operation."""
+        with self._without_flips() as sim:
+            if fault is not None:
+                scope, name, element = self._places[fault.site.path]
+                self._lib.sim_flip(sim, scope, name, element, fault.bit, fault.site.kind.value, fault.cycle)
+            self._lib.sim_start(sim, self._packed([request]), max_cycles, rest)
+            yield sim
 
-    def _packed(self, request: Value) -> bytes:
-        return to_words([self.ports.request.pack(request, "the request")], self.ports.request.nbits)
+    @contextmanager
+    def _without_flips(self) -> Iterator[ctypes.c_void_p]:
+        with self._running() as sim:
+            for scope, name, _ in (self._places[answer.path] for answer in self.answers):
+                self._lib.sim_clear(sim, scope, name)
+            yield sim
 
     def _finish(self, sim: ctypes.c_void_p) -> tuple[Value | None, int]:
         while (outcome := self._lib.sim_advance(sim, SLICE)) == RUNNING:
@@ -134,20 +138,14 @@ class Faulted(SiteModel):
         return self._answered(sim, outcome)
 
     def _answered(self, sim: ctypes.c_void_p, outcome: int) -> tuple[Value | None, int]:
-        words = buffer_of(1, self.ports.response.nbits)
+        words = self._responses(1)
         cycles = self._lib.sim_answer(sim, words)
         return (self._unpacked(words)[0], cycles) if outcome == FINISHED else (None, 0)
 
-    def _unpacked(self, words: ctypes.Array[ctypes.c_char]) -> Sequence[Value]:
-        return self.ports.response.unpack_all(from_words(words.raw, self.ports.response.nbits))
-
     def run(self, request: Value, max_cycles: int, fault: Fault | None = None) -> tuple[Value | None, int]:
         """The response to one request, and its cycle; None if there is none within max_cycles."""
-        sim = self._operation(request, fault, max_cycles)
-        try:
+        with self._operation(request, fault, max_cycles) as sim:
             return self._finish(sim)
-        finally:
-            self._lib.sim_delete(sim)
 
     def campaign(
         self,
@@ -195,14 +193,11 @@ class Faulted(SiteModel):
         """
         if not faults:
             return []
-        lib, sim = self._lib, self._new()
-        try:
-            for scope, name, _ in (self._places[answer.path] for answer in self.answers):
-                lib.sim_clear(sim, scope, name)
+        with self._without_flips() as sim:
+            lib = self._lib
             for scope, name in dict.fromkeys(self._places[register.path][:2] for register in self.registers):
                 lib.sim_keep(sim, scope, name)
-            words = self._packed(request)
-            outcome = lib.sim_record(sim, words, max_cycles)
+            outcome = lib.sim_record(sim, self._packed([request]), max_cycles)
             without = self._answered(sim, outcome)
             if outcome != FINISHED:
                 raise SimulationTimeout(f"no answer in {max_cycles} cycles, and without a fault")
@@ -211,7 +206,7 @@ class Faulted(SiteModel):
             while len(found) < len(faults):
                 begun = time.monotonic()
                 part = faults[len(found) : len(found) + size]
-                responses = buffer_of(len(part), self.ports.response.nbits)
+                responses = self._responses(len(part))
                 outcomes, cycles = array("i", bytes(4 * len(part))), array("Q", bytes(8 * len(part)))
                 at = array(
                     "Q",
@@ -242,17 +237,12 @@ class Faulted(SiteModel):
                 if progress is not None:
                     progress(done + len(found))
             return found
-        finally:
-            lib.sim_delete(sim)
 
     def state(self, request: Value, max_cycles: int, after: int = 1) -> tuple[Value | None, dict[str, int]]:
         """The response to a request, and all registers `after` cycles after the response was accepted."""
-        sim = self._operation(request, None, max_cycles, after)
-        try:
+        with self._operation(request, None, max_cycles, after) as sim:
             response, _ = self._finish(sim)
             return response, {register.path: self._read(sim, register) for register in self.registers}
-        finally:
-            self._lib.sim_delete(sim)
 
     def _read(self, sim: ctypes.c_void_p, site: Site) -> int:
         scope, name, element = self._places[site.path]

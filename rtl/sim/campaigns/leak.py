@@ -24,7 +24,7 @@ from typing import NamedTuple, cast
 from pymtl3 import Component
 
 from ....fl.closing import Closing
-from ..nativemodel import FINISHED, RUNNING, buffer_of, declare_functions, from_words, to_words
+from ..nativemodel import FINISHED, RUNNING, declare_functions
 from ..ports import Value
 from ..protocol import SimulationTimeout
 from .sites import POINTER, TEXT, SiteModel
@@ -115,15 +115,14 @@ class Campaign(Closing):
         progress: Callable[[int], None] | None,
     ) -> tuple[list[Value], list[int]]:
         """Responses and cycles of operations."""
-        ports, total = self._model.ports, len(requests)
-        packed = to_words(ports.request.pack_all(requests), ports.request.nbits)
-        responses = buffer_of(total, ports.response.nbits)
+        model, total = self._model, len(requests)
+        responses = model._responses(total)
         lengths = array("q", bytes(8 * total))
         of_kind = array("b", kinds)
         self._lib.sim_start(
             self._sim,
             total,
-            packed,
+            model._packed(requests),
             of_kind.buffer_info()[0],
             responses,
             lengths.buffer_info()[0],
@@ -134,8 +133,7 @@ class Campaign(Closing):
                 progress(self._lib.sim_done(self._sim))
         if outcome != FINISHED:
             raise SimulationTimeout(f"no answer to an operation in {max_cycles} cycles at stage native")
-        answers = ports.response.unpack_all(from_words(responses.raw, ports.response.nbits))
-        return list(answers), lengths.tolist()
+        return list(model._unpacked(responses)), lengths.tolist()
 
     def traces(self, requests: Sequence[Value], max_cycles: int) -> list[list[int]]:
         """The activity of all registers, cycle by cycle: for each request a list with one number per cycle of

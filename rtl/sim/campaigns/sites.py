@@ -11,7 +11,8 @@ forms.
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -21,9 +22,10 @@ from pymtl3 import Component
 from ....fl.errors import BadInput
 from ..build import library
 from ..harness import HARNESS, harness
-from ..nativemodel import MODEL, WAVE_FILE, declare_functions, load
-from ..ports import Ports
+from ..nativemodel import MODEL, WAVE_FILE, buffer_of, declare_functions, from_words, load, to_words
+from ..ports import Ports, Value
 from ..translation.instance_loops import UNIT
+from ..translation.source_text import MODULE
 from ..translation.translate import top_name
 from ..translation.translated import translated
 
@@ -96,8 +98,7 @@ class SiteModel:
         return [site for site in self._found if site.kind is kind]
 
     def _sites(self, modules: "dict[str, Module]", top: str) -> Iterator[Site]:
-        sim = self._new()
-        try:
+        with self._running() as sim:
             for parts, scopes, module in _hierarchy(modules, modules[top], (), (self._scope,)):
                 scope = ".".join(scopes).encode()
                 for name, kind in module.sites.items():
@@ -110,21 +111,35 @@ class SiteModel:
                         full = f"{path}[{element}]" if count.value else path
                         self._places[full] = (scope, name.encode(), element)
                         yield Site(full, nbits, kind)
-        finally:
-            self._lib.sim_delete(sim)
 
     def _new(self) -> ctypes.c_void_p:
         return ctypes.c_void_p(self._lib.sim_new(None, POWER_UP_SEED))
+
+    @contextmanager
+    def _running(self) -> Iterator[ctypes.c_void_p]:
+        """A model after power-up, which is freed at the end."""
+        sim = self._new()
+        try:
+            yield sim
+        finally:
+            self._lib.sim_delete(sim)
+
+    def _packed(self, requests: Sequence[Value]) -> bytes:
+        """Requests as the library takes them."""
+        return to_words(self.ports.request.pack_all(requests), self.ports.request.nbits)
+
+    def _responses(self, count: int) -> ctypes.Array[ctypes.c_char]:
+        """Space for as many responses."""
+        return buffer_of(count, self.ports.response.nbits)
+
+    def _unpacked(self, responses: ctypes.Array[ctypes.c_char]) -> Sequence[Value]:
+        return self.ports.response.unpack_all(from_words(responses.raw, self.ports.response.nbits))
 
 
 # ---- the text
 
 
 FLIP = "_flipped"  # suffix of the signal that is XORed with a wire
-_MODULE = re.compile(
-    r"^module (\w+) (?:#\(\n.*?\n\) )?\(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$",
-    re.DOTALL | re.MULTILINE,
-)
 _INSTANCE = re.compile(
     r"^  (?!module )(\w+) (?:#\([^;]*?\) )?(\w+) \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE
 )
@@ -181,7 +196,7 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
         modules[match[1]] = Module(instances, sites)
         return text
 
-    return _MODULE.sub(prepared, verilog), modules
+    return MODULE.sub(prepared, verilog), modules
 
 
 def _tabulated(text: str) -> tuple[str, list[str]]:

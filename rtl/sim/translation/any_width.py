@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from .parameters import WHOLE_FIRST, template, with_expressions
 from .portable import with_plain_zeros
+from .source_text import words_in
 from .verilog_format import layout
 
 _MODULE = re.compile(
@@ -48,11 +49,9 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
     structs = {kind: fields for fields, kind in _STRUCT.findall(text) if _WIDTH in fields}
     enums = {kind: nbits for nbits, kind in _ENUM.findall(text)}
     text = _STRUCT.sub(lambda struct: "" if struct[2] in structs else struct[0], text)
-    words = {
-        module[1]: {*re.findall(r"\w+", re.sub("//.*", "", module[0]))} for module in _MODULE.finditer(text)
-    }
+    words = {module[1]: words_in(re.sub("//.*", "", module[0])) for module in _MODULE.finditer(text)}
     wide = {_WIDTH, *structs}
-    while more := {module for module, used in words.items() if used & wide} - wide:
+    while more := {module for module, used in words.items() if used.keys() & wide} - wide:
         wide |= more
     if name not in wide:
         return None

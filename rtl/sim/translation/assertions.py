@@ -11,11 +11,11 @@ has one more. Synthesis and the proof of a package define SYNTHESIS, which omits
 none.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ...states import states_of
+from .source_text import with_end
 
 MACRO = """\
 `ifdef ASSERT  // p at every rising edge of clk outside reset; an unknown p passes
@@ -69,7 +69,7 @@ def with_assertions(text: str, assertions: Mapping[str, Assertion]) -> str:
     for name, stated in assertions.items():
         kind, args = ("", stated) if isinstance(stated, str) else ("_HELD", ", ".join(stated))
         lines.append(f"  {USE}{kind}({name}, {args}, clk, reset)")
-    return re.sub(r"^endmodule$", lambda end: "\n".join(["", *lines, end[0]]), text, flags=re.MULTILINE)
+    return with_end(text, ["", *lines])
 
 
 def with_macro(text: str) -> str:

@@ -74,9 +74,7 @@ def _host(signal: Any) -> Component | None:
     return host if isinstance(host, Component) else None
 
 
-def known_of(
-    component: Any, tied: Mapping[str, int], inside: Mapping[str, int], exported: bool
-) -> Known:
+def known_of(component: Any, tied: Mapping[str, int], inside: Mapping[str, int], exported: bool) -> Known:
     """Find both in an elaborated component. tied: its ports that have the same value in all instances;
     inside: constant ports of its children.
     """

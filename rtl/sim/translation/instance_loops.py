@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-_MODULE = re.compile(r"^module (\w+)\b.*?^endmodule$", re.DOTALL | re.MULTILINE)
-_PORT = re.compile(r"^  (input|output) +(\w+(?: \[[^\n]*\])?) (\w+),?$", re.MULTILINE)
-_WIRE = re.compile(r"^  (\w+(?: (?:\[[^\]\n]*\])+)?) (\w+);\n", re.MULTILINE)
+from .source_text import MODULE, WIRE, renamed, with_end, words_in
+from .unused_bits import directions
+
 _DECLARED = re.compile(r"^  (\w+)(?: \[[^\n]*\])? (\w+)(?: \[[^\n]*)?;$", re.MULTILINE)
 _INSTANCE = re.compile(
     r"^  (?P<kind>\w+(?: #\([^\n]*\))?) (?P<row>\w+)__(?P<index>\d+)(?:\n  | )\(\n(?P<pins>.*?)\n  \);\n\n?",
@@ -23,7 +23,6 @@ _PIN = re.compile(r"^    \.(\w+)\( ?(.*?) ?\)(?:,|\Z)$", re.MULTILINE)
 _ARRAY = re.compile(r"^  (logic(?: \[[^\]\n]*\])?) (\w+) \[0:(\d+)\].*;$", re.MULTILINE)
 _ASSIGNED = re.compile(r"(?:^  assign .*;\n)+", re.MULTILINE)
 _NUMBER = re.compile(r"(?<=[\[:])\d+(?=[\]:])")
-_NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
 Structs = Mapping[str, Mapping[str, int]]  # type of a message -> its fields with their bits
 
 FEWEST, PERIOD = 3, 3  # assignments that are a loop, and most of them in one turn
@@ -56,18 +55,15 @@ class Row:
 
 def with_loops(text: str, structs: Structs, partial: bool = False) -> str:
     """The modules of a design with a loop in the place of each row; partial: or of its first instances."""
-    ports = {
-        module[1]: {port: direction for direction, _, port in _PORT.findall(module[0])}
-        for module in _MODULE.finditer(text)
-    }
-    return _MODULE.sub(lambda module: _parts(_packed(_looped(module[0], ports, structs, partial))), text)
+    ports = {module[1]: directions(module[0]) for module in MODULE.finditer(text)}
+    return MODULE.sub(lambda module: _parts(_packed(_looped(module[0], ports, structs, partial))), text)
 
 
 def instance_path(path: str, text: str) -> str:
     """The path of a component in Verilog, from that in Python: units[0] is in a loop of its module, or is
     units__0.
     """
-    bodies = {module[1]: module[0] for module in _MODULE.finditer(text)}
+    bodies = {module[1]: module[0] for module in MODULE.finditer(text)}
     inside = {name: {made[2]: made[1] for made in _MADE.finditer(body)} for name, body in bodies.items()}
     (kind,) = bodies.keys() - {kind for kinds in inside.values() for kind in kinds.values()}
     found = []
@@ -114,7 +110,7 @@ def _packed(text: str) -> str:
                 flags=re.MULTILINE,
             ).replace(whole, f"( {name}_packed )")
             lines = [f"  assign {name}_packed[{index}] = {name}[{index}];" for index in range(int(last) + 1)]
-            text = re.sub(r"^endmodule$", "\n".join([*lines, "endmodule"]), text, flags=re.MULTILINE)
+            text = with_end(text, lines)
     return text
 
 
@@ -158,10 +154,10 @@ def _repeated(lines: Sequence[str], period: int) -> int:
     return count
 
 
-def _connect(row: Row, text: str, directions: Mapping[str, str], structs: Structs) -> bool:
+def _connect(row: Row, text: str, inside: Mapping[str, str], structs: Structs) -> bool:
     """Find the connection of every pin in the loop; whether there is one for each."""
-    wires = {name: kind for kind, name in _WIRE.findall(text)}
-    outputs = {port: pins for port, pins in row.pins.items() if directions[port] == "output"}
+    wires = {name: kind for kind, name in WIRE.findall(text)}
+    outputs = {port: pins for port, pins in row.pins.items() if inside[port] == "output"}
     shifts: dict[str, tuple[str, int]] = {}  # output -> the array, and the place of its first element
     for port, pins in row.pins.items():
         if port in outputs:
@@ -210,7 +206,7 @@ def _connect(row: Row, text: str, directions: Mapping[str, str], structs: Struct
                 row.moved[pin] = element
             else:
                 row.after.append(f"{pin} = {element}")
-    signals = {name for *_, name in (*_PORT.findall(text), *_DECLARED.findall(text))}
+    signals = {*directions(text), *(name for _, name in _DECLARED.findall(text))}
     return not {*row.arrays, row.name, UNIT, "i"} & signals
 
 
@@ -220,7 +216,7 @@ def _fields(message: str, sizes: Mapping[str, int], text: str) -> str | None:
     values = {
         name: value for name, last, value in assigned if int(last or sizes[name] - 1) + 1 == sizes[name]
     }
-    if values.keys() != sizes.keys() or len(re.findall(rf"\b{message}\b", text)) != len(sizes) + 2:
+    if values.keys() != sizes.keys() or words_in(text)[message] != len(sizes) + 2:
         return None
     return f"{{ {', '.join(values[name] for name in sizes)} }}"
 
@@ -275,7 +271,7 @@ def _chain(
 def _replaced(text: str, row: Row) -> str:
     """The module with the loop in the place of the first instance."""
     arrays = "".join(f"  {kind} {name} [0:{last}] {SPLIT};\n" for name, (kind, last) in row.arrays.items())
-    first = next((name for _, name in _WIRE.findall(text) if name in row.moved), None)
+    first = next((name for _, name in WIRE.findall(text) if name in row.moved), None)
     pins = ",\n".join(f"      .{port}({row.text[port]})" for port in row.pins)
     lines = [
         arrays if first is None else "",
@@ -295,7 +291,7 @@ def _replaced(text: str, row: Row) -> str:
         return here if match[2] in moved or match[2] in row.dropped else f"{here}{match[0]}"
 
     text = re.sub(members, lambda _: next(written, ""), text, flags=re.DOTALL | re.MULTILINE)
-    text = _WIRE.sub(wire, text)
+    text = WIRE.sub(wire, text)
     for message in row.dropped:
         text = re.sub(rf"^  assign {message}\..*\n", "", text, flags=re.MULTILINE)
-    return _NAME.sub(lambda name: moved.get(name[0], name[0]), text)
+    return renamed(text, moved)

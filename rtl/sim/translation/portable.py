@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from .instance_loops import SPLIT
-from .source_text import MODULE
+from .source_text import MODULE, words_in
 from .structure import STATE
 
 _LOOP = re.compile(  # targets with one index: Icarus takes no variable before another one
@@ -78,7 +78,7 @@ def in_lowrisc_style(text: str) -> str:
 
 def _with_capitals(module: re.Match[str]) -> str:
     """A module with its constants in capitals, if these are no other name."""
-    words = {*re.findall(r"\w+", module[0])}
+    words = words_in(module[0])
     lower = {name for name in _LOWER_CASE.findall(module[0]) if name.upper() not in words}
     return _WORD.sub(lambda word: word[0].upper() if word[0] in lower else word[0], module[0])
 
@@ -125,7 +125,7 @@ def with_plain_integers(text: str) -> str:
     for name, value in _CONSTANT.findall(text):
         used = rf"[\[:]{name}[\]:]|(?:<<|>>) {name}\b(?! [-+*])"
         bare = re.sub(rf":\d+'\({name}\)\]", f":{name}]", text)
-        if len(re.findall(used, bare)) + 1 == len(re.findall(rf"\b{name}\b", text)):
+        if len(re.findall(used, bare)) + 1 == words_in(text)[name]:
             text = re.sub(rf"localparam logic .* {name} = .*", f"localparam int {name} = {value};", bare)
     for name, last in _ARRAY.findall(text):
         assigned = re.compile(rf"^  assign {name}\[(\d+)\] = (\d+'d)(\d+);\n", re.MULTILINE)
@@ -135,7 +135,7 @@ def with_plain_integers(text: str) -> str:
             base = found[0][1]
             rest = re.sub(rf"^  logic.* {name} \[.*\n", "", assigned.sub("", text), flags=re.MULTILINE)
             rest = re.sub(rf"\b{name}\[([a-z]\w*)\]", rf"({base[:-1]}(\1) + {base}{offsets.pop()})", rest)
-            text = text if re.search(rf"\b{name}\b", rest) else rest
+            text = text if name in words_in(rest) else rest
     return text
 
 
@@ -143,7 +143,7 @@ def _with_wide_constants(text: str) -> str:
     """A module whose constants have the width to which all their uses cast them."""
     for name, value in _CONSTANT.findall(text):
         casts = re.findall(rf"\b(\d+)'\( ?{name} ?\)", text)
-        if len({*casts}) == 1 and len(casts) + 1 == len(re.findall(rf"\b{name}\b", text)):
+        if len({*casts}) == 1 and len(casts) + 1 == words_in(text)[name]:
             text = re.sub(rf"\b\d+'\( ?{name} ?\)", name, text)
             declared = f"  localparam logic [{int(casts[0]) - 1}:0] {name} = {casts[0]}'d{value};"
             text = re.sub(rf"^  localparam .* {name} = .*$", declared, text, flags=re.MULTILINE)

@@ -13,6 +13,7 @@ from functools import partial
 
 from ...states import States
 from .enum_fields import declaration, value_name
+from .source_text import renamed, words_in
 from .structure import STATE
 
 _SCOPE = re.compile(r"(?ms)^(?:typedef struct.*?^\} (\w+);|module (\w+)\b.*?^endmodule)$")
@@ -35,9 +36,7 @@ def enum_name(code: int) -> str:
 def with_shared_states(text: str, kind: str, states: States) -> str:
     """A module without the enumeration of its states, as another has it, too."""
     text = re.sub(rf"(?s)\n  typedef enum .*?\}} {STATE};\n", "", text)
-    names = rf"(?<![.\w'])(?:{'|'.join(states.codes)})\b"
-    text = re.sub(names, lambda name: value_name(kind, name[0]), text)
-    return re.sub(rf"\b{STATE}\b", f"{kind}_e", text)
+    return renamed(text, {STATE: f"{kind}_e", **{name: value_name(kind, name) for name in states.codes}})
 
 
 def with_types(declared: str, modules: str, enums: Mapping[str, States], top: str) -> tuple[str, str]:
@@ -50,7 +49,7 @@ def with_types(declared: str, modules: str, enums: Mapping[str, States], top: st
                 modules = re.sub(rf"\b{field.upper()}_", f"{kind.upper()}_", modules)
     types = _Types(f"{declared}\n{modules}", enums, top)
     declared, modules = _SCOPE.sub(types.written, declared), _SCOPE.sub(types.written, modules)
-    used = {*re.findall(r"\w+", modules)}
+    used = words_in(modules)
     shared = (
         declaration(
             kind,
@@ -156,4 +155,4 @@ class _Types:
             if held != body:
                 held = held.replace("\n);\n", f"\n);\n  {kind} {port}_now;\n", 1)
                 body = held.replace("\n\n  always", f"\n\n  assign {port}_now = {port};\n\n  always", 1)
-        return _CONSTANT.sub(lambda line: line[0] * (len(re.findall(rf"\b{line[1]}\b", body)) > 1), body)
+        return _CONSTANT.sub(lambda line: line[0] * (words_in(body)[line[1]] > 1), body)

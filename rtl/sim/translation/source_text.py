@@ -10,7 +10,7 @@ WIRE = re.compile(r"^  (\w+(?: (?:\[[^\]\n]*\])+)?) (\w+);\n", re.MULTILINE)  # 
 NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
 
 
-def words(text: str) -> Counter[str]:
+def words_in(text: str) -> Counter[str]:
     """The names, keywords and numbers in a text."""
     return Counter(re.findall(r"\w+", text))
 

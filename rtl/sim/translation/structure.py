@@ -6,13 +6,10 @@ pin is connected to what it is joined to, a list of ports is a packed array, a l
 each instance of a list has wires of its own. States have an enumeration (rtl/states.py).
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from pymtl3.passes.backends.verilog.translation.VTranslator import VTranslator
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
@@ -24,25 +21,14 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 from ...states import NONE, States, states_of
 from .enum_fields import constant_field
 from .enum_states import Known, known_of
+from .source_text import words_in
 
 Connection = tuple[str, str]  # the writer, the reader
 CLOCKING = ("clk", "reset")  # PyMTL3 gives them to every module
 STATE = "state_t"
 
 
-class Declaration(str):
-    """The line that declares a wire."""
-
-    name: str
-
-    def __new__(cls, text: str, name: str) -> Declaration:
-        made = super().__new__(cls, text)
-        made.name = name
-        return made
-
-
-@dataclass(frozen=True)
-class Pin:
+class Pin(NamedTuple):
     port: str
     direction: str  # input or output
     wire: str
@@ -54,14 +40,10 @@ class Pin:
         return int(found[1]) + 1 if found else 1
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(NamedTuple):
     module: str
     name: str
-    pins: tuple[Pin, ...]
-
-    def sorted(self, order: Callable[[str], Any]) -> Instance:
-        return Instance(self.module, self.name, tuple(sorted(self.pins, key=lambda pin: order(pin.port))))
+    pins: list[Pin]
 
 
 def one_element(kind: Any) -> bool:
@@ -141,13 +123,13 @@ class DirectStructure(VTranslator):
         )
         return f"\n  typedef enum logic [{nbits - 1}:0] {{\n{names}\n  }} {STATE};\n\n"
 
-    def rtlir_tr_wire_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> Declaration:
+    def rtlir_tr_wire_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> tuple[str, str]:
         if id_ in self._states.signals:
             dtype = {**dtype, "data_type": STATE, "packed_type": ""}
-        return Declaration(super().rtlir_tr_wire_decl(id_, Type, array_type, dtype), id_)
+        return id_, super().rtlir_tr_wire_decl(id_, Type, array_type, dtype)
 
-    def rtlir_tr_wire_decls(self, wire_decls: list[Declaration]) -> list[Declaration]:
-        return wire_decls
+    def rtlir_tr_wire_decls(self, wire_decls: list[tuple[str, str]]) -> dict[str, str]:
+        return dict(wire_decls)
 
     def rtlir_tr_unpacked_array_type(self, Type: rt.Array | None) -> dict[str, Any]:
         sizes = (
@@ -194,7 +176,7 @@ class DirectStructure(VTranslator):
             wire = f"{name}__{port['id']}"
             words = declared(port["data_type"], _wider([], port), wire)
             pins.append(Pin(port["id"], port["direction"].strip(), wire, words))
-        return Instance(module, name, tuple(pins))
+        return Instance(module, name, pins)
 
     def rtlir_tr_subcomp_decls(self, subcomps: list[list[Instance]]) -> list[Instance]:
         return [instance for subcomp in subcomps for instance in subcomp]
@@ -231,18 +213,18 @@ class DirectStructure(VTranslator):
     # ---- a module
 
     def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
-        blocks = set(re.findall(r"\w+", getattr(behavioral, "upblk_decls", "") or ""))
-        instances = getattr(structural, "decl_subcomps", None) or []
-        connections = getattr(structural, "connections", None) or []
-        wires = list(structural.decl_wires)
+        blocks, wires = words_in(behavioral.upblk_decls), structural.decl_wires
         lost = {
             pin.wire: (instance.module, pin)
-            for instance in instances
+            for instance in structural.decl_subcomps
             for pin in instance.pins
-            if self._lacks(instance.module, pin)
+            if pin.port in self._without[instance.module]
         }
-        instances = [self._with_own_ports(instance) for instance in instances]
-        connections = [pair for pair in connections if pair[1] not in lost]
+        instances = [
+            instance._replace(pins=[pin for pin in instance.pins if pin.wire not in lost])
+            for instance in structural.decl_subcomps
+        ]
+        connections = [pair for pair in structural.connections if pair[1] not in lost]
         for wire, (module, pin) in lost.items():
             if pin.direction == "output":
                 value = self._literal_number(pin.nbits, self._tied[module][pin.port])
@@ -250,24 +232,15 @@ class DirectStructure(VTranslator):
                     (value if writer == wire else writer, reader) for writer, reader in connections
                 ]
                 if wire in blocks or any(root(writer) == wire for writer, _ in connections):
-                    wires.append(Declaration(f"{pin.declaration};", wire))
+                    wires[wire] = f"{pin.declaration};"
                     connections.append((value, wire))
         texts, connections = joined(instances, connections, blocks)
         if structural.component_unique_name in self._pruned:
             wires, connections = read_somewhere(wires, connections, blocks, "\n".join(texts))
-        written = SimpleNamespace(**vars(structural))
-        written.decl_wires = "\n".join(f"  {wire}" for wire in wires)
-        written.decl_subcomps = "\n\n".join(texts)
-        written.connections = "\n".join(f"  assign {reader} = {writer};" for writer, reader in connections)
-        return super().rtlir_tr_component(behavioral, written)
-
-    def _lacks(self, module: str, pin: Pin) -> bool:
-        return pin.port in self._without.get(module, ())
-
-    def _with_own_ports(self, instance: Instance) -> Instance:
-        """Without the pins of ports that its module does not have."""
-        pins = tuple(pin for pin in instance.pins if not self._lacks(instance.module, pin))
-        return Instance(instance.module, instance.name, pins)
+        structural.decl_wires = "\n".join(f"  {wire}" for wire in wires.values())
+        structural.decl_subcomps = "\n\n".join(texts)
+        structural.connections = "\n".join(f"  assign {reader} = {writer};" for writer, reader in connections)
+        return super().rtlir_tr_component(behavioral, structural)
 
 
 def _has_choices(m: Any) -> bool:
@@ -299,21 +272,17 @@ def joined(
     blocks: the names in update blocks. A wire that a block mentions stays.
     """
     pins = {pin.wire: pin for instance in instances for pin in instance.pins}
-    written = _by_name(connections, pins, 1)
-    read = _by_name(connections, pins, 0)
+    mentions = Counter(root(end) for pair in connections for end in pair)
+    mentions.update(blocks)
     ends: dict[str, str] = {}  # wire of a pin -> to what the pin is connected instead
     dropped: set[Connection] = set()
-    for wire, pin in pins.items():
-        mine, other, side = (written, read, 0) if pin.direction == "input" else (read, written, 1)
-        pairs = mine[wire]
-        if wire in blocks or other[wire] or len(pairs) != 1 or pairs[0][1 - side] != wire:
-            continue
-        end = pairs[0][side]
-        # an output that an input takes keeps its wire, which is then the one between the two
-        if pin.direction == "output" and root(end) in pins:
-            continue
-        ends[wire] = end
-        dropped.add(pairs[0])
+    for writer, reader in connections:
+        for wire, end, direction in ((reader, writer, "input"), (writer, reader, "output")):
+            if wire in pins and pins[wire].direction == direction and mentions[wire] == 1:
+                # an output that an input takes keeps its wire, which is then the one between the two
+                if direction == "input" or root(end) not in pins:
+                    ends[wire] = end
+                    dropped.add((writer, reader))
     wires = [f"  {pin.declaration};" for pin in pins.values() if pin.wire not in ends]
     texts = ["\n".join(wires)] if wires else []
     for instance in instances:
@@ -323,22 +292,11 @@ def joined(
 
 
 def read_somewhere(
-    wires: list[Declaration], connections: list[Connection], blocks: Collection[str], instances: str
-) -> tuple[list[Declaration], list[Connection]]:
+    wires: dict[str, str], connections: list[Connection], blocks: Collection[str], instances: str
+) -> tuple[dict[str, str], list[Connection]]:
     """Declarations and connections without the wires that are given a value and not read."""
-    while True:
-        read = {*blocks, *re.findall(r"\w+", instances), *(root(writer) for writer, _ in connections)}
-        unread = {wire.name for wire in wires if wire.name not in read}
-        if not unread:
-            return wires, connections
-        wires = [wire for wire in wires if wire.name not in unread]
+    read = {*blocks, *words_in(instances)}
+    while unread := wires.keys() - read - {root(writer) for writer, _ in connections}:
+        wires = {name: wire for name, wire in wires.items() if name not in unread}
         connections = [pair for pair in connections if root(pair[1]) not in unread]
-
-
-def _by_name(connections: list[Connection], pins: Collection[str], side: int) -> dict[str, list[Connection]]:
-    """The connections of each pin's wire that stand with it on this side."""
-    found: dict[str, list[Connection]] = {name: [] for name in pins}
-    for pair in connections:
-        if (name := root(pair[side])) in pins:
-            found[name].append(pair)
-    return found
+    return wires, connections

@@ -62,7 +62,7 @@ from .portable import (
 )
 from .shared_enums import enum_name, with_shared_states, with_types
 from .source_comments import Comments, comments_of, with_comments
-from .source_text import Block
+from .source_text import Block, renamed
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
 from .verilog_format import (
@@ -239,9 +239,11 @@ class Readable(DirectStructure):
     def _as_in_the_source(self, structural: Any) -> None:
         """Sort wires, instances and their pins; PyMTL3 has them by name."""
         order = self._order[structural.component_unique_name]
-        structural.decl_wires = sorted(structural.decl_wires, key=lambda wire: order(wire.name))
-        instances = sorted(structural.decl_subcomps, key=lambda instance: order(instance.name))
-        structural.decl_subcomps = [instance.sorted(self._order[instance.module]) for instance in instances]
+        structural.decl_wires = dict(sorted(structural.decl_wires.items(), key=lambda wire: order(wire[0])))
+        structural.decl_subcomps.sort(key=lambda instance: order(instance.name))
+        for instance in structural.decl_subcomps:
+            inside = self._order[instance.module]
+            instance.pins.sort(key=lambda pin, inside=inside: inside(pin.port))
 
     def rtlir_tr_components(self, components: dict[str, str]) -> str:
         return "\n\n".join([*components.values()][::-1])
@@ -281,12 +283,8 @@ class Readable(DirectStructure):
             modules = without_full_ranges(types, without_extensions(modules))
             modules = with_macro(portable(with_short_comments(modules)))
             types = with_scalars(types, "".join(re.findall(r"\.\w+\[", modules)))
-        text = types + modules
-        if self._prefix:
-            names = {*re.findall(r"(?m)^(?:  |\} )([A-Z]\w*(?= =)|\w+_e(?=;))", types)}
-            text = re.sub(
-                r"\b[A-Za-z]\w*\b", lambda word: f"{self._prefix * (word[0] in names)}{word[0]}", text
-            )
+        declared = re.findall(r"(?m)^(?:  |\} )([A-Z]\w*(?= =)|\w+_e(?=;))", types)
+        names = {name: f"{self._prefix}{name}" for name in declared}
         # PyMTL3 appends the fields of a struct to its name; the class name suffices where it is unique
         classes = [kind.cls.__name__ for kind, _ in structs]
         for kind, _ in structs:
@@ -294,8 +292,8 @@ class Readable(DirectStructure):
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             if self._exported:
                 name = re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", f"{name}_t").lower()
-            text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        text = with_comments(text.rstrip(), self._comments)
+            names[kind.get_name()] = name
+        text = with_comments(renamed(types + modules, names).rstrip(), self._comments)
         text = self._marked(layout(in_lowrisc_style(text) if self._exported else text, even=self._exported))
         if self._exported:
             text = re.sub(r"(?<=begin : )\w+", lambda block: BLOCKS.get(block[0], block[0]), text)

@@ -42,11 +42,7 @@ class Digests(NamedTuple):
 def written(component: Component, top: str, **options: Any) -> str:
     """The text of a component for a file, with options of `translate`; the component is elaborated."""
     name = _entry("text", component, top, options)
-
-    def text() -> bytes:
-        return translate(component, top, unique=True, **options).encode()
-
-    found = text() if name is None else cache.stored(name, text)
+    found = _stored(name, lambda: translate(component, top, unique=True, **options).encode())
     if not component._dsl.constructed:
         component.elaborate()
     return found.decode()
@@ -55,24 +51,22 @@ def written(component: Component, top: str, **options: Any) -> str:
 def digests(component: Component, top: str, write: Callable[[], str]) -> Digests:
     """The digests of the text that `write` makes of a component, whose top module is called `top`."""
     name = _entry("digests", component, top)
-    if name is None:
-        return Digests.of(write())
-
-    return Digests(*json.loads(cache.stored(name, lambda: json.dumps(Digests.of(write())).encode())))
+    return Digests(*json.loads(_stored(name, lambda: json.dumps(Digests.of(write())).encode())))
 
 
 def translated(component: Component, read: Callable[[Component], Any]) -> tuple[str, Any]:
     """The text of a component that is to be simulated, and what `read` finds out when it is elaborated."""
     claim(component)
-    name = entry_name(component, read)
-    if name is None:
-        return _made(component, read)
-    return pickle.loads(cache.stored(name, lambda: pickle.dumps(_made(component, read))))
+    return pickle.loads(_stored(entry_name(component, read), lambda: pickle.dumps(_made(component, read))))
 
 
 def entry_name(component: Component, read: Callable[[Component], Any]) -> str | None:
     """The name in the cache; None for what is not from this package's files."""
     return _entry("verilog", component, read)
+
+
+def _stored(name: str | None, make: Callable[[], bytes]) -> bytes:
+    return make() if name is None else cache.stored(name, make)
 
 
 def _entry(kind: str, component: Component, *more: Any) -> str | None:

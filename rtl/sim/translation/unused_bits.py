@@ -10,8 +10,9 @@ knows that the receiver is ready. The wire to an output that nobody reads is cal
 import itertools
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Iterable, Mapping
+
+from .source_text import renamed, with_end, words_in
 
 _DECLARED = r"(?P<kind>\w+)(?: (?P<packed>\[[^ ]*\]))? (?P<name>\w+)(?P<dimensions> \[[^ ]*\])?"
 _PORT = re.compile(rf"^  (?P<direction>input|output) +{_DECLARED},?$", re.MULTILINE)
@@ -40,14 +41,14 @@ def leave_open(text: str, inner: Directions, unread: Mapping[str, Mapping[str, s
     """
     open_ports: dict[str, str] = {}
     wires = {match["name"] for match in _WIRE.finditer(text) if not match["dimensions"]}
-    words = Counter(re.findall(r"\w+", text))
+    words = words_in(text)
     for module, pins in _INSTANCE.findall(text):
         for port, wire in _PIN.findall(pins):
             may_stay = "__" in port or port in unread.get(module, {})
             output = may_stay and inner.get(module, {}).get(port) == "output"
             if output and wire in wires and words[wire] == 2:
                 open_ports[wire] = f"unused_{wire}"
-    return re.sub(r"\w+", lambda word: open_ports.get(word[0], word[0]), text) if open_ports else text
+    return renamed(text, open_ports)
 
 
 def silence(
@@ -67,7 +68,7 @@ def silence(
     # of a target only the index is read
     reads = _TARGET.sub(lambda match: " ".join(re.findall(r"\[(.*?)\]", match[1])), reads)
     # found once for all signals: a module can have thousands
-    words = set(re.findall(r"\w+", reads))
+    words = words_in(reads)
     uses: dict[str, list[Use]] = {}
     for match in _USE.finditer(reads):
         uses.setdefault(match["name"], []).append((match["cast"], match["part"], match["closed"]))
@@ -91,8 +92,7 @@ def silence(
         lines = [f"  logic unused;{lines[0]}"]
     else:
         lines.append("  logic unused;")
-    lines += [f"  assign unused = ^{{ {listed} }};", "endmodule"]
-    return re.sub(r"^endmodule$", lambda _: "\n" + "\n".join(lines), text, flags=re.MULTILINE)
+    return with_end(text, ["", *lines, f"  assign unused = ^{{ {listed} }};"])
 
 
 def _in_part(packed: str | None, fields: Iterable[str] | None, uses: Iterable[Use]) -> bool:

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from .source_text import WIRE, renamed, words_in
+
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^ {,8}//.*\n", ""),  # banners and paths; a comment that goes on below its line stands further right
     (r"(?<=[\[:])\d+'d(\d+)(?=[\]:])", r"\1"),  # x[5'd31:5'd0]
@@ -41,13 +43,13 @@ def _scalars(text: str) -> str:
 
 def _temporaries(text: str) -> str:
     """`__tmpvar__block_name` becomes `block_name`, unless that is taken."""
-    found = words(text)
+    words = words_in(text)
     return re.sub(r"\b__tmpvar__(\w+)", lambda match: match[0] if match[1] in words else match[1], text)
 
 
 def _blocks(text: str) -> str:
     """An update block called like a signal gets another name: Python tells them apart, Verilog does not."""
-    found = words(text)
+    words = words_in(text)
     return re.sub(
         r"begin : (\w+)$",
         lambda match: match[0] if words[match[1]] == 1 else f"{match[0]}_block",
@@ -64,7 +66,7 @@ def _constants(text: str) -> str:
     declaration = re.compile(r"^ *localparam (.*)\b__const__((\w+?)(?:_at_\w+)?) +(=.*;)\n", re.MULTILINE)
     declared = declaration.findall(text)
     body = declaration.sub("", text)
-    found = words(body)
+    words = words_in(body)
     names = {}
     lines = []
     for kind, long, short, value in declared:
@@ -113,19 +115,17 @@ def drop_unused(text: str, tied: Iterable[str] = ()) -> tuple[str, list[str]]:
     """The text without clk and reset, which PyMTL3 gives to every module, and ports tied to constants, if it
     does not use them; and the ports that it lost.
     """
-    found = words(text)
+    words = words_in(text)
     for port in tied:
         if words[port] == 2:
             text = re.sub(rf"^  assign {port} = [\w']+;\n", "", text, flags=re.MULTILINE)
-    found = words(text)
+    words = words_in(text)
     dropped = [port for port in ("clk", "reset", *tied) if words[port] == 1]
     for port in dropped:
         text = re.sub(rf"^  (?:input|output) .* {port},?\n", "", text, flags=re.MULTILINE)
     return text.replace(",\n);", "\n);"), dropped
 
 
-_NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
-_WIRE = re.compile(r"^  (?!localparam |assign |input |output )\w+(?: (\[[^ ]*\]))? (\w+);\n", re.MULTILINE)
 _SIGNAL = re.compile(r"^  (?:(?:input|output) +)?\w+ \[(\d+):0\](\S*) (\w+)[,;]?$", re.MULTILINE)
 _ALIAS = re.compile(r"^  assign ([\w.]+) = (\w+(?:\.\w+)?|\d+'[dh][0-9a-f]+);\n", re.MULTILINE)
 _PART = re.compile(r"^  assign (\w+(?:\[\d+\](?=\[))?)\[(\d+)(?::(\d+))?\] = (.*);\n", re.MULTILINE)
@@ -139,8 +139,8 @@ def without_aliases(text: str, nested: bool = False) -> str:
     nested: write the elements of an array as one concatenation even if they are concatenations.
     """
     text = _inlined(_gathered(_gathered(text, nested), nested))
-    found = words(text)
-    wires = {name for _, name in _WIRE.findall(text) if words[name] > 2}  # lint reports unread ones
+    words = words_in(text)
+    wires = {name for _, name in WIRE.findall(text) if words[name] > 2}  # lint reports unread ones
     selected = set(re.findall(r"(\w+)[\[.]", text))
     meant = {name: value for name, value in _ALIAS.findall(text) if name in wires}
     for name in [*meant]:
@@ -151,7 +151,7 @@ def without_aliases(text: str, nested: bool = False) -> str:
     }
     text = _renamed(text, meant)
     # a wire that is there for the sake of an output; next_... is the name that the neighbour needs
-    found = words(text)
+    words = words_in(text)
     outputs = {
         value: name
         for name, value in _ALIAS.findall(text)
@@ -170,9 +170,8 @@ def without_aliases(text: str, nested: bool = False) -> str:
 
 def _renamed(text: str, meant: Mapping[str, str]) -> str:
     """Without these wires, others in their place."""
-    text = _WIRE.sub(lambda line: "" if line[2] in meant else line[0], text)
-    text = _NAME.sub(lambda word: meant.get(word[0], word[0]), text)
-    return re.sub(r"^  assign (\S+) = \1;\n", "", text, flags=re.MULTILINE)
+    text = WIRE.sub(lambda line: "" if line[2] in meant else line[0], text)
+    return re.sub(r"^  assign (\S+) = \1;\n", "", renamed(text, meant), flags=re.MULTILINE)
 
 
 def _gathered(text: str, nested: bool) -> str:
@@ -233,12 +232,12 @@ def _selection(name: str, high: int, low: int, last: int) -> str:
 
 def _inlined(text: str) -> str:
     """Concatenations in the place of wires that lead to one pin alone."""
-    found = words(text)
-    wires = {name for _, name in _WIRE.findall(text)}
+    words = words_in(text)
+    wires = {name for _, name in WIRE.findall(text)}
     pins = {wire for wire in _PIN.findall(text) if words[wire] == 3 and wire in wires}
     assigned = re.compile(r"^  assign (\w+) = (\{ .* \}|\w+\[[\d:]+\]);\n", re.MULTILINE)
     values = {name: value for name, value in assigned.findall(text) if name in pins}
-    text = _WIRE.sub(lambda line: "" if line[2] in values else line[0], text)
+    text = WIRE.sub(lambda line: "" if line[2] in values else line[0], text)
     text = assigned.sub(lambda line: "" if line[1] in values else line[0], text)
     return _PIN.sub(lambda pin: values.get(pin[0], pin[0]), text)
 
@@ -250,12 +249,12 @@ _EMPTY = re.compile(r"^ *(?:if \(.*\)|always_\w+(?: @\(.*\))?) begin(?: : \w+)?\
 def without_unread(text: str) -> str:
     """Without signals that branches which have been dropped alone read, and what they alone read."""
     while True:
-        found = words(text)
+        words = words_in(text)
         written = Counter(_WRITTEN.findall(text))
-        unread = {name for _, name in _WIRE.findall(text) if words[name] == 1 + written[name]}
+        unread = {name for _, name in WIRE.findall(text) if words[name] == 1 + written[name]}
         if not unread:
             return text
-        for pattern, group in ((_WIRE, 2), (_WRITTEN, 1)):
+        for pattern, group in ((WIRE, 2), (_WRITTEN, 1)):
             lines = {line[0] for line in pattern.finditer(text) if line[group] in unread}
             text = "".join(line for line in text.splitlines(keepends=True) if line not in lines)
         while _EMPTY.search(text):
