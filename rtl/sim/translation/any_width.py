@@ -1,7 +1,8 @@
 """One text for all widths of a machine whose structure does not depend on its width, by a parameter NBITS."""
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from .parameters import WHOLE_FIRST, template, with_expressions
 from .portable import with_plain_zeros
@@ -41,8 +42,8 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
     alike = [re.sub(rf"\b{_WIDTH}\b", "OWN_NBITS", _named_alike(text)) for text in texts.values()]
     if len({template(text) for text in alike}) > 1:
         return None
-    defaults = _PARAMETER.findall(alike[0])
-    alike = [_with_parameters(text, iter(defaults)) for text in alike]
+    defaults = itertools.cycle(_PARAMETER.findall(alike[0]))
+    alike = [_PARAMETER.sub(lambda _: next(defaults), text) for text in alike]
     text = with_expressions(alike, {_WIDTH: [*texts]}, set(), WHOLE_FIRST)
     if text is None:
         return None
@@ -78,17 +79,11 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
         )
         parameters = ",\n".join(filter(None, [f"  parameter int NBITS = {next(iter(texts))}", own]))
         if module_name == name:
-            parameters, body = f"  // {rule}\n{parameters}", check + types + body
-        else:
-            body = types + body
-        return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{body}endmodule"
+            parameters, types = f"  // {rule}\n{parameters}", check + types
+        return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{types}{body}endmodule"
 
     text = layout(with_plain_zeros(_MODULE.sub(with_width, text)))
     return _LONG_COMMENT.sub(r"\1\3\n\1\2", text)
-
-
-def _with_parameters(text: str, lines: Iterator[str]) -> str:
-    return _PARAMETER.sub(lambda _: next(lines), text)
 
 
 def _top_bit(fields: str, enums: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ Exported Verilog has no constant field.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
@@ -49,9 +49,9 @@ def constant_field(kind: Any, field: str) -> int | None:
     return constants_of(_message(kind)).get(field)
 
 
-def without_constants(message: type, declaration: str) -> str:
-    """The declaration of a message without its constant fields."""
-    return re.sub(rf"(?m)^.* (?:{'|'.join(constants_of(message)) or '-'});\n", "", declaration)
+def without_fields(declaration: str, fields: Iterable[str]) -> str:
+    """The declaration of a message without these fields."""
+    return re.sub(rf"(?m)^.* (?:{'|'.join(fields) or '-'});\n", "", declaration)
 
 
 def with_field_constants(text: str) -> str:

@@ -95,13 +95,8 @@ def known_of(component: Any, tied: Mapping[str, int], inside: Mapping[str, int],
     return Known(states_of(component), constants, exported)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Branches by the state that a signal holds, and the statements for all other states."""
-
-    signal: Any
-    branches: list[tuple[list[int], list[Any]]]
-    others: list[Any]
+# a signal, the branches by the state that it holds, and the statements for all other states
+Choice = tuple[Any, list[tuple[list[int], list[Any]]], list[Any]]
 
 
 def holds_state(node: Any, states: States) -> bool:
@@ -253,7 +248,7 @@ def choice(node: Any, states: States) -> Choice | None:
         seen |= set(codes)
         branches.append((codes, others[0].body))
         others = others[0].orelse
-    return Choice(signal, branches, others) if len(branches) > 1 else None
+    return (signal, branches, others) if len(branches) > 1 else None
 
 
 def _selects(cond: Any, states: States) -> tuple[Any, list[int]] | None:

@@ -53,7 +53,7 @@ class Row:
         return len(next(iter(self.pins.values())))
 
 
-def with_loops(text: str, structs: Structs, partial: bool = False) -> str:
+def with_loops(text: str, structs: Structs, partial: bool) -> str:
     """The modules of a design with a loop in the place of each row; partial: or of its first instances."""
     ports = {module[1]: directions(module[0]) for module in MODULE.finditer(text)}
     return MODULE.sub(lambda module: _parts(_packed(_looped(module[0], ports, structs, partial))), text)

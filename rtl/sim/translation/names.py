@@ -37,9 +37,7 @@ def prefix_of(top: str) -> str:
     return _single(f"{top}_")
 
 
-def module_names(
-    kinds: list[rt.Component], top: str, prefix: str = "", by_owner: bool = False
-) -> dict[Identity, str]:
+def module_names(kinds: list[rt.Component], top: str, prefix: str, by_owner: bool) -> dict[Identity, str]:
     """A name for each module of a design whose first component is the top; all others begin with the prefix.
 
     It is the class name where there is one module of that class. Where there are several it is followed by
@@ -51,7 +49,12 @@ def module_names(
     classes: dict[str, dict[Identity, dict[str, str]]] = {}
     for kind in kinds:
         if identity(kind) not in names:
-            parameters = {key: _word(value) for key, value in kind.get_params() if is_value(value)}
+            parameters = {
+                key: _word(value)
+                for key, value in kind.get_params()
+                if isinstance(value, type)
+                or not (value is None or callable(value))  # not makers of components
+            }
             classes.setdefault(f"{prefix}{kind.get_name()}", {})[identity(kind)] = parameters
     taken = {top}
     for class_name, modules in classes.items():
@@ -74,7 +77,11 @@ def module_names(
 
 def described(kind: rt.Component) -> str:
     """Comment lines: what the class is, by the first sentence of its docstring, and its plain parameters."""
-    words = [_said(key, value) for key, value in kind.get_params() if isinstance(value, bool | int | str)]
+    words = [
+        f"{key} = {value if isinstance(value, str) else shown(int(value))}"
+        for key, value in kind.get_params()
+        if isinstance(value, int | str)
+    ]
     lines = [
         f"{kind.get_name()}: {_summary(type(kind.obj))}".removesuffix(": "),
         ", ".join(words).replace(" = ", "\0=\0"),
@@ -103,18 +110,6 @@ def _summary(kind: type) -> str:
     if ".py" in paragraph:  # a file means nothing to who has the Verilog alone
         return ""
     return re.split(r"(?<=[^.]\.) (?=[A-Z])", paragraph)[0].removesuffix(".")
-
-
-def _said(name: str, value: bool | int | str) -> str:
-    """A parameter for a reader, as in "nstages = 4"."""
-    return f"{name} = {value if isinstance(value, str) else shown(int(value))}"
-
-
-def is_value(value: object) -> bool:
-    """Whether a parameter says something to a reader of Verilog; a function that makes components does
-    not.
-    """
-    return isinstance(value, type) or not (value is None or callable(value))
 
 
 def _word(value: object) -> str:

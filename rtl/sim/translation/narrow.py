@@ -18,12 +18,12 @@ _FIELD = re.compile(r"(?m)^ +logic \[(\d+):0\] (\w+);$")
 
 def narrowed(types: str, modules: str) -> tuple[str, str]:
     """Declarations of messages and modules without these bits."""
-    modules = MODULE.sub(_without_padding, modules)
-    for module in [*MODULE.finditer(modules)]:
-        if modules.count(f"\n  {module[1]} ") == 1:  # instance
-            for last, port in _PORT.findall(module[0]):
-                modules = _with_input(modules, module[1], port, int(last))
-                modules = _with_output(modules, module[1], port, int(last))
+    texts = {module[1]: _without_padding(module[0]) for module in MODULE.finditer(modules)}
+    for name, text in [*texts.items()]:
+        parents = [parent for parent in texts for _ in re.findall(rf"\n  {name} ", texts[parent])]
+        for last, port in _PORT.findall(text) if len(parents) == 1 else ():
+            _narrow_port(texts, name, parents[0], port, int(last))
+    modules = MODULE.sub(lambda module: texts[module[1]], modules)
     for last, field in _FIELD.findall(types):
         zeros = re.compile(rf"(?m)^  assign [\w.]+\.{field}\[{last}:(\d+)\] = \d+'d0;\n")
         if (found := zeros.search(modules)) and types.count(f" {field};") == 1:
@@ -34,9 +34,8 @@ def narrowed(types: str, modules: str) -> tuple[str, str]:
     return types, modules
 
 
-def _without_padding(module: re.Match[str]) -> str:
+def _without_padding(text: str) -> str:
     """A module in which a signal stands for the wire that pads it with zeros, if the zeros are not read."""
-    text = module[0]
     for name, zeros, source in _PADDED.findall(text):
         if declared := re.search(rf"(?m)^  logic \[(\d+):0\] {name};\n", text):
             rest = re.sub(rf"(?m)^  assign {name} = .*\n", "", text.replace(declared[0], ""))
@@ -64,53 +63,27 @@ def without_full_ranges(types: str, modules: str) -> str:
     return MODULE.sub(whole, modules)
 
 
-def _with_input(modules: str, module: str, port: str, last: int) -> str:
-    pin = re.compile(rf"(\.{port}\( )\{{ (\d+)'d0, ([\w.]+) \}}(?= \))")
-    instance = _instance(modules, module)
-    if not (zeros := pin.search(instance)):
-        return modules
-    inside = _with_signal(modules, module, port, last, last - int(zeros[2]))
-    return inside.replace(instance, pin.sub(r"\1\3", instance)) if inside else modules
-
-
-def _with_output(modules: str, module: str, port: str, last: int) -> str:
-    text = _text(modules, module)
-    zeros = re.search(rf"(?m)^  assign {port} = \{{ (\d+)'d0, (\w+) \}};$", text)
-    wire = re.search(rf"\.{port}\( (\w+) \)", _instance(modules, module))
-    if not (zeros and wire):
-        return modules
-    high = last - int(zeros[1])
-    (parent,) = (found[1] for found in MODULE.finditer(modules) if f"\n  {module} " in found[0])
-    outside = _with_signal(modules, parent, wire[1], last, high, wire[0])
-    short = text.replace(zeros[0], f"  assign {port} = {zeros[2]};").replace(
-        f"[{last}:0] {port}", f"[{high}:0] {port}"
-    )
-    return outside.replace(text, short) if outside else modules
-
-
-def _with_signal(modules: str, module: str, name: str, last: int, high: int, pin: str = "") -> str:
-    """The modules with a narrower signal in this one; empty if it reads other bits, apart from this pin."""
-    text, declared = _text(modules, module), f"logic [{last}:0] {name}"
-    if (
-        declared not in text
-        or _highest(text.replace(declared, "").replace(pin, ""), rf"(?<![\w.]){name}") != high
-    ):
-        return ""
-    short = text.replace(declared, f"logic [{high}:0] {name}")
-    return modules.replace(text, re.sub(rf"(?<![\w.]){name}\[{high}:0\]", name, short))
+def _narrow_port(texts: dict[str, str], module: str, parent: str, port: str, last: int) -> None:
+    """Narrow a port whose driver pads it with zeros, in both modules, if the reader leaves the zeros out."""
+    start = rf"^  {module} \w+\n  \(\n(?:    \..*\n)*    \.{port}\( "
+    wire = re.search(rf"{start}(\w+) \)", texts[parent], re.MULTILINE)
+    ways = [(parent, rf"({start})\{{ (\d+)'d0, ([\w.]+) \}}(?= \))", module, port, "")]
+    if wire:
+        padded = rf"(^  assign {port} = )\{{ (\d+)'d0, (\w+) \}}(?=;$)"
+        ways.append((module, padded, parent, wire[1], f".{port}( {wire[1]} )"))
+    for driver, pattern, reader, name, pin in ways:
+        text, declared = texts[reader], f"logic [{last}:0] {name}"
+        if (zeros := re.search(pattern, texts[driver], re.MULTILINE)) and declared in text:
+            high = last - int(zeros[2])
+            rest = text.replace(declared, "").replace(pin, "")
+            if _highest(rest, rf"(?<![\w.]){name}") == high:
+                short = text.replace(declared, f"logic [{high}:0] {name}")
+                texts[reader] = re.sub(rf"(?<![\w.]){name}\[{high}:0\]", name, short)
+                short = texts[driver].replace(zeros[0], zeros[1] + zeros[3])
+                texts[driver] = short.replace(f"[{last}:0] {port}", f"[{high}:0] {port}")
 
 
 def _highest(text: str, name: str) -> int:
     """The highest bit in the selected parts of a signal; -1 if it is also used as a whole, or not at all."""
     parts = re.findall(rf"{name}\b(?:\[(\d+)(?::\d+)?\])?", text)
     return max(map(int, parts)) if parts and all(parts) else -1
-
-
-def _text(modules: str, module: str) -> str:
-    (text,) = (found[0] for found in MODULE.finditer(modules) if found[1] == module)
-    return text
-
-
-def _instance(modules: str, module: str) -> str:
-    found = re.search(rf"(?m)^  {module} \w+\n  \(\n(?:    \..*\n)*  \);$", modules)
-    return found[0] if found else ""

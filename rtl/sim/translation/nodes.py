@@ -44,5 +44,5 @@ def nbits_of(node: Any) -> int:
 
 def turns_of(loop: Any) -> range | None:
     """The values of a loop variable; None if a bound is not constant."""
-    bounds = [value_of(bound) for bound in (loop.start, loop.end, loop.step)]
+    bounds: list[Any] = [value_of(bound) for bound in (loop.start, loop.end, loop.step)]
     return None if None in bounds else range(*bounds)

@@ -7,7 +7,7 @@ design: the parameter itself, or a sum, a double or a logarithm of it.
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Parameters = Mapping[str, int]
 
@@ -38,37 +38,28 @@ FORMS: Forms = [(_LINEAR, None), (_OTHERS, _PLAIN), (_OTHERS, _BELOW), (_OTHERS,
 WHOLE_FIRST: Forms = [FORMS[0], (_BITS, _PLAIN), (_BITS, _BELOW), *FORMS[1:]]
 
 
-@dataclass(frozen=True)
-class Module:
-    """A module in the text; kind: the name that a merged module has, parameters: its numbers by name."""
+class Module(NamedTuple):
+    """A module in the text; parameters: its numbers by name."""
 
     comment: str
     name: str
     body: str
-    kind: str
     parameters: Parameters
 
 
 def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
     """The text with merged modules. kinds: of each module, the name of its class and its numbers."""
-    while True:
-        found = []
-        for part in _MODULE.finditer(text):
-            if part[2] in kinds:
-                kind, numbers = kinds[part[2]]
-                found.append(Module(part[1], part[2], part[3], kind, numbers))
-        groups: dict[tuple[str, str], list[Module]] = {}
-        for module in found:
-            groups.setdefault((module.kind, template(module.body)), []).append(module)
-        taken = set(re.findall(r"^module (\w+)", text, re.MULTILINE))
-        for (kind, _), group in groups.items():
-            name = kind if kind not in taken else group[0].name
-            if len(group) > 1 and (made := _merge(group, name)) is not None:
-                text = _replaced(text, group, name, *made)
-                kinds = {**kinds, name: (name, {})}
-                break
-        else:
-            return text
+    groups: dict[tuple[str, str], list[Module]] = {}
+    for comment, name, body in _MODULE.findall(text):
+        if name in kinds:
+            kind, numbers = kinds[name]
+            groups.setdefault((kind, template(body)), []).append(Module(comment, name, body, numbers))
+    taken = re.findall(r"^module (\w+)", text, re.MULTILINE)
+    for (kind, _), group in groups.items():
+        name = kind if kind not in taken else group[0].name
+        if len(group) > 1 and (made := _merge(group, name)) is not None:
+            return merged(_replaced(text, group, name, *made), {**kinds, name: (name, {})})
+    return text
 
 
 def template(body: str) -> str:

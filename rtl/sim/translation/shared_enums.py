@@ -13,7 +13,7 @@ from functools import partial
 
 from ...states import States
 from .enum_fields import declaration, value_name
-from .source_text import renamed, words_in
+from .source_text import INSTANCE, renamed, words_in
 from .structure import STATE
 
 _SCOPE = re.compile(r"(?ms)^(?:typedef struct.*?^\} (\w+);|module (\w+)\b.*?^endmodule)$")
@@ -22,7 +22,6 @@ _CONSTANT = re.compile(r"(?m)^  localparam .*\b(\w+) = \d+'d(\d+);\n")
 _ASSIGNED = re.compile(r"(?m)^ *(?:assign |[\w, ]+: )?(\w+(?:\.\w+)?)((?:\[[^=\n]*\])?) <?= (.*);$")
 _LEAF = re.compile(r"(?:^| [?:] )((?:(?! [?:] ).)+)(?= : |$)")  # a value between which an expression chooses
 _PAIR = re.compile(r"(?m)(?<![\w.'])([\w.']+)( (?:[=!<]?=|<) )([\w.']+)(?=[;),]| \|\|| &&|$)")
-_INSTANCE = re.compile(r"(?m)^ +(\w+)(?: #\(.*\))? \w+\n +\(\n((?: +\..*\n)*) +\);$")
 _PIN = re.compile(r"\.(\w+)\( ([\w.]+) \)")
 
 Signal = tuple[str, str]  # the module or message that has it, and its name
@@ -101,7 +100,7 @@ class _Types:
         """Note the sources of signals, and which signals hold the same codes."""
         signal = partial(self._signal, scope)
         pairs = [(signal(one), signal(other)) for one, _, other in _PAIR.findall(body)]
-        for module, pins in _INSTANCE.findall(body):
+        for module, pins in INSTANCE.findall(body):
             pairs += [((module, port), signal(wire)) for port, wire in _PIN.findall(pins)]
         for target, index, value in _ASSIGNED.findall(body):
             leaves = [signal(leaf.strip("()")) for leaf in _LEAF.findall(value)]

@@ -80,24 +80,19 @@ class Comments:
 
 def comments_of(component: Component) -> Comments:
     """The comments of its class, and on the ports in its interfaces."""
-    found = _of(component)
+    found = _of_class(component.__class__)
     blocks = {block.__name__ for block in (*component.get_update_blocks(), *component.get_update_ff())}
     ports = {
         f"{name}__{port}": comment
         for name, value in vars(component).items()
         if isinstance(value, Interface)
-        for port, comment in _of(value).declarations.items()
+        for port, comment in _of_class(value.__class__).declarations.items()
     }
     return Comments(
         found.declarations | ports,
         {name: block for name, block in found.blocks.items() if name in blocks},
         found.headings,
     )
-
-
-def _of(thing: Any) -> Comments:
-    kind: Any = thing.__class__
-    return _of_class(kind)
 
 
 @functools.cache
@@ -225,10 +220,10 @@ class _Source:
             first -= 1
         lines = iter(range(first, last + 1))
         for line in lines:
-            if line not in self._comments:
-                continue
-            if any(part.lineno <= line < (part.end_lineno or 0) for part in assigned):
-                continue  # about a term of a long expression
+            if line not in self._comments or any(
+                part.lineno <= line < (part.end_lineno or 0) for part in assigned
+            ):
+                continue  # none, or about a term of a long expression
             texts, depth = [self._text(line)], None
             if self._alone(line):
                 depth = _depth(self._comments[line].start[1])

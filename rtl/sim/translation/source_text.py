@@ -2,11 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from types import FunctionType
 
 MODULE = re.compile(r"^module (\w+)\b.*?^endmodule$", re.DOTALL | re.MULTILINE)
-WIRE = re.compile(r"^  (\w+(?: (?:\[[^\]\n]*\])+)?) (\w+);\n", re.MULTILINE)  # its type and name
+WIRE = re.compile(r"^  (\w+(?: (?:\[[^\]\n]*\])+)?) (?P<name>\w+);\n", re.MULTILINE)  # its type first
+INSTANCE = re.compile(  # its module and pins
+    r"^ +(\w+)(?: #\(.*\))? \w+\n +\(\n((?: +\..*\n)*) +\);$", re.MULTILINE
+)
 NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
 
 
@@ -18,6 +21,11 @@ def words_in(text: str) -> Counter[str]:
 def with_end(text: str, lines: Iterable[str]) -> str:
     """The text of a module that ends with these lines."""
     return re.sub(r"^endmodule$", lambda end: "\n".join([*lines, end[0]]), text, flags=re.MULTILINE)
+
+
+def without(pattern: re.Pattern[str], names: Container[str], text: str) -> str:
+    """The text without the matches of a pattern for these names."""
+    return pattern.sub(lambda found: "" if found["name"] in names else found[0], text)
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

@@ -34,7 +34,7 @@ from ....fl.errors import BadInput
 from ...states import States, states_of
 from .. import interrupt, toolchain
 from ..text import VerilogText
-from .assertions import Assertion, assertions_of, with_assertions, with_macro
+from .assertions import assertions_of, with_assertions, with_macro
 from .concurrent import Generate, concurrent, messages, ordered_messages, without_idle
 from .enum_fields import (
     constant_field,
@@ -44,7 +44,7 @@ from .enum_fields import (
     value_name,
     with_enums,
     with_field_constants,
-    without_constants,
+    without_fields,
 )
 from .enum_states import Known, choice, holds_state, state_name, tied_ports, without_unreached
 from .instance_loops import with_loops
@@ -62,7 +62,7 @@ from .portable import (
 )
 from .shared_enums import enum_name, with_shared_states, with_types
 from .source_comments import Comments, comments_of, with_comments
-from .source_text import Block, renamed
+from .source_text import MODULE, Block, renamed
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
 from .verilog_format import (
@@ -156,15 +156,13 @@ class Readable(DirectStructure):
     ) -> None:
         super().__init__(top)
         self._exported = exported
-        self._assertions: dict[str, dict[str, Assertion]] = {}  # of a module
         self._comments: dict[str, Comments] = {}  # of a module
         self._name = name
         self._prefix = prefix_of(name) if unique else ""
         self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
         self._module_names: dict[tuple[type, str], str] = {}
-        self._described: dict[str, str] = {}
+        self._of_module: dict[str, rt.Component] = {}
         self._kinds: dict[str, tuple[str, dict[str, int]]] = {}  # module -> its class, and its numbers
-        self._order: dict[str, Order] = {}  # module -> the key that sorts its attributes
         self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
         self._latches: dict[str, tuple[str, ...]] = {}  # module -> outputs that are to be latches
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
@@ -183,66 +181,65 @@ class Readable(DirectStructure):
             for component in _hierarchy(self.tr_top)
         ]
         self._module_names = module_names(kinds, self._name, self._prefix, by_owner=self._exported)
+        classes = Counter(made for (made, _), name in self._module_names.items() if name != self._name)
+        self._constants = tied_ports(self.tr_top) if self._exported else {}
         for kind in kinds:
             name, made, component = self._module_names[identity(kind)], type(kind.obj), kind.obj
             class_name = f"{self._prefix}{kind.get_name()}"
-            self._described[name] = described(kind)
+            self._of_module[name] = kind
             self._unread[name] = dict(getattr(made, "UNREAD", ()))
             if name != self._name:
                 self._kinds[name] = class_name, numbers_of(kind.get_params())
             # modules of one class may become one of its name
             self._latches |= dict.fromkeys((name, class_name), getattr(made, "LATCHES", ()))
-            self._order[name] = source_order([*_attributes(component, nested=self._exported)])
-            self._assertions[name] = assertions_of(component, name == self._name) if self._exported else {}
-            for module in (name, class_name) if self._exported else ():
-                self._comments[module] = comments_of(component) & self._comments.get(module)
-        self._unread[self._name] |= self._unread_at_top
-        if self._exported:
-            classes = Counter(class_name for class_name, _ in self._kinds.values())
-            self._constants = tied_ports(self.tr_top)
-            for kind in kinds:
-                states = states_of(kind.obj)
+            found = self._constants.get(component, {})
+            self._tied[name] = dict(self._tied.get(name, found).items() & found.items())
+            if self._exported:
+                for module in (name, class_name):
+                    self._comments[module] = comments_of(component) & self._comments.get(module)
+                states = states_of(component)
                 if enum := enum_name(next(iter(states.codes.values()), 0)):
-                    self._shared[self._module_names[identity(kind)]] = enum
-                    self._enums[enum] = states
-                name, found = self._module_names[identity(kind)], self._constants.get(kind.obj, {})
-                self._tied[name] = dict(self._tied.get(name, found).items() & found.items())
-                several = classes[f"{self._prefix}{kind.get_name()}"] > 1
+                    self._shared[name], self._enums[enum] = enum, states
                 adder = dict(kind.get_params()).get("adder", SKLANSKY)
-                if several and kind.get_name() in GENERAL and adder == SKLANSKY:
-                    self._general |= {kind.obj, name}
+                if classes[made] > 1 and kind.get_name() in GENERAL and adder == SKLANSKY:
+                    self._general |= {component, name}
+        self._unread[self._name] |= self._unread_at_top
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
         return self._module_names[identity(c_rtype)]
 
     def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
         """One module; those inside it come first."""
-        name = structural.component_unique_name
+        name, is_top = structural.component_unique_name, structural.component_is_top
+        kind = self._of_module[name]
         if self._exported:
             self._as_in_the_source(structural)
         text = with_field_constants(super().rtlir_tr_component(behavioral, structural))
         text = tidy(text, scalars=name not in self._general)
         if self._exported:
-            text = with_plain_integers(text)
-        text = with_assertions(text, self._assertions[name])
+            text = with_assertions(with_plain_integers(text), assertions_of(kind.obj, is_top))
         if name in self._shared:
             text = with_shared_states(text, self._shared[name], self._enums[self._shared[name]])
         text = without_aliases(text, nested=self._exported)
         if name in self._pruned:
             text = without_unread(text)
-        if not structural.component_is_top:
-            text, self._without[name] = drop_unused(text, self._tied.get(name, ()))
-        text = leave_open(order_ports(text, self._order[name]), self._directions, self._unread)
+        if not is_top:
+            text, self._without[name] = drop_unused(text, self._tied[name])
+        text = leave_open(order_ports(text, self._order(name)), self._directions, self._unread)
         self._directions[name] = directions(text)
-        return self._described[name] + text
+        return described(kind) + text
+
+    def _order(self, module: str) -> Order:
+        """The key that sorts the attributes of a module."""
+        return source_order([*_attributes(self._of_module[module].obj, nested=self._exported)])
 
     def _as_in_the_source(self, structural: Any) -> None:
         """Sort wires, instances and their pins; PyMTL3 has them by name."""
-        order = self._order[structural.component_unique_name]
+        order = self._order(structural.component_unique_name)
         structural.decl_wires = dict(sorted(structural.decl_wires.items(), key=lambda wire: order(wire[0])))
         structural.decl_subcomps.sort(key=lambda instance: order(instance.name))
         for instance in structural.decl_subcomps:
-            inside = self._order[instance.module]
+            inside = self._order(instance.module)
             instance.pins.sort(key=lambda pin, inside=inside: inside(pin.port))
 
     def rtlir_tr_components(self, components: dict[str, str]) -> str:
@@ -250,50 +247,39 @@ class Readable(DirectStructure):
 
     def rtlir_tr_src_layout(self, hierarchy: Any) -> str:
         """The whole text."""
-        structs = [(kind, template["def"]) for kind, template in hierarchy.decl_type_struct.items()]
-        if self._exported:
-            structs = [(kind, without_constants(kind.cls, definition)) for kind, definition in structs]
-        fields = {
-            kind.get_name(): {
-                name: field
-                for name, field in kind.get_all_properties().items()
-                if not self._exported or name not in constants_of(kind.cls)
-            }
-            for kind, _ in structs
-        }
+        kinds, modules = [*hierarchy.decl_type_struct], hierarchy.component_src
+        types = [text for kind in kinds for text in enumerations(kind.cls)]
+        fields = {}
+        for kind, template in hierarchy.decl_type_struct.items():
+            constant = constants_of(kind.cls) if self._exported else {}
+            sizes = {name: field.get_length() for name, field in kind.get_all_properties().items()}
+            fields[kind.get_name()] = {name: size for name, size in sizes.items() if name not in constant}
+            types.append(with_enums(kind.cls, without_fields(template["def"], constant)))
+        declared = "\n".join([*types, ""])
 
         def silenced(match: re.Match[str]) -> str:
             return silence(match[0], self._directions, fields, self._unread[match[1]])
 
-        modules = hierarchy.component_src
         if self._exported:
-            definitions, modules = narrowed("".join(f"{text}\0" for _, text in structs), modules)
-            structs = [
-                (kind, text) for (kind, _), text in zip(structs, definitions.split("\0"), strict=False)
-            ]
-        modules = re.sub(r"(?ms)^module (\w+)\n.*?^endmodule$", silenced, modules)
-        sizes = {
-            name: {key: item.get_length() for key, item in items.items()} for name, items in fields.items()
-        }
-        modules = with_loops(merged(modules, self._kinds), sizes, partial=self._exported)
-        enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
-        types = "\n".join([*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), ""])
+            declared, modules = narrowed(declared, modules)
+        modules = merged(MODULE.sub(silenced, modules), self._kinds)
+        modules = with_loops(modules, fields, partial=self._exported)
         if self._exported:
-            types, modules = with_types(types, modules, self._enums, self._name)
-            modules = without_full_ranges(types, without_extensions(modules))
+            declared, modules = with_types(declared, modules, self._enums, self._name)
+            modules = without_full_ranges(declared, without_extensions(modules))
             modules = with_macro(portable(with_short_comments(modules)))
-            types = with_scalars(types, "".join(re.findall(r"\.\w+\[", modules)))
-        declared = re.findall(r"(?m)^(?:  |\} )([A-Z]\w*(?= =)|\w+_e(?=;))", types)
-        names = {name: f"{self._prefix}{name}" for name in declared}
+            declared = with_scalars(declared, "".join(re.findall(r"\.\w+\[", modules)))
+        enums = re.findall(r"(?m)^(?:  |\} )([A-Z]\w*(?= =)|\w+_e(?=;))", declared)
+        names = {name: f"{self._prefix}{name}" for name in enums}
         # PyMTL3 appends the fields of a struct to its name; the class name suffices where it is unique
-        classes = [kind.cls.__name__ for kind, _ in structs]
-        for kind, _ in structs:
+        classes = [kind.cls.__name__ for kind in kinds]
+        for kind in kinds:
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             if self._exported:
                 name = re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", f"{name}_t").lower()
             names[kind.get_name()] = name
-        text = with_comments(renamed(types + modules, names).rstrip(), self._comments)
+        text = with_comments(renamed(declared + modules, names).rstrip(), self._comments)
         text = self._marked(layout(in_lowrisc_style(text) if self._exported else text, even=self._exported))
         if self._exported:
             text = re.sub(r"(?<=begin : )\w+", lambda block: BLOCKS.get(block[0], block[0]), text)
@@ -394,21 +380,24 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if not component.has_metadata(ORDERED):
             blocks = component.get_metadata(UPBLKS).values()
             combinational = [copied(blk.body) for blk in blocks if isinstance(blk, bir.CombUpblk)]
-            bodies = [without_unreached(unrolled(body), self._known) for body in combinational]
+            bodies = [self._reduced(body) for body in combinational]
             component.set_metadata(ORDERED, frozenset(ordered_messages(bodies)))
         ordered: frozenset[str] = component.get_metadata(ORDERED)
         return ordered
 
+    def _reduced(self, body: list[Any]) -> list[Any]:
+        return without_unreached(unrolled(body), self._known)
+
     def visit_CombUpblk(self, node: Any) -> list[str]:
         if not self._general:
-            node.body = without_unreached(unrolled(node.body), self._known)
+            node.body = self._reduced(node.body)
         items = None
         if not self._ordered & messages(node.body):
             items = concurrent(node.body, (), lambda branch: choice(branch, self._known.states) is not None)
         return self._block(node, "always_comb") if items is None else self._concurrent(items, node.name)
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
-        node.body = without_unreached(unrolled(node.body), self._known)
+        node.body = self._reduced(node.body)
         if self._known.exported:
             node.body = without_idle(node.body, set())
         return self._block(node, "always_ff @(posedge clk)")
@@ -444,12 +433,12 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_If(self, node: Any) -> list[str]:
         """A choice by state is a case."""
-        chosen = choice(node, self._known.states)
-        if chosen is not None:
-            lines = [f"unique case ({self.visit(chosen.signal)})"]
-            for codes, body in chosen.branches:
+        if chosen := choice(node, self._known.states):
+            signal, branches, others = chosen
+            lines = [f"unique case ({self.visit(signal)})"]
+            for codes, body in branches:
                 lines += self._branch(", ".join(str(self._known.states.name(code)) for code in codes), body)
-            return [*lines, *self._branch("default", chosen.others), "endcase"]
+            return [*lines, *self._branch("default", others), "endcase"]
         node.cond._top_expr = True
         condition = self.visit(node.cond)
         if not node.body:  # its loops have no turns

@@ -12,12 +12,11 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from .source_text import renamed, with_end, words_in
+from .source_text import INSTANCE, renamed, with_end, words_in
 
 _DECLARED = r"(?P<kind>\w+)(?: (?P<packed>\[[^ ]*\]))? (?P<name>\w+)(?P<dimensions> \[[^ ]*\])?"
 _PORT = re.compile(rf"^  (?P<direction>input|output) +{_DECLARED},?$", re.MULTILINE)
 _WIRE = re.compile(rf"^  (?!localparam |assign |input |output ){_DECLARED};$", re.MULTILINE)
-_INSTANCE = re.compile(r"^  (\w+) \w+\n  \(\n((?:    .*\n)*)  \);$", re.MULTILINE)
 _PIN = re.compile(r"^    \.(\w+)\( (.*) \)(?=,?$)", re.MULTILINE)
 _TARGET = re.compile(r"^ *(?:assign )?(?!if\b|for\b|else\b)([\w.]+(?:\[[^=\n]*\])*)(?= <?= )", re.MULTILINE)
 # a signal where it is read; what follows it is only looked at, as `x[y]` is a use of y too
@@ -42,7 +41,7 @@ def leave_open(text: str, inner: Directions, unread: Mapping[str, Mapping[str, s
     open_ports: dict[str, str] = {}
     wires = {match["name"] for match in _WIRE.finditer(text) if not match["dimensions"]}
     words = words_in(text)
-    for module, pins in _INSTANCE.findall(text):
+    for module, pins in INSTANCE.findall(text):
         for port, wire in _PIN.findall(pins):
             may_stay = "__" in port or port in unread.get(module, {})
             output = may_stay and inner.get(module, {}).get(port) == "output"
@@ -59,7 +58,7 @@ def silence(
     inner: the ports of the modules inside; structs: the fields of each type.
     """
     reads = _PORT.sub("", _WIRE.sub("", text))
-    reads = _INSTANCE.sub(
+    reads = INSTANCE.sub(
         lambda match: "\n".join(
             wire for port, wire in _PIN.findall(match[2]) if inner.get(match[1], {}).get(port) != "output"
         ),

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from .source_text import WIRE, renamed, words_in
+from .source_text import WIRE, renamed, without, words_in
 
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^ {,8}//.*\n", ""),  # banners and paths; a comment that goes on below its line stands further right
@@ -24,7 +24,7 @@ _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 ]
 
 
-def tidy(text: str, scalars: bool = True) -> str:
+def tidy(text: str, scalars: bool) -> str:
     """Everything that concerns the module alone."""
     for pattern, replacement in _NOISE:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
@@ -111,7 +111,7 @@ def order_ports(text: str, order: Order) -> str:
     return re.sub(r"(^module \w+\n\(\n)(.*?)(\n\);)", ordered, text, count=1, flags=re.DOTALL | re.MULTILINE)
 
 
-def drop_unused(text: str, tied: Iterable[str] = ()) -> tuple[str, list[str]]:
+def drop_unused(text: str, tied: Iterable[str]) -> tuple[str, list[str]]:
     """The text without clk and reset, which PyMTL3 gives to every module, and ports tied to constants, if it
     does not use them; and the ports that it lost.
     """
@@ -133,7 +133,7 @@ _SELECTED = re.compile(r"(\w+)\[(\d+)(?::(\d+))?\]")
 _PIN = re.compile(r"(?<=\( )\w+(?= \))")
 
 
-def without_aliases(text: str, nested: bool = False) -> str:
+def without_aliases(text: str, nested: bool) -> str:
     """Without wires that only give another name to a signal, a constant, or what a pin is connected to.
 
     nested: write the elements of an array as one concatenation even if they are concatenations.
@@ -170,8 +170,8 @@ def without_aliases(text: str, nested: bool = False) -> str:
 
 def _renamed(text: str, meant: Mapping[str, str]) -> str:
     """Without these wires, others in their place."""
-    text = WIRE.sub(lambda line: "" if line[2] in meant else line[0], text)
-    return re.sub(r"^  assign (\S+) = \1;\n", "", renamed(text, meant), flags=re.MULTILINE)
+    text = renamed(without(WIRE, meant, text), meant)
+    return re.sub(r"^  assign (\S+) = \1;\n", "", text, flags=re.MULTILINE)
 
 
 def _gathered(text: str, nested: bool) -> str:
@@ -190,17 +190,9 @@ def _gathered(text: str, nested: bool) -> str:
         deep = signals[name][1] and len(found) > 1 and any("," in value for _, _, value in found)
         if [high for high, _, _ in found] == [signals[name][0], *(low - 1 for _, low, _ in found[:-1])]:
             if found[-1][1] == 0 and (nested or not deep):
-                whole[name] = _joined([value for _, _, value in found], signals, signals[name][1])
-    done: set[str] = set()
-
-    def line(match: re.Match[str]) -> str:
-        if match[1] not in whole:
-            return match[0]
-        first = match[1] not in done
-        done.add(match[1])
-        return f"  assign {match[1]} = {whole[match[1]]};\n" if first else ""
-
-    return _PART.sub(line, text)
+                value = _joined([value for _, _, value in found], signals, signals[name][1])
+                whole[name] = iter([f"  assign {name} = {value};\n"])  # in the place of the first part
+    return _PART.sub(lambda part: next(whole[part[1]], "") if part[1] in whole else part[0], text)
 
 
 def _joined(values: list[str], signals: Mapping[str, tuple[int, str]], inner: str) -> str:
@@ -235,14 +227,13 @@ def _inlined(text: str) -> str:
     words = words_in(text)
     wires = {name for _, name in WIRE.findall(text)}
     pins = {wire for wire in _PIN.findall(text) if words[wire] == 3 and wire in wires}
-    assigned = re.compile(r"^  assign (\w+) = (\{ .* \}|\w+\[[\d:]+\]);\n", re.MULTILINE)
+    assigned = re.compile(r"^  assign (?P<name>\w+) = (\{ .* \}|\w+\[[\d:]+\]);\n", re.MULTILINE)
     values = {name: value for name, value in assigned.findall(text) if name in pins}
-    text = WIRE.sub(lambda line: "" if line[2] in values else line[0], text)
-    text = assigned.sub(lambda line: "" if line[1] in values else line[0], text)
+    text = without(assigned, values, without(WIRE, values, text))
     return _PIN.sub(lambda pin: values.get(pin[0], pin[0]), text)
 
 
-_WRITTEN = re.compile(r"^ *(?:assign )?(\w+)(?:\[[^\]\n]*\])? <?= .*\n", re.MULTILINE)
+_WRITTEN = re.compile(r"^ *(?:assign )?(?P<name>\w+)(?:\[[^\]\n]*\])? <?= .*\n", re.MULTILINE)
 _EMPTY = re.compile(r"^ *(?:if \(.*\)|always_\w+(?: @\(.*\))?) begin(?: : \w+)?\n *end\n\n?", re.MULTILINE)
 
 
@@ -254,9 +245,7 @@ def without_unread(text: str) -> str:
         unread = {name for _, name in WIRE.findall(text) if words[name] == 1 + written[name]}
         if not unread:
             return text
-        for pattern, group in ((WIRE, 2), (_WRITTEN, 1)):
-            lines = {line[0] for line in pattern.finditer(text) if line[group] in unread}
-            text = "".join(line for line in text.splitlines(keepends=True) if line not in lines)
+        text = without(_WRITTEN, unread, without(WIRE, unread, text))
         while _EMPTY.search(text):
             text = _EMPTY.sub("", text)
 
