@@ -25,7 +25,7 @@ from ..harness import HARNESS, harness
 from ..nativemodel import MODEL, WAVE_FILE, buffer_of, declare_functions, from_words, load, to_words
 from ..ports import Ports, Value
 from ..translation.instance_loops import UNIT
-from ..translation.source_text import MODULE
+from ..translation.source_text import MODULE, line_pattern
 from ..translation.translate import top_name
 from ..translation.translated import translated
 
@@ -140,20 +140,17 @@ class SiteModel:
 
 
 FLIP = "_flipped"  # suffix of the signal that is XORed with a wire
-_INSTANCE = re.compile(
-    r"^  (?!module )(\w+) (?:#\([^;]*?\) )?(\w+) \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE
-)
-_CLOCKED = re.compile(r"^  always_ff .*?^  end$", re.DOTALL | re.MULTILINE)
-_WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
+_INSTANCE = line_pattern(r"^  (?!module )(\w+) (?:#\([^;]*?\) )?(\w+) \(\n(.*?)\n  \);$", re.DOTALL)
+_CLOCKED = line_pattern(r"^  always_ff .*?^  end$", re.DOTALL)
+_WRITTEN = line_pattern(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ")
 # a generate loop of translation/instance_loops.py
-_LOOP = re.compile(
-    rf"^  for \(genvar i = 0; i < (\d+); i\+\+\) begin : (\w+)\n    (\w+) (?:#\([^;]*?\) )?{UNIT} \($",
-    re.MULTILINE,
+_LOOP = line_pattern(
+    rf"^  for \(genvar i = 0; i < (\d+); i\+\+\) begin : (\w+)\n    (\w+) (?:#\([^;]*?\) )?{UNIT} \($"
 )
-_ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
-_ARRAY = re.compile(r"^  logic(?: \[[^\]]*\])? (\w+) \[0:(\d+)\];$", re.MULTILINE)
+_ENTRY = line_pattern(r"^  assign (\w+)\[\d+\] = (.*);$")
+_ARRAY = line_pattern(r"^  logic(?: \[[^\]]*\])? (\w+) \[0:(\d+)\];$")
 _NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
-_INST = re.compile(r"^( +[\w'?, ]+: inst = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL | re.MULTILINE)
+_INST = line_pattern(r"^( +[\w'?, ]+: inst = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL)
 _ANSWER = re.compile(r"\.ostream__msg\((\w+)(?:\[i\])?\)")
 
 
@@ -219,9 +216,8 @@ def _tabulated(text: str) -> tuple[str, list[str]]:
 
 def _public(text: str, name: str) -> str:
     """The text with the public attribute in the declaration of a signal, a port or an internal one."""
-    declared = re.compile(
-        rf"^(  (?:\(\* latch \*\) )?(?:output +)?\w+(?: \[[^\n]*?\])* {name}(?: \[[^\n]*?\])*)(,?$|;$)",
-        re.MULTILINE,
+    declared = line_pattern(
+        rf"^(  (?:\(\* latch \*\) )?(?:output +)?\w+(?: \[[^\n]*?\])* {name}(?: \[[^\n]*?\])*)(,?$|;$)"
     )
     text, count = declared.subn(lambda match: f"{match[1]} {PUBLIC}{match[2]}", text)
     assert count == 1, (name, count)
@@ -232,7 +228,7 @@ def _xored(text: str, name: str) -> tuple[str, bool]:
     """The text with a flip inserted in a wire that an instance drives, and whether the wire is declared
     inside the module.
     """
-    declared = re.search(rf"^  (\w+(?: \[[^\n]*?\])*) {name}( \[0:(\d+)\])?[^\n]*;$", text, re.MULTILINE)
+    declared = line_pattern(rf"^  (\w+(?: \[[^\n]*?\])*) {name}( \[0:(\d+)\])?[^\n]*;$").search(text)
     if declared is None:
         return text, False
     kind, true, dimension = declared[1], f"{name}_answered", declared[2] or ""

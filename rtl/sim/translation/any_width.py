@@ -6,17 +6,15 @@ from collections.abc import Mapping
 
 from .parameters import WHOLE_FIRST, template, with_expressions
 from .portable import with_plain_zeros
-from .source_text import words_in
+from .source_text import line_pattern, words_in
 from .verilog_format import layout
 
-_MODULE = re.compile(
-    r"^module (\w+) (?:#\(\n(.*?)\n\) )?\(\n(.*?)\n\);\n(.*?)^endmodule$", re.DOTALL | re.MULTILINE
-)
-_PARAMETER = re.compile(r"^  parameter .*$", re.MULTILINE)
-_ENUM = re.compile(r"^typedef enum (logic.*) \{\n[^}]*\} (\w+);$", re.MULTILINE)
-_STRUCT = re.compile(r"^typedef struct packed \{\n(.*?)^\} (\w+);\n\n?", re.DOTALL | re.MULTILINE)
+_MODULE = line_pattern(r"^module (\w+) (?:#\(\n(.*?)\n\) )?\(\n(.*?)\n\);\n(.*?)^endmodule$", re.DOTALL)
+_PARAMETER = line_pattern(r"^  parameter .*$")
+_ENUM = line_pattern(r"^typedef enum (logic.*) \{\n[^}]*\} (\w+);$")
+_STRUCT = line_pattern(r"^typedef struct packed \{\n(.*?)^\} (\w+);\n\n?", re.DOTALL)
 
-_LONG_COMMENT = re.compile(r"^(?=.{101})( *)(\S.*?) +(// .*)$", re.MULTILINE)
+_LONG_COMMENT = line_pattern(r"^(?=.{101})( *)(\S.*?) +(// .*)$")
 _WIDTH = "NBITS"
 
 # Icarus 11 has no $fatal outside of blocks; it stops at a module that does not exist
@@ -56,7 +54,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
         wide |= more
     if name not in wide:
         return None
-    instance = re.compile(rf"^( +)({'|'.join(wide & words.keys())}) (#\()?", re.MULTILINE)
+    instance = line_pattern(rf"^( +)({'|'.join(wide & words.keys())}) (#\()?")
     rule = f"a multiple of {step}, and at least {least}" if step > 1 else f"at least {least}"
     multiple = f" || NBITS % {step} != 0" if step > 1 else ""
     check = CHECK.format(least=least, multiple=multiple, rule=rule, word=re.sub(r"\W+", "_", rule))
@@ -68,7 +66,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
         types = ""
         for kind in filter(words[module_name].__contains__, structs):
             types += f"  typedef struct packed {{\n{structs[kind].replace('  ', '    ')}  }} {kind};\n\n"
-            for direction, port in re.findall(rf"^  (input|output) +{kind} (\w+)", ports, re.MULTILINE):
+            for direction, port in line_pattern(rf"^  (input|output) +{kind} (\w+)").findall(ports):
                 fields = f"{port}_fields"
                 body = re.sub(rf"(?<![.\w]){port}\b", fields, body)
                 left, right = (fields, port) if direction == "input" else (port, fields)
@@ -99,7 +97,7 @@ def _top_bit(fields: str, enums: Mapping[str, str]) -> str:
 def _named_alike(text: str) -> str:
     """The text with no width in the name of a type, and comments right behind their lines."""
     text = re.sub(r"(?<=\S) +(?=// )", "  ", text)
-    types = re.findall(r"^\} (\w+?)((?:_\d+)+)_t;$", text, re.MULTILINE)
+    types = line_pattern(r"^\} (\w+?)((?:_\d+)+)_t;$").findall(text)
     for name, widths in types:
         if sum(name == other for other, _ in types) == 1:
             text = re.sub(rf"\b{name}{widths}_t\b", f"{name}_t", text)

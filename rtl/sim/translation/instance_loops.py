@@ -10,18 +10,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .source_text import MODULE, WIRE, renamed, with_end, words_in
+from .source_text import MODULE, WIRE, line_pattern, renamed, with_end, words_in
 from .unused_bits import directions
 
-_DECLARED = re.compile(r"^  (\w+)(?: \[[^\n]*\])? (\w+)(?: \[[^\n]*)?;$", re.MULTILINE)
-_INSTANCE = re.compile(
+_DECLARED = line_pattern(r"^  (\w+)(?: \[[^\n]*\])? (\w+)(?: \[[^\n]*)?;$")
+_INSTANCE = line_pattern(
     r"^  (?P<kind>\w+(?: #\([^\n]*\))?) (?P<row>\w+)__(?P<index>\d+)(?:\n  | )\(\n(?P<pins>.*?)\n  \);\n\n?",
-    re.DOTALL | re.MULTILINE,
+    re.DOTALL,
 )
-_MADE = re.compile(r"^ +(\w+)(?: #\([^\n]*\))? (\w+)(?:\n  | )\($", re.MULTILINE)
-_PIN = re.compile(r"^    \.(\w+)\( ?(.*?) ?\)(?:,|\Z)$", re.MULTILINE)
-_ARRAY = re.compile(r"^  (logic(?: \[[^\]\n]*\])?) (\w+) \[0:(\d+)\].*;$", re.MULTILINE)
-_ASSIGNED = re.compile(r"(?:^  assign .*;\n)+", re.MULTILINE)
+_MADE = line_pattern(r"^ +(\w+)(?: #\([^\n]*\))? (\w+)(?:\n  | )\($")
+_PIN = line_pattern(r"^    \.(\w+)\( ?(.*?) ?\)(?:,|\Z)$")
+_ARRAY = line_pattern(r"^  (logic(?: \[[^\]\n]*\])?) (\w+) \[0:(\d+)\].*;$")
+_ASSIGNED = line_pattern(r"(?:^  assign .*;\n)+")
 _NUMBER = re.compile(r"(?<=[\[:])\d+(?=[\]:])")
 Structs = Mapping[str, Mapping[str, int]]  # type of a message -> its fields with their bits
 
@@ -70,7 +70,7 @@ def instance_path(path: str, text: str) -> str:
     for part in filter(None, path.split(".")):
         name = re.sub(r"\[(\d+)\]", r"__\1", part)
         row, _, index = name.rpartition("__")
-        loop = re.search(rf"^  for .* begin : {row}\n    (\w+).* {UNIT} \($", bodies[kind], re.MULTILINE)
+        loop = line_pattern(rf"^  for .* begin : {row}\n    (\w+).* {UNIT} \($").search(bodies[kind])
         looped = loop if part.endswith("]") else None
         found.append(f"{row}[{index}].{UNIT}." if looped else f"{name}.")
         kind = looped[1] if looped else inside[kind][name]
@@ -103,12 +103,11 @@ def _packed(text: str) -> str:
         whole = f"( {{ {', '.join(f'{name}[{index}]' for index in range(int(last), -1, -1))} }} )"
         if int(last) + 1 >= FEWEST and whole in text:
             element = kind.removeprefix("logic").strip()
-            text = re.sub(
-                rf"^  logic.* {name} \[0:.*\n",
-                rf"\g<0>  logic [{last}:0]{element} {name}_packed;\n",
-                text,
-                flags=re.MULTILINE,
-            ).replace(whole, f"( {name}_packed )")
+            text = (
+                line_pattern(rf"^  logic.* {name} \[0:.*\n")
+                .sub(rf"\g<0>  logic [{last}:0]{element} {name}_packed;\n", text)
+                .replace(whole, f"( {name}_packed )")
+            )
             lines = [f"  assign {name}_packed[{index}] = {name}[{index}];" for index in range(int(last) + 1)]
             text = with_end(text, lines)
     return text
@@ -212,7 +211,7 @@ def _connect(row: Row, text: str, inside: Mapping[str, str], structs: Structs) -
 
 def _fields(message: str, sizes: Mapping[str, int], text: str) -> str | None:
     """The concatenation of a message's fields, if it has one assignment for every field and no other use."""
-    assigned = re.findall(rf"^  assign {message}\.(\w+)(?:\[(\d+):0\])? = (.*);$", text, re.MULTILINE)
+    assigned = line_pattern(rf"^  assign {message}\.(\w+)(?:\[(\d+):0\])? = (.*);$").findall(text)
     values = {
         name: value for name, last, value in assigned if int(last or sizes[name] - 1) + 1 == sizes[name]
     }
@@ -290,8 +289,8 @@ def _replaced(text: str, row: Row) -> str:
         here = arrays if match[2] == first else ""
         return here if match[2] in moved or match[2] in row.dropped else f"{here}{match[0]}"
 
-    text = re.sub(members, lambda _: next(written, ""), text, flags=re.DOTALL | re.MULTILINE)
+    text = line_pattern(members, re.DOTALL).sub(lambda _: next(written, ""), text)
     text = WIRE.sub(wire, text)
     for message in row.dropped:
-        text = re.sub(rf"^  assign {message}\..*\n", "", text, flags=re.MULTILINE)
+        text = line_pattern(rf"^  assign {message}\..*\n").sub("", text)
     return renamed(text, moved)

@@ -3,9 +3,10 @@
 import re
 
 from .assertions import MACRO, USE
+from .source_text import line_pattern
 
-_MODULE = re.compile(r"(?:^//[^\n]*\n)*^module (\w+)\b.*?^endmodule\n", re.MULTILINE | re.DOTALL)
-_NETTYPE = re.compile(r"^`default_nettype \w+\n", re.MULTILINE)
+_MODULE = line_pattern(r"(?:^//[^\n]*\n)*^module (\w+)\b.*?^endmodule\n", re.DOTALL)
+_NETTYPE = line_pattern(r"^`default_nettype \w+\n")
 
 
 def module_files(text: str) -> dict[str, str]:
@@ -18,7 +19,7 @@ def module_files(text: str) -> dict[str, str]:
         head, body = "", text
     found = {match[1]: match[0] for match in _MODULE.finditer(body)}
     top = next(iter(found), "design")
-    licence = "".join(re.findall(r"^// SPDX.*\n", head, re.MULTILINE))
+    licence = "".join(line_pattern(r"^// SPDX.*\n").findall(head))
     first = f"// Part of {top}.\n{licence}"
     types = _NETTYPE.sub("", _MODULE.sub("", body)).replace(MACRO, "").strip()
     parts = {f"{top}_types": f"{types}\n"} if types else {}

@@ -9,6 +9,7 @@ from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.util.utility import get_component_full_name
 
 from ....fl.errors import shown
+from .source_text import line_pattern
 
 MAX_NAME = 63
 MAX_PREFIX = 31
@@ -92,7 +93,7 @@ def described(kind: rt.Component) -> str:
 
 def with_short_comments(text: str) -> str:
     """Modules with the parameters behind the description, where both fit a line."""
-    comment = re.compile(r"^(// .*)\n// (\w+ = .*)(?=\nmodule )", re.MULTILINE)
+    comment = line_pattern(r"^(// .*)\n// (\w+ = .*)(?=\nmodule )")
     return comment.sub(
         lambda lines: f"{lines[1]}; {lines[2]}" if len(lines[1]) + len(lines[2]) < MAX_LINE - 1 else lines[0],
         text,

@@ -6,14 +6,14 @@ All product units have ports of one width, of which some need less.
 
 import re
 
-from .source_text import MODULE
+from .source_text import MODULE, line_pattern
 
-_PORT = re.compile(r"(?m)^  (?:input |output) logic \[(\d+):0\] (\w+)(?=,?$)")
-_SIGNAL = re.compile(
-    r"(?m)^  (?:(?:input|output) +)?logic (?:\[[^\]]*\])?\[(\d+):0\] (\w+)(?: \[[\d:]+\])?(?=[,;]?$)"
+_PORT = line_pattern(r"^  (?:input |output) logic \[(\d+):0\] (\w+)(?=,?$)")
+_SIGNAL = line_pattern(
+    r"^  (?:(?:input|output) +)?logic (?:\[[^\]]*\])?\[(\d+):0\] (\w+)(?: \[[\d:]+\])?(?=[,;]?$)"
 )
-_PADDED = re.compile(r"(?m)^  assign (\w+) = \{ (\d+)'d0, ([\w.]+) \};\n")
-_FIELD = re.compile(r"(?m)^ +logic \[(\d+):0\] (\w+);$")
+_PADDED = line_pattern(r"^  assign (\w+) = \{ (\d+)'d0, ([\w.]+) \};\n")
+_FIELD = line_pattern(r"^ +logic \[(\d+):0\] (\w+);$")
 
 
 def narrowed(types: str, modules: str) -> tuple[str, str]:
@@ -25,7 +25,7 @@ def narrowed(types: str, modules: str) -> tuple[str, str]:
             _narrow_port(texts, name, parents[0], port, int(last))
     modules = MODULE.sub(lambda module: texts[module[1]], modules)
     for last, field in _FIELD.findall(types):
-        zeros = re.compile(rf"(?m)^  assign [\w.]+\.{field}\[{last}:(\d+)\] = \d+'d0;\n")
+        zeros = line_pattern(rf"^  assign [\w.]+\.{field}\[{last}:(\d+)\] = \d+'d0;\n")
         if (found := zeros.search(modules)) and types.count(f" {field};") == 1:
             high, rest = int(found[1]) - 1, zeros.sub("", modules)
             if _highest(rest, rf"\.{field}(?!\()") == high:
@@ -66,14 +66,14 @@ def without_full_ranges(types: str, modules: str) -> str:
 def _narrow_port(texts: dict[str, str], module: str, parent: str, port: str, last: int) -> None:
     """Narrow a port whose driver pads it with zeros, in both modules, if the reader leaves the zeros out."""
     start = rf"^  {module} \w+\n  \(\n(?:    \..*\n)*    \.{port}\( "
-    wire = re.search(rf"{start}(\w+) \)", texts[parent], re.MULTILINE)
+    wire = line_pattern(rf"{start}(\w+) \)").search(texts[parent])
     ways = [(parent, rf"({start})\{{ (\d+)'d0, ([\w.]+) \}}(?= \))", module, port, "")]
     if wire:
         padded = rf"(^  assign {port} = )\{{ (\d+)'d0, (\w+) \}}(?=;$)"
         ways.append((module, padded, parent, wire[1], f".{port}( {wire[1]} )"))
     for driver, pattern, reader, name, pin in ways:
         text, declared = texts[reader], f"logic [{last}:0] {name}"
-        if (zeros := re.search(pattern, texts[driver], re.MULTILINE)) and declared in text:
+        if (zeros := line_pattern(pattern).search(texts[driver])) and declared in text:
             high = last - int(zeros[2])
             rest = text.replace(declared, "").replace(pin, "")
             if _highest(rest, rf"(?<![\w.]){name}") == high:

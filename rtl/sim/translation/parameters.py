@@ -9,11 +9,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from .source_text import line_pattern
+
 Parameters = Mapping[str, int]
 
-_MODULE = re.compile(r"((?:^//[^\n]*\n)*)^module (\w+)\n(.*?)^endmodule$", re.DOTALL | re.MULTILINE)
+_MODULE = line_pattern(r"((?:^//[^\n]*\n)*)^module (\w+)\n(.*?)^endmodule$", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.'])(\d+)(?:('[dh])([0-9a-f]+)(?!\w)|('\()|(?![\w']))")
-_CONSTANT = re.compile(r"^  localparam (.*) = (.*);\n", re.MULTILINE)
+_CONSTANT = line_pattern(r"^  localparam (.*) = (.*);\n")
 Form = tuple[str, Callable[[int], int]]
 _LINEAR: list[Form] = [("{}", lambda value: value), ("2 * {}", lambda value: 2 * value)]
 
@@ -54,7 +56,7 @@ def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
         if name in kinds:
             kind, numbers = kinds[name]
             groups.setdefault((kind, template(body)), []).append(Module(comment, name, body, numbers))
-    taken = re.findall(r"^module (\w+)", text, re.MULTILINE)
+    taken = line_pattern(r"^module (\w+)").findall(text)
     for (kind, _), group in groups.items():
         name = kind if kind not in taken else group[0].name
         if len(group) > 1 and (made := _merge(group, name)) is not None:
@@ -185,7 +187,7 @@ def _replaced(
         given = f" #({settings[part[1]]})" if parameters else ""
         return f"  {name}{given} {part[2]} ("
 
-    text = re.sub(r"^  (\w+) (\w+)\n  \($", instance, _MODULE.sub(one, text), flags=re.MULTILINE)
+    text = line_pattern(r"^  (\w+) (\w+)\n  \($").sub(instance, _MODULE.sub(one, text))
     return re.sub(r"\n\n\n+", "\n\n", text)
 
 

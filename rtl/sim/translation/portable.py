@@ -14,41 +14,36 @@ from collections import Counter
 from collections.abc import Collection
 
 from .instance_loops import SPLIT
-from .source_text import MODULE, words_in
+from .source_text import MODULE, line_pattern, words_in
 from .structure import STATE
 
-_LOOP = re.compile(  # targets with one index: Icarus takes no variable before another one
+_LOOP = line_pattern(  # targets with one index: Icarus takes no variable before another one
     r"^  for \(genvar (?P<head>[^\n]*)\) begin : (?P<label>\w+)\n"
-    r"(?P<body>(?:    assign \w+\[[^\]=\n]*\] = .*;\n)+)  end$",
-    re.MULTILINE,
+    r"(?P<body>(?:    assign \w+\[[^\]=\n]*\] = .*;\n)+)  end$"
 )
-_PACKED = re.compile(r"^  (?:output +)?logic \[[^\n]*\] (\w+)[,;]?$", re.MULTILINE)
-_TARGET = re.compile(r"^ *assign (\w+)", re.MULTILINE)
+_PACKED = line_pattern(r"^  (?:output +)?logic \[[^\n]*\] (\w+)[,;]?$")
+_TARGET = line_pattern(r"^ *assign (\w+)")
 _CONNECTED = re.compile(r"\.\w+\( *(\w+)\[")  # a part of a vector, which a port may drive
 _RANGE = re.compile(r"\[[^\]\n]*[a-z][^\]\n]*:")  # between bounds of a genvar, which a block has not
-_HOLDS_STATE = re.compile(rf"^  (?:output )?(?:{STATE}|\w+_e) (\w+)[,;]?$", re.MULTILINE)
-_GAP = re.compile(
-    r"(^  assign .*;\n|^  (?:end|\);)\n(?=\nendmodule$))\n(?=  assign |endmodule$)", re.MULTILINE
-)
-_CHOICE = re.compile(
-    r"^( *)(?P<label>(?:\w+: )?)(?P<target>(\w+) <?=) ([^?\n]*) \? (\w+) : (\w+);$", re.MULTILINE
-)
+_HOLDS_STATE = line_pattern(rf"^  (?:output )?(?:{STATE}|\w+_e) (\w+)[,;]?$")
+_GAP = line_pattern(r"(^  assign .*;\n|^  (?:end|\);)\n(?=\nendmodule$))\n(?=  assign |endmodule$)")
+_CHOICE = line_pattern(r"^( *)(?P<label>(?:\w+: )?)(?P<target>(\w+) <?=) ([^?\n]*) \? (\w+) : (\w+);$")
 _EXTENDED = re.compile(r"(\w'\( ?| = \w+\[)(\w+ [-&|^] (?:\w+|\d+'\(\w+\)))(?= ?[)\]])")
 # sext() of one bit: a scalar has no index, and its copies are one replication
 _SPREAD = re.compile(r"\{ *\{ *(\d+) *\{ *([\w.\[\]*+ -]+?)(?:\[0\])? *\} *\}, *\2 *\}")
-_CONSTANT = re.compile(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$", re.MULTILINE)
-_ARRAY = re.compile(r"^  logic.* (\w+) \[0:(\d+)\];\n", re.MULTILINE)
+_CONSTANT = line_pattern(r"^  localparam logic \[\d+:0\] (\w+) = \d+'d(\d+);$")
+_ARRAY = line_pattern(r"^  logic.* (\w+) \[0:(\d+)\];\n")
 _ZERO = re.compile(r"(?<=[=?:] )(?:\$?\w+(?:\([^()\n]*\))?|\((?:[^()\n]|\([^()\n]*\))*\))'\( ?'d0 ?\)")
 _NO_WILDCARD = re.compile(r"\bcasez (?=[^?]*?\bendcase\b)")
 _LONG = re.compile(r"(?<='\()'d(\d{10,})")
 
-_LABEL = re.compile(r"^( *for \(genvar .* begin : )", re.MULTILINE)
+_LABEL = line_pattern(r"^( *for \(genvar .* begin : )")
 _LAST = re.compile(r"\[0:(\w+)\](?=(?:\[0:\w+\])*(?:;| =))")  # of an unpacked array
 _WORD = re.compile(r"//.*|(?<![.\w'])[a-z]\w*")  # or a comment
-_LOWER_CASE = re.compile(r"^  localparam .*\b([a-z]\w*) = ", re.MULTILINE)
+_LOWER_CASE = line_pattern(r"^  localparam .*\b([a-z]\w*) = ")
 _ONE_BIT = re.compile(r"logic \[0:0\] (\w+)((?: \[0:\d+\])?)(?=[ ,;\n])")
 
-_CODE = re.compile(r"^(?:[^/\n]|/(?!/))+", re.MULTILINE)
+_CODE = line_pattern(r"^(?:[^/\n]|/(?!/))+")
 _WORDS_OF_CPP = frozenset(
     re.findall(
         r"\w+",
@@ -128,12 +123,12 @@ def with_plain_integers(text: str) -> str:
         if len(re.findall(used, bare)) + 1 == words_in(text)[name]:
             text = re.sub(rf"localparam logic .* {name} = .*", f"localparam int {name} = {value};", bare)
     for name, last in _ARRAY.findall(text):
-        assigned = re.compile(rf"^  assign {name}\[(\d+)\] = (\d+'d)(\d+);\n", re.MULTILINE)
+        assigned = line_pattern(rf"^  assign {name}\[(\d+)\] = (\d+'d)(\d+);\n")
         found = assigned.findall(text)
         offsets = {int(value) - int(index) for index, _, value in found}
         if len(found) == int(last) + 1 and len(offsets) == 1 and min(offsets) >= 0:
             base = found[0][1]
-            rest = re.sub(rf"^  logic.* {name} \[.*\n", "", assigned.sub("", text), flags=re.MULTILINE)
+            rest = line_pattern(rf"^  logic.* {name} \[.*\n").sub("", assigned.sub("", text))
             rest = re.sub(rf"\b{name}\[([a-z]\w*)\]", rf"({base[:-1]}(\1) + {base}{offsets.pop()})", rest)
             text = text if name in words_in(rest) else rest
     return text
@@ -146,7 +141,7 @@ def _with_wide_constants(text: str) -> str:
         if len({*casts}) == 1 and len(casts) + 1 == words_in(text)[name]:
             text = re.sub(rf"\b\d+'\( ?{name} ?\)", name, text)
             declared = f"  localparam logic [{int(casts[0]) - 1}:0] {name} = {casts[0]}'d{value};"
-            text = re.sub(rf"^  localparam .* {name} = .*$", declared, text, flags=re.MULTILINE)
+            text = line_pattern(rf"^  localparam .* {name} = .*$").sub(declared, text)
     return text
 
 

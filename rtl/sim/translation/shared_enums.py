@@ -13,15 +13,15 @@ from functools import partial
 
 from ...states import States
 from .enum_fields import declaration, value_name
-from .source_text import INSTANCE, renamed, words_in
+from .source_text import INSTANCE, line_pattern, renamed, words_in
 from .structure import STATE
 
 _SCOPE = re.compile(r"(?ms)^(?:typedef struct.*?^\} (\w+);|module (\w+)\b.*?^endmodule)$")
-_DECLARED = re.compile(r"(?m)^(  (?:(?:input|output) +)?)((?!assign)\w+(?: +\[\d+:0\])?) +(\w+)(?=[,;]?$)")
-_CONSTANT = re.compile(r"(?m)^  localparam .*\b(\w+) = \d+'d(\d+);\n")
-_ASSIGNED = re.compile(r"(?m)^ *(?:assign |[\w, ]+: )?(\w+(?:\.\w+)?)((?:\[[^=\n]*\])?) <?= (.*);$")
+_DECLARED = line_pattern(r"^(  (?:(?:input|output) +)?)((?!assign)\w+(?: +\[\d+:0\])?) +(\w+)(?=[,;]?$)")
+_CONSTANT = line_pattern(r"^  localparam .*\b(\w+) = \d+'d(\d+);\n")
+_ASSIGNED = line_pattern(r"^ *(?:assign |[\w, ]+: )?(\w+(?:\.\w+)?)((?:\[[^=\n]*\])?) <?= (.*);$")
 _LEAF = re.compile(r"(?:^| [?:] )((?:(?! [?:] ).)+)(?= : |$)")  # a value between which an expression chooses
-_PAIR = re.compile(r"(?m)(?<![\w.'])([\w.']+)( (?:[=!<]?=|<) )([\w.']+)(?=[;),]| \|\|| &&|$)")
+_PAIR = line_pattern(r"(?<![\w.'])([\w.']+)( (?:[=!<]?=|<) )([\w.']+)(?=[;),]| \|\|| &&|$)")
 _PIN = re.compile(r"\.(\w+)\( ([\w.]+) \)")
 
 Signal = tuple[str, str]  # the module or message that has it, and its name

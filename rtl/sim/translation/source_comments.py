@@ -312,7 +312,10 @@ class _Module:
                 places.setdefault(instance := found[1], at)
             elif found := _CONNECTED.match(line):
                 places.setdefault(f"{found[1] or f'{instance}.{found[2]}'}=".replace("__", "."), at)
-        blocks = {name: self._lines_of(name, block) for name, block in comments.blocks.items()}
+        blocks = {
+            name: self._of_block(name, block, exact=False) or self._of_block(name, block, exact=True)
+            for name, block in comments.blocks.items()
+        }
         places |= {f"{name}()": found[0] for name, found in blocks.items() if found}
         for heading, names in comments.headings.items():
             below = [places[name] for name in names if name in places]
@@ -322,7 +325,8 @@ class _Module:
             if name in places:
                 self._add_behind(places[name], comment)
         for name, block in comments.blocks.items():
-            self._add(blocks[name], block)
+            if blocks[name]:
+                self._add(blocks[name], block)
 
     def text(self) -> str:
         found = []
@@ -339,12 +343,7 @@ class _Module:
             found.append(f"{line}  // {self._behind[at]}" if at in self._behind else line)
         return "\n".join(found)
 
-    def _lines_of(self, name: str, block: _Block) -> list[int]:
-        return self._of_block(name, block, exact=False) or self._of_block(name, block, exact=True)
-
     def _add(self, lines: list[int], block: _Block) -> None:
-        if not lines:
-            return
         self._add_above(lines[0], block.comment)
         left = [one for one in block.statements if one.path]
         for exact in (False, True):  # all that assign the signal, or else those with the same index

@@ -5,10 +5,16 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from types import FunctionType
 
-MODULE = re.compile(r"^module (\w+)\b.*?^endmodule$", re.DOTALL | re.MULTILINE)
-WIRE = re.compile(r"^  (\w+(?: (?:\[[^\]\n]*\])+)?) (?P<name>\w+);\n", re.MULTILINE)  # its type first
-INSTANCE = re.compile(  # its module and pins
-    r"^ +(\w+)(?: #\(.*\))? \w+\n +\(\n((?: +\..*\n)*) +\);$", re.MULTILINE
+
+def line_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression whose ^ and $ match at the ends of all lines."""
+    return re.compile(pattern, re.MULTILINE | flags)
+
+
+MODULE = line_pattern(r"^module (\w+)\b.*?^endmodule$", re.DOTALL)
+WIRE = line_pattern(r"^  (\w+(?: (?:\[[^\]\n]*\])+)?) (?P<name>\w+);\n")  # its type first
+INSTANCE = line_pattern(  # its module and pins
+    r"^ +(\w+)(?: #\(.*\))? \w+\n +\(\n((?: +\..*\n)*) +\);$"
 )
 NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
 
@@ -20,7 +26,7 @@ def words_in(text: str) -> Counter[str]:
 
 def with_end(text: str, lines: Iterable[str]) -> str:
     """The text of a module that ends with these lines."""
-    return re.sub(r"^endmodule$", lambda end: "\n".join([*lines, end[0]]), text, flags=re.MULTILINE)
+    return line_pattern(r"^endmodule$").sub(lambda end: "\n".join([*lines, end[0]]), text)
 
 
 def without(pattern: re.Pattern[str], names: Container[str], text: str) -> str:

@@ -62,7 +62,7 @@ from .portable import (
 )
 from .shared_enums import enum_name, with_shared_states, with_types
 from .source_comments import Comments, comments_of, with_comments
-from .source_text import MODULE, Block, renamed
+from .source_text import MODULE, Block, line_pattern, renamed
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
 from .verilog_format import (
@@ -291,7 +291,7 @@ class Readable(DirectStructure):
         for module, ports in self._latches.items():
             for port in ports:
                 declared = rf"(^module {module}\b[^;]*?^  )(output\b[^,\n]* {port},?$)"
-                text = re.sub(declared, r"\1(* latch *) \2", text, flags=re.MULTILINE)
+                text = line_pattern(declared).sub(r"\1(* latch *) \2", text)
         return text
 
     # Update blocks: without their Python source, and indented once (both lists hold the same strings).
@@ -308,8 +308,8 @@ class Readable(DirectStructure):
         text, before = "", False
         for block in blocks:
             assigned = len(block) <= FEW and all(line.startswith("assign ") for line in block)
-            together = before and assigned
-            text += "".join(f"\n  {line}" for line in [*([] if together else [""]), *block])
+            text += "" if before and assigned else "\n  "
+            text += "".join(f"\n  {line}" for line in block)
             before = assigned
         return text
 

@@ -12,13 +12,13 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from .source_text import INSTANCE, renamed, with_end, words_in
+from .source_text import INSTANCE, line_pattern, renamed, with_end, words_in
 
-_DECLARED = r"(?P<kind>\w+)(?: (?P<packed>\[[^ ]*\]))? (?P<name>\w+)(?P<dimensions> \[[^ ]*\])?"
-_PORT = re.compile(rf"^  (?P<direction>input|output) +{_DECLARED},?$", re.MULTILINE)
-_WIRE = re.compile(rf"^  (?!localparam |assign |input |output ){_DECLARED};$", re.MULTILINE)
-_PIN = re.compile(r"^    \.(\w+)\( (.*) \)(?=,?$)", re.MULTILINE)
-_TARGET = re.compile(r"^ *(?:assign )?(?!if\b|for\b|else\b)([\w.]+(?:\[[^=\n]*\])*)(?= <?= )", re.MULTILINE)
+_DECLARED = r"(?P<kind>\w+)(?: (?P<packed>(?:\[[^\]\n]*\])+))? (?P<name>\w+)(?P<dimensions> \[[^ ]*\])?"
+_PORT = line_pattern(rf"^  (?P<direction>input|output) +{_DECLARED},?$")
+_WIRE = line_pattern(rf"^  (?!localparam |assign |input |output ){_DECLARED};$")
+_PIN = line_pattern(r"^    \.(\w+)\( (.*) \)(?=,?$)")
+_TARGET = line_pattern(r"^ *(?:assign )?(?!if\b|for\b|else\b)([\w.]+(?:\[[^=\n]*\])*)(?= <?= )")
 # a signal where it is read; what follows it is only looked at, as `x[y]` is a use of y too
 _USE = re.compile(
     r"(?:\b(?P<cast>\d+)'\( ?)?(?<![\w.'])(?P<name>[A-Za-z_]\w*)\b"

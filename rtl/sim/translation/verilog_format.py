@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from .source_text import WIRE, renamed, without, words_in
+from .source_text import WIRE, line_pattern, renamed, without, words_in
 
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^ {,8}//.*\n", ""),  # banners and paths; a comment that goes on below its line stands further right
@@ -27,7 +27,7 @@ _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 def tidy(text: str, scalars: bool) -> str:
     """Everything that concerns the module alone."""
     for pattern, replacement in _NOISE:
-        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+        text = line_pattern(pattern).sub(replacement, text)
     return _constants(_blocks(_temporaries(_scalars(text) if scalars else text)))
 
 
@@ -50,11 +50,8 @@ def _temporaries(text: str) -> str:
 def _blocks(text: str) -> str:
     """An update block called like a signal gets another name: Python tells them apart, Verilog does not."""
     words = words_in(text)
-    return re.sub(
-        r"begin : (\w+)$",
-        lambda match: match[0] if words[match[1]] == 1 else f"{match[0]}_block",
-        text,
-        flags=re.MULTILINE,
+    return line_pattern(r"begin : (\w+)$").sub(
+        lambda match: match[0] if words[match[1]] == 1 else f"{match[0]}_block", text
     )
 
 
@@ -63,7 +60,7 @@ def _constants(text: str) -> str:
 
     PyMTL3 calls them `__const__N`, and declares those of a closure for every block, as `__const__N_at_block`.
     """
-    declaration = re.compile(r"^ *localparam (.*)\b__const__((\w+?)(?:_at_\w+)?) +(=.*;)\n", re.MULTILINE)
+    declaration = line_pattern(r"^ *localparam (.*)\b__const__((\w+?)(?:_at_\w+)?) +(=.*;)\n")
     declared = declaration.findall(text)
     body = declaration.sub("", text)
     words = words_in(body)
@@ -108,7 +105,7 @@ def order_ports(text: str, order: Order) -> str:
     def ordered(match: re.Match[str]) -> str:
         return match[1] + ",\n".join(sorted(match[2].split(",\n"), key=key)) + match[3]
 
-    return re.sub(r"(^module \w+\n\(\n)(.*?)(\n\);)", ordered, text, count=1, flags=re.DOTALL | re.MULTILINE)
+    return line_pattern(r"(^module \w+\n\(\n)(.*?)(\n\);)", re.DOTALL).sub(ordered, text, count=1)
 
 
 def drop_unused(text: str, tied: Iterable[str]) -> tuple[str, list[str]]:
@@ -118,17 +115,17 @@ def drop_unused(text: str, tied: Iterable[str]) -> tuple[str, list[str]]:
     words = words_in(text)
     for port in tied:
         if words[port] == 2:
-            text = re.sub(rf"^  assign {port} = [\w']+;\n", "", text, flags=re.MULTILINE)
+            text = line_pattern(rf"^  assign {port} = [\w']+;\n").sub("", text)
     words = words_in(text)
     dropped = [port for port in ("clk", "reset", *tied) if words[port] == 1]
     for port in dropped:
-        text = re.sub(rf"^  (?:input|output) .* {port},?\n", "", text, flags=re.MULTILINE)
+        text = line_pattern(rf"^  (?:input|output) .* {port},?\n").sub("", text)
     return text.replace(",\n);", "\n);"), dropped
 
 
-_SIGNAL = re.compile(r"^  (?:(?:input|output) +)?\w+ \[(\d+):0\](\S*) (\w+)[,;]?$", re.MULTILINE)
-_ALIAS = re.compile(r"^  assign ([\w.]+) = (\w+(?:\.\w+)?|\d+'[dh][0-9a-f]+);\n", re.MULTILINE)
-_PART = re.compile(r"^  assign (\w+(?:\[\d+\](?=\[))?)\[(\d+)(?::(\d+))?\] = (.*);\n", re.MULTILINE)
+_SIGNAL = line_pattern(r"^  (?:(?:input|output) +)?\w+ \[(\d+):0\](\S*) (\w+)[,;]?$")
+_ALIAS = line_pattern(r"^  assign ([\w.]+) = (\w+(?:\.\w+)?|\d+'[dh][0-9a-f]+);\n")
+_PART = line_pattern(r"^  assign (\w+(?:\[\d+\](?=\[))?)\[(\d+)(?::(\d+))?\] = (.*);\n")
 _SELECTED = re.compile(r"(\w+)\[(\d+)(?::(\d+))?\]")
 _PIN = re.compile(r"(?<=\( )\w+(?= \))")
 
@@ -171,7 +168,7 @@ def without_aliases(text: str, nested: bool) -> str:
 def _renamed(text: str, meant: Mapping[str, str]) -> str:
     """Without these wires, others in their place."""
     text = renamed(without(WIRE, meant, text), meant)
-    return re.sub(r"^  assign (\S+) = \1;\n", "", text, flags=re.MULTILINE)
+    return line_pattern(r"^  assign (\S+) = \1;\n").sub("", text)
 
 
 def _gathered(text: str, nested: bool) -> str:
@@ -227,14 +224,14 @@ def _inlined(text: str) -> str:
     words = words_in(text)
     wires = {name for _, name in WIRE.findall(text)}
     pins = {wire for wire in _PIN.findall(text) if words[wire] == 3 and wire in wires}
-    assigned = re.compile(r"^  assign (?P<name>\w+) = (\{ .* \}|\w+\[[\d:]+\]);\n", re.MULTILINE)
+    assigned = line_pattern(r"^  assign (?P<name>\w+) = (\{ .* \}|\w+\[[\d:]+\]);\n")
     values = {name: value for name, value in assigned.findall(text) if name in pins}
     text = without(assigned, values, without(WIRE, values, text))
     return _PIN.sub(lambda pin: values.get(pin[0], pin[0]), text)
 
 
-_WRITTEN = re.compile(r"^ *(?:assign )?(?P<name>\w+)(?:\[[^\]\n]*\])? <?= .*\n", re.MULTILINE)
-_EMPTY = re.compile(r"^ *(?:if \(.*\)|always_\w+(?: @\(.*\))?) begin(?: : \w+)?\n *end\n\n?", re.MULTILINE)
+_WRITTEN = line_pattern(r"^ *(?:assign )?(?P<name>\w+)(?:\[[^\]\n]*\])? <?= .*\n")
+_EMPTY = line_pattern(r"^ *(?:if \(.*\)|always_\w+(?: @\(.*\))?) begin(?: : \w+)?\n *end\n\n?")
 
 
 def without_unread(text: str) -> str:
@@ -250,8 +247,8 @@ def without_unread(text: str) -> str:
             text = _EMPTY.sub("", text)
 
 
-_EXTENSION = re.compile(  # a module that does nothing else
-    r"(?m)^(?://.*\n)*module (\w+)\n\(\n  input .* (\w+),\n  output .* (\w+)\n\);\n+"
+_EXTENSION = line_pattern(  # a module that does nothing else
+    r"^(?://.*\n)*module (\w+)\n\(\n  input .* (\w+),\n  output .* (\w+)\n\);\n+"
     r"  assign \3 = (\d+'\()\2\);\nendmodule\n*"
 )
 
@@ -283,7 +280,7 @@ def layout(text: str, even: bool = True) -> str:
     break of the next, so that a very long one stays whole; their digests depend on line breaks.
     """
     for pattern, replacement in _SPACING:
-        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+        text = line_pattern(pattern).sub(replacement, text)
     lines = [line if line.lstrip().startswith("//") else _wrapped(line, even) for line in text.split("\n")]
     commented = [line.find("  //") > 0 and not line.lstrip().startswith("//") for line in lines]
     for _, run in itertools.groupby(
