@@ -131,6 +131,10 @@ class DirectStructure(VTranslator):
     def rtlir_tr_wire_decls(self, wire_decls: list[tuple[str, str]]) -> dict[str, str]:
         return dict(wire_decls)
 
+    def rtlir_tr_behavioral_tmpvars(self, tmpvars: list[tuple[str, str]]) -> str:
+        text: str = super().rtlir_tr_behavioral_tmpvars([declaration for _, declaration in tmpvars])
+        return text
+
     def rtlir_tr_unpacked_array_type(self, Type: rt.Array | None) -> dict[str, Any]:
         sizes = (
             [] if Type is None else [size for size in Type.get_dim_sizes() if size != 1 or self._keeps_lists]
