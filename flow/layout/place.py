@@ -325,15 +325,13 @@ def _overlaps(placed: Placed) -> Iterator[str]:
 def _unconnected(placed: Placed) -> Iterator[str]:
     """Ports without a pin at the edge of the die, inputs of cells and nets without a driver."""
     netlist, (width, height) = placed.netlist, placed.placement.die_um
+    edge = dbu(2 * placed.lef.coarsest_pitch)  # the last track and one more, where a die ends between tracks
     for way in ("input", "output"):
         for name, net in netlist.port_bits(way):
             pin = placed.placement.pins.get(name)
             if pin is None or pin.net != netlist.nets[net]:
                 yield f"the port {name} has no pin on its net {netlist.nets[net]}"
-            elif dbu(min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um)) > dbu(
-                2
-                * placed.lef.coarsest_pitch  # the last track and one further, where a die ends between tracks
-            ):
+            elif dbu(min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um)) > edge:
                 yield f"the pin of port {name} is not at the edge of the die"
     for net, name in enumerate(netlist.nets):
         if netlist.sinks[net] and netlist.driver[net] is None and net not in netlist.constants:
