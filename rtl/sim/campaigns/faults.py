@@ -197,7 +197,8 @@ class Faulted(SiteModel):
             lib = self._lib
             for scope, name in dict.fromkeys(self._places[register.path][:2] for register in self.registers):
                 lib.sim_keep(sim, scope, name)
-            outcome = lib.sim_record(sim, self._packed([request]), max_cycles)
+            packed = self._packed([request])  # the library keeps its address
+            outcome = lib.sim_record(sim, packed, max_cycles)
             without = self._answered(sim, outcome)
             if outcome != FINISHED:
                 raise SimulationTimeout(f"no answer in {max_cycles} cycles, and without a fault")

@@ -116,13 +116,14 @@ class Campaign(Closing):
     ) -> tuple[list[Value], list[int]]:
         """Responses and cycles of operations."""
         model, total = self._model, len(requests)
-        responses = model._responses(total)
+        # the library keeps their addresses
+        packed, responses = model._packed(requests), model._responses(total)
         lengths = array("q", bytes(8 * total))
         of_kind = array("b", kinds)
         self._lib.sim_start(
             self._sim,
             total,
-            model._packed(requests),
+            packed,
             of_kind.buffer_info()[0],
             responses,
             lengths.buffer_info()[0],
