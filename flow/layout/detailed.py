@@ -142,7 +142,7 @@ def route_detailed(
     ports, rounds = [node for net in (*nets, *alone) for node in net.ports], 0
     trees: list[Routed] = []
     cramped: list[Node] = []
-    for _ in range(ATTEMPTS):  # again, the nets near pieces without room for the least area find other ways
+    for _ in range(ATTEMPTS):  # each routes again what is near pieces that had no room for the least area
         trees, left, tried = search(grid, [*nets, *alone], trees, cramped)
         rounds += tried
         if left:
@@ -219,7 +219,7 @@ class Routed(NamedTuple):
 def search(
     grid: Grid, nets: list[Net], earlier: Iterable[Routed] = (), cramped: Iterable[Node] = ()
 ) -> tuple[list[Routed], int, int]:
-    """Each net's tree, that of an earlier answer unless it meets a cramped node; how many nets are still in
+    """Each net's tree, that of an earlier answer unless it is near a cramped node; how many nets are still in
     conflict; rounds taken.
     """
     numbers = subprocess_engine.run(SOURCE, "detailed routing", _task(grid, nets, earlier, cramped))
