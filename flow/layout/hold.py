@@ -2,8 +2,9 @@
 
 After the clock tree, with the wires of the placement, the flow's own analysis (nldm.py) lists the ends of
 paths at which data changes too early. Each gets as many of the slowest buffers in a row, just before it, as
-it misses, provided that its setup slack bears them. Then it is analysed again, and what is left is tried
-again. OpenSTA has the last word, after routing.
+it misses, provided that its setup slack bears them. Before an output port they drive the port alone: cells
+that read the same net get its signal undelayed. Then it is analysed again, and what is left is tried again.
+OpenSTA has the last word, after routing.
 """
 
 import itertools
@@ -13,13 +14,13 @@ from dataclasses import replace
 from ..kit.constraints import Constraints
 from ..kit.liberty import Library
 from ..netlist.buffers import EditedNetlist
+from ..netlist.netlist import PORT, Netlist
 from ..timing import nldm
 from . import wires
 from .placed import Placed
 from .placement import HOLD, HoldSummary
 
 SETUP_NS = 0.06  # that one may take of the setup slack
-MARGIN_NS = 0.015  # beyond the requirement: routing makes other wires than placement
 ROUNDS = 4
 
 
@@ -28,6 +29,7 @@ def repair(placed: Placed, asked: Constraints, fast: Library | None = None) -> H
     corner of hold if that is another one.
     """
     delay_ns, done = placed.library.roles.delay_ns, HoldSummary()
+    margin_ns = placed.library.kit.constraints.routing_hold_ns  # routing makes other wires than placement
 
     def analyze(library: Library) -> nldm.Timing:
         # the registers around the design have a clock tree like this one
@@ -48,10 +50,10 @@ def repair(placed: Placed, asked: Constraints, fast: Library | None = None) -> H
         setup = {end.name: end.slack_ns for end in slow.setup}
         wanted = {}
         done.left = 0
-        for end in itertools.takewhile(lambda end: end.slack_ns < MARGIN_NS, timing.hold):
-            wish = math.ceil((MARGIN_NS - end.slack_ns) / delay_ns)
+        for end in itertools.takewhile(lambda end: end.slack_ns < margin_ns, timing.hold):
+            wish = math.ceil((margin_ns - end.slack_ns) / delay_ns)
             many = math.floor(min(wish, setup.get(end.name, math.inf) / SETUP_NS))
-            if many > 0 and end.name.rpartition("/")[0] in placed.netlist.cells:
+            if many > 0 and _can_wait(placed.netlist, end.name):
                 wanted[end.name] = many
             else:
                 done.left += end.slack_ns < 0
@@ -63,18 +65,40 @@ def repair(placed: Placed, asked: Constraints, fast: Library | None = None) -> H
     return done
 
 
+def _can_wait(netlist: Netlist, end: str) -> bool:
+    """Whether an end is a cell's input, or the first of the ports on a net that a cell drives."""
+    owner, _, bit = end.rpartition("/")
+    if owner != PORT:
+        return True
+    net = netlist.net(bit)
+    driver = netlist.driver[net]
+    return driver is not None and driver[0] != PORT and netlist.sinks[net][0] == (PORT, bit)
+
+
 def _delay(placed: Placed, wanted: dict[str, int], taken: int) -> None:
-    """Put so many delays before each of these pins."""
+    """Put so many delays before each of these ends."""
     edited, numbers = EditedNetlist(placed.netlist, placed.library, {}), itertools.count(taken)
     delay = placed.library.cells[placed.library.roles.delay]
-    for name, many in wanted.items():
+    # ports first: then delays before cells that read a port's net start from the undelayed one
+    for name, many in sorted(wanted.items(), key=lambda item: "/" in item[0]):
         owner, _, pin = name.rpartition("/")
-        at, source = placed.position((owner, pin)), edited.cells[owner].pins[pin]
-        for _ in range(many):
+        at = placed.position((owner, pin))
+        source = edited.cells[owner].pins[pin] if owner else _cut(edited, placed.netlist.net(pin))
+        for left in reversed(range(many)):
             buffer = f"{HOLD}.{next(numbers)}"
-            pins = {delay.inputs[0]: source, delay.outputs[0]: edited.add_net(f"{buffer}.out")}
+            behind = edited.add_net(f"{buffer}.out") if owner or left else placed.netlist.net(pin)
+            pins = {delay.inputs[0]: source, delay.outputs[0]: behind}
             edited.add_cell(buffer, delay.name, pins, HOLD)
             placed.rows.insert(buffer, delay.name, *at)
-            source = pins[delay.outputs[0]]
-        edited.hang([(owner, pin)], source)
+            source = behind
+        if owner:
+            edited.hang([(owner, pin)], source)
     placed.netlist = edited.connected()
+
+
+def _cut(edited: EditedNetlist, net: int) -> int:
+    """Move a port's net from the cells on it to a new net; return that."""
+    terminals = filter(None, [edited.netlist.driver[net], *edited.netlist.sinks[net]])
+    before = edited.add_net(f"{HOLD}.{edited.nets[net]}")
+    edited.hang([terminal for terminal in terminals if terminal[0] != PORT], before)
+    return before

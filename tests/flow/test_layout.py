@@ -34,6 +34,7 @@ from modexlab.flow.layout import routing as routing_file
 from modexlab.flow.layout.placed import Placed
 from modexlab.flow.layout.routing import Wire
 from modexlab.flow.netlist import netlist
+from modexlab.flow.netlist.buffers import EditedNetlist
 from modexlab.flow.netlist.hierarchy import load as load_hierarchy
 from modexlab.flow.prove.placed import prove_same
 from modexlab.flow.synth import synthesis
@@ -99,6 +100,12 @@ class Run(Placed):
 
     def differences(self):
         return prove_same(self.before, self.netlist, self.library)
+
+
+def having(library, **constraints):
+    """A library whose kit has other constraints."""
+    surroundings = msgspec.structs.replace(library.kit.constraints, **constraints)
+    return replace(library, described=msgspec.structs.replace(library.kit, constraints=surroundings))
 
 
 @module_fixture
@@ -222,9 +229,9 @@ class TestPlace:
 
     def test_a_core_is_as_tall_as_the_kit_says(self, placed, lef, library):
         for aspect in (1, 2):
-            surroundings = msgspec.structs.replace(library.kit.constraints, aspect=aspect)
-            own = replace(library, described=msgspec.structs.replace(library.kit, constraints=surroundings))
-            x0, y0, x1, y1 = place._floorplan(placed.before, lef, own, 0.1, None).core
+            x0, y0, x1, y1 = place._floorplan(
+                placed.before, lef, having(library, aspect=aspect), 0.1, None
+            ).core
             assert (y1 - y0) / (x1 - x0) == approx(aspect, rel=0.05)
 
     def test_tree_divides_the_clock(self, placed):
@@ -451,26 +458,52 @@ class TestByTiming:
 
 
 class TestHold:
-    @pytest.fixture(autouse=True)
-    def margin(self, monkeypatch):
-        monkeypatch.setattr(hold, "MARGIN_NS", 0.09)  # more than a register and a gate take
-
-    def test_delays_where_data_is_early(self, placed, library):
-        subject = placed.changed()
+    def repaired(self, placed, hold_ns, clock_ns=3.0):
+        """A copy with this hold slack wanted, and what repair says."""
+        library = having(placed.library, routing_hold_ns=hold_ns)
+        subject = replace(placed.changed(), library=library)
         subject.placement.taps.clear()  # they come after the repair
-        done = hold.repair(subject, library.constraints(3.0, propagated=True))
-        assert done.worst_before_ns < 0.09 <= done.worst_after_ns
+        return subject, hold.repair(subject, library.constraints(clock_ns, propagated=True))
+
+    @parametrize("hold_ns", [0.09, 0.15])  # more than a register and a gate take; more than a register
+    def test_delays_where_data_is_early(self, placed, hold_ns):
+        subject, done = self.repaired(placed, hold_ns)
+        assert done.worst_before_ns < hold_ns <= done.worst_after_ns
         assert done.left == 0
         assert done.buffers == sum(name.startswith("hold_delays.") for name in subject.netlist.cells) > 10
         assert place.violations(subject) == subject.differences() == []
 
-    def test_not_where_setup_has_no_slack(self, placed, library):
-        subject = placed.changed()
-        done = hold.repair(subject, library.constraints(0.1, propagated=True))
+    def test_delays_before_ports(self, placed):
+        netlist = self.repaired(placed, 0.15)[0].netlist
+        for name, net in netlist.port_bits("output"):
+            assert netlist.sinks[net] == [("", name)]
+            assert netlist.driver[net][0].startswith("hold_delays.")
+
+    def test_not_where_setup_has_no_slack(self, placed):
+        subject, done = self.repaired(placed, 0.09, clock_ns=0.1)
         assert done.buffers == 0
         assert done.worst_before_ns == done.worst_after_ns
-        subject.placement.hold = placed.placement.hold  # before taps
-        assert subject == placed
+        subject.placement.hold = placed.placement.hold
+        subject.placement.taps.update(placed.placement.taps)
+        assert (subject.netlist, subject.placement) == (placed.netlist, placed.placement)
+
+    def test_before_a_port_that_a_cell_reads(self, placed, library):
+        """The cell reads the undelayed signal, or has delays of its own."""
+        subject = placed.changed()
+        subject.placement.taps.clear()
+        edited = EditedNetlist(placed.netlist, library, {})
+        edited.hang([("$g[3].1", "A1"), ("$g[3].2", "A1")], placed.netlist.net("out[2]"))
+        before = subject.netlist = edited.connected()
+        hold._delay(subject, {"$g[3].2/A1": 1, "out[2]": 2}, 0)
+        assert prove_same(before, subject.netlist, library) == place.violations(subject) == []
+        after = subject.netlist
+        assert after.sinks[after.net("hold_delays.out[2]")] == [
+            ("$g[3].1", "A1"),
+            ("hold_delays.0", "A"),
+            ("hold_delays.2", "A"),
+        ]
+        assert after.driver[after.net("out[2]")] == ("hold_delays.1", "Z")
+        assert after.cells["$g[3].2"].pins["A1"] == after.net("hold_delays.2.out")
 
 
 class TestRows:
