@@ -239,7 +239,8 @@ def _task(grid: Grid, nets: list[Net], earlier: Iterable[Routed], cramped: Itera
     for index, ways in enumerate(zip(grid.tracks, grid.stops, strict=True)):
         vertical = index % 2 == 0
         columns, rows = ways if vertical else ways[::-1]
-        yield _row(int(vertical), grid.clear(index), grid.alone(index), grid.bears(index))
+        yield _row(int(vertical), grid.clear(index), grid.alone(index))
+        yield _row(grid.bears(index), int(grid.cumulative(index)))
         yield _row(*(int(x in columns) for x in grid.xs))
         yield _row(*(int(y in rows) for y in grid.ys))
     yield _row(*(grid.apart(index) for index in range(len(grid.layers) - 1)))

@@ -19,12 +19,12 @@
 // A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
 //
 // Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, that
-// where vias alone need more metal (or 0), length of wire that a gate of 1 um^2 bears (or 0 without a limit), for each column and each
-// row whether it has nodes; per pair of layers the distance that two vias of a net need in a line; the nodes (layer i j) near metal
-// that is there already, which no net may take; those of metal without room for its least area, where all that is near costs more;
-// most rounds, seconds of the processor; number of nets; per net its pins, per pin the area of its gate in units of 100 nm^2 (or -1
-// for a diffusion) and its nodes (layer i j), the pieces of its global routing, by their ends (i j i j), and its wires and vias in an
-// earlier answer, which stay unless they are near metal without room.
+// where vias alone need more metal (or 0), length of wire that a gate of 1 um^2 bears (or 0 without a limit) and whether wire of the
+// layers below counts towards it, for each column and each row whether it has nodes; per pair of layers the distance that two vias of
+// a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take; those of metal without room for
+// its least area, where all that is near costs more; most rounds, seconds of the processor; number of nets; per net its pins, per pin
+// the area of its gate in units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), the pieces of its global routing, by
+// their ends (i j i j), and its wires and vias in an earlier answer, which stay unless they are near metal without room.
 // Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires and vias, and the two nodes
 // of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
 
@@ -70,6 +70,7 @@ using Edge = std::pair<int, int>;
 struct Layer {
     int vertical, clear;
     double bears;                   // wire for each um^2 of gate; or 0
+    bool sums;                      // with the shares of the layers below
     int alone;                      // instead of `clear` for two vias in a stack, which need more metal; or 0
     std::vector<char> column, row;  // whether it has nodes there
     std::vector<int> next, last;    // along a track: the stop after and before each, -1 if there is none
@@ -761,6 +762,7 @@ std::vector<int> unsettled() {
 // The pins of a net that the metal of a layer below the highest may charge too much, once that layer is made.
 std::vector<int> charged(const Net& net) {
     std::vector<int> found, up(net.nodes.size());
+    std::vector<double> charge(net.pins.size());  // in what each pin bears
     for (size_t at = 0; at < up.size(); at++) up[at] = int(at);
     auto root = [&](int at) {
         while (up[at] != at) at = up[at] = up[up[at]];
@@ -785,8 +787,11 @@ std::vector<int> charged(const Net& net) {
             else
                 gate[met[p]] += GATE * net.gates[p];
         }
-        for (size_t p = 1; p < met.size(); p++)
-            if (net.gates[p] > 0 && !safe[met[p]] && wire[met[p]] > layers[layer].bears * gate[met[p]]) found.push_back(int(p));
+        for (size_t p = 1; p < met.size(); p++) {
+            if (net.gates[p] <= 0) continue;
+            charge[p] = wire[met[p]] / (layers[layer].bears * gate[met[p]]) + (layers[layer].sums ? charge[p] : 0);
+            if (!safe[met[p]] && charge[p] > 1) found.push_back(int(p));
+        }
     }
     return found;
 }
@@ -827,7 +832,7 @@ void read_grid() {
     layers.resize(read());
     layer_count = int(layers.size());
     for (Layer& own : layers) {
-        own.vertical = read(), own.clear = read(), own.alone = read(), own.bears = read();
+        own.vertical = read(), own.clear = read(), own.alone = read(), own.bears = read(), own.sums = read();
         own.column.resize(nx), own.row.resize(ny);
         for (auto* has : {&own.column, &own.row})
             for (char& each : *has) each = char(read());

@@ -106,6 +106,10 @@ class Grid:
         length = self.lef.antenna_um(name, self.widths[name])
         return dbu(MARGIN * length) if length < math.inf else 0
 
+    def cumulative(self, index: int) -> bool:
+        """Whether the wires of lower layers count in what a gate bears."""
+        return any("CUM" in ratio for ratio in self.lef.layers[self.layers[index]].antenna)
+
     def asides(self) -> list[tuple[int, int]]:
         """The steps that a via at a pin may stand beside its node, the shortest first: both of two neighbours
         may, and its metal is still one piece with that on the node.

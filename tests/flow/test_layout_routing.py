@@ -12,7 +12,7 @@ from modexlab.flow.layout.routing import Wire
 from modexlab.rtl.sim.toolchain import ToolError
 
 from tests.flow.circuits import star
-from tests.harness import module_fixture
+from tests.harness import module_fixture, parametrize
 
 SIDE, SQUARES = 100, 8  # of a grid by hand
 
@@ -278,6 +278,25 @@ def test_a_gate_gets_a_jumper_where_metal_would_charge_it(grid, monkeypatch):
             longest = max(longest, lengths[top])
             assert driven or bears == 0.0 or source not in reached
         assert (longest < 5.0) == (bears > 0.0 and not driven)
+
+
+@parametrize("cumulative", [False, True])
+def test_wire_of_lower_layers_counts_where_the_limit_is_cumulative(grid, monkeypatch, cumulative):
+    """3 um across and 3 um along, with a gate that bears 4 um."""
+    monkeypatch.setattr(grid, "bears", lambda _: dbu(40.0))
+    monkeypatch.setattr(grid, "cumulative", lambda _: cumulative)
+    columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
+    right = next(column for column in columns if grid.xs[column] - grid.xs[columns[4]] >= dbu(3))
+    upper = next(row for row in range(4, len(grid.ys)) if grid.ys[row] - grid.ys[4] >= dbu(3))
+    gate, source = (0, columns[4], 4), (0, right, upper)
+    across = {(layer, *at) for layer in (1, 3) for at in itertools.product(range(len(grid.xs)), range(upper))}
+    monkeypatch.setattr(grid, "blocked", across)  # first along, then across
+    net = detailed.Net([[source], [gate]], [(*source[1:], *gate[1:])], {gate: ()}, {gate: 0.1})
+    (tree,), left, _ = detailed.search(grid, [net])
+    assert left == 0 and in_one_piece({source, gate}, tree)
+    charges = [wire_below(grid, tree, gate, top)[0][top] for top in range(len(grid.layers) - 1)]
+    assert max(charges) < 4
+    assert (sum(charges) < 4) == cumulative
 
 
 def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid):
