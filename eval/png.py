@@ -13,5 +13,5 @@ def smaller(png: bytes, widest: int) -> bytes:
         height = round(picture.height * widest / picture.width)
         picture = picture.resize((widest, height), Image.Resampling.LANCZOS)
     out = io.BytesIO()
-    picture.quantize(128).save(out, "PNG", optimize=True)
+    picture.quantize(128, method=Image.Quantize.MAXCOVERAGE).save(out, "PNG", optimize=True)
     return min(png, out.getvalue(), key=len)

@@ -384,7 +384,8 @@ def lengthen(
         met = [run for run in runs if run.begin <= middle <= run.end]
         for run in met or [Run(middle, middle)]:
             runs += [] if met else [run]
-            run.begin, run.end, run.small = run.begin - length, run.end + length, False
+            run.begin, run.end = min(run.begin, middle - length), max(run.end, middle + length)
+            run.small = False
     for name, (left, bottom, right, top) in power:
         if name in grid.layers:
             index = grid.layers.index(name)
