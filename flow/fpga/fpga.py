@@ -236,7 +236,7 @@ read_json design.json
 check
 """
 
-# abc9's own comparison of its result with its input takes hours for wide arithmetic, and yosys only logs it
+# abc9's check of its own result takes hours for wide arithmetic, and yosys ignores the answer
 SYNTHESIZE = """\
 read_json design.json
 scratchpad -set abc9.verify false

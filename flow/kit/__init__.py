@@ -20,8 +20,8 @@ files and change
   [constraints]  the driver of inputs and the load of outputs; the earliest change of an input; the slew of
                  the clock at registers; wire capacitance per reader of a net before layout; the default
                  clock period; `derate`, the fraction by which timing changes the delays of cells; `density`
-                 and `aspect` of the placement; `routing_ns` and `routing_hold_ns`, the slacks for setup and
-                 hold that routing may take
+                 and `aspect` of the placement; `routing_ns` and `routing_hold_ns`, the setup and hold slack
+                 reserved for routing
   [supply]       power and ground, named as the cells' pins; layer and height of the rails; `tap`, `tap_um`,
                  `end_cap` and `straps` for a power grid; straps `at_taps` stand above the taps
   [layers]       the layers for signals, one horizontal and one vertical for ports and unrouted wires, the GDS

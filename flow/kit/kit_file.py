@@ -131,7 +131,7 @@ class Surroundings(_Part, frozen=True):
     clock_ns: Positive = CLOCK_NS  # default period
     derate: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0  # of cells' delays on data paths
     routing_ns: NotNegative = 0.06  # slack that sizing leaves for the skew of the clock tree and for detours
-    routing_hold_ns: NotNegative = 0.015  # hold slack left for the clock tree's changes by routing
+    routing_hold_ns: NotNegative = 0.015  # hold slack reserved for changes by routing
     density: Positive = DENSITY  # default of the placement, by the room on signal layers
     aspect: Positive = 1.0  # default of the core: height over width
 

@@ -70,7 +70,7 @@ using Edge = std::pair<int, int>;
 struct Layer {
     int vertical, clear;
     double bears;                   // wire for each um^2 of gate; or 0
-    bool sums;                      // with the shares of the layers below
+    bool sums;                      // whether that includes the wire of lower layers
     int alone;                      // instead of `clear` for two vias in a stack, which need more metal; or 0
     std::vector<char> column, row;  // whether it has nodes there
     std::vector<int> next, last;    // along a track: the stop after and before each, -1 if there is none
@@ -762,7 +762,7 @@ std::vector<int> unsettled() {
 // The pins of a net that the metal of a layer below the highest may charge too much, once that layer is made.
 std::vector<int> charged(const Net& net) {
     std::vector<int> found, up(net.nodes.size());
-    std::vector<double> charge(net.pins.size());  // in what each pin bears
+    std::vector<double> charge(net.pins.size());  // as a fraction of the limit
     for (size_t at = 0; at < up.size(); at++) up[at] = int(at);
     auto root = [&](int at) {
         while (up[at] != at) at = up[at] = up[up[at]];

@@ -107,7 +107,7 @@ class Grid:
         return dbu(MARGIN * length) if length < math.inf else 0
 
     def cumulative(self, index: int) -> bool:
-        """Whether the wires of lower layers count in what a gate bears."""
+        """Whether the antenna limit of a layer includes the wires of lower layers."""
         return any("CUM" in ratio for ratio in self.lef.layers[self.layers[index]].antenna)
 
     def asides(self) -> list[tuple[int, int]]:

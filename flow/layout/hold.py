@@ -2,8 +2,8 @@
 
 After the clock tree, with the wires of the placement, the flow's own analysis (nldm.py) lists the ends of
 paths at which data changes too early. Each gets as many of the slowest buffers in a row, just before it, as
-it misses, provided that its setup slack bears them. Before an output port they drive the port alone: cells
-that read the same net get its signal undelayed. Then it is analysed again, and what is left is tried again.
+it misses, provided that its setup slack bears them. Delays before an output port drive only the port; cells
+on the same net read the undelayed signal. Then it is analysed again, and what is left is tried again.
 OpenSTA has the last word, after routing.
 """
 
@@ -66,7 +66,7 @@ def repair(placed: Placed, asked: Constraints, fast: Library | None = None) -> H
 
 
 def _can_wait(netlist: Netlist, end: str) -> bool:
-    """Whether an end is a cell's input, or the first of the ports on a net that a cell drives."""
+    """Whether delays can go before an end: a cell's input, or the first port on a net that a cell drives."""
     owner, _, bit = end.rpartition("/")
     if owner != PORT:
         return True
@@ -79,14 +79,15 @@ def _delay(placed: Placed, wanted: dict[str, int], taken: int) -> None:
     """Put so many delays before each of these ends."""
     edited, numbers = EditedNetlist(placed.netlist, placed.library, {}), itertools.count(taken)
     delay = placed.library.cells[placed.library.roles.delay]
-    # ports first: then delays before cells that read a port's net start from the undelayed one
+    # ports first, so that delays before cells on a port's net start from the undelayed net
     for name, many in sorted(wanted.items(), key=lambda item: "/" in item[0]):
         owner, _, pin = name.rpartition("/")
         at = placed.position((owner, pin))
-        source = edited.cells[owner].pins[pin] if owner else _cut(edited, placed.netlist.net(pin))
-        for left in reversed(range(many)):
-            buffer = f"{HOLD}.{next(numbers)}"
-            behind = edited.add_net(f"{buffer}.out") if owner or left else placed.netlist.net(pin)
+        buffers = [f"{HOLD}.{next(numbers)}" for _ in range(many)]
+        net = edited.cells[owner].pins[pin] if owner else placed.netlist.net(pin)
+        source = net if owner else _cut(edited, net, f"{buffers[0]}.in")
+        for buffer in buffers:
+            behind = edited.add_net(f"{buffer}.out") if owner or buffer != buffers[-1] else net
             pins = {delay.inputs[0]: source, delay.outputs[0]: behind}
             edited.add_cell(buffer, delay.name, pins, HOLD)
             placed.rows.insert(buffer, delay.name, *at)
@@ -96,9 +97,9 @@ def _delay(placed: Placed, wanted: dict[str, int], taken: int) -> None:
     placed.netlist = edited.connected()
 
 
-def _cut(edited: EditedNetlist, net: int) -> int:
-    """Move a port's net from the cells on it to a new net; return that."""
+def _cut(edited: EditedNetlist, net: int, name: str) -> int:
+    """Move the cells on a port's net to a new net; return the new net."""
     terminals = filter(None, [edited.netlist.driver[net], *edited.netlist.sinks[net]])
-    before = edited.add_net(f"{HOLD}.{edited.nets[net]}")
+    before = edited.add_net(name)
     edited.hang([terminal for terminal in terminals if terminal[0] != PORT], before)
     return before

@@ -235,7 +235,7 @@ def test_a_short_piece_of_wire_gets_the_least_area(tmp_path):
     walls = [("m3", (x, 2700, x + 600, 3300)) for x in (4000 - 1700, 4000 + 1100)]
     assert detailed.lengthen(tight, [], ground, walls) == [(1, *ground.nearest(4000, 3000))]
     assert len(tight[0]) == 1
-    # the metal of a port reaches to the edge of the die, and not to the other end of its wire
+    # a port's metal reaches only from its node to the edge of the die
     ported = {0: [Wire("m2", 4000, 3000, 4000, 3000, "top")], 1: [Wire("m3", 5800, 3000, 9000, 3000)]}
     assert detailed.lengthen(ported, [(1, *ground.nearest(9000, 3000))], ground, []) == []
     assert len(ported[0]) == 2
