@@ -1,17 +1,14 @@
-"""Design rules of a layout by the foundry's deck for KLayout, and its metal against the netlist.
+"""Design rules of a layout by the foundry's deck for KLayout, and the layout against its netlist.
 
-A deck is a program in Ruby, which the Python package `klayout` cannot run: the application of that name does.
 Every marker counts; the rules are those that the deck has by default. Markers inside a cell of the library
 that the deck sets on the cell alone, too, are the library's and counted apart. A kit whose deck needs a newer
 application has the PDK's table of values checked instead (values.py). connections.py extracts the metal and
-compares it with the nets, antennas.py compares its areas with those of the gates.
+compares it with the nets, antennas.py compares its areas with those of the gates, and transistors.py runs the
+foundry's own comparison of layout and netlist.
 """
 
-import functools
 import importlib.metadata
 import re
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
@@ -19,19 +16,16 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from ...fl.errors import BadInput
-from ...rtl.sim.toolchain import ToolError
 from ..files import replace_text, scratch
 from ..kit.kit import Kit
 from ..layout.placed import Placed
 from ..product import Product
-from . import antennas, connections, values
+from . import antennas, connections, transistors, values
+from .application import run_deck, version
+from .transistors import Transistors
 
-PROGRAM = "klayout"
-INSTALL = "run `apt-get install klayout`"
 NO_DECK = "the kit has none"
-SECONDS = 3600
 FILE = "rules.lyrdb"
-TAIL = 500  # characters of a log that a message has
 ALONE_UM = 10  # between cells that are checked alone
 
 
@@ -50,13 +44,16 @@ class Rules(Product):
     # faults by what they are, as open nets; nothing where the layout has no wires
     connections: Mapping[str, int] = {}
     antennas: dict[str, int] | None = None  # pieces beyond the LEF's ratios by layer; None where unknown
+    transistors: Transistors | None = None  # by the kit's deck, where it has one and it ran
     no_wires: str = ""  # reason for a layout without detailed routing
     only_values: bool = False  # by the table: metal, vias, areas and grid
 
     @property
     def wrong(self) -> bool:
         """Whether there is a marker or a fault, or no wire that could have one."""
-        return bool(self.total or sum(self.connections.values()) or self.antennas or self.no_wires)
+        different = self.transistors is not None and self.transistors.differences
+        faults = self.total or sum(self.connections.values()) or self.antennas or different
+        return bool(faults or self.no_wires)
 
     @property
     def total(self) -> int:
@@ -82,17 +79,6 @@ class Rules(Product):
         return f"{count} of {self.checks} checks {kind}{self.deck} ({self.tool}){found}{wires}"
 
 
-@functools.cache
-def version() -> str:
-    """The version of KLayout's application; BadInput if it is missing."""
-    if shutil.which(PROGRAM) is None:
-        raise BadInput(
-            f"the application {PROGRAM} is missing, which runs the decks of design rules: {INSTALL}"
-        )
-    run = subprocess.run([PROGRAM, "-v"], capture_output=True, text=True, timeout=60)
-    return run.stdout.removeprefix("KLayout").strip()
-
-
 def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None, no_wires: str = "") -> Rules:
     """Run the kit's deck over a layout, and compare its metal with a netlist that has wires; write rules.json
     and the markers.
@@ -106,6 +92,8 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None, no_wires
         faults = connections.compare(gds, placed)
         found.connections = {fault.what: int(fault.theirs) for fault in faults}
         found.antennas = antennas.exceeded(gds, placed)
+        if found.deck:
+            found.transistors = transistors.compare(gds, kit, placed)
     elif found.deck:
         found.no_wires = no_wires
     if not report.exists():
@@ -117,14 +105,14 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None, no_wires
 def _by_deck(gds: Path, kit: Kit, deck: Path, report: Path) -> Rules:
     """Run the deck over a layout and, if it has markers, over each of its cells alone."""
     tool = f"KLayout {version()}"
-    _run(gds, deck, report)
+    run_deck(deck, {"in_gds": gds, "report_file": report}, report)
     found = Rules(deck.name, "", tool, *read(report))
     if not found.markers:
         return found
     with scratch() as folder:
         alone = folder / gds.name
         _write_alone(gds, kit, alone)
-        _run(alone, deck, folder / FILE)
+        run_deck(deck, {"in_gds": alone, "report_file": folder / FILE}, folder / FILE)
         own = {marker for marker in _markers(folder / FILE) if marker.cell in kit.geometry.macros}
     found.checks, found.markers = read(report, own)
     found.of_cells = _counted(marker for marker in _markers(report) if marker in own)
@@ -152,15 +140,6 @@ def _write_alone(gds: Path, kit: Kit, path: Path) -> None:
     for index in [cell.cell_index() for cell in content.top_cells() if cell.name != top.name]:
         content.prune_cell(index, -1)
     content.write(str(path))
-
-
-def _run(gds: Path, deck: Path, report: Path) -> None:
-    names = {"in_gds": gds.absolute(), "report_file": report.absolute()}
-    given = [word for name, value in names.items() for word in ("-rd", f"{name}={value}")]
-    command = [PROGRAM, "-b", "-r", str(deck), *given]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
-    if run.returncode or not report.exists():
-        raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")
 
 
 def _by_values(gds: Path, kit: Kit, report: Path) -> Rules:

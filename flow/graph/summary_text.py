@@ -115,6 +115,8 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
             f"{report.derate:.0%} of cells' delays on data paths: later for setup, earlier for hold",
         )
     yield "design rules", report.rules.text if report.rules else ""
+    if report.rules and report.rules.transistors:
+        yield "transistors", report.rules.transistors.text
     yield "tests", "; ".join(ran) or "none"
     yield "equivalence", report.equivalence.summary if report.equivalence else ""
 

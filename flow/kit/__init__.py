@@ -9,7 +9,8 @@ files and change
   [files]        the names of Liberty, both LEFs, GDS and Verilog, relative to the TOML file (drop `package`
                  and `view`); `slow` and `fast` are Liberty at these corners. A corner may be a list of files,
                  and a name that ends in .gz is unpacked. `drc` is a deck of design rules for KLayout;
-                 `values` is JSON with their limits, for [[values]]
+                 `lvs` is one that compares transistors, with the cells' in `cdl`; `values` is JSON with the
+                 limits of design rules, for [[values]]
   [cells]        the cells by role: inverter, buffers (weakest first), tie cells, clock gate, buffers of the
                  clock tree, a slow buffer for hold, fillers; full_adder, half_adder, selector (a sum of three
                  products), complements (XOR and XNOR) and diode (against antennas) if the library has them;
@@ -23,7 +24,8 @@ files and change
                  and `aspect` of the placement; `routing_ns` and `routing_hold_ns`, the setup and hold slack
                  reserved for routing
   [supply]       power and ground, named as the cells' pins; layer and height of the rails; `tap`, `tap_um`,
-                 `end_cap` and `straps` for a power grid; straps `at_taps` stand above the taps
+                 `end_cap` and `straps` for a power grid; straps `at_taps` stand above the taps; `wells`,
+                 the pins in `cdl` that taps join to the rails
   [layers]       the layers for signals, one horizontal and one vertical for ports and unrouted wires, the GDS
                  numbers of all; `cap_edge` corrects the LEF, `tracks` replaces its pitches and offsets,
                  and `wires` and `cuts` are the resistances and capacitances that it lacks

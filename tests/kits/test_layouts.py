@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import klayout.db as db
 import pytest
-from modexlab.flow.check import antennas, deck
+from modexlab.flow.check import antennas, application, deck, transistors
 from modexlab.flow.kit import kit, lef
 from modexlab.flow.kit.kit_file import Layers, LayerValues, Routing, Strap, Supply, Track
 from modexlab.flow.kit.lef import DBU, dbu
@@ -427,7 +427,7 @@ def test_markers_that_a_cell_has_alone_are_the_library_s(tmp_path, monkeypatch):
     layout += [ITEM.format("g", "top", "box: 1"), ITEM.format("'h : longer'", "INV_X1", "box: 2")]
     runs = iter([layout, [own, ITEM.format("g", "top", "box: 1")]])
     monkeypatch.setattr(
-        deck, "_run", lambda gds, drc, report: report.write_text(CELLS_REPORT.format("".join(next(runs))))
+        deck, "run_deck", lambda drc, gds, report: report.write_text(CELLS_REPORT.format("".join(next(runs))))
     )
     monkeypatch.setattr(deck, "_write_alone", lambda gds, files, path: None)
     monkeypatch.setattr(deck, "version", lambda: "1")
@@ -461,7 +461,7 @@ def test_cells_are_checked_alone_as_they_stand_in_the_layout(tmp_path):
 def test_a_missing_deck_or_program_is_reported(tmp_path, monkeypatch):
     assert deck.check(tmp_path / "a.gds", kit.find(), tmp_path).why_not == deck.NO_DECK
     assert (tmp_path / "rules.lyrdb").is_file() and (tmp_path / "rules.json").is_file()
-    monkeypatch.setattr(deck.shutil, "which", lambda name: None)
+    monkeypatch.setattr(application.shutil, "which", lambda name: None)
     deck.version.cache_clear()
     usual = kit.find()
     with_deck = replace(usual, others={**usual.others, "drc": tmp_path / "d.lydrc"})
@@ -625,13 +625,74 @@ def test_a_net_gets_a_diode_if_its_wire_is_too_long_for_its_gates(driver, share,
     assert clock_output(placed.library.cells["ANTENNA_X1"], "A") is None
 
 
+# ---- transistors
+
+CDL = """* cells
+.SUBCKT INV_X1 A VSS VPW VDD ZN
+*.PININFO A:I ZN:O
+MM1 ZN A VDD VDD pmos m=2 w=1.5 l=0.15 topography=normal
++ area=0.063
+MM2 ZN A VSS VPW nmos w=740.0n l=0.15
+.ENDS INV_X1
+.subckt LOGIC1_X1 VDD Z VSS
+rI1 Z VDD short
+.ends
+.SUBCKT FILLCELL_X1 VDD VSS
+.ENDS
+"""
+
+
+def test_a_cdl_is_read_for_klayout(tmp_path):
+    (tmp_path / "a.cdl").write_text(CDL)
+    found = transistors.read_circuits(tmp_path / "a.cdl")
+    assert found["INV_X1"].text.splitlines()[1:3] == [
+        "MM1 ZN A VDD VDD pmos w=3 l=0.15",
+        "MM2 ZN A VSS VPW nmos w=740n l=0.15",
+    ]
+    assert {name: circuit.compared for name, circuit in found.items()} == {
+        "INV_X1": True,
+        "LOGIC1_X1": False,
+        "FILLCELL_X1": False,
+    }
+    assert found["LOGIC1_X1"].joined == {"Z": "VDD", "VDD": "Z"}
+
+
+def test_the_netlist_of_a_layout_for_its_comparison(tmp_path):
+    """A tie cell's net is a rail, so that its port goes; fillers are left out; wells are rails."""
+    (tmp_path / "a.cdl").write_text(CDL)
+    placed = fan_out([(2.85, 2.8), (6.65, 2.8)], 3, 21, [("out", 0.0, 6.0)])
+    circuits = transistors.read_circuits(tmp_path / "a.cdl")
+    circuits |= dict.fromkeys(placed.library.roles.fillers, circuits["FILLCELL_X1"])
+    supplies = structs.replace(placed.lef.kit.supply, wells={"VPW": "VSS"})
+    placed.lef = replace(placed.lef, described=placed.lef.kit._replace(supply=supplies))
+    assert list(transistors._design(placed, circuits)) == [
+        ".SUBCKT d in out VDD VSS",
+        "X0 in VSS VSS VDD out INV_X1",
+        "X1 out VSS VSS VDD net2 INV_X1",
+        ".ENDS",
+    ]
+    placed.netlist.cells["u0"] = Instance("u0", "LOGIC1_X1", {"Z": 1})
+    placed.placement.instances["u0"] = structs.replace(placed.placement.instances["u0"], kind="LOGIC1_X1")
+    found = list(transistors._design(placed, circuits))
+    assert found == [".SUBCKT d in VDD VSS", "X1 VDD VSS VSS VDD net2 INV_X1", ".ENDS"]
+
+
+def test_differences_in_transistors_are_faults():
+    same = transistors.Transistors("d.lylvs", 3, {}, ("NAND2_X4",))
+    assert same.text == "layout and netlist match by d.lylvs; 3 kinds of cells, 1 of them as drawn (NAND2_X4)"
+    assert not deck.Rules("d", transistors=same).wrong
+    other = structs.replace(same, differences={"nets": 2}, as_drawn=())
+    assert other.text == "differences: 2 nets by d.lylvs; 3 kinds of cells"
+    assert deck.Rules("d", transistors=other).wrong
+
+
 @regress
 @parametrize("options", ["sky130hd --clock 60", "ihp-sg13g2", "asap7"])
-def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, options):
+def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, tmp_path, options):
     """The rules of two decks, and the values of IHP's PDK; some cells of ASAP7 break rules by themselves."""
     name = options.split()[0]
-    pdks.require(monkeypatch, name)
-    report = cli.passes(f"asic mont --nbits 8 --layout --json --kit {options}").json()
+    path = pdks.require(monkeypatch, name)
+    report = cli.passes(f"asic mont --nbits 8 --layout --json --kit {options} -o {tmp_path}").json()
     assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates", "placed gates"}
     rules = report["rules"]
     assert (
@@ -644,3 +705,12 @@ def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, options):
         assert rules["checks"] > 100 and rules["deck"] == f"{name}.lydrc"
         assert rules["antennas"] == (None if name == "asap7" else {})  # no limits in the LEF
     assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0
+    assert (rules["transistors"] is not None) == (name == "sky130hd")
+    if rules["transistors"]:
+        assert rules["transistors"]["differences"] == {} and rules["transistors"]["cells"] > 50
+        found = kit.find(path)
+        files = {name: tmp_path / "place" / name for name in ("netlist_placed.json", "placement.json")}
+        placed = Placed.read(files, found)
+        pins = next(cell.pins for cell in placed.netlist.cells.values() if cell.kind.endswith("__a21oi_1"))
+        pins["A1"], pins["B1"] = pins["B1"], pins["A1"]
+        assert transistors.compare(tmp_path / "layout" / "layout.gds", found, placed).differences

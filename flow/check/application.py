@@ -1,0 +1,35 @@
+"""KLayout's application runs decks: programs in Ruby, which the Python package `klayout` cannot run."""
+
+import functools
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...fl.errors import BadInput
+from ...rtl.sim.toolchain import ToolError
+
+PROGRAM = "klayout"
+INSTALL = "run `apt-get install klayout`"
+SECONDS = 3600
+TAIL = 500  # characters of a log that a message has
+
+
+@functools.cache
+def version() -> str:
+    """The version of the application; BadInput if it is missing."""
+    if shutil.which(PROGRAM) is None:
+        raise BadInput(
+            f"the application {PROGRAM} is missing, which runs the decks of design rules: {INSTALL}"
+        )
+    run = subprocess.run([PROGRAM, "-v"], capture_output=True, text=True, timeout=60)
+    return run.stdout.removeprefix("KLayout").strip()
+
+
+def run_deck(deck: Path, files: Mapping[str, Path], report: Path) -> None:
+    """Run a deck on files by the names that it has for them; it writes the report."""
+    given = [word for name, file in files.items() for word in ("-rd", f"{name}={file.absolute()}")]
+    command = [PROGRAM, "-b", "-r", str(deck), *given]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
+    if run.returncode or not report.exists():
+        raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")
