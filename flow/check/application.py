@@ -3,15 +3,18 @@
 import functools
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
+from ..files import replace_text, scratch
 
 PROGRAM = "klayout"
 INSTALL = "run `apt-get install klayout`"
 SECONDS = 3600
+# IHP's deck removes devices that it has moved already; Debian's application lacks the method
+ADDED = "class RBA::Netlist\n  def purge_devices; end unless method_defined?(:purge_devices)\nend\n"
 TAIL = 500  # characters of a log that a message has
 
 
@@ -26,10 +29,12 @@ def version() -> str:
     return run.stdout.removeprefix("KLayout").strip()
 
 
-def run_deck(deck: Path, files: Mapping[str, Path], report: Path) -> None:
+def run_deck(deck: Path, files: Mapping[str, Path], report: Path, options: Sequence[str] = ()) -> None:
     """Run a deck on files by the names that it has for them; it writes the report."""
     given = [word for name, file in files.items() for word in ("-rd", f"{name}={file.absolute()}")]
-    command = [PROGRAM, "-b", "-r", str(deck), *given]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
+    with scratch() as folder:
+        replace_text(folder / "added.rb", ADDED)
+        command = [PROGRAM, "-b", "-rm", str(folder / "added.rb"), "-r", str(deck), *given, *options]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
     if run.returncode or not report.exists():
         raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")

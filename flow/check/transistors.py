@@ -3,8 +3,8 @@
 The deck extracts transistors and nets from the GDS and compares them with a netlist in CDL: the library's own
 circuits of the cells, and a circuit of the design that connects all cells of the layout by the nets of the
 placed netlist. KLayout does not read multipliers or words without a number, so a transistor is written with
-its length and its width times its fingers. Cells without transistors (fillers, taps, diodes) are left out. A
-tie cell is a wire, so its nets are the rails.
+its length and its width times its fingers. Cells without devices (fillers, taps) are left out. A tie cell may
+be a wire, so that its nets are the rails.
 
 Large gates may be drawn as several stacks where the CDL has one, and the deck reports that the cell differs.
 Such a cell is compared as the deck extracts it, and the result names it.
@@ -27,6 +27,10 @@ from ..layout.placed import Placed
 from .application import run_deck
 
 GDS, CDL, EXTRACTED, REPORT = "layout.gds", "netlist.cdl", "*_extracted.cir", "lvs_report.lvsdb"
+# as the decks of SKY130 and IHP call their files; the report of SKY130's is always beside the GDS
+NAMES = {"in_gds": GDS, "input": GDS, "cdl_file": CDL, "schematic": CDL, "report": REPORT}
+# cells stay cells; the names of ports, which an older KLayout cannot compare, are for connections.py
+OPTIONS = ("-rd", "run_mode=deep", "-rd", "ignore_top_ports_mismatch=true")
 MATCH = ("Match", "MatchWithWarning")  # the second: of equal parts, one was taken
 
 
@@ -64,7 +68,8 @@ def compare(gds: Path, kit: Kit, placed: Placed) -> Transistors | None:
         while True:
             own = {kind: circuit.text for kind, circuit in used.items() if circuit.compared}
             replace_text(folder / CDL, "\n".join([*own.values(), *_design(placed, used)]) + "\n")
-            run_deck(deck, {"in_gds": folder / GDS, "cdl_file": folder / CDL}, folder / REPORT)
+            files = {name: folder / file for name, file in NAMES.items()}
+            run_deck(deck, files, folder / REPORT, OPTIONS)
             found = _differences(folder / REPORT)
             split = [kind for kind in own if found.get(kind) and kind not in replaced]
             if not split:
@@ -83,8 +88,8 @@ class Circuit(msgspec.Struct, frozen=True):
 
     @property
     def compared(self) -> bool:
-        """Whether there are transistors."""
-        return "\nM" in self.text.upper()
+        """Whether there are transistors or diodes."""
+        return "\nM" in self.text.upper() or "\nD" in self.text.upper()
 
 
 def read_circuits(path: Path) -> dict[str, Circuit]:

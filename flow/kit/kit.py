@@ -59,7 +59,7 @@ WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
     "verilog": b"`endif",
     "layers": b"</layer-properties>",
     "drc": b"</klayout-macro>",
-    "lvs": b"</klayout-macro>",
+    "lvs": bool,  # a program, whose end nothing marks
     "cdl": b".ENDS",
     "values": b"}",
 }

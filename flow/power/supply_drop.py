@@ -19,6 +19,7 @@ from ..layout.supply import PowerVia, power_grid
 
 Node = tuple[str, tuple[int, int]]  # a layer and a point of it, in database units
 Resistors = dict[tuple[Node, Node], float]  # in ohm
+LEAST_OHM = 1e-4  # vias without a resistance: with less, the solution converges very slowly
 EXACT = 1e-6  # of the residual, relative to the currents
 
 
@@ -88,7 +89,7 @@ def solved(network: Resistors, currents: Mapping[Node, float], held: set[Node]) 
     """The drop of each node in mV: conjugate gradients on the conductances, with those held at 0."""
     numbers = {node: number for number, node in enumerate(dict.fromkeys(n for ends in network for n in ends))}
     first, second = (np.array([numbers[ends[side]] for ends in network]) for side in (0, 1))
-    conductance = 1 / np.maximum(np.array([*network.values()]), 1e-9)
+    conductance = 1 / np.maximum(np.array([*network.values()]), LEAST_OHM)
     size = len(numbers)
     free = np.ones(size)
     free[[numbers[node] for node in held]] = 0

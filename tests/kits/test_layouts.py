@@ -705,12 +705,12 @@ def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, tmp_path,
         assert rules["checks"] > 100 and rules["deck"] == f"{name}.lydrc"
         assert rules["antennas"] == (None if name == "asap7" else {})  # no limits in the LEF
     assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0
-    assert (rules["transistors"] is not None) == (name == "sky130hd")
+    assert (rules["transistors"] is None) == (name == "asap7")
     if rules["transistors"]:
-        assert rules["transistors"]["differences"] == {} and rules["transistors"]["cells"] > 50
+        assert rules["transistors"]["differences"] == {} and rules["transistors"]["cells"] > 30
         found = kit.find(path)
         files = {name: tmp_path / "place" / name for name in ("netlist_placed.json", "placement.json")}
         placed = Placed.read(files, found)
-        pins = next(cell.pins for cell in placed.netlist.cells.values() if cell.kind.endswith("__a21oi_1"))
+        pins = next(cell.pins for cell in placed.netlist.cells.values() if cell.kind.endswith("_a21oi_1"))
         pins["A1"], pins["B1"] = pins["B1"], pins["A1"]
         assert transistors.compare(tmp_path / "layout" / "layout.gds", found, placed).differences
