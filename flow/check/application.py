@@ -18,6 +18,10 @@ ADDED = "class RBA::Netlist\n  def purge_devices; end unless method_defined?(:pu
 TAIL = 500  # characters of a log that a message has
 
 
+class TooSlow(ToolError):
+    """The application was stopped."""
+
+
 @functools.cache
 def version() -> str:
     """The version of the application; BadInput if it is missing."""
@@ -35,6 +39,9 @@ def run_deck(deck: Path, files: Mapping[str, Path], report: Path, options: Seque
     with scratch() as folder:
         replace_text(folder / "added.rb", ADDED)
         command = [PROGRAM, "-b", "-rm", str(folder / "added.rb"), "-r", str(deck), *given, *options]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
+        except subprocess.TimeoutExpired:
+            raise TooSlow(f"{deck.name} did not end within {SECONDS:,} s") from None
     if run.returncode or not report.exists():
         raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")

@@ -24,7 +24,7 @@ from ..kit.kit import Kit
 from ..kit.kit_file import gds_number
 from ..layout.layout import cells_of
 from ..layout.placed import Placed
-from .application import run_deck
+from .application import TooSlow, run_deck
 
 GDS, CDL, EXTRACTED, REPORT = "layout.gds", "netlist.cdl", "*_extracted.cir", "lvs_report.lvsdb"
 # as the decks of SKY130 and IHP call their files; the report of SKY130's is always beside the GDS
@@ -41,10 +41,13 @@ class Transistors(msgspec.Struct, frozen=True):
     cells: int  # kinds that were compared
     differences: Mapping[str, int]  # in the design by kind (nets, pins, ...), in a cell under its name
     as_drawn: tuple[str, ...] = ()  # kinds compared as the deck extracts them
+    why_not: str = ""  # of a deck that was stopped
 
     @property
     def text(self) -> str:
         """The result in a line."""
+        if self.why_not:
+            return f"not compared: {self.why_not}"
         found = ", ".join(f"{number:,} {what}" for what, number in self.differences.items())
         kinds = f"{self.cells} kinds of cells"
         if self.as_drawn:
@@ -69,7 +72,10 @@ def compare(gds: Path, kit: Kit, placed: Placed) -> Transistors | None:
             own = {kind: circuit.text for kind, circuit in used.items() if circuit.compared}
             replace_text(folder / CDL, "\n".join([*own.values(), *_design(placed, used)]) + "\n")
             files = {name: folder / file for name, file in NAMES.items()}
-            run_deck(deck, files, folder / REPORT, OPTIONS)
+            try:
+                run_deck(deck, files, folder / REPORT, OPTIONS)
+            except TooSlow as error:
+                return Transistors(deck.name, len(own), {}, why_not=str(error))
             found = _differences(folder / REPORT)
             split = [kind for kind in own if found.get(kind) and kind not in replaced]
             if not split:

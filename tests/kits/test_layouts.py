@@ -686,6 +686,26 @@ def test_differences_in_transistors_are_faults():
     assert deck.Rules("d", transistors=other).wrong
 
 
+def test_a_deck_that_takes_too_long_compares_nothing(tmp_path, monkeypatch):
+    usual, placed = kit.find(), fan_out([(2.85, 2.8)], 3, 21)
+    fillers = "".join(f".SUBCKT {kind} VDD VSS\n.ENDS\n" for kind in placed.library.roles.fillers)
+    (tmp_path / "a.cdl").write_text(CDL + fillers)
+    layout = db.Layout()
+    layout.create_cell("d")
+    layout.write(str(tmp_path / "a.gds"))
+    slow = tmp_path / "klayout"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(application, "PROGRAM", str(slow))
+    monkeypatch.setattr(application, "SECONDS", 0.1)
+    others = {**usual.others, "lvs": tmp_path / "d.lylvs", "cdl": tmp_path / "a.cdl"}
+    found = transistors.compare(tmp_path / "a.gds", replace(usual, others=others), placed)
+    assert found.text == "not compared: d.lylvs did not end within 0.1 s" and found.cells == 1
+    assert not deck.Rules("d", transistors=found).wrong
+    with pytest.raises(application.TooSlow, match=r"d\.lylvs did not end"):
+        application.run_deck(tmp_path / "d.lylvs", {}, tmp_path / "r")
+
+
 @regress
 @parametrize("options", ["sky130hd --clock 60", "ihp-sg13g2", "asap7"])
 def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, tmp_path, options):
