@@ -342,7 +342,8 @@ def test_exported_workload(name, interface, tmp_path):
 def test_exported_system(tmp_path):
     """Its cycles equal those of `modexlab proc systems`, also normalised."""
     chip = Chip(MONT, 32, {}, system=True)
-    report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, workload_of(chip, tmp_path))
+    work = workload_of(chip, tmp_path)  # exports the design
+    report = workload.run_text((tmp_path / "design.sv").read_text(), chip.top, work)
     rows = system_catalogue.Measurement().rows([system_catalogue.find_system("procxcel-mont")], [32])
     assert report.tests_failed == 0
     assert report.cycles == {row.operation: row.normalised for row in rows}
