@@ -22,19 +22,27 @@ class TooSlow(ToolError):
     """The application was stopped."""
 
 
-@functools.cache
-def version() -> str:
-    """The version of the application; BadInput if it is missing."""
+def require() -> None:
+    """BadInput if the application is missing."""
     if shutil.which(PROGRAM) is None:
         raise BadInput(
             f"the application {PROGRAM} is missing, which runs the decks of design rules: {INSTALL}"
         )
+
+
+@functools.cache
+def version() -> str:
+    """The version of the application; BadInput if it is missing."""
+    require()
     run = subprocess.run([PROGRAM, "-v"], capture_output=True, text=True, timeout=60)
     return run.stdout.removeprefix("KLayout").strip()
 
 
 def run_deck(deck: Path, files: Mapping[str, Path], report: Path, options: Sequence[str] = ()) -> None:
-    """Run a deck on files by the names that it has for them; it writes the report."""
+    """Run a deck on files by the names that it has for them; it writes the report. BadInput if the
+    application is missing.
+    """
+    require()
     given = [word for name, file in files.items() for word in ("-rd", f"{name}={file.absolute()}")]
     with scratch() as folder:
         replace_text(folder / "added.rb", ADDED)

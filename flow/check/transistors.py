@@ -78,7 +78,7 @@ def compare(gds: Path, kit: Kit, placed: Placed) -> Transistors | None:
             files = {name: folder / file for name, file in NAMES.items()}
             try:
                 run_deck(deck, files, folder / REPORT, OPTIONS)
-            except TooSlow as error:
+            except (BadInput, TooSlow) as error:
                 return Transistors(deck.name, len(own), {}, why_not=str(error))
             found = _differences(folder / REPORT)
             split = [kind for kind in own if found.get(kind) and kind not in replaced]
