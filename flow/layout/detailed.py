@@ -240,7 +240,7 @@ def _task(grid: Grid, nets: list[Net], earlier: Iterable[Routed], cramped: Itera
         vertical = index % 2 == 0
         columns, rows = ways if vertical else ways[::-1]
         yield _row(int(vertical), grid.clear(index), grid.alone(index))
-        yield _row(grid.bears(index), int(grid.cumulative(index)))
+        yield _row(grid.pad(index), grid.bears(index), int(grid.cumulative(index)))
         yield _row(*(int(x in columns) for x in grid.xs))
         yield _row(*(int(y in rows) for y in grid.ys))
     yield _row(*(grid.apart(index) for index in range(len(grid.layers) - 1)))

@@ -19,12 +19,13 @@
 // A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
 //
 // Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, that
-// where vias alone need more metal (or 0), length of wire that a gate of 1 um^2 bears (or 0 without a limit) and whether wire of the
-// layers below counts towards it, for each column and each row whether it has nodes; per pair of layers the distance that two vias of
-// a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take; those of metal without room for
-// its least area, where all that is near costs more; most rounds, seconds of the processor; number of nets; per net its pins, per pin
-// the area of its gate in units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), the pieces of its global routing, by
-// their ends (i j i j), and its wires and vias in an earlier answer, which stay unless they are near metal without room.
+// where vias alone need more metal (or 0), the length of a via's metal, length of wire that a gate of 1 um^2 bears (or 0 without a
+// limit) and whether wire of the layers below counts towards it, for each column and each row whether it has nodes; per pair of layers
+// the distance that two vias of a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take;
+// those of metal without room for its least area, where all that is near costs more; most rounds, seconds of the processor; number of
+// nets; per net its pins, per pin the area of its gate in units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), the
+// pieces of its global routing, by their ends (i j i j), and its wires and vias in an earlier answer, which stay unless they are near
+// metal without room.
 // Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires and vias, and the two nodes
 // of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
 
@@ -69,9 +70,10 @@ using Edge = std::pair<int, int>;
 
 struct Layer {
     int vertical, clear;
+    int alone;                      // instead of `clear` for two vias in a stack, which need more metal; or 0
+    int pad;                        // length of a via's metal
     double bears;                   // wire for each um^2 of gate; or 0
     bool sums;                      // whether that includes the wire of lower layers
-    int alone;                      // instead of `clear` for two vias in a stack, which need more metal; or 0
     std::vector<char> column, row;  // whether it has nodes there
     std::vector<int> next, last;    // along a track: the stop after and before each, -1 if there is none
 };
@@ -777,11 +779,15 @@ std::vector<int> charged(const Net& net) {
         for (const auto& [a, b] : net.edges)
             if (layer_of(a) == layer && layer_of(b) == layer)
                 wire[root(index_of(net.nodes, a))] += std::abs(xs[i_of(a)] - xs[i_of(b)]) + std::abs(ys[j_of(a)] - ys[j_of(b)]);
+            else if (layer_of(a) == layer || layer_of(b) == layer)  // half a pad is beyond the end of a wire
+                wire[root(index_of(net.nodes, layer_of(a) == layer ? a : b))] += layers[layer].pad / 2;
         std::vector<int> met(net.pins.size(), -1);
         for (size_t p = 0; p < met.size(); p++) {
             for (size_t k = 0; k < net.pins[p].size() && met[p] < 0; k++) met[p] = index_of(net.nodes, net.pins[p][k]);
             if (met[p] < 0) continue;
+            const bool here = layer_of(net.nodes[met[p]]) == layer;
             met[p] = root(met[p]);
+            if (here) wire[met[p]] += layers[layer].pad / 2;
             if (net.gates[p] < 0)
                 safe[met[p]] = true;
             else
@@ -832,7 +838,7 @@ void read_grid() {
     layers.resize(read());
     layer_count = int(layers.size());
     for (Layer& own : layers) {
-        own.vertical = read(), own.clear = read(), own.alone = read(), own.bears = read(), own.sums = read();
+        own.vertical = read(), own.clear = read(), own.alone = read(), own.pad = read(), own.bears = read(), own.sums = read();
         own.column.resize(nx), own.row.resize(ny);
         for (auto* has : {&own.column, &own.row})
             for (char& each : *has) each = char(read());

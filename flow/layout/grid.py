@@ -10,7 +10,7 @@ from ..kit.lef import DBU, Box, Lef, dbu
 from .placement import Placement
 from .routing import Rect
 
-MARGIN = 0.9  # of an antenna: the router does not count vias and longer ends
+MARGIN = 0.9  # of an antenna: the router counts neither metal for the least area nor how wide pads are
 Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
 
 
@@ -81,14 +81,17 @@ class Grid:
     def clear(self, index: int) -> int:
         """How far along a track of a layer two nets must be: for their ends of wires, pads and cuts (dbu)."""
         layer = self.lef.layers[self.layers[index]]
-        reach = self.reach(index, 1 - index % 2)
-        return max([dbu(2 * reach + layer.ends_apart), *map(self._cut, self._vias(index))])
+        return max([self.pad(index) + dbu(layer.ends_apart), *map(self._cut, self._vias(index))])
 
     def reach(self, index: int, axis: int) -> float:
         """How far metal on a node of a layer goes from it, in um."""
         name = self.layers[index]
         pads = [via[name] for via in self._vias(index) if name in via]
         return max([self.widths[name] / 2, *(pad[axis + 2] for pad in pads)])
+
+    def pad(self, index: int) -> int:
+        """The length of metal along a track where only a via is (dbu)."""
+        return dbu(2 * self.reach(index, 1 - index % 2))
 
     def alone(self, index: int) -> int:
         """How far two nets must be along a track where vias in a stack need more metal for the least area
@@ -97,8 +100,7 @@ class Grid:
         name = self.layers[index]
         if not all(self.small(name, via[name]) for via in self._vias(index) if name in via):
             return 0
-        length, pad = self.least_length(name), dbu(2 * self.reach(index, 1 - index % 2))
-        return (length + pad) // 2 + dbu(self.lef.layers[name].ends_apart)
+        return (self.least_length(name) + self.pad(index)) // 2 + dbu(self.lef.layers[name].ends_apart)
 
     def bears(self, index: int) -> int:
         """The wire of a layer that a gate of 1 um^2 without diffusion bears (dbu); 0 without a limit."""

@@ -280,6 +280,22 @@ def test_a_gate_gets_a_jumper_where_metal_would_charge_it(grid, monkeypatch):
         assert (longest < 5.0) == (bears > 0.0 and not driven)
 
 
+@parametrize("apart, jumps", [(4.5, False), (4.9, True)])
+def test_half_of_a_via_s_metal_at_each_end_counts_as_wire(grid, monkeypatch, apart, jumps):
+    """A straight wire with 0.14 um more at each end, and a gate that bears 5 um."""
+    monkeypatch.setattr(grid, "bears", lambda _: dbu(50.0))
+    monkeypatch.setattr(grid, "pad", lambda _: dbu(0.28))
+    column = next(column for column, x in enumerate(grid.xs) if x in grid.tracks[0])
+    rows = [row for row, y in enumerate(grid.ys) if y in grid.stops[0]]
+    last = max(row for row in rows if grid.ys[row] - grid.ys[rows[4]] <= dbu(apart))
+    assert grid.ys[last] - grid.ys[rows[4]] > dbu(apart - 0.2)
+    source, gate = (0, column, rows[4]), (0, column, last)
+    net = detailed.Net([[source], [gate]], [(*source[1:], *gate[1:])], {gate: ()}, {gate: 0.1})
+    (tree,), left, _ = detailed.search(grid, [net])
+    assert left == 0 and in_one_piece({source, gate}, tree)
+    assert any(layer > 0 for piece in tree.pieces for layer, *_ in piece) == jumps
+
+
 @parametrize("cumulative", [False, True])
 def test_wire_of_lower_layers_counts_where_the_limit_is_cumulative(grid, monkeypatch, cumulative):
     """3 um across and 3 um along, with a gate that bears 4 um."""
