@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from ...fl.errors import BadInput
 from ..files import replace_text, scratch
 from ..kit.kit import Kit
+from ..layout import fill
 from ..layout.placed import Placed
 from ..product import Product
 from . import antennas, connections, transistors, values
@@ -44,6 +45,7 @@ class Rules(Product):
     # faults by what they are, as open nets; nothing where the layout has no wires
     connections: Mapping[str, int] = {}
     antennas: dict[str, int] | None = None  # pieces beyond the LEF's ratios by layer; None where unknown
+    densities: Mapping[str, float] = {}  # share of the die under metal, by layer
     transistors: Transistors | None = None  # by the kit's deck, where it has one and it ran
     no_wires: str = ""  # reason for a layout without detailed routing
     only_values: bool = False  # by the table: metal, vias, areas and grid
@@ -72,6 +74,9 @@ class Rules(Product):
         if self.antennas is not None:
             beyond = ", ".join(f"{number:,} on {layer}" for layer, number in self.antennas.items())
             wires += f"; antennas beyond the LEF's ratios: {beyond or 'none'}"
+        if self.densities:
+            shares = ", ".join(f"{share:.0%} of {layer}" for layer, share in self.densities.items())
+            wires += f"; metal is {shares}"
         if self.of_cells:
             own = ", ".join(f"{rule} {number:,}" for rule, number in self.of_cells.items())
             wires += f"; in the library's cells themselves: {own}"
@@ -92,6 +97,7 @@ def check(gds: Path, kit: Kit, out: Path, placed: Placed | None = None, no_wires
         faults = connections.compare(gds, placed)
         found.connections = {fault.what: int(fault.theirs) for fault in faults}
         found.antennas = antennas.exceeded(gds, placed)
+        found.densities = fill.densities(gds, placed.lef)
         if found.deck:
             found.transistors = transistors.compare(gds, kit, placed)
     elif found.deck:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..kit.kit import Kit
+from ..layout import fill
 from . import report
 from .report import Compared
 
@@ -34,6 +35,8 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
         found = set()
         for instance in top.each_inst():
             kind = instance.cell_index
+            if instance.cell.name == fill.CELL:
+                continue
             if kind not in alone:
                 alone[kind] = faults(on_layer(instance.cell, index), rule, distance)
             found |= {pair.transformed(instance.cplx_trans).bbox() for pair in alone[kind]}

@@ -22,6 +22,7 @@ from ...fl.input_file import read_text
 from ..files import replace_text, scratch
 from ..kit.kit import Kit
 from ..kit.kit_file import gds_number
+from ..layout import fill
 from ..layout.layout import cells_of
 from ..layout.placed import Placed
 from .application import TooSlow, run_deck
@@ -31,7 +32,8 @@ GDS, CDL, EXTRACTED, REPORT = "layout.gds", "netlist.cdl", "*_extracted.cir", "l
 NAMES = {"in_gds": GDS, "input": GDS, "cdl_file": CDL, "schematic": CDL, "report": REPORT}
 # cells stay cells; the names of ports, which an older KLayout cannot compare, are for connections.py
 OPTIONS = ("-rd", "run_mode=deep", "-rd", "ignore_top_ports_mismatch=true")
-MATCH = ("Match", "MatchWithWarning")  # the second: of equal parts, one was taken
+# the second: of equal parts, one was taken; of devices, that a parameter differs
+MATCH = ("Match", "MatchWithWarning")
 
 
 class Transistors(msgspec.Struct, frozen=True):
@@ -70,7 +72,7 @@ def compare(gds: Path, kit: Kit, placed: Placed) -> Transistors | None:
         raise BadInput(f"{cdl} has no circuit {missing[0]}: take the CDL that belongs to the kit's LEF")
     used = {kind: circuits[kind] for kind in kinds}
     with scratch() as folder:
-        _write_substrate(gds, placed, folder / GDS)
+        _write_copy(gds, placed, folder / GDS)
         replaced: list[str] = []
         while True:
             own = {kind: circuit.text for kind, circuit in used.items() if circuit.compared}
@@ -158,12 +160,13 @@ def _design(placed: Placed, circuits: Mapping[str, Circuit]) -> Iterator[str]:
     yield ".ENDS"
 
 
-def _write_substrate(gds: Path, placed: Placed, path: Path) -> None:
-    """Write the layout with the substrate drawn below all cells."""
+def _write_copy(gds: Path, placed: Placed, path: Path) -> None:
+    """Write the layout without fill, of which decks make nets, and with the substrate below all cells."""
     import klayout.db as db  # not at the top: not everyone has it
 
     content, layers = db.Layout(), placed.lef.kit.layers
     content.read(str(gds))
+    fill.remove(content)
     if layers.substrate is not None:
         die = db.DBox(0, 0, *placed.placement.die_um)
         content.top_cell().shapes(content.layer(*gds_number(layers.substrate))).insert(die)
@@ -184,7 +187,7 @@ def _differences(report: Path) -> dict[str, int]:
             f"{kind}s"
             for kind in ("pin", "net", "device", "subcircuit")
             for part in getattr(pairs, f"each_{kind}_pair")(pair)
-            if str(part.status()) not in MATCH
+            if str(part.status()) not in MATCH[: 1 if kind == "device" else 2]
         )
         if str(pair.status()) not in MATCH and not wrong:
             wrong["circuits not compared"] = 1

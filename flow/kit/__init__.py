@@ -31,7 +31,8 @@ files and change
                  and `wires` and `cuts` are the resistances and capacitances that it lacks
   [routing]      the grid of the detailed router: layers from the lowest vertical one up, their pitches, vias;
                  stacks of two vias if pins are two layers below the grid, and `pin_rows`, the layer between;
-                 `share`, the percentage of the tracks that global routing fills
+                 `share`, the percentage of the tracks that global routing fills; `fill` for metal on free
+                 tracks
   [[picture]]    GDS layers, names and colours; one of them is the outline
   [[values]]     the limits of the file `values` by layer, checked if no deck runs
 

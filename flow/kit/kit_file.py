@@ -205,6 +205,7 @@ class Routing(_Part, frozen=True):
     # percent of the tracks that global routing fills: where all have a tenth more, detailed routing finds no
     # ways around
     share: Annotated[int, msgspec.Meta(ge=1, le=100)] = 75
+    fill: bool = False  # metal of no net on free tracks, for rules of density
 
     @property
     def stacks(self) -> list[tuple[str, ...]]:

@@ -21,7 +21,8 @@ from ..files import replace_text, replacing
 from ..kit.kit import Kit
 from ..kit.lef import DBU, dbu
 from ..netlist.netlist import PORT
-from . import supply
+from . import fill, supply
+from .grid import Grid
 from .placed import Placed
 from .placement import Place
 from .routing import NetWires, Routing, Wire
@@ -170,7 +171,9 @@ def _wiring(wires: list[Wire], rail: str = "") -> str:
 def write_layout(placed: Placed, routing: Routing, files: Kit, out_dir: Path) -> None:
     """Write layout.def and layout.gds, with the wires of the routing if it is detailed."""
     write_def(out_dir / "layout.def", placed, routing.wires())
-    write_gds(out_dir / "layout.def", out_dir / "layout.gds", files)
+    filled = routing.detailed.done and files.geometry.kit.routing.fill
+    grid = Grid(placed.placement, files.geometry) if filled else None
+    write_gds(out_dir / "layout.def", out_dir / "layout.gds", files, grid)
     if wrong := check(out_dir / "layout.gds", placed):
         design = placed.placement.design
         raise ToolError(f"the layout of {design} is not what was placed: {'; '.join(wrong[:SHOWN])}")
@@ -200,7 +203,7 @@ def check(gds_path: Path, placed: Placed) -> list[str]:
     rows = defaultdict(list)
     for instance in tops[0].each_inst():
         kind, move = instance.cell.name, instance.dtrans
-        if kind.startswith(VIA):
+        if kind.startswith(VIA) or kind == fill.CELL:
             continue
         orient = TURNS.get(move.rot, "?")
         dx, dy = lef.macro(kind).placed(orient, 0, 0)  # from the corner of its outline to its origin
@@ -225,8 +228,10 @@ def check(gds_path: Path, placed: Placed) -> list[str]:
 TURNS = {0: "N", 4: "FS", 2: "S", 6: "FN"}
 
 
-def write_gds(def_path: Path, gds_path: Path, files: Kit) -> None:
-    """The layout of a DEF file, as KLayout reads it, with the geometry of the kit's cells."""
+def write_gds(def_path: Path, gds_path: Path, files: Kit, filled: Grid | None = None) -> None:
+    """The layout of a DEF file, as KLayout reads it, with the geometry of the kit's cells, and fill on the
+    tracks of `filled`.
+    """
     import klayout.db as db
 
     lef, wiring, layers, indices = files.geometry, files.geometry.kit.layers, db.LayerMap(), itertools.count()
@@ -256,6 +261,8 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit) -> None:
     for cell in gds.each_cell():
         if cell.is_empty():
             raise BadInput(f"the kit's GDS has no cell {cell.name}: take the GDS that belongs to its LEF")
+    if filled is not None:
+        fill.draw(gds, filled)
     saving = db.SaveLayoutOptions()
     saving.format = "GDS2"
     saving.gds2_write_timestamps = False  # the same layout is the same file

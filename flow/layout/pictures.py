@@ -27,6 +27,7 @@ from ..kit.kit_file import Drawn
 from ..kit.lef import Lef, Point, middle
 from ..netlist.hierarchy import Hierarchy
 from ..timing.report import TimedPath, TimingReport
+from . import fill
 from .placed import Placed
 from .placement import HOLD, TREE, Placement
 from .routing import Routing
@@ -350,6 +351,7 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     for key, value in (("background-color", "#ffffff"), ("grid-visible", "false"), ("text-visible", "false")):
         view.set_config(key, value)
     view.load_layout(str(gds), True)
+    fill.remove(view.cellview(0).layout())
     box = view.cellview(0).layout().top_cell().dbbox()
     layers = _colour_layers(view, placed.lef.kit.picture)
     view.max_hier()

@@ -19,6 +19,7 @@ from modexlab.flow.kit.lef import DBU, dbu, read_lef
 from modexlab.flow.layout import (
     clock_tree,
     detailed,
+    fill,
     hold,
     layout,
     pictures,
@@ -31,6 +32,7 @@ from modexlab.flow.layout import (
     wires,
 )
 from modexlab.flow.layout import routing as routing_file
+from modexlab.flow.layout.grid import Grid
 from modexlab.flow.layout.placed import Placed
 from modexlab.flow.layout.routing import Wire
 from modexlab.flow.netlist import netlist
@@ -739,6 +741,15 @@ class TestLayout:
     def test_same_layout_same_bytes(self, gds, tmp_path):
         layout.write_gds(gds.with_suffix(".def"), tmp_path / "again.gds", FILES)
         assert (tmp_path / "again.gds").read_bytes() == gds.read_bytes()
+
+    def test_fill_covers_free_tracks(self, placed, gds, tmp_path):
+        filled = tmp_path / "filled.gds"
+        layout.write_gds(gds.with_suffix(".def"), filled, FILES, Grid(placed.placement, placed.lef))
+        assert faults(filled, placed) == []
+        before, after = (fill.densities(path, placed.lef) for path in (gds, filled))
+        unfilled = before.keys() - {track.name for track in placed.lef.kit.routing.layers}
+        assert all((after[name] == before[name]) == (name in unfilled) for name in before)
+        assert all(0.3 < after[name] < 0.6 for name in before.keys() - unfilled), after
 
 
 def size_of(png):

@@ -733,6 +733,10 @@ def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, tmp_path,
         assert rules["antennas"] == (None if name == "asap7" else {})  # no limits in the LEF
     assert report["after_layout"]["routed"] and report["wns_ns"] > 0 and report["hold_wns_ns"] > 0
     assert (rules["transistors"] is None) == (name == "asap7")
+    if name != "asap7":  # the others have fill; 0.35 is IHP's Mn.j, 0.6 Mn.k
+        filled = [track.name for track in kit.find(path).geometry.kit.routing.layers]
+        least = 0.35 if name == "ihp-sg13g2" else 0.3
+        assert all(least < rules["densities"][layer] < 0.6 for layer in filled)
     if rules["transistors"]:
         assert rules["transistors"]["differences"] == {} and rules["transistors"]["cells"] > 30
         found = kit.find(path)
