@@ -560,7 +560,7 @@ def protections(shares: Sequence[str], style: Style) -> Spec:
     looks = [*map(style, ("series-0", "series-5", "series-1"))]
     shown = {
         **encoding,
-        "color": {**_nominal("part", shares, looks), "sort": shares},
+        "color": {**_nominal("part", shares, looks), "sort": shares, "legend": {"columns": 1}},
         "shape": {**_nominal("part", shares, ("circle", "square", "diamond")), "sort": shares},
         "opacity": _opacity(),
         "tooltip": _tips(

@@ -126,11 +126,12 @@ def segment(kind: str, name: str, axis: str, ends: Sequence[tuple[float, float]]
 
 def of_core(core: Core) -> Record:
     """The fields that all records of a core share."""
+    own = {"m": core.measurement, "row": core.row, "setup": title(core.stage)}
     return {
         "label": core.name,
         "name": f"{core.name}, {core.nbits:,}",
         **attributes(core, "kind", "family", "nbits", "area_um2"),
-        **({"m": core.measurement, "row": core.row, "setup": title(core.stage)} if core.measured else {}),
+        **(own if core.measured else attributes(core, "source", "url", "commit", "obtained")),
         **if_stale(core),
     }
 

@@ -54,7 +54,10 @@ def specification(assessment: Assessment, title: str) -> Spec:
         "height": HEIGHT,
         "config": render_png.printed(),
         "title": {
-            **render_png.headed(title),
+            "text": title,
+            "anchor": "start",
+            "fontSize": 14,
+            "color": light("ink"),
             "subtitle": f"dashed: {THRESHOLD}{said}",
             "subtitleColor": light("ink-2"),
         },

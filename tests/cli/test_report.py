@@ -193,6 +193,7 @@ test_refusals = refusals(
         "--no-measure --cycles": "--cycles with --no-measure: nothing is measured",
         "--no-measure --retry": "--retry with --no-measure",
         "--format svg": "--format without --figures",
+        "--columns 1": "--columns without --figures",
         "--figures x --format gif": "invalid choice: 'gif'",
         "--text --json": "--text with --json: give one of them",
         f"--no-measure --figures {__file__}": "this is not a directory",

@@ -30,18 +30,19 @@ from ...folders import check_file, write_file
 from ...json_values import attributes, json_value
 from ...lab.explore import Sweep
 from ...lab.flow_settings import KIT
+from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
 from ...lab.space import Space
 from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE, NETLIST
 from ...progress import Progress, duration
 from ...report.markdown import write as write_markdown
-from ...report.render_png import write_all
+from ...report.render_png import WIDTHS, write_all
 from ...report.sections import Content
 from ...report.tables import Cell
 from ...report.text import text
 from ..arguments import refuse
 from ..laboratory import kit_of, ledger_of, swept
-from ..options import Group, flag, option, shared
+from ..options import Group, choice, flag, option, shared
 from ..render import Json, answer, interrupted
 
 PAGE = "modexlab-report.html"
@@ -71,8 +72,20 @@ OPTIONS = (
             f"--output (the page; default: {PAGE})",
             flag("--text", "print tables, and write no page without -o"),
             option("--markdown", "DIR", "write Markdown with pictures, and no page without -o"),
-            option("--figures", "DIR", "write a file for each chart, and no page without -o"),
+            option(
+                "--figures",
+                "DIR",
+                "write a file for each chart, its data as CSV and its provenance as JSON, and no page "
+                "without -o",
+            ),
             shared("--format", f"with --figures; default: {FORMATS[0]}", choices=FORMATS),
+            choice(
+                "--columns",
+                WIDTHS,
+                "width of the figures in columns of a journal: 1 (3.5 in) or 2 (7.16 in) (with --figures; "
+                "default: 2)",
+                type=int,
+            ),
         ),
     ),
     "--json",
@@ -98,7 +111,7 @@ def execute(args: Namespace) -> int:
         names = [*args.designs, *(design.name for design in by_manifests(args.manifests))]
         pictures = bool(_page(args)) or args.markdown is not None
         content = Content(ledger, names, pictures=pictures, kit=kit)
-        written = _write(args, content, progress)
+        written = _write(args, content, ledger, progress)
     ending = "\n".join(_ending(content, sweep, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
     # failed now, or before and not tried again: the report is incomplete
@@ -112,8 +125,8 @@ def _check(args: Namespace) -> None:
         (find_system if name.startswith((HARDWARE, SOFTWARE)) else find)(name)
     if args.no_measure:
         refuse(args, ("cycles", "retry", "jobs"), " with --no-measure: nothing is measured; drop one of them")
-    if args.format is not None and args.figures is None:
-        raise BadInput("--format without --figures: it is the format of those files; add --figures DIR")
+    if args.figures is None:
+        refuse(args, ("format", "columns"), " without --figures: it is for those files; add --figures DIR")
     if args.text and args.json:
         raise BadInput("--text with --json: give one of them")
     if args.output is not None or _page(args):
@@ -169,7 +182,7 @@ def with_kit(point: Point, kit: str) -> Point:
 # ---- writing
 
 
-def _write(args: Namespace, content: Content, progress: Progress) -> dict[str, str]:
+def _write(args: Namespace, content: Content, ledger: Ledger, progress: Progress) -> dict[str, str]:
     """Write all requested files; return their paths by kind."""
     written = {}
     if page := _page(args):
@@ -183,9 +196,19 @@ def _write(args: Namespace, content: Content, progress: Progress) -> dict[str, s
         written["markdown"] = str(write_markdown(content, Path(args.markdown)).absolute())
     if args.figures is not None:
         progress.describe("report: drawing charts")
-        paths = write_all(content, Path(args.figures), args.format or FORMATS[0])
+        format, columns = args.format or FORMATS[0], args.columns or max(WIDTHS)
+        command = _drawing(args, format, columns)
+        paths = write_all(content, ledger, Path(args.figures), format, columns, command)
         written |= {path.stem: str(path.absolute()) for path in paths}
     return written
+
+
+def _drawing(args: Namespace, format: str, columns: int) -> list[str]:
+    """The command that draws the same figures of the same ledger."""
+    given = {"--ledger": args.ledger, "--kit": args.kit, "--figures": args.figures, "--format": format}
+    options = [part for name, value in given.items() if value is not None for part in (name, value)]
+    own = [*(["--own"] if args.own else []), *(f"--accelerator={path}" for path in args.manifests)]
+    return ["modexlab", "report", *args.designs, "--no-measure", *own, *options, "--columns", str(columns)]
 
 
 def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from ....flow import typed_toml
 HERE = Path(__file__).parent
 IN_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+, ")  # owner/name, and the file
 FIELD = "published_data.toml"
+UNKNOWN = "unknown"  # a URL or commit that nobody stated
 
 
 class Figure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True):

@@ -1,0 +1,71 @@
+"""Figures for papers: their widths and fonts, their data, and the provenance that reproduces them."""
+
+import csv
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from modexlab.eval.report.render_png import WIDTHS
+
+from tests.harness import parametrize
+
+DRAW = "report mont --no-measure --figures figures --columns"
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch, tmp_path, ledger):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_provenance_reproduces_a_figure(cli, tmp_path):
+    """Its command draws the figure again, and the commands of its measurements compute the drawn values."""
+    cli.passes(f"{DRAW} 1 --format svg")
+    files = sorted((tmp_path / "figures").iterdir())
+    before = {file: file.read_text() for file in files}
+    names = {file.stem for file in files}
+    assert {"widths", "choices"} <= names and len(files) == 3 * len(names)
+    made = json.loads(before[tmp_path / "figures" / "widths.json"])
+    for file in files:
+        file.unlink()
+    cli.passes(made["command"].removeprefix("modexlab "))
+    assert {file: file.read_text() for file in files} == before
+
+    drawn = list(csv.DictReader(before[tmp_path / "figures" / "widths.csv"].splitlines()))
+    assert [record["cycles"] for record in drawn] == [str(record["cycles"]) for record in made["data"]]
+    measured = {item["m"]: item for item in made["measurements"]}
+    cited = {item["p"] for item in made["published"]}
+    assert {record["m"] for record in made["data"] if "m" in record} == measured.keys()
+    assert cited and {record["p"] for record in made["data"] if "p" in record} == cited
+    for record in made["data"]:
+        if "m" in record:
+            rows = {row["row"]: row for row in measured[record["m"]]["rows"]}
+            assert rows[record["row"]]["value"] == record["cycles"]
+    narrow = [record for record in made["data"] if record["nbits"] <= 32 and record.get("stage") == "formula"]
+    assert len(narrow) > 2
+    for record in narrow:
+        source = measured[record["m"]]
+        assert cli.json(source["command"].removeprefix("modexlab "))["cycles"] == record["cycles"]
+        assert source["commit"] and source["tests"] and made["modexlab"] and made["commit"]
+
+
+def test_drawn_published_cores_have_their_sources(cli, tmp_path):
+    cli.passes(f"{DRAW} 1 --format svg")
+    data = json.loads((tmp_path / "figures" / "choices.json").read_text())["data"]
+    published = [record for record in data if record["kind"] == "published"]
+    assert published and all(record["source"] and record["obtained"] for record in published)
+
+
+@parametrize("columns", WIDTHS)
+def test_figures_are_as_wide_as_columns(cli, tmp_path, columns):
+    """In print, no text is smaller than 7.5 points, and PDF files embed their fonts."""
+    cli.passes(f"{DRAW} {columns} --format svg")
+    cli.passes(f"{DRAW} {columns} --format pdf")
+    for file in (tmp_path / "figures").glob("*.svg"):
+        root = ElementTree.parse(file).getroot()
+        inches = int(root.get("width")) / 96
+        assert inches == pytest.approx({1: 3.5, 2: 7.16}[columns], abs=0.01)
+        sizes = {element.get("font-size") for element in root.iter() if element.get("font-size")}
+        assert sizes and min(float(size.removesuffix("px")) for size in sizes) * 72 / 96 >= 7.5
+        pdf = file.with_suffix(".pdf").read_bytes()
+        assert f"/MediaBox [0 0 {72 * inches:g} ".encode() in pdf
+        assert b"/FontFile" in pdf
