@@ -48,6 +48,7 @@ DETAILS = (
     "caveats",
     "before_layout",
     "after_layout",
+    "rules",
     "left_out",
     "paper",
     "core",

@@ -238,7 +238,7 @@ class Content:
             protections.table(self.programs),
             proofs.table(self.proven),
             proofs.attacks(self.attacked),
-            tables.layouts(self.comparable, self.chips),
+            tables.layouts(self.comparable, self.chips, self.details),
             tables.marked(self.entries),
             tables.failed(self.failures),
         ]

@@ -481,6 +481,30 @@ def _filled(entry: Entry) -> Cell:
     return Cell(f"{cells / die:.0%}", cells / die) if cells and die else MISSING
 
 
+def _checked(rules: Record) -> Cell:
+    """The faults that the kit's design rules, the connections and the antennas have."""
+    if not rules or not rules["deck"]:
+        return MISSING
+    faults = sum(sum((rules[kind] or {}).values()) for kind in ("markers", "connections", "antennas"))
+    tone = "bad" if faults else "good"
+    return Cell(f"{faults:,} faults in {rules['checks']} checks by {rules['deck']}", faults, tone=tone)
+
+
+def _compared(rules: Record) -> Cell:
+    """Whether the transistors are those of the netlist."""
+    found = rules and rules["transistors"]
+    if not found or found["why_not"]:
+        return Cell(found["why_not"]) if found else MISSING
+    differences = sum(found["differences"].values())
+    return Cell(
+        f"{differences:,} differences" if differences else "match", tone="bad" if differences else "good"
+    )
+
+
+OF_RULES = (
+    Column("Design rules", lambda line: _checked(line[2])),
+    Column("Transistors", lambda line: _compared(line[2])),
+)
 LAYOUTS = (
     Column("Design", itemgetter(1)),
     *(
@@ -493,20 +517,22 @@ LAYOUTS = (
             ("Slack", "wns_ns", "ns"),
         )
     ),
-    Column("Utilisation", lambda pair: _filled(pair[0]), number=True),
+    Column("Utilisation", lambda line: _filled(line[0]), number=True),
+    *OF_RULES,
 )
 
 
-def layouts(entries: Entries, names: Mapping[int, str]) -> Table:
+def layouts(entries: Entries, names: Mapping[int, str], details: Mapping[int, Record]) -> Table:
     """The table of layouts, one per line."""
     once = {entry.measurement: entry for entry in entries if entry.stage == stages.LAYOUT}
-    lines = (
-        ((entry, names[number]), attributes(entry, "family"))
+    lines = [
+        ((entry, names[number], details[number].get("rules") or {}), attributes(entry, "family"))
         for number, entry in once.items()
         if number in names
-    )
+    ]
+    columns = LAYOUTS if any(rules for (*_, rules), _ in lines) else LAYOUTS[: -len(OF_RULES)]
     caption = "Placed and routed with open tools. The command of each figure reproduces its pictures."
-    return table_of("layouts", "Size and wires", caption, LAYOUTS, lines)
+    return table_of("layouts", "Size and wires", caption, columns, lines)
 
 
 def _cycles(run: Record) -> Cell:

@@ -239,6 +239,19 @@ def test_only_layouts_are_judged_by_published_areas(report_of):
     assert tones == {"flow": {""}, "layout": {"good"}}
 
 
+def test_layouts_show_their_design_rules(report_of):
+    """Two faults by the deck, the netlist's transistors; without a deck there are no such columns."""
+    found = {"deck": "d.lydrc", "checks": 166, "markers": {"m1.2": 1}, "connections": {"open nets": 1}}
+    found |= {"antennas": None, "transistors": {"differences": {}, "why_not": ""}}
+    for rules, told in (({}, None), (found, ["2 faults in 166 checks by d.lydrc", "match"])):
+        measured = implemented(11_000.0)
+        measured.details["rules"] = rules
+        table = report_of((Point("mont", 32, stage="layout"), measured)).tables["layouts"]
+        heads = [column.head for column in table.columns]
+        assert (heads[-2:] == ["Design rules", "Transistors"]) == bool(told)
+        assert not told or texts(table.lines[0].cells)[-2:] == told
+
+
 def test_energies_are_bounds_and_their_ratios_ranges(content):
     of = {"nbits": 32, "operation": "encrypt", "interface": "system", "metric": "energy_nj"}
     (line,) = lines_of(content.tables["best"], **of)

@@ -95,7 +95,13 @@ NAME = "reference"  # of the format, for `modexlab ledger export`
 RESULTS = Path(__file__).parents[2] / "results"
 REFERENCE = RESULTS / "baseline.jsonl"
 SOURCES = RESULTS / "sources.txt"  # digest of the sources with which REFERENCE was verified; stale contents
-DETAILS = ("area_by_module", "commit", "tests", "worst_path")  # details of a measurement that the file keeps
+DETAILS = (
+    "area_by_module",
+    "commit",
+    "rules",
+    "tests",
+    "worst_path",
+)  # details of a measurement that the file keeps
 MOST_FIGURES = 1000  # per measurement; a row number is that of its measurement followed by three digits
 SMALLEST_SHARE = 0.01  # of the area, for a module to be listed
 PICTURES = "layouts"  # folder beside the file
