@@ -257,7 +257,7 @@ def _marked(content: "Content") -> str:
 
 
 FINDINGS: "dict[str, Callable[[Content], str]]" = {  # by section; the first section has the lead of the page
-    "summary": _best,
+    "best": _best,
     "fronts": _fronts,
     "designs": _designs,
     "others": _others,

@@ -41,7 +41,8 @@ class Section(NamedTuple):
 
 SECTIONS = (  # name, title, and names of parts
     ("choices", "What should I build, and what does it cost?", "table choices, chart choices, table terms"),
-    ("summary", "Summary", "summary.html"),
+    ("best", "Which design is best at what?", "table best"),
+    ("trust", "Can I trust it?", "trust.html"),
     ("fronts", "Which designs are Pareto-optimal?", "chart area-time, chart energy-time"),
     ("designs", "What does each design cost?", "table designs"),
     ("others", "What do other operations cost?", "table others"),
@@ -326,7 +327,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
     there: dict[str, list[tuple[str, Any]]] = {
         **{f"chart {name}": [(CHART, chart)] for name, chart in charts.items()},
         **{f"table {name}": [(TABLE, table)] for name, table in content.tables.items()},
-        **{name: [(PART, name)] for name in ("summary.html", "method.html")},
+        **{name: [(PART, name)] for name in ("trust.html", "method.html")},
         "compared": [(TABLE, table) for table in content.compared.tables],
         "layouts": [(PICTURES, (content.pictures, pictures))] if content.pictures else [],
         "figures.html": [(PART, "figures.html")] if content.comparable else [],

@@ -292,7 +292,7 @@ def best(entries: Entries, machines: Sequence[Machine]) -> Table:
             lines.append((_Best(criterion, names, winner, rival), of, group))
     return table_of(
         "best",
-        "Which design is best at what",
+        "Which design is best at what?",
         "The best design of all families, among figures without a mark. Cycles by formula count if "
         "simulation confirms the formula of the design. Ratio: ours to the best published machine that "
         "does the same work, in the same cell library (any technology for cycles); below 1 ours is lower. "

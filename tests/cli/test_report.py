@@ -98,7 +98,7 @@ def test_outputs(cli, tmp_path):
     write(tmp_path / "some.sqlite")
     report = f"report --own --no-measure --ledger {tmp_path}/some.sqlite"
     both = cli(f"{report} --text -o page.html")
-    assert both.out.startswith("Which design is best at what")
+    assert both.out.startswith("Which design is best at what?")
     assert both.out.splitlines()[-1] == str(tmp_path / "page.html")
     assert not (tmp_path / PAGE).exists()
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")

@@ -797,7 +797,7 @@ def test_only_what_was_asked_for(ledger):
 
 def test_text(content):
     said = text(content)
-    assert said.startswith("Which design is best at what\n") and HOSTILE in said and "\nok All " in said
+    assert said.startswith("Which design is best at what?\n") and HOSTILE in said and "\nok All " in said
     assert re.search(r"^Design   .*Encrypt \(cycles\).*Area \(µm²\)", said, re.MULTILINE)
     assert re.search(r"^Do the cycles depend on the exponent\?$[^$]*?^mont-ct, 32 bits ", said, re.MULTILINE)
 

@@ -92,16 +92,17 @@
       }
       table.closest(".block").classList.toggle("nothing", left === 0);
     }
+    for (const figure of all("figure[data-family]")) figure.hidden = !passes(figure.dataset, ["family"]);
+    for (const some of all(".pictures")) some.closest(".block").classList.toggle("nothing", all("figure", some).every((figure) => figure.hidden));
     for (const chart of charts.values()) chart.root.classList.toggle("nothing", recordsOf(chart).length === 0);
+    const count = listFigures();
     for (const section of all("main > section")) { // hidden if it has no data for this choice
       const blocks = all(".block", section);
       section.hidden = blocks.length > 0 && blocks.every((block) => block.classList.contains("nothing"));
       const link = one(`.contents a[href="#${section.id}"]`);
       if (link) link.hidden = section.hidden;
     }
-    for (const figure of all("figure[data-family]")) figure.hidden = !passes(figure.dataset, ["family"]);
     for (const chart of charts.values()) refresh(chart);
-    const count = entries.filter((entry) => passes(entry, EVERY)).length;
     const note = one("#shown");
     if (note) note.textContent = `${count.toLocaleString("en-US")} of ${entries.length.toLocaleString("en-US")} points`;
     const words = all(".filters fieldset").map((group) => [group.dataset.title, all(".chip[aria-pressed=true]", group)])
@@ -109,7 +110,6 @@
       .map(([title, pressed]) => `${title.toLowerCase()}: ${pressed.map((chip) => chip.textContent).join(", ")}`);
     const told = one("#filtered");
     if (told) told.textContent = words.length ? `Shown here: ${words.join("; ")}.` : "Everything is shown.";
-    listFigures();
   };
 
   // ---- charts: drawn when they come near the window
@@ -154,6 +154,7 @@
   const recordsOf = (chart) => {
     let records = datasets[chart.data].filter((record) => passes(record, chart.filters));
     if (chart.axes) records = records.filter((record) => record[chart.axes[0]] > 0 && record[chart.axes[1]] > 0);
+    if (records.every((record) => record.last !== undefined)) records = []; // lines of reference without points
     return records.map((record) => ({ ...record })); // copies, because Vega modifies them
   };
   const draw = (chart) => {
@@ -346,14 +347,16 @@
   let order = null;
   const columns = data.columns;
   const listed = () => {
-    const found = entries.filter((entry) => passes(entry, EVERY));
+    const metrics = wantedColumns().filter((column) => column.metric);
+    const found = entries.filter((entry) => passes(entry, EVERY) && metrics.some(({ name }) => entry[name] !== undefined));
     if (order) found.sort((a, b) => compare(a[order.name], b[order.name], order.sign));
     return found;
   };
   const wantedColumns = () => columns.filter((column) => !column.metric || !chosen.metric?.size || chosen.metric.has(column.name));
   const listFigures = () => {
-    if (!table) return;
+    if (!table) return 0;
     const found = listed();
+    table.closest(".block").classList.toggle("nothing", found.length === 0);
     const shownColumns = new Set(wantedColumns().map((column) => column.name));
     all("thead th", table).forEach((head, index) => { head.hidden = !shownColumns.has(columns[index].name); });
     table.tBodies[0].replaceChildren(...found.slice(0, most).map((entry) => element("tr", { "data-m": entry.m },
@@ -368,6 +371,7 @@
     const left = found.length - most;
     one("#more").hidden = one("#every").hidden = left <= 0;
     one("#listed").textContent = `${Math.min(most, found.length).toLocaleString("en-US")} of ${found.length.toLocaleString("en-US")} lines`;
+    return found.length;
   };
   if (table) {
     sortable(table, (index, sign) => { order = { name: columns[index].name, sign }; listFigures(); });
