@@ -15,7 +15,8 @@ CHARTS = {  # name: (title, caption)
     ),
     "widths": (
         "Cycles by width",
-        "Machines alone, with default parameters. Lines are closed formulas, labelled at their ends. Filled "
+        "Machines alone, with default parameters. Lines are closed formulas, labelled at their ends; where the "
+        "formula is known at one width, they join the counts. Filled "
         "points were counted in RTL and must lie on the line of their design. Hollow points are published; "
         "means over both operations are shown as decrypt. Families that share a colour differ in dash and "
         "shape. Encryption uses exponent 17 up to 17 bits and 65537 above, hence the step between 16 and 32 "
@@ -70,18 +71,17 @@ CHARTS = {  # name: (title, caption)
     ),
     "cores": (
         "Area × time of a product",
-        "Lower left is better. Multipliers alone, and machines without a separate multiplier, each at its "
-        "highest clock. The floor of each width is the area × time of 2n² bit products, each of which "
+        "Lower left is better. Multipliers alone, and machines without a separate multiplier, each at the "
+        "clock that was asked for and met. The floor of each width is the area × time of 2n² bit products, each of which "
         "occupies half a selecting gate and half a full adder for one clock, at the shortest period among "
         "the points. The distance to the floor is the cost of registers, control, final additions and idle "
         "cells.",
     ),
     "choices": (
         "Area × time of a private operation",
-        "Lower left is better. Thin lines mark equal area × time. Each width has an area floor: three "
-        "operands in the smallest latches, and one full adder. Shapes distinguish our machines, twins of "
-        "published machines, foreign cores and published figures; colours distinguish families. The "
-        "Pareto-optimal machines of each width are labelled.",
+        "Lower left is better. Thin lines: equal area × time. Dashed: the least area of a width, three "
+        "operands in the smallest latches and one full adder. Labelled: the Pareto-optimal machines of each "
+        "width, ours and published.",
     ),
     "ratios": (
         "Ours and published",

@@ -94,6 +94,8 @@ def config(colours: Colours) -> Spec:
             "columns": 5,
             "symbolSize": POINT_SIZE,
             "labelLimit": 200,
+            "symbolBaseFillColor": colours("ink-2"),
+            "symbolBaseStrokeColor": colours("ink-2"),
         },
         "text": {"color": colours("ink")},
     }
@@ -341,7 +343,7 @@ def widths(style: Style) -> Spec:
     formula, measured, published = (
         f"datum.source === '{source}'" for source in ("formula", "measured", "published")
     )
-    here, lines = _lines("cycles", title, height, ("label", "operation"), formula, style)
+    here, lines = _lines("cycles", title, height, ("label", "operation"), "datum.line", style)
     plain = {**here, "color": style["color"], "tooltip": _tooltip("cycles# cycles")}
     shaped = {**plain, **style.signs}
     return _chart(
@@ -472,7 +474,12 @@ def private(style: Style) -> Spec:
     machine = f"!({equal} || {floor})"
     quiet = {**here, "color": {"value": style("rule")}, "detail": {"field": "name"}}
     named = {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}}
-    looks = {"color": style["color"], "shape": _nominal("kind", [*KINDS], [*KINDS.values()])}
+    # published machines have no family
+    plain = {"test": f"indexof({[*style.families]}, datum.family) < 0", "value": style("ink")}
+    looks = {
+        "color": {**style["color"], "condition": plain},
+        "shape": _nominal("kind", [*KINDS], [*KINDS.values()]),
+    }
     tooltip = _tips(
         "label machine",
         "kind kind",
@@ -484,15 +491,16 @@ def private(style: Style) -> Spec:
         "setup stage",
         "row row",
     )
-    sort = {"sort": [{"field": "operation_us"}], "groupby": ["nbits"]}
+    sort = {"sort": [{"field": "operation_us"}], "groupby": ["nbits", "published"]}
     lowest: list[Spec] = [
-        {"filter": f"{machine} && datum.kind !== 'published'"},
+        {"filter": machine},
+        {"calculate": "datum.kind === 'published'", "as": "published"},
         {"window": [_op("min", "area_um2", "lowest")], **sort, "frame": [None, 0]},
         {"filter": "datum.area_um2 <= datum.lowest"},
     ]
     return _chart(
         "choices",
-        420,
+        390,
         _layer({"type": "line", "strokeWidth": 1}, quiet, equal, "equal"),
         _layer({"type": "line", "strokeDash": [5, 3]}, quiet, floor, "floor"),
         _layer(LINE_NAME, named, f"{equal} && !datum.last", "lines"),

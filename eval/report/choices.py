@@ -32,11 +32,16 @@ class Criterion(NamedTuple):
     value: Callable[[Core], float | None]
 
 
+def _drawn(core: Core) -> float | None:
+    """The mean energy on random operands."""
+    return core.operation_drawn_nj[0] if core.operation_drawn_nj else None
+
+
 CRITERIA = (
     Criterion("Fastest", "µs", attrgetter("operation_us")),
     Criterion("Smallest", "µm²", attrgetter("area_um2")),
     Criterion("Best area × time", "mm² µs", attrgetter("operation_area_time")),
-    Criterion("Least energy without glitches", "nJ", attrgetter("operation_energy_nj")),
+    Criterion("Least energy, random operands", "nJ", _drawn),
 )
 
 
@@ -114,21 +119,23 @@ def widths(found: Cores) -> list[Width]:
 
 def table(found: Cores) -> Table:
     """The table of the best machines: a line for each width, with a machine for each criterion."""
+    fastest, *others = (Column(item.head, _winner(item), item.unit) for item in CRITERIA)
     columns = (
         number("Bits", "nbits"),
-        *(Column(item.head, _winner(item), item.unit) for item in CRITERIA),
+        fastest,
         Column("Fastest published", _rival, "µs"),
-        Column("On", lambda width: width.rival.technology if width.rival else ""),
-        Column("Work", "work"),
+        *others,
+        Column("Exponent, stage", lambda width: width.work.removeprefix("an exponent of ")),
     )
     return table_of(
         "choices",
-        "The machine to build",
-        "Machines for a private operation. All of our machines on one line do the same work at the same "
-        "stage in the same library. A published machine has its own technology, and its exponent may differ "
-        "in length. The table below lists clocks and protections.",
+        "What should I build, and what does it cost?",
+        "Private operations. Ours on one line do the same work at the same stage in the same library; published "
+        "machines have their own technology and exponent. Energy: the mean over random operands, among the "
+        "machines that have it (dash: none). The next table lists clocks and protections.",
         columns,
-        ((width, {}) for width in widths(found)),
+        # machines with limits on the modulus come last
+        ((width, {}) for width in sorted(widths(found), key=lambda width: bool(width.machines[0].limits))),
     )
 
 

@@ -1,4 +1,4 @@
-"""Report sections on products: cores at their highest clocks, as in `modexlab compare cores`, and by kit."""
+"""Report sections on products: the cores of `modexlab compare cores`, each at its clock, and by kit."""
 
 from collections.abc import Sequence
 from itertools import groupby

@@ -78,7 +78,10 @@ def points(entries: Entries, machines: Iterable[Machine]) -> Records:
 
 
 def widths(entries: Entries, machines: Iterable[Machine]) -> Records:
-    """Cycles of machines alone, with default parameters, for public and private operations."""
+    """Cycles of machines alone, with default parameters, for public and private operations.
+
+    `line` marks the points of a line: those by formula, or all if the formula is known at one width.
+    """
     records = [
         {
             **basics(entry),
@@ -93,6 +96,10 @@ def widths(entries: Entries, machines: Iterable[Machine]) -> Records:
         and entry.operation in (ENCRYPT, DECRYPT)
     ]
     records.sort(key=itemgetter("nbits"))
+    for same in grouped(records, itemgetter("label", "operation")).values():
+        closed = [record for record in same if record["source"] == "formula"]
+        for record in closed if len({record["nbits"] for record in closed}) > 1 else same:
+            record["line"] = True
     for machine in machines:
         cycles = machine.value("cycles")
         if cycles is not None and machine.interface != SYSTEM and machine.nbits:

@@ -53,15 +53,17 @@ def _best(content: "Content") -> str:
 
 
 def _fronts(content: "Content") -> str:
-    """The area-time front of the group with the most points."""
-    groups = grouped(
-        (
-            record
-            for record in content.data["points"]
-            if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns")
-        ),
-        itemgetter("group"),
-    )
+    """The area-time front of the group with the most points, in the view that the page opens with if it has
+    any.
+    """
+    able = [
+        record
+        for record in content.data["points"]
+        if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns")
+    ]
+    view = itemgetter("nbits", "operation", "interface")
+    opening = [record for record in able if view(record) == content.opening]
+    groups = grouped(opening or able, itemgetter("group"))
     if not groups:
         return ""
     group, points = max(groups.items(), key=lambda item: len(item[1]))

@@ -70,6 +70,7 @@ SECTIONS = (  # name, title, and names of parts
     ("marked", "Marked and failed", "table marked, table failed"),
     ("method", "How to read this", "method.html"),
 )
+STYLES = {"choices": "columns answer", "fronts": "columns wide"}
 
 
 class Chip(NamedTuple):
@@ -224,14 +225,20 @@ def _measurements(content: Content) -> Records:
             "parameters": ", ".join(f"{name} = {_value(value)}" for name, value in entry.parameters.items()),
             "tools": ", ".join(_versions(entry)),
             "verilog": f"SHA-256 {entry.verilog_hash[:16]}…" if entry.verilog_hash else "",
-            "when": f"{entry.when.replace('T', ' ')[:16]} UTC",
-            "seconds": round(entry.seconds, 2),
+            "when": when(entry),
+            "commit": content.commits[entry.measurement],
             "sources": "changed since: measure it again"
             if entry.measurement in content.stale
             else "unchanged since",
         }
         for entry in content.once
     ]
+
+
+def when(entry: Entry) -> str:
+    """The date of a measurement and how long it took, as far as they are known."""
+    date = entry.when and f"{entry.when.replace('T', ' ')[:16]} UTC"
+    return ", ".join(filter(None, (date, entry.seconds and f"in {shown(round(entry.seconds, 2))} s")))
 
 
 def _versions(entry: Entry) -> list[str]:
@@ -276,7 +283,7 @@ def _sizes(content: Content) -> str:
     return (
         f"Modular exponentiation in hardware: {shown(len(subjects))} designs and systems, {bits}, "
         f"{shown(len(content.once) - formulas)} measurements, {by_formula}{figures} figures. "
-        "Hover over a figure to see its source; click it for the command that reproduces it."
+        "Click a figure for its source and the command that reproduces it."
     )
 
 
@@ -333,7 +340,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         "figures.html": [(PART, "figures.html")] if content.comparable else [],
     }
     return [
-        Section(name, title, finding(content, name), parts, "columns wide" if name == "fronts" else "")
+        Section(name, title, finding(content, name), parts, STYLES.get(name, ""))
         for name, title, names in SECTIONS
         if (parts := [part for part_name in names.split(", ") for part in there.get(part_name, ())])
     ]

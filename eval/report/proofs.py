@@ -84,7 +84,11 @@ def _alone(machine: Proven, kind: str) -> Cell:
 
 def _open(machine: Proven) -> Cell:
     """The checks without a proof, with the reasons."""
-    found = [f"{item.name} {item.verdict}: {item.how}" for item in machine.verdicts if item.verdict != PROVED]
+    found = [
+        f"{item.name} {item.verdict}: {item.how}".removesuffix(": ")
+        for item in machine.verdicts
+        if item.verdict != PROVED
+    ]
     more = [f"{len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
     return Cell("; ".join([*found[:MOST_OPEN], *more]) or "nothing", tone="" if found else "quiet")
 

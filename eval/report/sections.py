@@ -82,9 +82,12 @@ class Content:
         # measurements made with other sources or tools
         self.stale = {entry.measurement for entry in self.once if entry.stale}
         leaking = [entry.measurement for entry in self.once if entry.operation == datasets.LEAKAGE]
+        details = {
+            entry.measurement: dict(ledger.measurement(entry.measurement).details) for entry in self.once
+        }
+        self.commits = {number: str(own.get("commit") or "") for number, own in details.items()}
         self.details: dict[int, Record] = {
-            number: dict(ledger.measurement(number).details)
-            for number in (*self.chips, *leaking[-MOST_LEAKING:])
+            number: details[number] for number in (*self.chips, *leaking[-MOST_LEAKING:])
         }
         self.pictures: list[Picture] = []
         self.left_out = 0  # pictures without room on the page
@@ -128,7 +131,9 @@ class Content:
 
     @cached_property
     def views(self) -> list[View]:
-        """All views with figures, the most complete first; among equals encryption and the papers' width."""
+        """All views with figures, the most complete first; among equals decryption, the operation of the first
+        section, and the papers' width.
+        """
         found: dict[View, dict[str, bool]] = {}
         for entry in self.comparable:
             if entry.operation != datasets.LEAKAGE:
@@ -138,7 +143,7 @@ class Content:
 
         def place(view: View) -> tuple[Any, ...]:
             designs, operation = found[view], view.operation
-            turn = [*tables.OPERATIONS, operation].index(operation)
+            turn = [*reversed(tables.OPERATIONS), operation].index(operation)
             interface = [*INTERFACES].index(view.interface)
             return -sum(designs.values()), turn, -len(designs), view.nbits != PAPER_NBITS, interface, view
 

@@ -167,6 +167,8 @@ def test_time_of_other_schedules_is_in_the_same_place_of_the_table():
 
     own, other = told("time", "disproved"), told("time schedule=ladder", "proved")
     expect(cell(own), text="disproved", tone="quiet")
+    (line,) = proofs.table([proofs.Proven([replace(own, how="")], stale=False)]).lines
+    assert line.cells[-1].text == "time disproved", "without a reason, nothing follows the verdict"
     expect(cell(other, own), text="disproved; other schedules 1 of 1", tone="quiet")
     broken = told("time schedule=ladder", "disproved")
     assert cell(own, broken).tone == "bad" and own.by_nature and not broken.by_nature

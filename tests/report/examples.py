@@ -7,6 +7,7 @@ from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="hacked=1">'
+COMMIT = "ea2b925de8f1"
 HASH = "0123456789abcdef" * 4
 CYCLES = {  # 32 bits, encrypt and decrypt
     "naive-001": (1079, 1877),
@@ -136,6 +137,7 @@ def details(area):
             "cells": 42,
         },
         "caveats": ["one corner, typical; no wires"],
+        "commit": COMMIT,
     }
 
 

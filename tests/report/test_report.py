@@ -25,7 +25,7 @@ from modexlab.eval.png import smaller
 from modexlab.eval.report import charts, datasets, palette, render_png
 from modexlab.eval.report.captions import CHARTS
 from modexlab.eval.report.findings import finding
-from modexlab.eval.report.html import SECTIONS, for_script, packed
+from modexlab.eval.report.html import SECTIONS, for_script, packed, when
 from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.ledger_view import entries_of
 from modexlab.eval.report.markdown import write as write_markdown
@@ -315,7 +315,8 @@ def test_netlists_and_layouts_are_not_on_one_line(report_of):
 
 def test_the_page_opens_with_the_most_complete_view(content):
     """Five machines alone have all figures, but only three systems."""
-    assert content.opening == (PAPER_NBITS, "encrypt", "stream")
+    assert content.opening == (PAPER_NBITS, "decrypt", "stream")
+    assert finding(content, "fronts").startswith("32 bits · decrypt · machine alone")
     for chart in content.charts():
         seen = {record.get("interface") for record in render_png.first_records(chart, content)}
         assert seen <= {"stream", None, ""} or "interface" not in chart.filters, chart.name
@@ -329,11 +330,11 @@ def test_the_page_opens_with_the_most_complete_view(content):
     [
         (
             [("mont", 32, "xcel"), ("ssmm", 32, "xcel"), ("procxcel-mont", 32, "system")],
-            (32, "encrypt", "xcel"),
+            (32, "decrypt", "xcel"),
         ),
-        ([("mont", 16, "stream"), ("ssmm", 16, "stream"), ("mont", 32, "stream")], (16, "encrypt", "stream")),
-        ([("mont", 32, "stream"), ("procxcel-mont", 32, "system")], (32, "encrypt", "stream")),
-        ([("mont", 16, "xcel")], (16, "encrypt", "xcel")),
+        ([("mont", 16, "stream"), ("ssmm", 16, "stream"), ("mont", 32, "stream")], (16, "decrypt", "stream")),
+        ([("mont", 32, "stream"), ("procxcel-mont", 32, "system")], (32, "decrypt", "stream")),
+        ([("mont", 16, "xcel")], (16, "decrypt", "xcel")),
         ([], (32, "encrypt", "stream")),
     ],
 )
@@ -560,6 +561,19 @@ def test_cycles_by_width_are_of_one_exponentiation(report_of):
     assert [item["field"] for item in line["encoding"]["detail"]] == ["label", "operation"]
     listed = {point["operation"] for point in content.data["points"] if "m" in point}
     assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
+
+
+def test_counts_are_joined_where_the_formula_is_known_at_one_width(report_of):
+    """Else the fastest machine would have no line and no name."""
+    counts = {32: 119, 64: 300}
+    heap = [simulated("heap", nbits, cycles, stage="flow") for nbits, cycles in counts.items()]
+    mont = [simulated("mont", nbits, 77, stage=stage) for nbits in counts for stage in ("native", "formula")]
+    content = report_of(simulated("heap", 32, 119, stage="formula"), *heap, *mont)
+    lines = Counter(picked(record, "label source") for record in content.data["widths"] if record.get("line"))
+    assert lines == {("heap", "formula"): 1, ("heap", "measured"): 2, ("mont", "formula"): 2}
+    chart = named(content.charts(), "widths")
+    picture = render_png.drawn(render_png.specification(chart, content), "svg")
+    assert b">heap<" in picture and b">mont<" in picture
 
 
 def test_silicon_by_width_is_of_what_has_several(report_of):
@@ -795,6 +809,12 @@ def test_only_what_was_asked_for(ledger):
 # ---- text and Markdown
 
 
+def test_what_is_unknown_of_a_measurement_is_left_out(content):
+    row = entry(content, "mont").first
+    rows = [replace(row, when="2026-11-27T14:30:59", seconds=31.0), replace(row, when="", seconds=0.0)]
+    assert [when(one) for row in rows for one in entries_of([row])] == ["2026-11-27 14:30 UTC, in 31.0 s", ""]
+
+
 def test_text(content):
     said = text(content)
     assert said.startswith("Which design is best at what?\n") and HOSTILE in said and "\nok All " in said
@@ -898,7 +918,7 @@ def test_protections_are_of_one_design(ledger):
 
 
 def test_every_section_with_figures_has_a_finding(content):
-    without = {"choices", "figures", "method"}
+    without = {"choices", "trust", "figures", "method"}
     said = page_of(content)
     for name, title, _ in SECTIONS:
         if f'<section id="{name}">' in said and name not in without:

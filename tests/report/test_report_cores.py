@@ -3,9 +3,11 @@ searched.
 """
 
 import re
+from dataclasses import replace
 
 import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.point import Point
 from modexlab.eval.report import charts, html, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.render_png import drawn, specification
@@ -16,7 +18,7 @@ from pytest import approx
 from tests.command_line import picked
 from tests.harness import module_fixture
 
-from ..lab.test_cores import MACHINE, WORK, Bench
+from ..lab.test_cores import MACHINE, WORK, Bench, of_flow
 from .test_report import named, records_of, texts
 
 pytestmark = pytest.mark.usefixtures("untranslated")
@@ -100,10 +102,9 @@ def test_page_has_the_section(content, ledger):
 def test_the_choices_of_a_width(content):
     """Whole machines at the searched clock compete; here there is only one, which wins everything."""
     (line,) = content.tables["choices"].lines
-    own = ["mont 0.361", "mont 10,600", "mont 0.00383", "mont 0.300"]
-    shown = texts(line.cells)
-    assert shown[:6] == ["32", *own, "001 MontModExp 0.681"] and shown[7] == "an exponent of 30 bits, netlist"
-    assert line.cells[2].value == 10_600.0 and line.cells[2].row
+    fastest, *others = ["mont 0.361", "mont 10,600", "mont 0.00383", "mont 0.600"]
+    assert texts(line.cells) == ["32", fastest, "001 MontModExp 0.681", *others, "30 bits, netlist"]
+    assert line.cells[3].value == 10_600.0 and line.cells[3].row
     terms = {name: found for name, *found in (texts(line.cells) for line in content.tables["terms"].lines)}
     technology = "FreePDK45, NanGate cells, typical corner"
     promises = ["30", "of a length", "none", "included", technology, ""]
@@ -112,6 +113,35 @@ def test_the_choices_of_a_width(content):
     assert content.lead == (
         "At 32 bits mont is the fastest: 0.361 µs (fastest published: 001 MontModExp, 0.681 µs)."
     )
+
+
+def test_least_energy_is_that_of_random_operands(ledger):
+    """Machines are ranked by it; where none has it, the cell is empty."""
+    for name, nbits, energy, drawn_nj in (
+        ("naive", 16, 0.1, None),
+        ("mont", 32, 0.3, 1.6),
+        ("naive", 32, 0.5, 1.0),
+        ("ssmm", 32, 0.1, None),
+    ):
+        made = of_flow(9e3, 2.0, decrypt=(129, energy))
+        found = [replace(item, value=drawn_nj) if "drawn" in item.metric else item for item in made.figures]
+        figures = tuple(item for item in found if item.value is not None)
+        ledger.record(Point(name, nbits, **MACHINE), replace(made, figures=figures))
+    table = Content(ledger, pictures=False).tables["choices"]
+    assert [texts(line.cells)[5] for line in table.lines] == ["-", "naive 1.00"]
+    assert table.columns[5].title == "Least energy, random operands (nJ)" and "dash: none" in table.caption
+
+
+def test_every_point_of_the_choices_is_painted(ledger):
+    """A published machine has no family, and still a colour and a name."""
+    Bench(ledger).run("mont", 16, 4_800.0, 1.2, MACHINE, **WORK)
+    content = Content(ledger, pictures=False)
+    assert [record["family"] for record in records_of(content, "choices", kind="published")] == [""]
+    chart = named(content.charts(), "choices")
+    picture = drawn(specification(chart, content), "svg").decode()
+    points = re.findall(r'<path aria-label="[^"]*machine: [^>]*>', picture)
+    assert len(points) == 2 and all(re.search(r'fill="#\w{6}"', point) for point in points)
+    assert ">2AMLogic/sky130-modexp, 16<" in picture
 
 
 def test_lines_of_equal_area_time(content):
@@ -150,13 +180,13 @@ def test_choices_compare_the_same_work_at_one_stage(exponents):
     content = Content(exponents.ledger, pictures=False)
     lines = content.tables["choices"].lines
     assert re.findall(r"At .*? µs", content.lead) == ["At 32 bits mont is the fastest: 0.258 µs"]
-    assert [(line.cells[0].text, line.cells[1].text, line.cells[7].text) for line in lines] == [
-        ("32", "mont 0.258", "an exponent of 30 bits, netlist"),
-        ("32", "mont 0.284", "an exponent of 30 bits, layout"),
-        ("512", "systolic 0.258", "an exponent of 510 bits, netlist"),
-        ("512", "systolic-002 0.258", "an exponent of 512 bits, moduli of up to 510 bits, netlist"),
+    assert [(line.cells[0].text, line.cells[1].text, line.cells[6].text) for line in lines] == [
+        ("32", "mont 0.258", "30 bits, netlist"),
+        ("32", "mont 0.284", "30 bits, layout"),
+        ("512", "systolic 0.258", "510 bits, netlist"),
+        ("512", "systolic-002 0.258", "512 bits, moduli of up to 510 bits, netlist"),
     ]
-    rivals = [line.cells[5].text for line in lines]
+    rivals = [line.cells[2].text for line in lines]
     assert "000 CM" not in " ".join(rivals), "machines for one modulus do other work"
 
 

@@ -16,7 +16,7 @@ from modexlab.eval.report.sections import Content
 from tests.command_line import picked
 from tests.harness import module_fixture, regress
 
-from .examples import HOSTILE, MANY_CYCLES, write, write_many
+from .examples import COMMIT, HOSTILE, MANY_CYCLES, write, write_many
 from .test_report import records_of
 
 DATUM = "each => each.__data__.datum"  # the data of a mark
@@ -167,11 +167,11 @@ def test_filters_change_points_and_tables(drawn, content):
     assert drawn.marks("area-time", "symbol").count() == len(own)
     visible = drawn.find("#table-designs tbody tr:visible")
     assert {row.get_attribute("data-family") for row in visible.all()} == {"MontMulRem"}
-    drawn.choose("operation", "decrypt")  # operations exclude each other
-    assert [*map(drawn.pressed, ("operation", "interface"))] == [["decrypt"], ["machine alone"]]
+    drawn.choose("operation", "encrypt")  # operations exclude each other
+    assert [*map(drawn.pressed, ("operation", "interface"))] == [["encrypt"], ["machine alone"]]
     drawn.choose("interface", content.opening.interface)  # add systems
     drawn.choose("nbits", "32")  # and all widths
-    records = records_of(content, "points", family="MontMulRem", operation="decrypt")
+    records = records_of(content, "points", family="MontMulRem", operation="encrypt")
     drawn.wait_for_points(sum(bool(record.get("area_um2")) for record in records))
     drawn.page.click("#first")
     drawn.wait_for_points(len(before))
@@ -188,7 +188,10 @@ def test_no_choice_of_filters_leaves_an_empty_section(drawn):
     """Every visible section and block has a visible row, picture or mark: with each chip pressed on the opening
     page, and with random combinations.
     """
-    chips = [chip.evaluate("each => [each.dataset.filter, each.dataset.value]") for chip in drawn.find(".chip").all()]
+    chips = [
+        chip.evaluate("each => [each.dataset.filter, each.dataset.value]")
+        for chip in drawn.find(".chip").all()
+    ]
     seeded = random.Random(31)
     mixed = [("#all", seeded.sample(chips, 3)) for _ in range(MIXED)]
     for start, chosen in [("#all", ()), *(("#first", (chip,)) for chip in chips), *mixed]:
@@ -290,7 +293,8 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
         assert commands == [f"modexlab ledger reproduce {datum['row']}", shlex.join(entry.first.command)]
         assert datum["row"] in {row.id for row in entry.rows.values()}
         assert drawer.locator("tr.chosen td:last-child").all_inner_texts() == [str(datum["row"])]
-        assert "52 rows at RTL, 52 at gates" in drawer.inner_text()
+        said = drawer.inner_text()
+        assert "52 rows at RTL, 52 at gates" in said and f"Commit\n{COMMIT}" in said
         drawn.page.keyboard.press("Escape")
         drawer.wait_for(state="hidden")
         seen.add(entry.measurement)
@@ -300,7 +304,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
 @regress
 def test_energies_are_bars_and_all_else_is_points(drawn, content):
     records = records_of(content, "ratios", nbits=content.opening.nbits)
-    ranged = [record for record in records if record["operation"] in ("", "encrypt")]
+    ranged = [record for record in records if record["operation"] in ("", "decrypt")]
     bars = [record for record in ranged if "ratio_to" in record]
     assert 0 < len(bars) < len(ranged) == drawn.points("ratios")
     assert drawn.marks("ratios", "symbol").count() == len(ranged) - len(bars)
@@ -378,6 +382,11 @@ def test_light_dark_and_paper(browser, path):
     report.draw()
     ink = "getComputedStyle(document.querySelector('#chart-area-time .role-axis-label text')).fill"
     dark, dark_ink = background(report), page.evaluate(ink)
+    symbols = (
+        "each => ['fill', 'stroke'].every(name => /none|rgb.0, 0, 0/.test(getComputedStyle(each)[name]))"
+    )
+    black = report.find(".role-legend-symbol path").evaluate_all(f"all => all.filter({symbols}).length")
+    assert report.find(".role-legend-symbol path").count() > 20 and black == 0
     page.click("#theme")  # light
     assert page.inner_text("#theme") == "Theme: light"
     assert background(report) == "rgb(255, 255, 255)" != dark
@@ -391,7 +400,7 @@ def test_light_dark_and_paper(browser, path):
     assert background(report) == "rgb(255, 255, 255)"
     for hidden in (".filters", "nav.contents", "#theme"):
         assert not report.find(hidden).is_visible()
-    assert "bits: 32; operation: encrypt; interface: machine alone" in page.inner_text("#filtered")
+    assert "bits: 32; operation: decrypt; interface: machine alone" in page.inner_text("#filtered")
     # the head is repeated on each page of a long table, but Chromium does not repeat buttons
     head = report.find("#table-designs thead th button").first
     assert head.evaluate("each => getComputedStyle(each).display") == "contents"

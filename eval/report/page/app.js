@@ -167,11 +167,11 @@
     spec.width = "container";
     spec.autosize = { type: "fit-x", contains: "padding" };
     const width = one(".plot", chart.root).clientWidth;
-    const narrow = width < 560;
+    const narrow = width < 700;
     spec.config = {
       ...data.config,
       axisY: { ...data.config.axisY, labelLimit: Math.min(400, Math.round(0.42 * width)) },
-      legend: { ...data.config.legend, columns: narrow ? 2 : 5, layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } } },
+      legend: { ...data.config.legend, columns: Math.min(5, Math.floor(width / 130)), layout: { bottom: { direction: narrow ? "vertical" : "horizontal" } } },
     };
     spec.data = { name: chart.data, values: chart.records };
     chart.drawing = window.vegaEmbed(one(".plot", chart.root), spec, { renderer: "svg", actions: false, mode: "vega-lite", logLevel: 1, patch: apart })
@@ -269,7 +269,7 @@
       list([
         ["Checked", about.tests], ["Stage", about.setup], ["Interface", about.interface], ["Parameters", about.parameters],
         ["Tools", about.tools], ["Verilog", about.verilog && element("code", {}, about.verilog)],
-        ["Measured", `${about.when}, in ${shown(about.seconds)} s`], ["Sources", about.sources],
+        ["Measured", about.when], ["Commit", about.commit && element("code", {}, about.commit)], ["Sources", about.sources],
       ]),
       element("h3", {}, "Its figures"),
       element("table", {}, element("thead", {}, element("tr", {}, ...["Figure", "Operation", "Value", "Unit", "Row"].map((head, index) =>
