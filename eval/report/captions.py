@@ -15,12 +15,11 @@ CHARTS = {  # name: (title, caption)
     ),
     "widths": (
         "Cycles by width",
-        "Machines alone, with default parameters. Lines are closed formulas, labelled at their ends; where the "
-        "formula is known at one width, they join the counts. Filled "
-        "points were counted in RTL and must lie on the line of their design. Hollow points are published; "
-        "means over both operations are shown as decrypt. Families that share a colour differ in dash and "
-        "shape. Encryption uses exponent 17 up to 17 bits and 65537 above, hence the step between 16 and 32 "
-        "bits.",
+        "Machines alone, with default parameters. Lines are closed formulas, labelled at their ends; where "
+        "the formula is known at one width, they join the counts. Filled points were counted in RTL and must "
+        "lie on the line of their design. Hollow points are published; means over both operations are shown "
+        "as decrypt. Families that share a colour differ in dash and shape. Encryption uses exponent 17 up "
+        "to 17 bits and 65537 above, hence the step between 16 and 32 bits.",
     ),
     "area_um2-width": (
         "Area by width",
@@ -72,10 +71,10 @@ CHARTS = {  # name: (title, caption)
     "cores": (
         "Area × time of a product",
         "Lower left is better. Multipliers alone, and machines without a separate multiplier, each at the "
-        "clock that was asked for and met. The floor of each width is the area × time of 2n² bit products, each of which "
-        "occupies half a selecting gate and half a full adder for one clock, at the shortest period among "
-        "the points. The distance to the floor is the cost of registers, control, final additions and idle "
-        "cells.",
+        "clock that was asked for and met. The floor of each width is the area × time of 2n² bit products, "
+        "each of which occupies half a selecting gate and half a full adder for one clock, at the shortest "
+        "period among the points. The distance to the floor is the cost of registers, control, final "
+        "additions and idle cells.",
     ),
     "choices": (
         "Area × time of a private operation",

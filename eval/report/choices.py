@@ -130,9 +130,9 @@ def table(found: Cores) -> Table:
     return table_of(
         "choices",
         "What should I build, and what does it cost?",
-        "Private operations. Ours on one line do the same work at the same stage in the same library; published "
-        "machines have their own technology and exponent. Energy: the mean over random operands, among the "
-        "machines that have it (dash: none). The next table lists clocks and protections.",
+        "Private operations. Ours on one line do the same work at the same stage in the same library; "
+        "published machines have their own technology and exponent. Energy: the mean over random operands, "
+        "among the machines that have it (dash: none). The next table lists clocks and protections.",
         columns,
         # machines with limits on the modulus come last
         ((width, {}) for width in sorted(widths(found), key=lambda width: bool(width.machines[0].limits))),

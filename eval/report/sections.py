@@ -131,8 +131,8 @@ class Content:
 
     @cached_property
     def views(self) -> list[View]:
-        """All views with figures, the most complete first; among equals decryption, the operation of the first
-        section, and the papers' width.
+        """All views with figures, the most complete first; among equals decryption, the operation of the
+        first section, and the papers' width.
         """
         found: dict[View, dict[str, bool]] = {}
         for entry in self.comparable:

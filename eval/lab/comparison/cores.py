@@ -4,9 +4,9 @@
         print(core.design, core.product_ns, core.area_time, core.floor_ratio)
 
 The table contains the points of the ready-made space `cores`, and everything of the same kind in the ledger:
-multipliers alone, whose operation is a product, and whole machines, at the highest clock that was found
-(flow: fmax). A search starts at the clock of the reference results (eval/results/baseline.jsonl), if they
-have one. A width that is not in the space uses the designs of the next wider one. Without a measurement,
+multipliers alone, whose operation is a product, and whole machines, at the highest clock that a search found
+(flow: fmax), or else at a given clock that is met. A search starts at the clock of the reference results, if
+they have one. A width that is not in the space uses the designs of the next wider one. Without a measurement,
 cycles are by formula, other figures are empty, and the note states the reason.
 
 A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two bit
