@@ -475,9 +475,8 @@ def private(style: Style) -> Spec:
     quiet = {**here, "color": {"value": style("rule")}, "detail": {"field": "name"}}
     named = {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}}
     # published machines have no family
-    plain = {"test": f"indexof({[*style.families]}, datum.family) < 0", "value": style("ink")}
     looks = {
-        "color": {**style["color"], "condition": plain},
+        "color": {**style["color"], "condition": {"test": "!datum.family", "value": style("ink")}},
         "shape": _nominal("kind", [*KINDS], [*KINDS.values()]),
     }
     tooltip = _tips(

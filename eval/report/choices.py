@@ -32,16 +32,11 @@ class Criterion(NamedTuple):
     value: Callable[[Core], float | None]
 
 
-def _drawn(core: Core) -> float | None:
-    """The mean energy on random operands."""
-    return core.operation_drawn_nj[0] if core.operation_drawn_nj else None
-
-
 CRITERIA = (
     Criterion("Fastest", "µs", attrgetter("operation_us")),
     Criterion("Smallest", "µm²", attrgetter("area_um2")),
     Criterion("Best area × time", "mm² µs", attrgetter("operation_area_time")),
-    Criterion("Least energy, random operands", "nJ", _drawn),
+    Criterion("Least energy, random operands", "nJ", lambda core: (core.operation_drawn_nj or (None,))[0]),
 )
 
 

@@ -98,7 +98,7 @@ def widths(entries: Entries, machines: Iterable[Machine]) -> Records:
     records.sort(key=itemgetter("nbits"))
     for same in grouped(records, itemgetter("label", "operation")).values():
         closed = [record for record in same if record["source"] == "formula"]
-        for record in closed if len({record["nbits"] for record in closed}) > 1 else same:
+        for record in closed if len(closed) > 1 else same:
             record["line"] = True
     for machine in machines:
         cycles = machine.value("cycles")

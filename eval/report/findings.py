@@ -53,20 +53,19 @@ def _best(content: "Content") -> str:
 
 
 def _fronts(content: "Content") -> str:
-    """The area-time front of the group with the most points, in the view that the page opens with if it has
-    any.
-    """
-    able = [
-        record
-        for record in content.data["points"]
-        if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns")
-    ]
-    view = itemgetter("nbits", "operation", "interface")
-    opening = [record for record in able if view(record) == content.opening]
-    groups = grouped(opening or able, itemgetter("group"))
+    """The front of area and time of the largest group, preferably in the view that the page opens with."""
+    groups = grouped(
+        (
+            record
+            for record in content.data["points"]
+            if record["kind"] != "published" and record.get("area_um2") and record.get("time_ns")
+        ),
+        itemgetter("group"),
+    )
     if not groups:
         return ""
-    group, points = max(groups.items(), key=lambda item: len(item[1]))
+    view = itemgetter("nbits", "operation", "interface")
+    group, points = max(groups.items(), key=lambda item: (view(item[1][0]) == content.opening, len(item[1])))
     points.sort(key=itemgetter("time_ns", "area_um2"))
     lowest, front = math.inf, []
     for point in points:

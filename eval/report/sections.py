@@ -17,7 +17,7 @@ from ..lab.verdicts import ATTACKS
 from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
-from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, Records, entries_of
+from .ledger_view import INTERFACES, SILICON, Entries, Entry, Records, entries_of
 from .metrics import listed, shown
 from .palette import Colours, light
 from .pictures import Picture, layouts
@@ -85,10 +85,8 @@ class Content:
         details = {
             entry.measurement: dict(ledger.measurement(entry.measurement).details) for entry in self.once
         }
-        self.commits = {number: str(own.get("commit") or "") for number, own in details.items()}
-        self.details: dict[int, Record] = {
-            number: details[number] for number in (*self.chips, *leaking[-MOST_LEAKING:])
-        }
+        self.commits = {number: own.get("commit") for number, own in details.items()}
+        self.details = {number: details[number] for number in (*self.chips, *leaking[-MOST_LEAKING:])}
         self.pictures: list[Picture] = []
         self.left_out = 0  # pictures without room on the page
         if pictures:
