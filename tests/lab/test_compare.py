@@ -362,6 +362,8 @@ def test_machines_that_cannot_be_made(bench):
     (comparison,) = bench.found("000", "13", row="512", column="CM (PM)")
     assert comparison.twin is None and comparison.ours.name == "heap"
     assert comparison.note == "no twin of this width"
+    ((name, why),) = comparison.impossible
+    assert name == "cm-pm-000-one" and why.startswith("a compression tree of 1024 bits (cm) is too large")
 
 
 def test_what_is_missing(bench, monkeypatch):
@@ -379,6 +381,22 @@ def test_what_is_missing(bench, monkeypatch):
     assert len(wanted()[0]) == len(quick) - 1 and "ssmm-004 64 native" not in wanted()[0]
     other_sources(monkeypatch)
     assert "ssmm-004 64 native" in wanted()[0] and "ssmm-004 64 native" not in wanted(stale=False)[0]
+
+
+def test_reasons_are_printed_for_points_without_figures(cli, bench):
+    """A point that cannot exist, or failed, is not among those that --measure measures."""
+    bench.record(Point("heap", 512, stage="fpga", interface="xcel", flow=CYCLONE), figure("alm", 9))
+    compare_000 = "compare paper-000 --nbits 512 --own"
+    count = re.compile(r"Not measured: (\d+) points")
+    before = cli.passes(compare_000).out
+    assert "There is no cm-m-000, cm-pm-000, cm-m-000-one, cm-pm-000-one of 512 bits: a compression" in before
+    point = Point("heap", 512, stage="fpga", interface="xcel", flow={"device": "ecp5", "pnr": True})
+    bench.ledger.fail(point, f"{point}: too many LUTs", 1.0)
+    after = cli.passes(compare_000).out
+    assert f"{point}, could not be measured (--retry tries again): too many LUTs." in " ".join(after.split())
+    assert 0 < int(count.search(after)[1]) < int(count.search(before)[1])
+    sides = [item["ours"] for item in cli.json(compare_000) if item["compared"] and item["ours"]]
+    assert {side["failure"] for side in sides} == {"", f"{point}: too many LUTs"}
 
 
 # ---- the command

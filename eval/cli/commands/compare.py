@@ -40,7 +40,7 @@ examples:
 import shlex
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -223,8 +223,24 @@ def _blocks(compared: Compared, markdown: bool) -> Iterator[Block]:
             lines.append(f"- {len(items)}: {reason} ({tables})")
         if left_out:
             yield "\n".join(lines)
+        for text in _lacking(item for item in of_paper if isinstance(item, Comparison)):
+            yield wrapped(text, markdown)
         yield wrapped(NOTES[number], markdown)
     yield from (wrapped(text, markdown) for text in _ending(compared))
+
+
+def _lacking(found: Iterable[Comparison]) -> Iterator[str]:
+    """Why machines of ours cannot exist, or could not be measured."""
+    reasons: dict[str, dict[str, None]] = {}
+    for item in found:
+        for name, why in item.impossible:
+            reasons.setdefault(f" of {item.figure.nbits:,} bits: {why}.", {})[name] = None
+        for side in item.sides:
+            if side.failure:
+                why = side.failure.removeprefix(f"{side.point}: ")
+                reasons[f"{side.point}, could not be measured (--retry tries again): {why}."] = {}
+    for why, names in reasons.items():
+        yield f"There is no {', '.join(names)}{why}" if names else why
 
 
 def _verdicts(of: PaperTable, found: Sequence[Comparison], markdown: bool) -> str:
@@ -290,7 +306,7 @@ def _ending(compared: Compared) -> Iterator[str]:
         yield "*: corrected; the paper contradicts itself there (`--json` has the reason)."
     if any(side.stale and side.value is not None for side in _sides(found)):
         yield compare_cores.STALE
-    left = missing(compared, stale=False)
+    left = missing(compared, stale=False, failed=False)
     quick, long = len(left.quick), len(left.long)
     if quick or long:
         full = " --full" if not quick else ""
@@ -328,6 +344,7 @@ def _as_json(compared: Compared) -> list[Json]:
             report |= {
                 **attributes(item, "basis", "value", "verdict", "note"),
                 "base": item.base or None,
+                "impossible": dict(item.impossible),
                 "twin": item.twin and _side_as_json(item, item.twin),
                 "ours": item.ours and _side_as_json(item, item.ours),
             }
@@ -341,7 +358,7 @@ def _command(item: Row | Point) -> str:
 
 def _side_as_json(comparison: Comparison, side: Side) -> Json:
     return {
-        **attributes(side, "name", "value", "stale", "reference", "marks"),
+        **attributes(side, "name", "value", "stale", "reference", "marks", "failure"),
         "ratio": comparison.ratio(side),
         "rows": [row.id for row in side.rows],
         "commands": [*map(_command, side.rows), *map(_command, side.missing)],

@@ -98,6 +98,7 @@ class Side(NamedTuple):
     base_point: Point | None = None
     upper: Row | None = None  # for an energy: the same with full-swing glitches
     retry: Point | None = None  # an alternative to a row with marks
+    failure: str = ""  # why it could not be measured
 
     @property
     def value(self) -> float | None:
@@ -151,6 +152,7 @@ class Comparison(NamedTuple):
     ours: Side | None
     base: str = ""
     note: str = ""  # how the work differs
+    impossible: tuple[tuple[str, str], ...] = ()  # machines of ours that cannot exist, and the reason
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -170,7 +172,9 @@ class Comparison(NamedTuple):
                 break
         else:
             marks = [mark for side in self.sides for mark in side.marks]
-            return f"kept out: {marks[0].partition(': ')[0]}" if marks else "not measured"
+            if marks:
+                return f"kept out: {marks[0].partition(': ')[0]}"
+            return "could not be measured" if any(side.failure for side in self.sides) else "not measured"
         if self.basis == RATIO:
             said = _order(self.value, ratio)
         elif self.figure.metric == "energy_nj":
@@ -282,7 +286,16 @@ def _compared(figure: Published, found: "LedgerRows") -> Iterator[Comparison | L
     apart = "" if twin else "no twin of this width" if figure.twin else OTHER
     note = "; ".join(filter(None, (question.note, apart)))
     for name in ours or ("",):
-        yield Comparison(figure, question.basis, question.value, twin, sides.get(name), question.base, note)
+        yield Comparison(
+            figure,
+            question.basis,
+            question.value,
+            twin,
+            sides.get(name),
+            question.base,
+            note,
+            tuple(impossible.items()),
+        )
 
 
 # ---- which figures are compared, and how
@@ -308,9 +321,10 @@ class _Question(NamedTuple):
         best = functools.partial(found.best, metric=self.metric, operation=self.operation)
         point = self.point(name)
         row = best(point, fits=self.fits)
+        failure = "" if row else found.failure(point)
         if self.base:
             base_point = self.point(self.base)
-            return Side(name, point, row, best(base_point, fits=self.fits), base_point)
+            return Side(name, point, row, best(base_point, fits=self.fits), base_point, failure=failure)
         upper = found.beside(row, GLITCHES) if row is not None and self.metric == "energy_nj" else None
         retry = None
         if row is not None and row.marks and point.stage == FLOW:
@@ -318,7 +332,7 @@ class _Question(NamedTuple):
             other = point.at(flow=(*point.flow, ("style", OTHER_STYLE)))
             tried = best(other, fits=lambda row: row.point == other.as_json())
             retry = other if tried is None or tried.stale else None
-        return Side(name, point, row, upper=upper, retry=retry)
+        return Side(name, point, row, upper=upper, retry=retry, failure=failure)
 
 
 def _question(figure: Published) -> _Question | str:
@@ -470,7 +484,8 @@ class LedgerRows:
     def __init__(self, ledger: Ledger) -> None:
         self._rows: dict[tuple[Any, ...], list[Row]] = {}
         self._failures = {
-            (*machine_of(failure.point), failure.point["stage"]): failure for failure in ledger.failures()
+            (*machine_of(failure.point), failure.point["stage"], failure.point["flow"].get("device")): failure
+            for failure in ledger.failures()
         }
         found = ledger.rows(history=True)
         newest = {row.key: row.measurement for row in found}
@@ -494,7 +509,8 @@ class LedgerRows:
 
     def failure(self, point: Point) -> str:
         """Why this machine could not be measured at this stage at the last attempt; empty if it could."""
-        failed = self._failures.get((*machine_of(point.as_json()), point.stage))
+        device = dict(point.flow).get("device")
+        failed = self._failures.get((*machine_of(point.as_json()), point.stage, device))
         return "" if failed is None else failed.message
 
     def beside(self, row: Row, metric: str, operation: str | None = None) -> Row | None:
@@ -527,11 +543,15 @@ class Missing(NamedTuple):
     long: list[Point]
 
 
-def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
-    """The points to measure for complete comparisons; stale: including those measured with other sources."""
+def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True, failed: bool = True) -> Missing:
+    """The points to measure for complete comparisons; stale, failed: including those measured with other
+    sources, and those that could not be measured.
+    """
     points = []
     for comparison in compared:
         for side in comparison.sides if isinstance(comparison, Comparison) else ():
+            if side.failure and not failed:
+                continue
             old = [row for row in side.rows if stale and row.stale]
             points += [*side.missing, *(Point.from_json(row.point) for row in old)]
     result = Missing([], [])
