@@ -54,6 +54,7 @@ from ..json_values import attributes
 
 PAPERS = Path(__file__).parent
 NUMBERS = ("000", "001", "002", "003", "004")
+PRINTED, SIMULATED = "printed in the paper", "simulated with the RTL of the paper"
 UNREADABLE = "?"
 METRICS = {  # with the unit of `amount`
     "cycles": "cycles",
@@ -118,6 +119,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     value: float | int | None
     unit: str
     source: str  # citation
+    obtained: str
     technology: str
     metric: str = ""
     operation: str = ""
@@ -481,6 +483,7 @@ class _Reader(NamedTuple):
             "value": value,
             "unit": unit or means.get("unit", ""),
             "source": self.source,
+            "obtained": SIMULATED if self.read.measured else PRINTED,
             "note": " ".join(self.read.footnotes),
             "last_digit": last_digit,
         }

@@ -424,6 +424,9 @@ def test_published_rows_say_what_they_are():
     for core in found:
         assert core.technology and core.source.startswith("published: ") and len(core.source) > 20
         assert not core.ours and core.floor is None and core.point is None and core.obtained
+        assert core.url == "unknown" or core.url.startswith("https://")
+        assert re.fullmatch("unknown|[0-9a-f]{7,40}", core.commit)
+        assert ("not printed in the paper" in core.source) == core.obtained.startswith("simulated with")
         assert any(picked(core, f"{names} operation_cycles operation_us instructions public_us")), core.design
     unit = only(found, design="001 MontMulRem")
     assert picked(unit, f"{names} area_um2") == (4, 12.0, 13846.736)

@@ -63,7 +63,6 @@ WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6
 OPERANDS = 3  # base, exponent and modulus
 UNKNOWN = "?"  # not stated by the source
-PRINTED = "printed in the paper"
 # our operation -> equivalent operations in the papers; "": figures of the whole machine
 OPERATIONS = {
     PRODUCT: (PRODUCT,),
@@ -557,8 +556,15 @@ def _least_um2(path: Path | None, nbits: int) -> tuple[float | None, float | Non
 
 
 def published_cores(nbits: Collection[int]) -> list[Core]:
-    """The cores of the five papers and of other publications (published_data.toml) at these widths."""
-    return [paper for paper in (*_of_papers(), *_of_field()) if paper.nbits in nbits]
+    """The cores of the five papers and of other publications (published_data.toml) at these widths, with
+    "unknown" for a URL or commit that is not stated.
+    """
+    unknown = published_data.UNKNOWN
+    return [
+        replace(core, url=core.url or unknown, commit=core.commit or unknown)
+        for core in (*_of_papers(), *_of_field())
+        if core.nbits in nbits
+    ]
 
 
 def _of_field() -> Iterator[Core]:
@@ -610,7 +616,7 @@ def _multiplier_of_001() -> Core:
         of_product=True,
         technology=area.technology,
         source=f"published: {area.source}",
-        obtained=PRINTED,
+        obtained=area.obtained,
         note="a mean over the five of an accelerator",
     )
 
@@ -655,7 +661,7 @@ def _of_paper(figures: Sequence[Published]) -> Core | None:
         of_product=cycles[PRODUCT] is not None,
         technology=first.technology,
         source=f"published: {first.source}",
-        obtained=PRINTED,
+        obtained=first.obtained,
         limits=_limits_of_twin(first.twin),
         exponent_nbits=WORKLOADS[1].exp.bit_length() if first.paper == "001" else first.nbits,
     )
