@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from ...fl.errors import BadInput
 from ...flow.fpga import fpga_route
 from ...rtl.sim import cache, sources
+from ..json_values import Json, canonical
 from .flow_settings import steps_of
 from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
 
@@ -137,3 +138,19 @@ def _version(step: str) -> tuple[str, str]:
         return graph.tool(step)
     except BadInput:
         return graph.declaration(step).tool, ""
+
+
+# ---- stored results
+
+
+def sealed(value: Json) -> Json:
+    """A stored object with the digest of the rest, which does not match if a figure was edited by hand."""
+    return {**value, "digest": cache.key(canonical(value))}
+
+
+def unsealed(value: Json) -> Json:
+    """The object that was sealed; ValueError if it was edited since."""
+    bare = {name: item for name, item in value.items() if name != "digest"}
+    if value != sealed(bare):
+        raise ValueError("not what was written")
+    return bare

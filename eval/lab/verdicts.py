@@ -156,8 +156,15 @@ def _content(point: Point) -> str:
 
 def _lines() -> dict[Key, Json]:
     """The lines of the file, by design, width and check."""
-    lines = map(json.loads, FILE.read_text().splitlines())
-    return {(line["design"], line["nbits"], line["check"]): line for line in lines}
+    lines = {}
+    for number, text in enumerate(FILE.read_text().splitlines(), 1):
+        try:
+            line = keys.unsealed(json.loads(text))
+            lines[line["design"], line["nbits"], line["check"]] = line
+        except (ValueError, KeyError, AttributeError) as error:
+            remedy = "check it again with --record"
+            raise BadInput(f"{FILE}, line {number}: not a verdict ({error}); {remedy}") from None
+    return lines
 
 
 def reference() -> Iterator[Recorded]:
@@ -199,7 +206,7 @@ def record(verdicts: Iterable[Verdict], drop: Collection[Key] = ()) -> None:
             "content": item.hardware,
         }
     kept = sorted(lines.keys() - set(drop))
-    FILE.write_text("".join(json.dumps(lines[key]) + "\n" for key in kept))
+    FILE.write_text("".join(json.dumps(keys.sealed(lines[key])) + "\n" for key in kept))
 
 
 def lost(verdicts: Iterable[Verdict]) -> list[str]:

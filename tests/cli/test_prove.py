@@ -8,6 +8,7 @@ from modexlab.eval.assurance.proof import registry
 from modexlab.eval.cli.commands import prove as command
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab import verdicts as reference
+from modexlab.eval.lab.keys import sealed
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
@@ -70,7 +71,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     """Exit code 1, with its name; --record makes the new verdict the reference."""
     monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
     line = {"design": "proc", "nbits": 32, "check": "reg", "verdict": "proved", "kind": "processor"}
-    reference.FILE.write_text(json.dumps(line) + "\n")
+    reference.FILE.write_text(json.dumps(sealed(line)) + "\n")
 
     def undecided(check, *_):
         return registry.Proof(check, Outcome(UNDECIDED, "not found"))
@@ -83,7 +84,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     assert reference.recorded() == dict.fromkeys([("proc", 32, "ill"), ("proc", 32, "reg")], UNDECIDED)
     cli.passes(command)
     line["check"] = "insn of old"
-    reference.FILE.write_text(json.dumps(line) + "\n")
+    reference.FILE.write_text(json.dumps(sealed(line)) + "\n")
     cli.passes(command)
     told = cli.finds("prove proc")
     assert "proc insn of old: is recorded, but no longer exists" in told.err

@@ -2,11 +2,13 @@
 
 import json
 import random
+import re
 import subprocess
 from dataclasses import replace
 
 import pytest
-from modexlab.eval.lab import keys, space
+from modexlab.eval.lab import keys, space, verdicts
+from modexlab.eval.lab.comparison import league
 from modexlab.eval.lab.ledger import export
 from modexlab.eval.lab.ledger.export import REFERENCE, RESULTS, Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
@@ -124,7 +126,7 @@ def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
     assert not row_of(small).stale
     line = json.loads(small.read_text().replace(MONT.content, MONT.content[::-1]))
     del line["digest"]
-    small.write_text(json.dumps({**line, "digest": export._digest(line)}))
+    small.write_text(json.dumps(keys.sealed(line)))
     assert row_of(small).stale and not Reference(small).has(MONT)
     monkeypatch.setattr(export, "recorded_stale", frozenset)
     assert not row_of(small).stale and Reference(small).has(MONT)
@@ -153,6 +155,34 @@ def test_a_changed_figure_is_refused(small):
     small.write_text(text.replace(f" {value},", f" {value + 1},"))
     with pytest.raises(BadInput, match=r"line 1: .*not what was written"):
         Reference(small).rows()
+
+
+def test_a_changed_verdict_or_unit_is_refused(monkeypatch, tmp_path):
+    """An edit of any line is found when the first is read."""
+    text = verdicts.FILE.read_text()
+    assert len(verdicts.recorded()) == text.count("\n")
+    edited = re.sub(r"largest t [3-9]\d\.", "largest t 3.", text, count=1)
+    monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.jsonl")
+    verdicts.FILE.write_text(edited)
+    assert edited != text
+    with pytest.raises(BadInput, match=r"line \d+: .*not what was written.*--record"):
+        next(verdicts.reference())
+    units = league.UNITS.read_text()
+    monkeypatch.setattr(league, "UNITS", tmp_path / "kits.json")
+    league.UNITS.write_text(units.replace("0.798", "0.598"))
+    with pytest.raises(BadInput, match=r"kits\.json: not what was written"):
+        league.units_of.__wrapped__("nangate45")
+
+
+def test_verdicts_are_those_of_the_own_file_by_any_path(small, monkeypatch, tmp_path):
+    """For example, of an installation behind a symbolic link."""
+    (tmp_path / "link").symlink_to(RESULTS)
+    linked = tmp_path / "link" / REFERENCE.name
+    own = [*verdicts.reference()]
+    assert own and Reference(linked).verdicts() == own
+    monkeypatch.setattr(export, "REFERENCE", linked)
+    assert Reference(linked).verdicts() == Reference(REFERENCE).verdicts() == own
+    assert Reference(small).verdicts() == []
 
 
 def test_an_export_replaces_the_points_of_the_ledger_alone(small, cli, tmp_path):

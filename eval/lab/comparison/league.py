@@ -26,6 +26,7 @@ from ...designs import catalogue
 from ...designs.interfaces import UNIT
 from ...grouping import grouped
 from ..flow_settings import KIT
+from ..keys import unsealed
 from ..ledger.export import RESULTS
 from ..ledger.ledger import Ledger
 from ..metrics import CORNERS
@@ -121,7 +122,12 @@ def base() -> str:
 def units_of(name: str) -> Units:
     """The recorded or measured units of a kit; empty if the kit is not installed."""
     recorded = json.loads(UNITS.read_text())
-    return Units(**recorded[name]) if name in recorded else measured_units(name)
+    if name not in recorded:
+        return measured_units(name)
+    try:
+        return Units(**unsealed(recorded[name]))
+    except ValueError as error:
+        raise BadInput(f"{UNITS}: {error}; restore the file, or record what `measured_units` finds") from None
 
 
 def measured_units(name: str) -> Units:

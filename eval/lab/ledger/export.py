@@ -163,7 +163,7 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
     with path.open("w", encoding="utf-8") as file:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
-            file.write(canonical({**line, "digest": _digest(line)}) + "\n")
+            file.write(canonical(keys.sealed(line)) + "\n")
 
 
 def _picture(path: Path, point: Mapping[str, Any]) -> Path:
@@ -175,11 +175,6 @@ def _picture(path: Path, point: Mapping[str, Any]) -> Path:
 def _place(point: Mapping[str, Any]) -> tuple[Any, ...]:
     """Sort key of a line: designs together, narrow before wide."""
     return point["subject"], point["nbits"], point["stage"], canonical(point)
-
-
-def _digest(line: Mapping[str, Any]) -> str:
-    """Digest of the rest of a line, which does not match if a figure was edited by hand."""
-    return cache.key(canonical(line))
 
 
 class ReferenceSource(Source):
@@ -217,11 +212,8 @@ class Reference(Closing):
         lines = []
         for number, text in enumerate(self.path.read_bytes().splitlines(), 1):
             try:
-                line = json.loads(text)
-                if line.pop("digest") != _digest(line):
-                    raise ValueError("not what was written")
-                lines.append(msgspec.convert(line, Line))
-            except (ValueError, KeyError) as error:
+                lines.append(msgspec.convert(keys.unsealed(json.loads(text)), Line))
+            except (ValueError, AttributeError) as error:
                 remedy = "export it again by `modexlab ledger export --format reference`"
                 raise BadInput(
                     f"{self.path}, line {number}: not a reference result ({error}); {remedy}"
@@ -251,7 +243,12 @@ class Reference(Closing):
 
     def verdicts(self) -> list[Verdict]:
         """The reference verdicts; only modexlab's own file has any."""
-        return [*reference()] if self.path.resolve() == REFERENCE else []
+        return [*reference()] if self._own else []
+
+    @property
+    def _own(self) -> bool:
+        """Whether it is modexlab's own file, by any path."""
+        return self.path.resolve() == REFERENCE.resolve()
 
     def has(self, point: Point) -> bool:
         """Whether it has current figures of this point."""
@@ -278,7 +275,7 @@ class Reference(Closing):
             except BadInput:
                 same = False
             changed += [] if same else [line]
-        if self.path.resolve() == REFERENCE:
+        if self._own:
             stale = sorted({line.content for line in changed})
             SOURCES.write_text("\n".join([keys.sources_of_hardware(), *stale, ""]))
         return [line.command for line in changed]
