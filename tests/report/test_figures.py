@@ -1,10 +1,18 @@
-"""Figures for papers: their widths and fonts, their data, and the provenance that reproduces them."""
+"""Figures for papers: their widths and fonts, their data, and the provenance that reproduces them. The page
+in print, which needs Debian's package `chromium`.
+"""
 
+import contextlib
 import csv
 import json
+import re
+import shutil
 import xml.etree.ElementTree as ElementTree
+import zlib
 
 import pytest
+from modexlab.eval import browser
+from modexlab.eval.report import palette
 from modexlab.eval.report.render_png import WIDTHS
 
 from tests.harness import parametrize
@@ -69,3 +77,32 @@ def test_figures_are_as_wide_as_columns(cli, tmp_path, columns):
         pdf = file.with_suffix(".pdf").read_bytes()
         assert f"/MediaBox [0 0 {72 * inches:g} ".encode() in pdf
         assert b"/FontFile" in pdf
+
+
+# ---- the page in print
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="Debian's package chromium is missing")
+def test_the_printed_page_has_its_charts(cli, tmp_path):
+    """The colour of mont's family is that of its points in the charts; tables have it nowhere."""
+    out = cli.passes("report mont --no-measure --pdf").out.splitlines()
+    assert out[-2:] == [str(tmp_path / f"modexlab-report.{kind}") for kind in ("pdf", "html")]
+    pdf = (tmp_path / "modexlab-report.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", pdf)) > 4
+    colour = palette.light(palette.look("MontMulRem").colour)
+    parts = [f"{int(colour[at : at + 2], 16) / 255:.4f}".strip("0").rstrip(".") or "0" for at in (1, 3, 5)]
+    drawn = 0
+    for start in re.finditer(rb"stream\r?\n", pdf):
+        with contextlib.suppress(zlib.error):
+            drawn += (
+                zlib.decompressobj().decompress(pdf[start.end() :]).count(f"{' '.join(parts)} rg".encode())
+            )
+    assert drawn > 50
+
+
+def test_no_page_is_printed_without_a_browser(cli, monkeypatch, tmp_path):
+    """The command ends before it measures anything."""
+    monkeypatch.setattr(browser.shutil, "which", lambda _: None)
+    message = cli.fails("report mont --pdf")
+    assert "none of chromium, " in message and "apt-get install chromium" in message
+    assert not [*tmp_path.glob("modexlab-report*")]

@@ -28,7 +28,7 @@ TOOLS = {  # program, with the variable that can replace it: its use
     "iverilog": "simulation of exported Verilog",
     "sta": "timing",
     "klayout": "design rules by a foundry's deck",
-    "chromium": "tests of the report",
+    "chromium": "`report --pdf`, and tests of the report",
     "qemu-riscv32": "crosscheck of the processor",
     "nextpnr-himbaechel": "place and route for Artix-7",
 }

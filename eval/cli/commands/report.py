@@ -14,6 +14,7 @@ examples:
   modexlab report mont-001 mont --cycles --text
   modexlab report mont --accelerator cores/mine/design.toml
   modexlab report --no-measure -o sweep.html
+  modexlab report --no-measure --pdf
   modexlab report --no-measure --markdown course-report
   modexlab report --no-measure --figures figures --format svg
 """
@@ -23,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ....fl.errors import BadInput
+from ...browser import browser, print_pdf
 from ...designs.catalogue import by_manifests, find
 from ...designs.system_catalogue import HARDWARE, SOFTWARE, find_system
 from ...designs.workload_names import DECRYPT, ENCRYPT, EXPONENTS
@@ -70,6 +72,7 @@ OPTIONS = (
         "output",
         (
             f"--output (the page; default: {PAGE})",
+            flag("--pdf", "print the page to a PDF next to it, by a headless Chromium"),
             flag("--text", "print tables, and write no page without -o"),
             option("--markdown", "DIR", "write Markdown with pictures, and no page without -o"),
             option(
@@ -129,6 +132,12 @@ def _check(args: Namespace) -> None:
         refuse(args, ("format", "columns"), " without --figures: it is for those files; add --figures DIR")
     if args.text and args.json:
         raise BadInput("--text with --json: give one of them")
+    if args.pdf:
+        browser()
+        if Path(_page(args)).suffix == ".pdf":
+            raise BadInput(
+                f"--output {args.output} with --pdf: it names the page; give a name such as report.html"
+            )
     if args.output is not None or _page(args):
         check_file("--output", args.output if args.output is not None else PAGE)
     for name in ("markdown", "figures"):
@@ -142,7 +151,7 @@ def _page(args: Namespace) -> str:
     if args.output is not None:
         return args.output
     other = args.text or args.json or args.markdown is not None or args.figures is not None
-    return "" if other else PAGE
+    return "" if other and not args.pdf else PAGE
 
 
 # ---- measuring
@@ -191,6 +200,9 @@ def _write(args: Namespace, content: Content, ledger: Ledger, progress: Progress
         progress.describe("report: writing the page")
         write_file(page, page_of(content))
         written["page"] = str(Path(page).absolute())
+        if args.pdf:
+            progress.describe("report: printing the page")
+            written["pdf"] = str(print_pdf(Path(page)).absolute())
     if args.markdown is not None:
         progress.describe("report: drawing charts")
         written["markdown"] = str(write_markdown(content, Path(args.markdown)).absolute())
