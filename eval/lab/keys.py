@@ -51,6 +51,9 @@ _HARDWARE = (
 )
 
 
+_ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")
+
+
 def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
     """The modules that compute figures of the flow at a stage; steps are found by folder, not by import."""
     from ...flow.graph import graph  # needs the extra [flow]
@@ -91,9 +94,19 @@ def sources_of_attacks() -> str:
     return sources.digest(*_MACHINES, _ATTACKS, without=_NO_FIGURES)
 
 
+@functools.cache
 def sources_of_hardware() -> str:
-    """Digest of the code that generates all machines and systems."""
-    return sources.digest(*_MACHINES, *_SYSTEMS, without=_NO_FIGURES)
+    """Digest of the code that generates all machines and systems.
+
+    The cache has it for the present files of modexlab: finding the imports parses hundreds of them.
+    """
+
+    def digest() -> bytes:
+        return sources.digest(*_MACHINES, *_SYSTEMS, without=_NO_FIGURES).encode()
+
+    files = [path for room in _ROOMS for path in sorted((sources.ROOT / room).rglob("*.*")) if path.is_file()]
+    present = (f"{path} {cache.file_digest(path)}" for path in files if path.suffix not in (".pyc", ".so"))
+    return cache.stored(f"hardware-{cache.key(*present)}", digest).decode()
 
 
 def kit_of(stage: str, name: str | None = None) -> str:

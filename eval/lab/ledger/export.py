@@ -177,6 +177,19 @@ def _place(point: Mapping[str, Any]) -> tuple[Any, ...]:
     return point["subject"], point["nbits"], point["stage"], canonical(point)
 
 
+@functools.lru_cache(maxsize=1)
+def _parsed(path: Path, content: bytes) -> list[Line]:
+    """The lines of a file; BadInput for one that is not what was written."""
+    lines = []
+    for number, text in enumerate(content.splitlines(), 1):
+        try:
+            lines.append(msgspec.convert(keys.unsealed(json.loads(text)), Line))
+        except (ValueError, AttributeError) as error:
+            remedy = "export it again by `modexlab ledger export --format reference`"
+            raise BadInput(f"{path}, line {number}: not a reference result ({error}); {remedy}") from None
+    return lines
+
+
 class ReferenceSource(Source):
     """The staleness of a reference result. While the sources are as recorded, nothing is elaborated."""
 
@@ -209,22 +222,16 @@ class Reference(Closing):
 
     @functools.cached_property
     def _lines(self) -> list[Line]:
-        lines = []
-        for number, text in enumerate(self.path.read_bytes().splitlines(), 1):
-            try:
-                lines.append(msgspec.convert(keys.unsealed(json.loads(text)), Line))
-            except (ValueError, AttributeError) as error:
-                remedy = "export it again by `modexlab ledger export --format reference`"
-                raise BadInput(
-                    f"{self.path}, line {number}: not a reference result ({error}); {remedy}"
-                ) from None
-        return lines
+        return _parsed(self.path, self.path.read_bytes())
 
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
         """All figures that match the filters (those of `Ledger.rows`); a reference has no history."""
         wanted = {name: several(values) for name, values in filters.items()}
-        rows = (row for number, line in enumerate(self._lines, 1) for row in _rows_of(line, -number))
-        return [row for row in rows if all(getattr(row, name) in wanted[name] for name in wanted)]
+        return [row for row in self._rows if all(getattr(row, name) in wanted[name] for name in wanted)]
+
+    @functools.cached_property
+    def _rows(self) -> list[Row]:
+        return [row for number, line in enumerate(self._lines, 1) for row in _rows_of(line, -number)]
 
     def failures(self) -> list[Failure]:
         """Points that exceeded their time limit."""
