@@ -506,10 +506,11 @@ def test_length(name, most, cli):
     ],
 )
 def test_any_width(name, widths, cli, tmp_path):
-    """One file in Icarus, at widths of which most were not used to generate it."""
+    """One file in Icarus, at widths of which most were not used to generate it; 100 columns at most."""
     path = tmp_path / f"{name}.sv"
     cli.passes(f"verilog {name} --nbits 64 --any-width -o {path}")
-    lint(path.read_text())
+    lint(text := path.read_text())
+    assert max(map(len, text.splitlines())) <= 100
     for nbits in widths:
         base, exp, mod = (1 << nbits) - 5, 0b1011, (1 << nbits) - 3
         bench = BENCH.format(name=name, nbits=nbits, base=f"{nbits}'d{base}", exp=exp, mod=f"{nbits}'d{mod}")

@@ -15,7 +15,9 @@ _ENUM = line_pattern(r"^typedef enum (logic.*) \{\n[^}]*\} (\w+);$")
 _STRUCT = line_pattern(r"^typedef struct packed \{\n(.*?)^\} (\w+);\n\n?", re.DOTALL)
 
 _LONG_COMMENT = line_pattern(r"^(?=.{101})( *)(\S.*?) +(// .*)$")
+_LONG_HEAD = line_pattern(r"^(?=.{101})(// .*); (?=\w+ = )")
 _WIDTH = "NBITS"
+_PLAIN = line_pattern(r"(?:[;,]|\n//) nbits = NBITS$|, nbits = NBITS(?=,)|(?<=[/;] )nbits = NBITS, ")
 
 # Icarus 11 has no $fatal outside of blocks; it stops at a module that does not exist
 CHECK = """\
@@ -81,6 +83,7 @@ def of_any_width(texts: Mapping[int, str], name: str, step: int = 1, least: int 
         return f"module {module_name} #(\n{parameters}\n) (\n{ports}\n);\n{types}{body}endmodule"
 
     text = layout(with_plain_zeros(_MODULE.sub(with_width, text)))
+    text = _LONG_HEAD.sub(r"\1\n// ", _PLAIN.sub("", text))
     return _LONG_COMMENT.sub(r"\1\3\n\1\2", text)
 
 
