@@ -75,6 +75,12 @@ class Runnable(Accelerator):
         """The promises as bus registers report them."""
         return Traits(self.constant_time)
 
+    @property
+    def changed(self) -> list[str]:
+        """The parameters that do not have their defaults, as NAME=VALUE."""
+        defaults = {param.name: param.default_at(self.nbits) for param in self.design.params}
+        return [f"{name}={value}" for name, value in self.parameters.items() if value != defaults[name]]
+
     def wrapped(self, interface: Interface) -> Component:
         """The hardware behind an interface."""
         return interface.wrap(self.shape, self.rtl, self.traits)

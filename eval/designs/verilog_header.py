@@ -63,13 +63,18 @@ def verilog_file(
     component: "Component",
     top: str,
     title: str,
+    command: str,
     about: Iterable[str],
     settings: Iterable[str],
     rest: Callable[[], Iterable[str]],
     unread: Mapping[str, str] = MappingProxyType({}),
     body: str | None = None,
 ) -> str:
-    """The Verilog file of a component; `rest` returns header lines once the component has been elaborated."""
+    """The Verilog file of a component.
+
+    command: the words of `modexlab verilog` that write it; `rest` returns header lines once the component has
+    been elaborated.
+    """
     from ...rtl.sim.translation.translated import written
 
     body = body or written(component, top, unread=unread, exported=True)
@@ -78,6 +83,7 @@ def verilog_file(
     settings = list(settings)
     lines = [
         *about,
+        *wrapped(f"Command        modexlab verilog {command}", 15),
         "",
         *(["Parameters:", *settings, ""] if settings else []),
         *rest(),
@@ -137,7 +143,7 @@ def folded(line: str) -> list[str]:
 
 def wrapped(text: str, indent: int) -> list[str]:
     """Text as header lines; continuation lines are indented."""
-    return textwrap.wrap(text, LONGEST - 1, subsequent_indent=" " * indent)
+    return textwrap.wrap(text, LONGEST - 1, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def without_paths(text: str) -> str:
@@ -189,7 +195,7 @@ def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
             yield from wrapped(f"{'':<22} [{field.bits}] {field.name}: {field.text}", 30)
 
 
-_COLUMN = re.compile(r" *(?:- |\S+ {2,})(?=\S)")  # the first column of an item
+_COLUMN = re.compile(r" *(?:- |\S+(?:, \S+)* {2,})(?=\S)")  # the first column of an item
 
 
 def paragraphs(text: str | None, begin: str = "") -> list[str]:

@@ -3,7 +3,9 @@
 The header of an RSA machine says more.
 """
 
+import os
 import re
+import shlex
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -42,7 +44,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
     component = machine.exported(chosen)
     known = [f"  {code}  {text}" for code, text in codes(machine, chosen).items()]
     top, nbits = (machine.name, "NBITS") if any_width else (machine.top(chosen), machine.nbits)
-    option = " --any-width" if any_width else ""
+    command = selection(machine) + f" --interface {interface}" * (chosen is not DEFAULT)
     width = wrapped(
         f"  NBITS: width of the operands; figures, fields and program are those of {machine.nbits} bits", 6
     )
@@ -50,7 +52,8 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
         component,
         top,
         f"{'modular exponentiation of' if rsa else f'{machine.name},'} {nbits} bits",
-        _about(rsa, chosen, option) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
+        command + " --any-width" * any_width,
+        _about(rsa, chosen) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
         [*width, *list(parameters(machine))[1:]] if any_width else parameters(machine),
         lambda: [
             *chosen.protocol(component, machine.shape, machine.traits),
@@ -124,6 +127,7 @@ def _unit(machine: Machine) -> str:
         component,
         unit_top(machine),
         f"the multiplier of {machine.design.name}, {machine.nbits} bits",
+        f"{selection(machine)} --interface {UNIT}",
         [
             *paragraphs(sys.modules[type(component).__module__].__doc__),
             "",
@@ -148,7 +152,7 @@ def _modulus_of(machine: Machine) -> str:
     return "n, an odd number" if machine.design.odd_only else "n"
 
 
-def _about(machine: Machine, interface: Interface, option: str) -> list[str]:
+def _about(machine: Machine, interface: Interface) -> list[str]:
     """The first lines about an RSA machine."""
     design = machine.design
     return [
@@ -158,16 +162,15 @@ def _about(machine: Machine, interface: Interface, option: str) -> list[str]:
         f"Domain         {design.domain}",
         *wrapped(f"Cycles         {_cycles(machine, interface)}", 15),
         *wrapped(f"Constant time  {machine.promises.sentence}", 15),
-        *wrapped(f"Command        {_command(machine, interface)}{option}", 15),
     ]
 
 
-def _command(machine: Machine, interface: Interface) -> str:
-    """The command that writes the file."""
-    defaults = {param.name: param.default_at(machine.nbits) for param in machine.design.params}
-    given = [f"--set {name}={value}" for name, value in machine.parameters.items() if value != defaults[name]]
-    behind = [] if interface is DEFAULT else [f"--interface {interface.name}"]
-    return " ".join(["modexlab verilog", machine.design.name, f"--nbits {machine.nbits}", *behind, *given])
+def selection(machine: Runnable) -> str:
+    """The words of a command that choose a machine; one of the user's own by NAME@PATH."""
+    name, at, origin = machine.design.reference.partition("@")
+    origin = os.path.relpath(origin) if "/" in origin else origin
+    given = (f" --set {setting}" for setting in machine.changed)
+    return f"{shlex.quote(f'{name}{at}{origin}')} --nbits {machine.nbits}{''.join(given)}"
 
 
 def computes(machine: Machine) -> str:

@@ -34,6 +34,7 @@ def padding_verilog(name: str, nbits: int) -> str:
         component,
         f"{name.replace('-', '_')}_{nbits}",
         f"PKCS#1 v1.5 for keys of {nbits} bits",
+        f"{name} --nbits {nbits}",
         [
             *paragraphs(sys.modules[type(component).__module__].__doc__),
             "",

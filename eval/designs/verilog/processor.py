@@ -19,8 +19,8 @@ from ....rtl.sim.ports import Message
 from ..interfaces import AXI4LITE
 from ..runnable import Runnable
 from ..soc_system import Xcel
-from ..verilog_header import bus, fields, registers, verilog_file, wrapped
-from .machine import parameters
+from ..verilog_header import bus, fields, paragraphs, registers, verilog_file, wrapped
+from .machine import parameters, selection
 
 PROCESSOR = "proc"
 
@@ -32,19 +32,20 @@ moved.
   imem_resp, dmem_resp  one response per request, writes included, in order, from the next cycle on;
                         error: there is no memory at this address
   mngr2proc, proc2mngr  words to and from the CSRs of these names"""
-PROTOCOL_OF_XCEL = """\
+PROTOCOL_OF_XCEL = """
   xcel_req, xcel_resp   accesses to the accelerator's registers, one answer for each, writes too"""
-PROTOCOL_OF_SIGNALS = """\
+PROTOCOL_OF_SIGNALS = """
   entry, core_id        static: the address of the first instruction, and what mhartid reads
   stats_en              the bit of the CSR of this name
   halted                1 from the first trap while mtvec is 0, or from a bus error of dmem, on; an ecall that
                         halts ends a program, whose exit code is in a0 (x10)"""
-PROTOCOL_OF_COMMIT = """\
+PROTOCOL_OF_COMMIT = """
   commit                in every cycle: val: an instruction retires; trap: the one at pc traps, data is mtval,
                         and with halt the machine stops. wen: data was written to rd; stats: the stats window
                         was open"""
 
 BUS = f"""
+
 The bus: loads and stores from {BUS_BASE:#x} on go to the registers of the accelerator, the first {{kib}} KiB;
 bytes by strobes, in order, each waits for its answer. A refusal is a precise access fault (mcause 5, 7). Its
 interrupt is the machine external interrupt: mcause 0x8000000b, taken in the place of an instruction that has
@@ -69,14 +70,17 @@ def processor_verilog(
         top = PROCESSOR if xcel.design is None else f"{PROCESSOR}_{xcel.design.name}_{xcel.nbits}"
         top += AXI4LITE.suffix if on_bus else ""
     top = re.sub(r"\W", "_", top)
+    behind = f" --xcel {selection(machine)}" if machine else " --xcel none" * (xcel is None)
+    behind += f"{' --interface axi4lite' * on_bus} --mul-latency {mul_latency} --div-bits {div_bits}"
     unread = {} if commit else {"proc__commit": "without the commit port nobody looks at it"}
     return verilog_file(
         component,
         top,
         "a pipelined RV32IM processor",
+        f"{PROCESSOR}{behind}{' --no-commit' * (not commit)}",
         [
-            f"Instructions   RV32IM, Zicsr, Zifencei; machine mode only, {interrupts}, "
-            "little endian, precise traps",
+            "Instructions   RV32IM, Zicsr, Zifencei; machine mode only, little endian",
+            f"Traps          precise; {interrupts}",
             "Pipeline       F D X M W, in order, bypassed; branches predicted not taken and decided in X",
             "Source         paper 001, section 2.4 and Figure 4",
             *wrapped(f"Accelerator    {_behind(xcel)}", 15),
@@ -90,11 +94,13 @@ def processor_verilog(
             "Messages, first field in the most significant bits:",
             *_messages(component),
             "",
-            *PROTOCOL.split("\n"),
-            *(PROTOCOL_OF_XCEL.split("\n") if xcel is None else ()),
-            *PROTOCOL_OF_SIGNALS.split("\n"),
-            *(PROTOCOL_OF_COMMIT.split("\n") if hasattr(component, "commit") else ()),
-            *(BUS.format(kib=(1 << address_nbits(machine.shape)) // 1024).split("\n") if on_bus else ()),
+            *paragraphs(
+                PROTOCOL
+                + PROTOCOL_OF_XCEL * (xcel is None)
+                + PROTOCOL_OF_SIGNALS
+                + PROTOCOL_OF_COMMIT * hasattr(component, "commit")
+                + (BUS.format(kib=(1 << address_nbits(machine.shape)) // 1024) if on_bus else "")
+            ),
             "",
             "Control and status registers (all others are illegal):",
             *_csrs(on_bus),

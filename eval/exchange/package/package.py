@@ -60,10 +60,8 @@ class Package:
     def name(self) -> str:
         """The name of the top module and of the core, with a digest of non-default settings."""
         machine = self.machine
-        defaults = {param.name: param.default_at(machine.nbits) for param in machine.design.params}
-        changed = [f"{name}={value}" for name, value in machine.parameters.items() if value != defaults[name]]
-        digest = hashlib.blake2b(" ".join(changed).encode(), digest_size=4).hexdigest()
-        return machine.top(self.interface) + (f"_{digest}" if changed else "")
+        digest = hashlib.blake2b(" ".join(machine.changed).encode(), digest_size=4).hexdigest()
+        return machine.top(self.interface) + (f"_{digest}" if machine.changed else "")
 
     @property
     def core(self) -> str:
@@ -141,7 +139,9 @@ class Package:
             made |= {f"sw/{file}": text for file, text in subject.software.items()}
             sources = [*modules, f"properties/{PROPERTIES.name}", "properties/proof.sv"]
             script = proof_script([f"../{source}" for source in sources], "proof")
-            made["properties/prove.ys"] = f"verilog_defines -DSYNTHESIS\n{script}"
+            made["properties/prove.ys"] = (
+                f"# SPDX-License-Identifier: {licence}\nverilog_defines -DSYNTHESIS\n{script}"
+            )
         return template(kinds, words) | made
 
     def _sdc_ports(self, ports: list[str], direction: str) -> str:
