@@ -42,6 +42,7 @@ def call_header(name: str, nbits: int, shape: Shape, *, on_bus: bool = False) ->
         arguments += [_argument(field, wide, "", "*") for field, wide in shape.results]
     lines = [
         f"// {own}_call(): {name} of {nbits} bits {place} of the processor. Made by modexlab.",
+        "// SPDX-License-Identifier: BSD-3-Clause",
         "",
         f"#ifndef {own.upper()}_CALL_H",
         f"#define {own.upper()}_CALL_H",

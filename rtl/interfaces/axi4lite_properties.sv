@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rules of AXI4-Lite for a slave and for the master that drives it (AMBA AXI, chapters A3 and
 // B1): a checker beside any bus of 32 bits. In simulation a broken rule ends the run (Verilator:
 // --assert); with FORMAL defined the master's rules are assumed, and the slave's are to be proved.
@@ -42,12 +43,20 @@ module axi4lite_properties #(
   // ---- the cycle before
 
   logic was_reset = 1'b1;
-  logic [ADDRESS_NBITS-1:0] was_awaddr, was_araddr;
-  logic [2:0] was_awprot, was_arprot;
-  logic [31:0] was_wdata, was_rdata;
+  logic [ADDRESS_NBITS-1:0] was_awaddr;
+  logic [ADDRESS_NBITS-1:0] was_araddr;
+  logic [2:0] was_awprot;
+  logic [2:0] was_arprot;
+  logic [31:0] was_wdata;
+  logic [31:0] was_rdata;
   logic [3:0] was_wstrb;
-  logic [1:0] was_bresp, was_rresp;
-  logic aw_waits = 1'b0, w_waits = 1'b0, b_waits = 1'b0, ar_waits = 1'b0, r_waits = 1'b0;
+  logic [1:0] was_bresp;
+  logic [1:0] was_rresp;
+  logic aw_waits = 1'b0;
+  logic w_waits = 1'b0;
+  logic b_waits = 1'b0;
+  logic ar_waits = 1'b0;
+  logic r_waits = 1'b0;
 
   always_ff @(posedge aclk) begin
     was_reset <= !aresetn;
@@ -69,7 +78,9 @@ module axi4lite_properties #(
 
   // ---- what is open: taken, and not yet answered
 
-  logic [2:0] aw_open = 3'd0, w_open = 3'd0, ar_open = 3'd0;
+  logic [2:0] aw_open = 3'd0;
+  logic [2:0] w_open = 3'd0;
+  logic [2:0] ar_open = 3'd0;
 
   always_ff @(posedge aclk) begin
     if (!aresetn) begin
@@ -85,7 +96,11 @@ module axi4lite_properties #(
 
   // ---- how long the slave has been waited for
 
-  logic [7:0] b_late = 8'd0, r_late = 8'd0, aw_late = 8'd0, w_late = 8'd0, ar_late = 8'd0;
+  logic [7:0] b_late = 8'd0;
+  logic [7:0] r_late = 8'd0;
+  logic [7:0] aw_late = 8'd0;
+  logic [7:0] w_late = 8'd0;
+  logic [7:0] ar_late = 8'd0;
 
   always_ff @(posedge aclk) begin
     b_late <= (!aresetn || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 : b_late + 8'd1;

@@ -37,6 +37,7 @@ DIFFERENT = ({"scan": "length"}, {"schedule": "always"}, {"scan": "length", "sch
 EXAMPLES = ROOT / "eval" / "examples"
 ODD_REQUEST = (("w", 40), ("given", 8), ("result", 3), ("base", 70), ("exponent", 1))
 ODD_RESPONSE = (("x", 40), ("y", 65))
+LICENSED = {"rtl", "sw", "bench", "properties", ".core"}  # folders, and a suffix
 BIN = Path(sys.executable).parent
 POSIX = "sh make mkdir cat grep tail rm dirname uname xargs tr sed mv bash"
 PROGRAMS = {  # executables of the prerequisites in README.md
@@ -177,6 +178,8 @@ def test_every_file_that_is_named_is_there(small):
             assert str(Path.home()) not in text and "/tmp/" not in text and "import modexlab" not in text, (
                 path
             )
+            licensed = {path.parent.name, path.suffix} & LICENSED
+            assert not licensed or "SPDX-License-Identifier: BSD-3-Clause\n" in text, path
 
 
 def test_the_page_has_all_in_it(small):

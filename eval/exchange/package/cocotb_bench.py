@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """cocotb bench: sends the requests of rows.svh through the ports of the top module, compares the answers."""
 
 import re

@@ -45,7 +45,11 @@ class Vectors:
     def macros(self) -> str:
         """The text of vectors.svh."""
         return "\n".join(
-            ["// made by modexlab", *(f"`define {name} {text}" for name, text in self.defines.items()), ""]
+            [
+                "// made by modexlab\n// SPDX-License-Identifier: BSD-3-Clause",
+                *(f"`define {name} {text}" for name, text in self.defines.items()),
+                "",
+            ]
         )
 
     @property
@@ -57,7 +61,7 @@ class Vectors:
             "RESPONSE_NBITS": self.response_nbits,
             "LONGEST": self.longest,
         }
-        lines = ["  // made by modexlab: what is sent, and what must come back"]
+        lines = ["  // SPDX-License-Identifier: BSD-3-Clause\n  // made by modexlab: requests and answers"]
         lines += [f"  localparam int {name} = {number};" for name, number in numbers.items()]
         lines += [
             f"  localparam logic [{nbits - 1}:0] {name} = {nbits}'h{value:x};"

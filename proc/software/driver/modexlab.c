@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implementation of modexlab.h. The bus may drop error answers, as many bridges do, so the driver makes no access that the machine
 // would refuse; it reads STATUS first.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Driver of a machine for modular exponentiation behind AXI4-Lite: result = base^exponent mod modulus.
 //
 // Freestanding C99: no C library, no memory except modexlab_t, for any little-endian CPU of 32 bits or more whose bus

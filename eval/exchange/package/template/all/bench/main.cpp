@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: @licence@
 // The clock of the testbench, for Verilator of any release.
 
 #include <memory>

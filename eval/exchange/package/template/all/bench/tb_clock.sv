@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: @licence@
 // The clock of the testbench, for simulators with events.
 
 `timescale 1ns / 1ps

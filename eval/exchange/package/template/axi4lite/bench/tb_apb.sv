@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: @licence@
 // Self-checking testbench of the slave behind APB. Each access of rows.svh is one transfer, with
 // pauses between them, and each answer is compared, also that of a refused access. It ends with
 // PASS, or with FAIL and an exit code that is not 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: @licence@
 // The slave and the rules of its bus, for `make prove`: reset in the first cycle, then any master
 // that obeys the rules.
 module proof (
@@ -15,8 +16,13 @@ module proof (
   input logic s_axi_arvalid,
   input logic s_axi_rready
 );
-  logic s_axi_awready, s_axi_wready, s_axi_bvalid, s_axi_arready, s_axi_rvalid;
-  logic [1:0] s_axi_bresp, s_axi_rresp;
+  logic s_axi_awready;
+  logic s_axi_wready;
+  logic s_axi_bvalid;
+  logic s_axi_arready;
+  logic s_axi_rvalid;
+  logic [1:0] s_axi_bresp;
+  logic [1:0] s_axi_rresp;
   logic [31:0] s_axi_rdata;
 
   @name@ dut (.*, .irq());

@@ -22,10 +22,17 @@ module @name@_apb (
   output logic irq
 );
 
-  logic awready, wready, bvalid, arready, rvalid;
-  logic [1:0] bresp, rresp;
-  logic address_sent, data_sent;
-  logic write, read;
+  logic awready;
+  logic wready;
+  logic bvalid;
+  logic arready;
+  logic rvalid;
+  logic [1:0] bresp;
+  logic [1:0] rresp;
+  logic address_sent;
+  logic data_sent;
+  logic write;
+  logic read;
 
   assign write = psel && penable && pwrite;
   assign read = psel && penable && !pwrite;

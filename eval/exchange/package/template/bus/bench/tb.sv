@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: @licence@
 // Self-checking testbench of a slave of AXI4-Lite. The accesses of rows.svh are done one after the
 // other: address and data of a write in any order, answers accepted with pauses. Each answer is
 // compared, also that of a refused access. It ends with PASS, or with FAIL and an exit code that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: @licence@
 // Self-checking testbench of a machine with two val/rdy streams. The requests of rows.svh are
 // offered with pauses, the answers are accepted with pauses, and each is compared. It ends with
 // PASS, or with FAIL and an exit code that is not 0.

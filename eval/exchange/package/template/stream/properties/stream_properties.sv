@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: @licence@
 // The rules of a val/rdy stream, as assertions for simulation and proofs: what is offered stays, unchanged, until it is taken, and
 // nothing is offered out of reset.
 
@@ -11,7 +12,8 @@ module stream_properties #(
   input logic rdy
 );
 
-  logic was_reset = 1'b1, waits = 1'b0;
+  logic was_reset = 1'b1;
+  logic waits = 1'b0;
   logic [NBITS-1:0] was_msg;
 
   always_ff @(posedge clk) begin
