@@ -1,7 +1,7 @@
 """SystolicModExpCtrl: the control of a SystolicModExp (systolic_mod_exp.py): paper 002, Algorithm 5, a
 product after the other.
 
-With converts = False it is that of a SystolicExp (systolic_exp.py): neither a product before the loop nor one
+Without `converts` it is that of a SystolicExp (systolic_exp.py): neither a product before the loop nor one
 behind it, and `start` is given a cycle before a product begins, which may be the last one of the product
 before.
 

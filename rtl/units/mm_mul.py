@@ -2,7 +2,7 @@
 
 b_i * a is added to the sum, which is then halved, with the modulus added where it is odd: the steps are
 AddReds (add_red.py). A last cycle subtracts the modulus where the sum reaches it (the paper has p >= m here,
-which is right). With subtracts = False there is no such cycle, but one step more, for a b of nbits + 1 bits
+which is right). Without `subtracts` there is no such cycle, but one step more, for a b of nbits + 1 bits
 whose top bit is 0 (paper 000, Algorithm 2 and Figure 7): R = 2^(nbits + 1), the modulus is below 2^(nbits -
 1), factors and product are below twice the modulus.
 

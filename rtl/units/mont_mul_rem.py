@@ -1,9 +1,9 @@
 """MontMulRem: the Montgomery product a * b / 2^nbits mod n, radix 2, from chained AddRed steps.
 
-Paper 001, Algorithm 4 and Figure 9; the form of the step is a parameter (`add_red`, see add_red.py).
-`nstages` pipeline stages of `steps_per_stage` AddReds each. When nstages * steps_per_stage = nbits, the loop
-over the bits of a is fully unrolled, as in the paper (32 bits: 4 x 8). With fewer steps in hardware than
-bits, the stages form a ring and a product goes around nbits / (nstages * steps_per_stage) times.
+Paper 001, Algorithm 4 and Figure 9; the form of the step is a parameter, `add_red`. `nstages` pipeline stages
+of `steps_per_stage` AddReds each. When nstages * steps_per_stage = nbits, the loop over the bits of a is
+fully unrolled, as in the paper (32 bits: 4 x 8). With fewer steps in hardware than bits, the stages form a
+ring and a product goes around nbits / (nstages * steps_per_stage) times.
 
 Ports: istream {a, b} -> ostream; `modulus` odd, static while the unit is busy; b < modulus (a may be any
 word). Cycles: nbits / steps_per_stage, whatever the operands. `pipelined`: every stage has its own operands,

@@ -8,8 +8,8 @@ as two numbers of `nblocks` blocks give; the multiplier is as it was.
 
 Ports: istream {a, b} -> ostream; `modulus` is static while the unit is busy; any operands, any modulus but 0.
 `fits`: `nblocks`, 1 to all blocks of the width (of `div_rem_block_nbits` bits), static as the modulus is; a *
-b below 2^(2 * block * nblocks). Cycles: multiplier + divider (multiplier.py, div_rem.py). Area order: n^2
-full adders for a combinational product, 7n register bits.
+b below 2^(2 * block * nblocks). Cycles: multiplier + divider. Area order: n^2 full adders for a combinational
+product, 7n register bits.
 """
 
 from pymtl3 import *

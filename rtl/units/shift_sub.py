@@ -8,8 +8,8 @@ where each mod is one conditional subtraction
 The paper subtracts where p > m and c > m; it must be >=, or a product that is 0 modulo m comes out as m.
 `bits_per_cycle` steps are chained in a cycle. `until`: "count" takes all bits of b, whatever they are
 (constant time); "spent" ends with the highest 1 of b, and "noticed" a cycle later, as the paper's Verilog
-does. shift_sub_carry_save.py has the form in which no carry runs across the word. `fits` (with "count"): of b
-only the lowest `nblocks` blocks are looked at (`block_nbits_of`).
+does. In a ShiftSubCarrySave no carry runs across the word. `fits` (with "count"): of b only the lowest
+`nblocks` blocks are looked at (`block_nbits_of`).
 
 Ports: istream {a, b} -> ostream; `modulus` static while the unit is busy; a < modulus, b may be any word.
 `fits`: `nblocks`, 1 to all blocks of the width, static as the modulus is; a product a * b for b below

@@ -1,7 +1,8 @@
 """Write a design as SystemVerilog.
 
 The header of the file describes the function of the machine, its cycles, parameters, ports and protocol.
-Without -o the text goes to stdout; a file is written whole or not at all.
+Without -o the text goes to stdout; a file is written whole or not at all. Verilator's -Wall reports nothing
+on the files of -o FOLDER/; on a single file it warns that modules have other names (DECLFILENAME).
 
 DESIGN `proc` is the processor: with the null accelerator at its port, or with --xcel a design of the
 catalogue, at the port or (--interface axi4lite) on its bus. pkcs1-pad, pkcs1-unpad and pkcs1-unpad-implicit
