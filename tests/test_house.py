@@ -112,7 +112,6 @@ LAZY = {
 }
 # modules of hardware that look up names, and why
 REFLECTIVE = {
-    "rtl.interfaces.key_ifc": "ports are named after the numbers that a machine needs",
     "rtl.messages": "a design names the fields of its messages",
     "rtl.units.heap.bit_heap": "PyMTL3 translates no list of components whose ports differ",
 }
@@ -293,7 +292,7 @@ def repeated_blocks(tree):
 def hardware_faults(tree):
     """Look-ups by name, and functions inside a component's methods that are no update blocks."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and re.fullmatch(r"[gs]etattr|locals|globals|exec|eval", node.id):
+        if isinstance(node, ast.Name) and re.fullmatch(r"([gs]et|has)attr|locals|globals|exec|eval", node.id):
             yield node.id
         if isinstance(node, ast.ClassDef) and "Component" in map(ast.unparse, node.bases):
             inner = {inner for method in node.body for inner in ast.walk(method)}.difference(node.body)
@@ -343,8 +342,11 @@ def test_files_of_a_room(room):
 def test_checkers_of_the_house_find_planted_faults(tmp_path, monkeypatch):
     """Each checker sees its fault."""
     block = "  @update_ff\n  def state(): pass\n"
-    nested = "class A(Component):\n  def construct(s):\n    lambda: getattr(s, 'a')\n" + "    s.b()\n" * 90
-    assert {*hardware_faults(ast.parse(nested))} == {"closure", "getattr"}
+    nested = (
+        "class A(Component):\n  def construct(s):\n    lambda: getattr(s, hasattr(s, 'a'))\n"
+        + "    s.b()\n" * 90
+    )
+    assert {*hardware_faults(ast.parse(nested))} == {"closure", "getattr", "hasattr"}
     assert long_functions(ast.parse(nested)) == ["construct"]
     assert repeated_blocks(ast.parse(f"class Twice(Component):\n{block}{block}")) == ["Twice.state"]
     assert [*rooms_in_strings(ast.parse("'docstring of modexlab.cl'\nrun('-m', 'modexlab.eval.cli')"))] == [

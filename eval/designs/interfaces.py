@@ -266,16 +266,17 @@ class _PaperBus(_Bus):
         return "at a port key_*"
 
     def require(self, shape, traits):
-        if not is_exponentiation(shape):
-            raise BadInput(
-                f"interface {self.name}: paper 000's registers are those of an exponentiation; "
-                "give xcel, axi4lite or stream"
-            )
         if traits.keyed:
             raise BadInput(
                 f"interface {self.name}: paper 000's registers have no place for the numbers of a private "
                 "key, which a machine with CRT, blinding or a check takes; give the interface xcel, axi4lite "
                 "or stream"
+            )
+        others = {name for name, _ in shape.request[3:]} - {"one", "square", "n_prime"}  # ports of KeyIfc
+        if others or not is_exponentiation(shape):
+            raise BadInput(
+                f"interface {self.name}: paper 000's registers are those of an exponentiation; "
+                "give xcel, axi4lite or stream"
             )
 
     def more_statuses(self, shape):

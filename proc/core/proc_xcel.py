@@ -27,12 +27,12 @@ class ProcXcel(Component):
         s.xcel = m = mk_xcel()
         m.istream //= s.proc.xcel_req
         m.ostream //= s.proc.xcel_resp
-        if mk_slave:
-            s.slave = m = mk_slave()
+        s.slave = m = mk_slave and mk_slave()
+        if m:
             m.istream //= s.proc.bus_req
             m.ostream //= s.proc.bus_resp
             m.irq //= s.proc.irq
 
     def line_trace(s):
-        slave = s.slave.line_trace() if hasattr(s, "slave") else ""
+        slave = s.slave.line_trace() if s.slave else ""
         return f"{s.proc.line_trace()} {s.xcel.line_trace()}{slave}".rstrip()

@@ -7,7 +7,7 @@ padding and unpadding.
 Ports: s_axi, the bus; irq, the interrupt, a level from the end until STATUS is written; key, which must stay;
 random, a stream of bytes for padding. Keys of 64 bits and less have neither padding nor random. `has_raw`
 adds operations without padding, which use the private key on any message. `mk_machine(nbits)` makes a machine
-with the ports of ProgramExp, whose requests may hold more: `given`, names and bits.
+with the ports of ProgramExp, whose requests may hold more: `given`, names and bits, as KeyIfc has them.
 
 Cycles of an operation: those of the machine, 2 around them, nbytes + 2 for padding (and what it waits for
 bytes), nbytes + 2 for unpadding. Constant time as the machine is. Area order: 2 W words, and the register of
@@ -33,7 +33,7 @@ class Axi4Lite000(Component):
     def construct(s, nbits, mk_machine, given=(), startup=STARTUP, has_raw=False):
         s.s_axi = Axi4LiteIfc(InPort, OutPort)
         s.irq = OutPort()
-        s.key = KeyIfc(nbits, given)
+        s.key = KeyIfc(nbits, **dict(given))
 
         s.channels = channels = Axi4LiteChannels()
         s.writes = writes = WriteRegisters000(nbits)

@@ -5,9 +5,9 @@ Words of the product are registered over those of b, where they arrive.
 
 Ports: istream {a, b} -> ostream a * b / 2^(k*s) modulo n, all below 2n; `modulus` (odd, of up to k*s - 2
 bits) and `n_prime` (-n^-1 modulo 2^k), static while the unit is busy. Cycles: 4s + 1, whatever the operands;
-the next ones are taken in the cycle in which a product leaves. (A machine that takes the words as they arrive
-starts a product every 3s + 2 cycles: machines/systolic_mod_exp.py.) Area order: the array and 2 k s register
-bits. `array`: or a ScaledArray, whose modulus is M', without n_prime.
+the next ones are taken in the cycle in which a product leaves. (A SystolicModExp, which takes the words as
+they arrive, starts a product every 3s + 2 cycles.) Area order: the array and 2 k s register bits. `array`: or
+a ScaledArray, whose modulus is M', without n_prime.
 """
 
 from pymtl3 import *
@@ -26,7 +26,7 @@ class SystolicMont(Component):
         s.array = array(k, nwords)
         s.a = [Wire(k) for _ in range(nwords)]
         s.b = [Wire(k) for _ in range(nwords)]
-        if hasattr(s.array, "n_prime"):
+        if array is SystolicArray:
             s.n_prime = InPort(k)
             s.array.n_prime //= s.n_prime
         s.in_a = Wire(wide)
