@@ -1,34 +1,46 @@
 """The message types of the processor: its memory ports, its commit port, and the structs between its stages.
 
-The first field is the most significant one in the packed port. Codes of encoded fields (ALU function, result
-source, ...) are defined here as integers, for the decoder that sends them and for the units that receive
-them.
+The first field is the most significant one in the packed port. Codes of encoded fields (format of the
+immediate, result source, ...) are enumerations here, for the decoder that sends them and for the units that
+receive them.
 """
 
+from enum import IntEnum
 from typing import Any
 
 from pymtl3 import Bits1, Bits2, Bits3, Bits4, Bits5, Bits32, b4, bitstruct
 
 # formats of immediates
-IMM_I, IMM_S, IMM_B, IMM_U, IMM_J, IMM_Z = map(Bits3, range(6))
+Imm = IntEnum("Imm", "IMM_I IMM_S IMM_B IMM_U IMM_J IMM_Z", start=0)
+IMM_I, IMM_S, IMM_B, IMM_U, IMM_J, IMM_Z = map(Bits3, Imm)
 
 # functions of the ALU: {alternate function, funct3} of the instruction
 ALU_ADD, ALU_SLL, ALU_SLT, ALU_SLTU, ALU_XOR, ALU_SRL, ALU_OR, ALU_AND = map(Bits4, range(8))
 ALU_SUB, ALU_SRA = b4(8), b4(13)
 
 # the source of the value that X computes
-FROM_ALU, FROM_TARGET, FROM_LINK, FROM_CSR, FROM_MUL, FROM_DIV = map(Bits3, range(6))
+From = IntEnum("From", "FROM_ALU FROM_TARGET FROM_LINK FROM_CSR FROM_MUL FROM_DIV", start=0)
+FROM_ALU, FROM_TARGET, FROM_LINK, FROM_CSR, FROM_MUL, FROM_DIV = map(Bits3, From)
 
 # jumps and branches
-NEXT, JUMP_BRANCH, JUMP_JAL, JUMP_JALR = map(Bits2, range(4))
+Jump = IntEnum("Jump", "NEXT JUMP_BRANCH JUMP_JAL JUMP_JALR", start=0)
+NEXT, JUMP_BRANCH, JUMP_JAL, JUMP_JALR = map(Bits2, Jump)
 
 # accesses to the data memory or a CSR; in M, the last one is an access to the accelerator
-MEM_NONE, MEM_LOAD, MEM_STORE, MEM_CSR = map(Bits2, range(4))
+Mem = IntEnum("Mem", "MEM_NONE MEM_LOAD MEM_STORE MEM_CSR", start=0)
+MEM_NONE, MEM_LOAD, MEM_STORE, MEM_CSR = map(Bits2, Mem)
 
 # instructions that control the pipeline itself
-SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_WFI = map(Bits3, range(6))
+Sys = IntEnum("Sys", "SYS_NONE SYS_ECALL SYS_EBREAK SYS_MRET SYS_FENCE_I SYS_WFI", start=0)
+SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_WFI = map(Bits3, Sys)
 
 # reasons for an empty slot of the pipeline: commit.bubble
+Bubble = IntEnum(
+    "Bubble",
+    "BUBBLE_START BUBBLE_LOAD_USE BUBBLE_BRANCH BUBBLE_MULTIPLIER BUBBLE_DIVIDER BUBBLE_ACCELERATOR "
+    "BUBBLE_FETCH BUBBLE_DATA_MEMORY BUBBLE_MANAGER BUBBLE_FLUSH BUBBLE_SLEEP",
+    start=0,
+)
 (
     BUBBLE_START,
     BUBBLE_LOAD_USE,
@@ -41,7 +53,7 @@ SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_WFI = map(Bits3, ran
     BUBBLE_MANAGER,
     BUBBLE_FLUSH,
     BUBBLE_SLEEP,
-) = map(Bits4, range(11))
+) = map(Bits4, Bubble)
 
 # the interrupt in the field `cause` of the commit port; no exception has this number
 INTERRUPT_CODE = 15

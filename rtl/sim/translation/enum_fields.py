@@ -17,7 +17,7 @@ from .nodes import value_of
 
 
 def value_name(field: str, name: str) -> str:
-    return f"{field}_{name}".upper()
+    return f"{field}_{name.removeprefix(f'{field}_'.upper())}".upper()
 
 
 def enumerations(message: type) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 A member of an IntEnum in an update block is a value of the enumeration. Every signal, and every field of a
 message, that is compared with one, set to one, or joined to a signal that is, has its type. A signal that is
-also set to something else stays a vector: Icarus 11 has no casts, and no tool compares types at ports.
+also set to something else stays a vector: Icarus 11 has no casts, and no tool compares types at ports. So
+does one that a block sets to a field of a message, which Icarus takes for a number.
 """
 
 import re
@@ -19,7 +20,9 @@ from .structure import STATE
 _SCOPE = re.compile(r"(?ms)^(?:typedef struct.*?^\} (\w+);|module (\w+)\b.*?^endmodule)$")
 _DECLARED = line_pattern(r"^(  (?:(?:input|output) +)?)((?!assign)\w+(?: +\[\d+:0\])?) +(\w+)(?=[,;]?$)")
 _CONSTANT = line_pattern(r"^  localparam .*\b(\w+) = \d+'d(\d+);\n")
-_ASSIGNED = line_pattern(r"^ *(?:assign |[\w, ]+: )?(\w+(?:\.\w+)?)((?:\[[^=\n]*\])?) <?= (.*);$")
+_ASSIGNED = line_pattern(
+    r"^( {4} *(?=\w+ = ))? *(?:assign |[\w, ]+: )?(\w+(?:\.\w+)?)((?:\[[^=\n]*\])?) <?= (.*);$"
+)
 _LEAF = re.compile(r"(?:^| [?:] )((?:(?! [?:] ).)+)(?= : |$)")  # a value between which an expression chooses
 _PAIR = line_pattern(r"(?<![\w.'])([\w.']+)( (?:[=!<]?=|<) )([\w.']+)(?=[;),]| \|\|| &&|$)")
 _PIN = re.compile(r"\.(\w+)\( ([\w.]+) \)")
@@ -102,11 +105,12 @@ class _Types:
         pairs = [(signal(one), signal(other)) for one, _, other in _PAIR.findall(body)]
         for module, pins in INSTANCE.findall(body):
             pairs += [((module, port), signal(wire)) for port, wire in _PIN.findall(pins)]
-        for target, index, value in _ASSIGNED.findall(body):
+        for block, target, index, value in _ASSIGNED.findall(body):
             leaves = [signal(leaf.strip("()")) for leaf in _LEAF.findall(value)]
             pairs += [(signal(target), leaf) for leaf in leaves]
             numbers = [leaf for leaf in leaves if self._number(leaf)]
-            anything = index or (numbers and len(leaves) > 1)  # a choice keeps its numbers
+            field = block and any(leaf[0] != scope for leaf in leaves)
+            anything = index or field or (numbers and len(leaves) > 1)  # a choice keeps its numbers
             self._sources[signal(target)].update([(scope, "")] if anything else leaves)
         for one, other in pairs:
             self._joined[one].add(other)
