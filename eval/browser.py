@@ -32,7 +32,6 @@ def print_pdf(page: Path) -> Path:
         command = [
             browser(),
             "--headless",
-            "--disable-gpu",
             *(["--no-sandbox"] if os.geteuid() == 0 else []),  # root has no sandbox
             f"--user-data-dir={profile}",
             "--no-pdf-header-footer",

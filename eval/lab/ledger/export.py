@@ -227,11 +227,13 @@ class Reference(Closing):
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
         """All figures that match the filters (those of `Ledger.rows`); a reference has no history."""
         wanted = {name: several(values) for name, values in filters.items()}
-        return [row for row in self._rows if all(getattr(row, name) in wanted[name] for name in wanted)]
-
-    @functools.cached_property
-    def _rows(self) -> list[Row]:
-        return [row for number, line in enumerate(self._lines, 1) for row in _rows_of(line, -number)]
+        rows = (
+            row
+            for number, line in enumerate(self._lines, 1)
+            if all(line.point[name] in wanted[name] for name in wanted.keys() & line.point)
+            for row in _rows_of(line, -number, wanted.get("metric"))
+        )
+        return [row for row in rows if all(getattr(row, name) in wanted[name] for name in wanted)]
 
     def failures(self) -> list[Failure]:
         """Points that exceeded their time limit."""
@@ -303,7 +305,8 @@ class Reference(Closing):
         )
 
 
-def _rows_of(line: Line, number: int) -> Iterator[Row]:
+def _rows_of(line: Line, number: int, metrics: Collection[str] | None = None) -> Iterator[Row]:
+    """The rows of a line; metrics: only of these."""
     key = version_of(f"line {-number}", line.content)
     source = ReferenceSource(key, line.point)
     shared = {
@@ -313,6 +316,8 @@ def _rows_of(line: Line, number: int) -> Iterator[Row]:
         "command": tuple(shlex.split(line.command)),
     }
     for index, (operation, metric, value, unit) in enumerate(line.figures, 1):
+        if metrics is not None and metric not in metrics:
+            continue
         yield Row(
             **shared,
             id=number * MOST_FIGURES - index,
