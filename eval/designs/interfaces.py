@@ -275,8 +275,8 @@ class _PaperBus(_Bus):
         others = {name for name, _ in shape.request[3:]} - {"one", "square", "n_prime"}  # ports of KeyIfc
         if others or not is_exponentiation(shape):
             raise BadInput(
-                f"interface {self.name}: paper 000's registers are those of an exponentiation; "
-                "give xcel, axi4lite or stream"
+                f"interface {self.name}: paper 000's registers are those of an exponentiation, and "
+                "its key has no number but one, square and n_prime; give xcel, axi4lite or stream"
             )
 
     def more_statuses(self, shape):

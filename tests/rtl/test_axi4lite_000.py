@@ -11,7 +11,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import AXI4LITE_000, answers
 from modexlab.eval.designs.verilog.machine import verilog
 from modexlab.fl import pkcs1
-from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR
+from modexlab.fl.axi4lite import ALL_BYTES, NO_TRAITS, OKAY, SLVERR
 from modexlab.fl.axi4lite_000 import (
     NO_RANDOM,
     WRONG_PADDING,
@@ -22,6 +22,7 @@ from modexlab.fl.axi4lite_000 import (
     push_key,
     register_map,
 )
+from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.pkcs1 import Kind
 from modexlab.fl.random_bytes import lfsr_not_random
 from modexlab.fl.status import Status
@@ -225,6 +226,12 @@ def test_no_place_for_a_private_key(settings):
     ):
         with refused(r"axi4lite-000.*private key.*give the interface xcel, axi4lite or stream"):
             call(AXI4LITE_000)
+
+
+def test_no_port_for_another_number():
+    """A machine whose requests hold more than paper 000's key."""
+    with refused("no number but one, square and n_prime; give xcel, axi4lite or stream"):
+        AXI4LITE_000.require(exponentiation(8, (("other", 8),)), NO_TRAITS)
 
 
 def test_codes_are_beside_those_of_machines():
