@@ -418,6 +418,16 @@ def test_no_table_is_cut_off(report):
 
 
 @regress
+def test_no_table_leaves_the_paper(report):
+    report.page.set_viewport_size({"width": 690, "height": 1000})  # A4 without its margins
+    report.page.emulate_media(media="print")
+    ends = report.find("table:visible").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().right)"
+    )
+    assert len(ends) > 8 and max(ends) <= 691
+
+
+@regress
 def test_a_narrow_window(browser, path):
     report = Opened(browser, path, viewport=NARROW)
     report.draw()
