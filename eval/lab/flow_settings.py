@@ -20,7 +20,7 @@ KIT, CORNER = "kit", "corner"  # cell library and corner; "": each figure's own 
 SHOWN = ("clock_period", "device")  # shown even with their default values
 EQUIVALENCE = "equivalence"
 SHORTEST_NS, LONGEST_NS = 0.001, 1000
-LEAST_DENSITY, MOST_DENSITY = 0.1, 0.95
+LEAST_DENSITY, MOST_DENSITY = 0.05, 0.95
 
 
 def steps_of(stage: str) -> list[str]:

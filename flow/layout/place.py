@@ -67,8 +67,8 @@ def place(
     """Place the netlist and write the products to `out_dir`; clock_port: None without registers; corner: None
     sizes at the slow one and repairs hold at the fast one.
     """
-    if not 0.1 <= density <= 0.95:
-        raise BadInput(f"cells cannot be placed at the density {density}: give 0.1 to 0.95, usually 0.7")
+    if not 0.05 <= density <= 0.95:
+        raise BadInput(f"cells cannot be placed at the density {density}: give 0.05 to 0.95, usually 0.7")
     files = kit.find(adk, corner or kit.SLOW)
     lef, library = files.geometry, files.library
     fast = kit.find(adk, corner or kit.FAST).library

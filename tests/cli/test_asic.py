@@ -304,7 +304,7 @@ test_refused = refusals(
         f"{SMALL} --to tming": "unknown step 'tming': did you mean 'timing'?",
         f"{SMALL} --to timing --layout": "--layout with --to timing: this step comes before",
         f"{SMALL} --clock 0": "0 ns is no clock period; give 0.001 to 1000 nanoseconds",
-        f"{SMALL} --density 70": "70 is no density; give a share of the rows from 0.1 to 0.95",
+        f"{SMALL} --density 70": "70 is no density; give a share of the rows from 0.05 to 0.95",
         f"{SMALL} --set nix=1": "unknown parameter of mont 'nix'",
         f"{SMALL} --style nix --to synthesis": "unknown style of synthesis 'nix'",
         f"{SMALL} --top x": "--top is for Verilog from elsewhere",
