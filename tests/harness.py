@@ -3,6 +3,7 @@
 import json
 import operator
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -21,6 +22,8 @@ from tests.tables.rows import ModExpRow
 parametrize, regress = pytest.mark.parametrize, pytest.mark.regress
 module_fixture = pytest.fixture(scope="module")
 untraced = pytest.mark.usefixtures("untraced")
+CHROMIUM = shutil.which("chromium")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is missing")
 NAME = operator.attrgetter("name")  # the id of a design
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 # the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others

@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-import shutil
 import sys
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
@@ -16,12 +15,11 @@ from modexlab.eval.cli.routes import ROUTES
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.lab.ledger.export import Reference
 
-from tests.harness import finished, module_fixture, parametrize, regress
+from tests.harness import CHROMIUM, finished, module_fixture, needs_chromium, parametrize, regress
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
 MOST_PRIVATE_WORDS = 20
-CHROMIUM = shutil.which("chromium")
 
 
 @module_fixture
@@ -149,7 +147,7 @@ def test_links_of_the_site(site):
 
 
 @regress
-@pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is missing")
+@needs_chromium
 def test_search_in_a_browser(site):
     playwright = pytest.importorskip("playwright.sync_api")
     complaints = []

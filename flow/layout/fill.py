@@ -1,5 +1,5 @@
-"""Metal fill: pieces of wire of no net on free tracks, because a layer with little metal in some places does
-not become even. Density rules ask for it.
+"""Metal fill: pieces of wire of no net on free tracks. Polishing leaves a layer uneven where it has little
+metal, so foundries have rules of density.
 
 Fill is as far from other metal as the LEF asks of wires. It is on the layer of the wires, not on the
 foundry's layer of fillers, whose squares of 2 um and more do not fit between wires. It is in the GDS alone,

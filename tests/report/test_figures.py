@@ -6,7 +6,6 @@ import contextlib
 import csv
 import json
 import re
-import shutil
 import xml.etree.ElementTree as ElementTree
 import zlib
 
@@ -15,7 +14,7 @@ from modexlab.eval import browser
 from modexlab.eval.report import palette
 from modexlab.eval.report.render_png import WIDTHS
 
-from tests.harness import parametrize
+from tests.harness import needs_chromium, parametrize
 
 DRAW = "report mont --no-measure --figures figures --columns"
 
@@ -82,7 +81,7 @@ def test_figures_are_as_wide_as_columns(cli, tmp_path, columns):
 # ---- the page in print
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="Debian's package chromium is missing")
+@needs_chromium
 def test_the_printed_page_has_its_charts(cli, tmp_path):
     """The colour of mont's family is that of its points in the charts; tables have it nowhere."""
     out = cli.passes("report mont --no-measure --pdf").out.splitlines()

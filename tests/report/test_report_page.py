@@ -5,7 +5,6 @@ Debian's package `chromium`.
 import itertools
 import random
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,13 @@ from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.sections import Content
 
 from tests.command_line import picked
-from tests.harness import module_fixture, regress
+from tests.harness import CHROMIUM, module_fixture, needs_chromium, regress
 
 from .examples import COMMIT, HOSTILE, MANY_CYCLES, write, write_many
 from .test_report import records_of
 
 DATUM = "each => each.__data__.datum"  # the data of a mark
 DATA = f"all => all.map({DATUM})"
-CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -57,7 +55,7 @@ SECONDS = 60_000  # milliseconds; long, because the machine may be busy
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Python's package playwright is missing")
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is missing"),
+    needs_chromium,
     pytest.mark.usefixtures("untranslated"),
 ]
 
