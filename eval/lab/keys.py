@@ -51,9 +51,6 @@ _HARDWARE = (
 )
 
 
-_ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")
-
-
 def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
     """The modules that compute figures of the flow at a stage; steps are found by folder, not by import."""
     from ...flow.graph import graph  # needs the extra [flow]
@@ -104,7 +101,8 @@ def sources_of_hardware() -> str:
     def digest() -> bytes:
         return sources.digest(*_MACHINES, *_SYSTEMS, without=_NO_FIGURES).encode()
 
-    files = [path for room in _ROOMS for path in sorted((sources.ROOT / room).rglob("*.*")) if path.is_file()]
+    rooms = sorted(path.parent for path in sources.ROOT.glob("*/__init__.py"))
+    files = [path for room in rooms for path in sorted(room.rglob("*.*")) if path.is_file()]
     present = (f"{path} {cache.file_digest(path)}" for path in files if path.suffix not in (".pyc", ".so"))
     return cache.stored(f"hardware-{cache.key(*present)}", digest).decode()
 
