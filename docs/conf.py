@@ -32,7 +32,9 @@ from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores,
 from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.papers.published import Paper, papers
+from modexlab.eval.report import markdown, proofs
 from modexlab.flow import kit
+from pymtl3 import Component
 
 project = "modexlab"
 release = metadata.version(project)
@@ -116,10 +118,9 @@ def command(name: str) -> Iterator[str]:
         yield fence(about.examples.replace("  modexlab", "$ modexlab"), "console")
 
 
-def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
-    """The page of a design: its parts, parameters, formula and reference results."""
+def design_page(design: Design, component: Component, ledger: Ledger, measured: list[Core]) -> Iterator[str]:
+    """The page of a design: its parts, parameters, formula, reference results, verdicts and sources."""
     parts = [(name, getattr(design, name)) for name in ("family", "domain", "schedule")]
-    parts += [("paper", f"[{design.paper}](../papers/{design.paper}.md)")] if design.paper else []
     yield f"# {design.name}\n\n{sentence(design.summary)}"
     yield Table(("part", "value"), [*parts, ("constant time", design.promises.sentence)]).markdown()
     rows = [
@@ -129,8 +130,9 @@ def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
     yield f"![Block diagram]({design.name}.svg)\n\nIts block diagram at {PICTURED_NBITS} bits, from the RTL."
     yield "## Parameters\n\nDefaults at 32 bits; `--set NAME=VALUE` changes one."
     yield Table(("parameter", "default", "values", "meaning"), rows).markdown()
-    timing = inspect.getsource(type(design.at(design.usual_nbits).timing))
-    yield f"## Formula\n\nThe cycles of a product (`cl/timing.py`):\n\n{fence(timing, 'python')}"
+    timing = design.at(design.usual_nbits).timing
+    formula = inspect.getsource(type(timing))
+    yield f"## Formula\n\nThe cycles of a product:\n\n{fence(formula, 'python')}"
     yield "## Figures\n\nThe reference results, or cycles by formula where nothing has been measured."
     for part, work, title in (
         (MULTIPLIER, PRODUCT, "A product, by the multiplier alone:"),
@@ -139,6 +141,13 @@ def design_page(design: Design, measured: list[Core]) -> Iterator[str]:
         found = [core for core in measured if (core.design, core.part) == (design.name, part)]
         table = Table.of(found, {"bits": "nbits", **work.columns}).markdown()
         yield f"{title}\n\n{table}" if found else ""
+    proven, attacked = (of(ledger, [design.name]) for of in (proofs.measured, proofs.attacked))
+    for verdicts in (proofs.table(proven), proofs.attacks(attacked)):
+        yield markdown.of_table(verdicts.explained) if verdicts.lines else ""
+    paper = f"The machine of [a paper](../papers/{design.paper}.md). " if design.paper else ""
+    files = {relpath(inspect.getfile(type(part)), ROOT) for part in (timing, *component.get_all_components())}
+    names = ", ".join(f"`{name}`" for name in sorted(files) if name.startswith(("cl/", "rtl/")))
+    yield f"## Sources\n\n{paper}Its formula and RTL are in {names}."
     yield fence(f"$ modexlab show {design.name}\n$ modexlab compare cores {design.name}", "console")
 
 
@@ -159,12 +168,13 @@ def pages() -> Iterator[tuple[str, str]]:
     for name in SUMMARIES:
         yield f"commands/{name}", "\n\n".join(command(name))
     with tempfile.TemporaryDirectory() as folder, Reference() as reference:
-        measured = cores(Ledger(f"{folder}/ledger.sqlite", reference), widths())
-    for design in designs():
-        component = design.at(PICTURED_NBITS).exported(STREAM)
-        component.elaborate()
-        yield f"designs/{design.name}.svg", block_diagram(component, design.name)
-        yield f"designs/{design.name}", "\n\n".join(design_page(design, measured))
+        ledger = Ledger(f"{folder}/ledger.sqlite", reference)
+        measured = cores(ledger, widths())
+        for design in designs():
+            component = design.at(PICTURED_NBITS).exported(STREAM)
+            component.elaborate()
+            yield f"designs/{design.name}.svg", block_diagram(component, design.name)
+            yield f"designs/{design.name}", "\n\n".join(design_page(design, component, ledger, measured))
     machine = modexlab.design("mont").at(32)
     for interface in (AXI4LITE, AXI4LITE_000):
         lines = "\n".join(register_lines(interface.registers(machine.shape, machine.traits)))

@@ -30,7 +30,7 @@ from modexlab.proc.software.compiler import compiler
 
 from tests.cli.test_examples import EXAMPLES, marked
 from tests.command_line import printed
-from tests.harness import finished, parametrize, regress_if
+from tests.harness import finished, parametrize, regress, regress_if
 from tests.kits.pdks import require
 from tests.paths import ROOT
 from tests.programs import machine_of
@@ -84,11 +84,6 @@ TABLES = {  # command, first column of its table
     "report mont-001 mont --own --cycles --text": "Design",
     "proc soc systolic --nbits 1024 --wait interrupt": "operation",
 }
-LONG = (
-    *(command for command in TABLES if command.startswith("asic ")),
-    "proc soc systolic --nbits 1024 --wait interrupt",
-    "report mont-001 mont --own --cycles --text",
-)  # in the long regression
 
 
 def protocol():
@@ -230,10 +225,8 @@ def test_quotation(source):
     assert quotations()[source] == SOURCES[source]()
 
 
-@parametrize(
-    "command, first",
-    [pytest.param(*item, marks=regress_if(item[0] in LONG)) for item in TABLES.items()],
-)
+@regress
+@parametrize("command, first", TABLES.items())
 def test_table(command, first, cli):
     quoted, present = quotations()[f"modexlab {command}"], table(cli.of_page(command).out, first)
     assert comparable(quoted) == comparable(present)

@@ -14,6 +14,7 @@ from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.routes import ROUTES
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.lab.ledger.export import Reference
+from modexlab.eval.lab.verdicts import ATTACKS, recorded
 
 from tests.harness import CHROMIUM, finished, module_fixture, needs_chromium, parametrize, regress
 from tests.paths import ROOT
@@ -44,9 +45,13 @@ def test_commands_have_pages_with_all_options(generated):
                 assert action.option_strings[0] in text.partition("\n## ")[0], (form, action)
 
 
-def test_designs_have_pages_with_parameters_and_figures(generated):
+def test_designs_have_pages_with_parameters_figures_and_verdicts(generated):
+    lines = {(*key[:2], key[2] * key[2].startswith(ATTACKS)) for key in recorded()}
     for design in designs():
         text = generated[f"designs/{design.name}"]
+        verdicts = re.findall(rf"^\| {design.name}‡? \|", text, re.MULTILINE)
+        assert len(verdicts) == sum(name == design.name for name, *_ in lines), design.name
+        assert "`rtl/" in text.partition("\n## Sources\n")[2], design.name
         assert all(f"| {param.name} | {param.default} |" in text for param in design.params), design.name
         assert "def product_cycles" in text or "cycles: int" in text, design.name
     with Reference() as reference:

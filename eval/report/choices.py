@@ -19,7 +19,7 @@ from ..lab.stages import title
 from .cores import figures_of, of_core, segment, widened
 from .ledger_view import Records
 from .metrics import shown
-from .tables import MISSING, SIGN, Cell, Column, Table, number, table_of
+from .tables import MISSING, Cell, Column, Table, number, table_of
 
 ROOM = 1.6  # factor by which lines of equal area x time extend beyond the points, on both sides
 
@@ -175,7 +175,7 @@ def _winner(criterion: Criterion) -> Callable[[Width], Cell]:
         if core is None:
             return MISSING
         value = criterion.value(core)
-        text = f"{core.name} {shown(value)}{SIGN if core.stale else ''}"
+        text = f"{core.name} {shown(value)}"
         return Cell(text, value, core.row, core.measurement, stale=core.stale)
 
     return cell

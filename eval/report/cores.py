@@ -14,7 +14,7 @@ from ..lab.comparison.league import Agreement, Entry
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
 from .ledger_view import Record, Records, if_stale
-from .tables import MISSING, SIGN, Cell, Column, Table, number, own, table_of
+from .tables import MISSING, Cell, Column, Table, number, own, table_of
 
 ROOM = 1.5  # factor by which a floor line extends beyond the points of its width, on both sides
 
@@ -139,13 +139,8 @@ def of_core(core: Core) -> Record:
 # ---- the same cores with every kit
 
 
-def _core(entry: Entry) -> Cell:
-    stale = entry.core.stale
-    return Cell(f"{entry.core.name}{SIGN if stale else ''}", stale=stale)
-
-
 NODES = (
-    Column("Core", _core),
+    Column("Core", lambda entry: Cell(entry.core.name, stale=entry.core.stale)),
     Column("Kit", "kit"),
     Column("Corner", "corner"),
     number("Area", "core.area_um2", "µm²"),

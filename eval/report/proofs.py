@@ -10,7 +10,7 @@ from ..grouping import grouped
 from ..json_values import canonical
 from ..lab.ledger.ledger import Ledger
 from ..lab.verdicts import ATTACKS, OTHER_SCHEDULE, Verdict
-from .tables import MISSING, SIGN, Cell, Column, Table, table_of
+from .tables import MISSING, Cell, Column, Table, table_of
 
 ALONE = tuple(
     item for item in KINDS if item != UNITS
@@ -54,6 +54,11 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
     return [Proven(found, any(verdict.stale for verdict in found)) for found in machines.values()]
 
 
+def attacked(ledger: Ledger, asked: Sequence[str] = ()) -> list[Verdict]:
+    """The verdicts of attacks."""
+    return [item for item in verdicts(ledger, asked) if item.kind in ATTACKS]
+
+
 def _units(machine: Proven) -> Cell:
     """The number of units that are proved."""
     found = [verdict.verdict for verdict in (*machine.of(UNITS), *machine.of(PROCESSOR))]
@@ -94,7 +99,7 @@ def _open(machine: Proven) -> Cell:
 
 
 COLUMNS = (
-    Column("Design", lambda machine: f"{machine.name}{SIGN if machine.stale else ''}"),
+    Column("Design", lambda machine: Cell(machine.name, stale=machine.stale)),
     Column("Bits", "first.nbits", number=True),
     Column("Units", _units),
     *(Column(TITLES.get(kind, kind.capitalize()), functools.partial(_alone, kind=kind)) for kind in ALONE),
@@ -122,10 +127,8 @@ def table(found: Sequence[Proven]) -> Table:
 
 
 def _verdict(item: Verdict) -> Cell:
-    harmless = item.verdict.startswith("no ")
-    sign = SIGN if item.stale else ""
-    tone = "" if item.stale else "good" if harmless else "bad"
-    return Cell(f"{item.verdict}{sign}", tone=tone, stale=bool(sign))
+    tone = "good" if item.verdict.startswith("no ") else "bad"
+    return Cell(item.verdict, tone=tone, stale=item.stale)
 
 
 ATTACKED = (

@@ -13,7 +13,6 @@ from ..lab.comparison import league
 from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Ledger, Row
 from ..lab.stages import FORMULA, RTL
-from ..lab.verdicts import ATTACKS
 from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
@@ -100,7 +99,7 @@ class Content:
         self.cores = cores.measured(self.all_cores)  # compared by the time of a product
         self.interfaces = interface_costs.steps(self.comparable)
         self.proven = proofs.measured(ledger, asked)
-        self.attacked = [item for item in proofs.verdicts(ledger, asked) if item.kind in ATTACKS]
+        self.attacked = proofs.attacked(ledger, asked)
 
     @property
     def empty(self) -> bool:

@@ -41,7 +41,7 @@ class Cell(NamedTuple):
     measurement: int | None = None
     published: str | None = None  # number of a published figure (published.py)
     tone: str = ""  # good, bad or quiet
-    stale: bool = False  # its text has the sign
+    stale: bool = False  # `line` adds the sign and drops the tone
     upper: float | None = None  # if the value is a lower bound
 
 
@@ -110,7 +110,7 @@ def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> L
         cell = part_of(item, column.cell)
         if not isinstance(cell, Cell):
             cell = Cell("-" if cell is None else str(cell), cell if isinstance(cell, int) else None)
-        cells.append(cell)
+        cells.append(cell._replace(text=f"{cell.text}{SIGN}", tone="") if cell.stale else cell)
     return Line(cells, of, group)
 
 
@@ -146,8 +146,8 @@ def figures(head: str, name: str, unit: str = "", of: Part = lambda it: it) -> C
 
 
 def own(value: float, row: int | None, measurement: int, stale: bool) -> Cell:
-    """A number of ours, with a sign if it is stale."""
-    return Cell(f"{shown(value)}{SIGN if stale else ''}", value, row, measurement, stale=stale)
+    """A number of ours."""
+    return Cell(shown(value), value, row, measurement, stale=stale)
 
 
 def quotient(
