@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .captions import CHARTS
 from .metrics import METRICS
-from .palette import Colours, module_colours, scales, series
+from .palette import FAMILIES, NAMED, SERIES, Colours, look, module_colours, scales
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # an identifier; nothing loads it
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
@@ -32,6 +32,7 @@ LABELS = {
     "size": {"signal": "[width, height]"},
     "anchor": ["top-right", "bottom-right", "top-left", "bottom-left", "right", "left"],
     "offset": [8],
+    "sort": {"field": "datum.alone", "order": "descending"},  # labels that must find room come first
 }
 ENDS = "ends_marks"  # Vega's name for the labels at the ends of lines, which _line_ends places
 LABEL_ROOM = 130  # pixels to the right of the lines
@@ -474,9 +475,9 @@ def private(style: Style) -> Spec:
     machine = f"!({equal} || {floor})"
     quiet = {**here, "color": {"value": style("rule")}, "detail": {"field": "name"}}
     named = {**here, "color": {"value": style("ink-2")}, "text": {"field": "name"}}
-    # published machines have no family
+    groups = [*filter(FAMILIES.__contains__, style.families), NAMED]
     looks = {
-        "color": {**style["color"], "condition": {"test": "!datum.family", "value": style("ink")}},
+        "color": _nominal("group", groups, [style(look(name).colour) for name in groups]),
         "shape": _nominal("kind", [*KINDS], [*KINDS.values()]),
     }
     tooltip = _tips(
@@ -495,7 +496,9 @@ def private(style: Style) -> Spec:
         {"filter": machine},
         {"calculate": "datum.kind === 'published'", "as": "published"},
         {"window": [_op("min", "area_um2", "lowest")], **sort, "frame": [None, 0]},
-        {"filter": "datum.area_um2 <= datum.lowest"},
+        {"joinaggregate": [_op("max", "nbits", "widest")], "groupby": ["family"]},
+        {"calculate": f"datum.group === '{NAMED}'", "as": "alone"},
+        {"filter": "datum.alone || datum.area_um2 <= datum.lowest || datum.nbits === datum.widest"},
     ]
     return _chart(
         "choices",
@@ -604,7 +607,7 @@ def ratios(style: Style) -> Spec:
         "ratio# ratio",
     )
     bounds = ("upper# with glitches", "ratio_to# ratio with glitches")
-    scale = {"range": [style(series(index)) for index in range(9) if index != GREEN]}
+    scale = {"range": [style(f"series-{index}") for index in range(len(SERIES)) if index != GREEN]}
     shown = {**encoding, "color": {"field": "kind", "type": "nominal", "title": None, "scale": scale}}
     exact, between = "!isValid(datum.ratio_to)", "isValid(datum.ratio_to)"
     rule = {"type": "rule", "strokeWidth": 1.2, "color": style("rule")}

@@ -19,6 +19,7 @@ from ..lab.stages import title
 from .cores import figures_of, of_core, segment, widened
 from .ledger_view import Records
 from .metrics import shown
+from .palette import FAMILIES, NAMED
 from .tables import MISSING, Cell, Column, Table, number, table_of
 
 ROOM = 1.6  # factor by which lines of equal area x time extend beyond the points, on both sides
@@ -219,7 +220,12 @@ def records(found: Cores) -> Records:
         return []
     more = ("operation_us", "constant_time")
     drawn = [
-        {**of_core(core), "area_time": core.operation_area_time, **attributes(core, *more)}
+        {
+            **of_core(core),
+            "group": core.family if core.family in FAMILIES else NAMED,
+            "area_time": core.operation_area_time,
+            **attributes(core, *more),
+        }
         for core in shown_cores
     ]
     times = widened([record["operation_us"] for record in drawn], ROOM)

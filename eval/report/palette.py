@@ -1,9 +1,9 @@
 """Colours and shapes, safe for colour-blind readers and always backed by a shape, a dash or a label.
 
-The colours of the families are those of Okabe and Ito (Color Universal Design, 2008), darker if they are too
-pale on white, and lighter for a dark page. The look of a family depends on its name alone, so it is the same
-in every chart of every report. The page uses colours as variables of its style sheet, so switching the theme
-needs no redrawing; pictures use the light theme.
+Eight colours can be told apart, also by colour-blind readers. Seven families have one of their own, and all
+others share a neutral one. The look of a family depends on its name alone, so it is the same in every chart
+of every report. The page uses colours as variables of its style sheet, so switching the theme needs no
+redrawing; pictures use the light theme.
 """
 
 import zlib
@@ -21,34 +21,42 @@ INKS = {  # name: light, dark
     "good": ("#00734f", "#3fcf9f"),
     "bad": ("#a63d00", "#ff9a5c"),
 }
-SERIES = (  # light, dark
-    ("#0072b2", "#5aa2f0"),
-    ("#d55e00", "#f5813b"),
-    ("#009e73", "#35c79b"),
-    ("#b35a8f", "#e39cc6"),
-    ("#b87f00", "#f0b429"),
-    ("#3f9bd8", "#86d3f5"),
-    ("#7d5a2b", "#cba46d"),
-    ("#5b4b9a", "#ab9eee"),
-    ("#6b747e", "#98a2ad"),
+SERIES = (  # light, dark; the last is neutral
+    ("#404cc7", "#7d91b6"),
+    ("#971b05", "#e88b51"),
+    ("#1b8a71", "#95fcda"),
+    ("#e253ad", "#e34167"),
+    ("#ad9008", "#f5e447"),
+    ("#229ae7", "#50b7fd"),
+    ("#6e0084", "#a85be0"),
+    ("#4d5055", "#bbbdc4"),
 )
 PARTS = (  # light, dark: modules other than multipliers
-    ("#3d444b", "#d3d8de"),
-    ("#6f7882", "#a7afb9"),
-    ("#959ea8", "#7d8791"),
-    ("#b9c0c7", "#59616b"),
+    ("#8f98a1", "#7d8791"),
+    ("#a9b1b8", "#69727c"),
+    ("#c3c9ce", "#565e67"),
+    ("#dadee2", "#444b53"),
 )
-FAMILIES = (  # a row for each colour of SERIES; families of one row differ in shape and dash. Append only
-    ("MulRem", "DirectMul"),
-    ("MontMulRem", "MMMul"),
-    ("RowFold", "PseudoMul"),
-    ("ShiftSub", "Interleaved"),
-    ("MMRed",),
-    ("HeapMont",),
-    ("WordSerial", "DigitSerial"),
-    ("ScaledSystolic", "Systolic"),
-    ("software",),
+FAMILIES = (  # of the most machines in the first chart: each has a colour of SERIES, in this order
+    "HeapMont",
+    "MontMulRem",
+    "Interleaved",
+    "ScaledSystolic",
+    "WordSerial",
+    "Systolic",
+    "DigitSerial",
 )
+OTHERS = (  # neutral families, which differ in shape and dash
+    "MulRem",
+    "ShiftSub",
+    "MMMul",
+    "MMRed",
+    "RowFold",
+    "PseudoMul",
+    "DirectMul",
+    "software",
+)
+NAMED = "others, named in the chart"  # the neutral families in the legend of a chart that has other shapes
 SHAPES = (
     "circle",
     "square",
@@ -58,9 +66,9 @@ SHAPES = (
     "triangle-down",
     "triangle-right",
     "triangle-left",
+    "wedge",
+    "arrow",
 )
-DASHES = ([1, 0], [6, 3], [2, 2])  # lines of the first family of a colour, of the second, of all others
-SHAPE_STEP = 3  # between families of one colour; coprime to the number of shapes
 
 # maps the name of a colour to its value in a chart
 Colours = Callable[[str], str]
@@ -96,11 +104,6 @@ def style_sheet() -> str:
     )
 
 
-def series(index: int) -> str:
-    """The name of the colour of a series; indices wrap around."""
-    return f"series-{index % len(SERIES)}"
-
-
 class Look(NamedTuple):
     """The colour, shape and dash of a family."""
 
@@ -109,22 +112,19 @@ class Look(NamedTuple):
     dash: list[int]
 
 
-_PLACES = {name: (row, turn) for row, names in enumerate(FAMILIES) for turn, name in enumerate(names)}
-
-
 def look(family: str) -> Look:
-    """The look of a family; a user's own family never looks like a listed one."""
-    spare = len(SHAPES) - len(DASHES) + 1
-    number = zlib.crc32(family.encode())
-    fallback = (number % len(SERIES), len(DASHES) - 1 + number // len(SERIES) % spare)
-    row, turn = _PLACES.get(family, fallback)
-    shape = SHAPES[(row + SHAPE_STEP * turn) % len(SHAPES)]
-    return Look(series(row), shape, DASHES[min(turn, len(DASHES) - 1)])
+    """The look of a family; a user's own family is neutral and never looks like a listed one."""
+    if family in FAMILIES:
+        place = FAMILIES.index(family)
+        return Look(f"series-{place}", SHAPES[place], [1, 0])
+    spare = len(OTHERS) + zlib.crc32(family.encode()) % (len(SHAPES) - len(OTHERS))
+    place = OTHERS.index(family) if family in OTHERS else spare
+    return Look(f"series-{len(FAMILIES)}", SHAPES[place], [2 * place + 2, 3])
 
 
 def is_family(name: str, families: Collection[str]) -> bool:
     """Whether a class of modules is the multiplier of a family, listed here or among these."""
-    return name in _PLACES or name in families
+    return name in (*FAMILIES, *OTHERS, *families)
 
 
 def module_colours(classes: Sequence[str], families: Collection[str]) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.protection import BY_CRT, PROGRAMS, costs
@@ -658,7 +659,7 @@ def test_paths_are_told_without_their_inner_modules():
 def test_families_look_the_same_whatever_is_there(monkeypatch):
     """A new family does not change the look of the others, and no two listed families look alike."""
     families = [*dict.fromkeys(design.family for design in catalogue.designs()), "software"]
-    assert set(families) == {name for row in palette.FAMILIES for name in row}
+    assert set(families) == {*palette.FAMILIES, *palette.OTHERS}
     before = palette.scales(families, palette.light)
     looks = list(zip(*(scale["range"] for scale in before.values()), strict=True))
     assert len({(colour, shape) for colour, shape, _ in looks}) == len(families)
@@ -693,16 +694,29 @@ def test_a_family_has_one_colour_in_every_chart(content):
     assert "MontMulRem" in next(colour_scales(named(content.charts(), "areas").spec))["domain"]
 
 
+def linear(colour):
+    """The linear light of a colour in sRGB."""
+    parts = np.array([*bytes.fromhex(colour[1:])]) / 255
+    return np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+@parametrize("red_share, blue_shift", ((0.112, 0.004), (0.293, -0.022)))
+@parametrize("theme", (0, 1))
+def test_colours_differ_for_colour_blind_readers(theme, red_share, blue_shift):
+    """Protanopia and deuteranopia, as simulated by Viénot, Brettel and Mollon (1999): distances in sRGB."""
+    red, green, blue = np.transpose([linear(pair[theme]) for pair in palette.SERIES])
+    mixed = red_share * red + (1 - red_share) * green
+    seen = np.clip([mixed, mixed, blue + blue_shift * (red - green)], 0, 1) ** (1 / 2.4)
+    distances = [math.dist(*pair) for pair in itertools.combinations(seen.T, 2)]
+    assert len(palette.SERIES) <= 8 and min(distances) > 0.15
+
+
 def test_colours_can_be_read_on_both_papers():
     """Contrast of WCAG 2.1: 4.5 for text, 3 for marks."""
 
-    def luminance(colour):
-        parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
     def contrast(one, other):
-        high, low = sorted((luminance(one), luminance(other)), reverse=True)
+        weights = 0.2126, 0.7152, 0.0722
+        high, low = sorted((linear(one) @ weights, linear(other) @ weights), reverse=True)
         return (high + 0.05) / (low + 0.05)
 
     for theme in (0, 1):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
-from modexlab.eval.report import charts, html, text
+from modexlab.eval.report import charts, html, palette, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import Content
@@ -133,15 +133,16 @@ def test_least_energy_is_that_of_random_operands(ledger):
 
 
 def test_every_point_of_the_choices_is_painted(ledger):
-    """A published machine has no family, and still a colour and a name."""
-    Bench(ledger).run("mont", 16, 4_800.0, 1.2, MACHINE, **WORK)
+    """Published machines and families without a colour of their own are neutral, and named."""
+    for name in ("mont", "naive"):
+        Bench(ledger).run(name, 16, 4_800.0, 1.2, MACHINE, **WORK)
     content = Content(ledger, pictures=False)
     assert [record["family"] for record in records_of(content, "choices", kind="published")] == [""]
     chart = named(content.charts(), "choices")
     picture = drawn(specification(chart, content), "svg").decode()
     points = re.findall(r'<path aria-label="[^"]*machine: [^>]*>', picture)
-    assert len(points) == 2 and all(re.search(r'fill="#\w{6}"', point) for point in points)
-    assert ">2AMLogic/sky130-modexp, 16<" in picture
+    assert len(points) == 3 and sum(palette.SERIES[-1][0] in point for point in points) == 2
+    assert ">2AMLogic/sky130-modexp, 16<" in picture and ">naive, 16<" in picture
 
 
 def test_lines_of_equal_area_time(content):
