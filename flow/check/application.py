@@ -13,8 +13,18 @@ from ..files import replace_text, scratch
 PROGRAM = "klayout"
 INSTALL = "run `apt-get install klayout`"
 SECONDS = 3600
-# IHP's deck removes devices that it has moved already; Debian's application lacks the method
-ADDED = "class RBA::Netlist\n  def purge_devices; end unless method_defined?(:purge_devices)\nend\n"
+# Debian's application lacks a method that removes devices which IHP's deck has moved already. To remove the
+# circuits of vias it takes the square of their number, unless these circuits have lost their nets
+ADDED = """
+class RBA::Netlist
+  def purge_devices; end unless method_defined?(:purge_devices)
+  alias purge_circuits purge
+  def purge
+    each_circuit { |circuit| circuit.purge_nets_keep_pins if circuit.each_net.all?(&:is_passive?) }
+    purge_circuits
+  end
+end
+"""
 TAIL = 500  # characters of a log that a message has
 
 
