@@ -76,6 +76,9 @@ def test_handout(number):
     answers = (LABS / "instructor" / f"lab{number}" / "index.md").read_text()
     questions = text.partition("## Questions")[2]
     assert len(re.findall(r"^\d+\. ", answers, re.M)) == len(re.findall(r"^\d+\. ", questions, re.M)) > 3
+    names = checkpoints(number)[0].__globals__
+    for name, limit in re.findall(r"<!-- from: (\w+) -->(.+?)<!-- end -->", text):
+        assert f"{names[name]:,g}" == limit, name
     assert f"labs/lab{number}/index.md" in (ROOT / "docs" / "tutorials" / "course.md").read_text()
 
 
