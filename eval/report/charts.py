@@ -497,8 +497,8 @@ def private(style: Style) -> Spec:
         {"calculate": "datum.kind === 'published'", "as": "published"},
         {"window": [_op("min", "area_um2", "lowest")], **sort, "frame": [None, 0]},
         {"joinaggregate": [_op("max", "nbits", "widest")], "groupby": ["family"]},
-        {"calculate": f"datum.group === '{NAMED}'", "as": "alone"},
-        {"filter": "datum.alone || datum.area_um2 <= datum.lowest || datum.nbits === datum.widest"},
+        {"calculate": f"datum.group === '{NAMED}' || datum.nbits === datum.widest", "as": "alone"},
+        {"filter": "datum.alone || datum.area_um2 <= datum.lowest"},
     ]
     return _chart(
         "choices",

@@ -23,6 +23,7 @@ from .palette import FAMILIES, NAMED
 from .tables import MISSING, Cell, Column, Table, number, table_of
 
 ROOM = 1.6  # factor by which lines of equal area x time extend beyond the points, on both sides
+NAMES = 4.0  # further factor on the right, for the names of the floors
 
 
 class Criterion(NamedTuple):
@@ -228,7 +229,8 @@ def records(found: Cores) -> Records:
         }
         for core in shown_cores
     ]
-    times = widened([record["operation_us"] for record in drawn], ROOM)
+    first, last = widened([record["operation_us"] for record in drawn], ROOM)
+    times = first, NAMES * last
     low, high = widened([record["area_um2"] for record in drawn], ROOM)
     # lines on which area x time is a power of ten, clipped to the range of the points
     for power in range(-9, 9):
@@ -236,9 +238,9 @@ def records(found: Cores) -> Records:
         ends = max(times[0], value / MM2 / high), min(times[1], value / MM2 / low)
         if ends[0] < ends[1]:
             points = [(time, value / MM2 / time) for time in ends]
-            drawn += segment("equal", f"{value:g} mm² µs", "operation_us", points)
+            name = f"{value:,.{max(0, -power)}f} mm² µs"
+            drawn += segment("equal", name, "operation_us", points)
     # horizontal lines at the area floor of each width with a measured machine, across all times
     for nbits, least in sorted({(core.nbits, core.floor_um2) for core in shown_cores if core.floor_um2}):
-        name, points = f"floor of {nbits:,} bits", [(time, least) for time in times]
-        drawn += segment("floor", name, "operation_us", points)
+        drawn += segment("floor", f"{nbits:,} bits", "operation_us", [(time, least) for time in times])
     return drawn

@@ -23,6 +23,7 @@ from .palette import look, style_sheet, variable
 from .published import citation
 from .sections import Content
 from .tables import OPERATIONS
+from .text import without_empty_columns
 
 TITLE = "modexlab report"
 MOST_MODULES = 24  # of a measurement, in its panel
@@ -276,7 +277,7 @@ def _sizes(content: Content) -> str:
         return ""
     subjects = {entry.subject for entry in content.entries}
     widths = {entry.nbits for entry in content.entries}
-    bits = f"{min(widths)} to {max(widths)} bits" if len(widths) > 1 else f"{widths.pop()} bits"
+    bits = f"{min(widths)} to {max(widths):,} bits" if len(widths) > 1 else f"{widths.pop()} bits"
     formulas = sum(entry.stage == FORMULA for entry in content.once)
     by_formula = f"{shown(formulas)} points by formula, " if formulas else ""
     figures = shown(len(content.rows))
@@ -333,7 +334,9 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         pictures += f" {content.left_out} more are in the ledger; they are left out to keep this page small."
     there: dict[str, list[tuple[str, Any]]] = {
         **{f"chart {name}": [(CHART, chart)] for name, chart in charts.items()},
-        **{f"table {name}": [(TABLE, table)] for name, table in content.tables.items()},
+        **{
+            f"table {name}": [(TABLE, without_empty_columns(table))] for name, table in content.tables.items()
+        },
         **{name: [(PART, name)] for name in ("trust.html", "method.html")},
         "compared": [(TABLE, table) for table in content.compared.tables],
         "layouts": [(PICTURES, (content.pictures, pictures))] if content.pictures else [],
