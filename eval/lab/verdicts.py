@@ -106,17 +106,25 @@ class Verdict:
         return Subject.of(catalogue.entry(self.subject).at(self.nbits, **self.settings), self.kind)
 
     @property
+    def _usual(self) -> Mapping[str, Any]:
+        """The default parameters of its design, if that still exists."""
+        try:
+            return catalogue.entry(self.subject).at(self.nbits).parameters
+        except BadInput:
+            return {}
+
+    @property
     def about(self) -> Key:
         return self.subject, self.nbits, self.name
 
     @property
     def command(self) -> str:
-        """The command that checks it again."""
+        """The command that checks it again; it sets only what is not the default."""
         if self.kind in ATTACKS:
             count = {LEAKAGE: ("--traces", TRACES), FAULTS: ("--samples", SAMPLES)}[self.kind]
             settings = [
                 word
-                for item in sorted(self.settings.items())
+                for item in sorted(self.settings.items() - self._usual.items())
                 for word in ("--set", "=".join(map(spelled, item)))
             ]
             words = ["attack", self.kind, self.subject, "--nbits", self.nbits, *settings, *count]

@@ -32,10 +32,10 @@ SERIES = (  # light, dark; the last is neutral
     ("#4d5055", "#bbbdc4"),
 )
 PARTS = (  # light, dark: modules other than multipliers
-    ("#8f98a1", "#7d8791"),
-    ("#a9b1b8", "#69727c"),
-    ("#c3c9ce", "#565e67"),
-    ("#dadee2", "#444b53"),
+    ("#8f98a1", "#6b737b"),
+    ("#a9b1b8", "#575e66"),
+    ("#c3c9ce", "#454b52"),
+    ("#dadee2", "#353a40"),
 )
 FAMILIES = (  # of the most machines in the first chart: each has a colour of SERIES, in this order
     "HeapMont",

@@ -1,8 +1,10 @@
 """`modexlab attack leakage` and `modexlab attack faults`: output, files and rejected options."""
 
+import re
 from dataclasses import replace
 
 from modexlab.eval.assurance.attacks import leakage, suite
+from modexlab.eval.cli.arguments import settings_of
 from modexlab.eval.cli.commands.attack import everything, leak
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab import verdicts
@@ -82,6 +84,15 @@ test_what_is_refused = refusals(
         "attack faults mont --exhaustive --samples 5": "not allowed with",
     },
 )
+
+
+def test_commands_of_recorded_attacks_give_their_machines():
+    attacks = [item for item in verdicts.reference() if item.kind in verdicts.ATTACKS]
+    for item in attacks:
+        design = find(item.subject)
+        settings = settings_of(design, re.findall(r"--set (\S+)", item.command))
+        assert design.at(item.nbits, **settings).parameters == item.settings, item.command
+    assert attacks
 
 
 @regress
