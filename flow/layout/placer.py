@@ -11,10 +11,10 @@ from ..progress import stopwatch
 from . import subprocess_engine
 
 GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in ("global", "detailed"))
-# share of the area by which a spot may be fuller than the average: with more, wires do not fit there
-FULLER = 0.05
+# share of the area, and of the average, by which a spot may be fuller than the average: with more, wires do
+# not fit there
+FULLER, FULLER_OF_AVERAGE = 0.05, 0.25
 FULLEST = 0.95  # of a spot, where the average is less
-IN_ROWS = 0.05  # by which cells that are in rows may go beyond that
 STEPS, ROUNDS = 1500, 8  # at most; some 350 and 3 are taken
 
 Spot = tuple[int, int, str]  # x and y of the lower left corner, and the orientation
@@ -49,7 +49,8 @@ def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
     """Place the cells of a floorplan; returns them in its order, and the seconds of both stages."""
     elapsed = stopwatch()
     (left, bottom, right, top), site, row = floor.core, floor.site, dbu(lef.row_height)
-    full = min(floor.density + FULLER, max(FULLEST, floor.density))
+    fuller = min(FULLER, FULLER_OF_AVERAGE * floor.density)
+    full = min(floor.density + fuller, max(FULLEST, floor.density))
     widths, nets = [dbu(lef.macro(kind).width) for kind in floor.cells], list(_nets(floor, lef))
     count = str(len(widths))
     # for short wires and no spot that is too full; in no rows yet
@@ -58,9 +59,9 @@ def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
     next(answer)
     spots = list(zip(answer, answer, strict=True))
     spread_s = elapsed()
-    # each cell in a row, near its global position or where its wires are shorter
+    # each cell in a row, near its global position or where its wires are shorter; a spot may be fuller again
     first = bottom // row % 2  # whether the lowest row is upside down
-    fullest = round(1000 * min(1.0, full + IN_ROWS))
+    fullest = round(1000 * min(1.0, full + fuller))
     size = f"{(top - bottom) // row} {(right - left) // site} {site} {row} {first} {fullest} {ROUNDS}"
     wanted = (f"{width // site} {x} {y}" for width, (x, y) in zip(widths, spots, strict=True))
     answer = subprocess_engine.run(DETAILED, "cells in rows", [size, count, *wanted, *nets])

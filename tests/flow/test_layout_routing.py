@@ -130,9 +130,11 @@ def test_what_has_no_room_is_not_routed_in_detail(monkeypatch):
     found = route.route_globally(placed)
     monkeypatch.setattr(detailed, "FEW_CELLS", 10)
     assert detailed.route_detailed(placed, found)[0].done
-    found.overflow.borders = 3
+    found.overflow.borders = detailed.FEW_BORDERS
+    assert detailed.route_detailed(placed, found)[0].done
+    found.overflow.borders += 1
     why = detailed.route_detailed(placed, found)[0].why_not
-    assert why == "3 borders of the global routing are too full: a lower density gives more room"
+    assert why == "21 borders of the global routing are too full: a lower density gives more room"
 
 
 def test_wires_keep_away_from_a_port_that_nobody_reads():

@@ -151,7 +151,7 @@ def test_heavy_nets_are_short(floor, cells):
     assert length(floor, other, heavy) < SHORTER * length(floor, cells, heavy)
 
 
-@parametrize("density", [0.3, 0.9])
+@parametrize("density", [0.1, 0.3, 0.9])
 def test_no_spot_is_too_full(density):
     floor = mesh(density)
     cells = placer.run(floor, LEF)[0]
@@ -163,7 +163,7 @@ def test_no_spot_is_too_full(density):
         used[(x - x0) // side, (y - y0) // side] += dbu(LEF.macro(kind).width) * ROW
     fullest = max(used.values()) / side**2
     # a cell counts where it begins
-    assert fullest < min(1.0, density + placer.FULLER + placer.IN_ROWS) + 0.05
+    assert fullest < min(1.0, density + 2 * min(0.05, density / 4)) + 0.05
 
 
 def test_what_finds_no_row_is_refused():
