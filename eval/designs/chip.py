@@ -24,7 +24,7 @@ from ...rtl.sim.translation import translated
 from ...rtl.sim.translation.translated import Digests
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
-from .workload_names import own_part
+from .workload_names import own_part, seed_of_spread
 
 Exchange = Callable[..., dict[str, Any]]  # converts requests and responses to JSON
 
@@ -152,6 +152,10 @@ class AcceleratorChip(Source):
     def energy(self) -> list[Any]:
         """Operations whose energy is measured."""
         return [own_part(self.machine, name).work for name in self.machine.workloads()]
+
+    def seed_of_spread(self, operation: str) -> str:
+        """The seed of the random operands over which the energy of an operation is spread."""
+        return seed_of_spread(operation, self.nbits)
 
     def _workload(self, component: Any) -> dict[str, Any]:
         ports = Ports.of(component)

@@ -377,7 +377,7 @@ class Chip(AcceleratorChip):
         _, exp, mod = work.operands
         cycles = max(1, self.machine.counted(*work.operands))
         count = min(self._affordable(DRAWN), self._affordable(MOST_DRAWN_CYCLES) // cycles)
-        generator = random.Random(f"{work.name}, {self.nbits} bits")
+        generator = random.Random(self.seed_of_spread(work.name))
         return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
 
     def _most_cycles(self):

@@ -70,12 +70,13 @@ class UnitChip(Chip):
 
     def energy(self):
         """One product of pseudo-random factors."""
-        generator = random.Random(f"{self.nbits} bits")
+        seed = f"{self.nbits} bits"
+        generator = random.Random(seed)
         mod = self._modulus(generator)
-        return [Workload(PRODUCT, generator.randrange(mod), generator.randrange(mod), mod)]
+        return [Workload(PRODUCT, generator.randrange(mod), generator.randrange(mod), mod, seed)]
 
     def _drawn(self, work):
-        generator, mod = random.Random(f"{work.name}, {self.nbits} bits"), work.mod
+        generator, mod = random.Random(self.seed_of_spread(work.name)), work.mod
         count = self._affordable(DRAWN)
         drawn = [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(count)]
         return drawn if count > 1 else []

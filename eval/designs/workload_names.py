@@ -51,6 +51,7 @@ class Workload:
     base: int
     exp: int
     mod: int
+    seed: str  # from which its operands are drawn, or their source
 
     def on(self, modulus: int) -> "Workload":
         """The same base and exponent for a machine that accepts only this modulus; 0: any."""
@@ -81,9 +82,11 @@ class Workload:
 
 NBITS_001 = 32
 MODULUS_001 = 2603398711
+PRINTED = "paper 001"
+KEY_SEED = 1  # of seeded_key by default, so that keyed machines hold such keys too
 WORKLOADS = (
-    Workload("encrypt", 1119317562, 65537, MODULUS_001),
-    Workload("decrypt", 1460365373, 977851481, MODULUS_001),
+    Workload("encrypt", 1119317562, 65537, MODULUS_001, PRINTED),
+    Workload("decrypt", 1460365373, 977851481, MODULUS_001, PRINTED),
 )
 
 
@@ -94,6 +97,7 @@ class OwnWork:
     name: str
     requests: tuple[Message, ...]
     responses: tuple[Message, ...]
+    seed = ""  # the accelerator chooses its requests
 
     def as_json(self) -> dict[str, str]:
         """The requests in hexadecimal."""
@@ -129,13 +133,14 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
     and a message that are the same in every call.
     """
     if nbits == NBITS_001:
-        return _there_and_back(5745, 65537, 0x3A48D459, MODULUS_001)
-    return key_operations(nbits, seeded_key(nbits))
+        return _there_and_back(5745, 65537, 0x3A48D459, MODULUS_001, PRINTED)
+    return key_operations(nbits, seeded_key(nbits, KEY_SEED))
 
 
 def key_operations(nbits: int, key: RSAKey) -> tuple[Workload, Workload]:
     """Encryption of a message and decryption of its ciphertext with a key."""
-    return _there_and_back(random.Random(nbits).randrange(key.n), key.e, key.d or 0, key.n)
+    message = random.Random(nbits).randrange(key.n)
+    return _there_and_back(message, key.e, key.d or 0, key.n, f"key {KEY_SEED}, message {nbits}")
 
 
 def private_operation(nbits: int, key: RSAKey) -> Workload:
@@ -143,8 +148,13 @@ def private_operation(nbits: int, key: RSAKey) -> Workload:
     return key_operations(nbits, key)[1]
 
 
-def _there_and_back(message: int, e: int, d: int, n: int) -> tuple[Workload, Workload]:
-    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
+def _there_and_back(message: int, e: int, d: int, n: int, seed: str) -> tuple[Workload, Workload]:
+    return Workload("encrypt", message, e, n, seed), Workload("decrypt", pow(message, e, n), d, n, seed)
+
+
+def seed_of_spread(operation: str, nbits: int) -> str:
+    """The seed of the random operands over which the energy of an operation is spread."""
+    return f"{operation}, {nbits} bits"
 
 
 def check_name(name: str) -> str:
@@ -231,26 +241,25 @@ def _pair(machine: "Machine | None", nbits: int, system: bool) -> tuple[Workload
         encrypt, decrypt = WORKLOADS if nbits == NBITS_001 and not system else workloads(nbits)
         return encrypt.on(modulus), decrypt.on(modulus)
     base, exp, mod = machine.some_operands()
-    return Workload(ENCRYPT, base, 65537 if nbits > 17 else 17, mod), Workload(DECRYPT, base, exp, mod)
+    public, seed = 65537 if nbits > 17 else 17, str(nbits)
+    return Workload(ENCRYPT, base, public, mod, seed), Workload(DECRYPT, base, exp, mod, seed)
 
 
 def _of_one_length(work: Workload, nbits: int) -> list[Workload]:
     """The same exponentiation with random full-length exponents; every number of ones is equally likely."""
-    generator = random.Random(nbits)
+    generator, seed = random.Random(nbits), f"{work.seed}, exponents {nbits}"
     works = []
     for index in range(EXPONENT_COUNT):
         places = generator.sample(range(nbits - 1), generator.randint(0, nbits - 1))
         exp = sum(1 << place for place in (nbits - 1, *places))
-        works.append(replace(work, name=f"exponent {index}", exp=exp))
+        works.append(replace(work, name=f"exponent {index}", exp=exp, seed=seed))
     return works
 
 
 def _halves(nbits: int) -> tuple[Workload, Workload]:
     """The two exponentiations of a decryption by a key of twice this width."""
-    key = seeded_key(2 * nbits)
+    key = seeded_key(2 * nbits, KEY_SEED)
     cipher = random.Random(nbits).randrange(key.n)
     p, q, dp, dq, _ = key.crt()
-    return (
-        Workload("crt, p", cipher % p, dp, p),
-        Workload("crt, q", cipher % q, dq, q),
-    )
+    seed = f"key {KEY_SEED}, message {nbits}"
+    return Workload("crt, p", cipher % p, dp, p, seed), Workload("crt, q", cipher % q, dq, q, seed)

@@ -66,6 +66,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         "parameters": point.resolved,
         "caveats": [*filter(None, caveats)],
         "exponentiations": exponentiations,
+        "operands": {point.operation: {"count": len(parts), "seed": parts[0].work.seed}},
         **more,
     }
     total = sum(work["times"] * work["cycles"] for work in exponentiations)

@@ -227,7 +227,7 @@ def _measurements(content: Content) -> Records:
             "tools": ", ".join(_versions(entry)),
             "verilog": f"SHA-256 {entry.verilog_hash[:16]}…" if entry.verilog_hash else "",
             "when": when(entry),
-            "commit": content.commits[entry.measurement],
+            **content.origins[entry.measurement],
             "sources": "changed since: measure it again"
             if entry.measurement in content.stale
             else "unchanged since",

@@ -84,7 +84,9 @@ class Content:
         details = {
             entry.measurement: dict(ledger.measurement(entry.measurement).details) for entry in self.once
         }
-        self.commits = {number: own.get("commit") for number, own in details.items()}
+        self.origins = {
+            number: {name: own.get(name) for name in ("commit", "corner")} for number, own in details.items()
+        }
         self.details = {number: details[number] for number in (*self.chips, *leaking[-MOST_LEAKING:])}
         self.pictures: list[Picture] = []
         self.left_out = 0  # pictures without room on the page

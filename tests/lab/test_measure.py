@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ from modexlab.eval.papers import published as papers
 from modexlab.fl.status import Status
 from modexlab.flow.graph import graph
 from modexlab.flow.graph.figures import Ran, Summary, Verdict
+from modexlab.flow.kit import kit
 from modexlab.flow.power.report import NO_ENERGY
 from modexlab.proc.software import kernels
 
@@ -231,6 +233,12 @@ def test_layout_says_what_ran(routed):
     assert routed.tools["OpenSTA"] and routed.tools["Yosys"]
     assert json.loads(json.dumps(routed.details)) == routed.details
     assert routed.details["area_by_module"][0]["area_um2"] == by_name(routed.figures)["area_um2", ""]
+    assert routed.details["corner"] == kit.find().at
+    for work in SMALL.chip().energy():
+        count, seed = routed.details["drawn"][work.name].values()
+        generator = random.Random(seed)
+        again = [(generator.randrange(work.mod), work.exp, work.mod) for _ in range(count)]
+        assert again == SMALL.chip()._drawn(work)
 
 
 def test_command_gives_the_same_figures(routed, cli):

@@ -14,7 +14,7 @@ from modexlab.eval.lab.ledger.export import REFERENCE, RESULTS, Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.stages import FLOW, FORMULA, FPGA, LAYOUT, NATIVE
+from modexlab.eval.lab.stages import FLOW, FORMULA, FPGA, LAYOUT, NATIVE, NETLIST
 from modexlab.eval.lab.task import LARGE, LATE
 from modexlab.fl.errors import BadInput
 
@@ -25,6 +25,7 @@ from tests.report.examples import implemented, picture
 
 MOST_BYTES = 5_000_000
 QUICK_NBITS = 32
+DRAWN = {"cycles": "operands", "energy_drawn_nj": "drawn"}  # details with the operands of a metric
 # widest points of a stage that are measured again, each in a few minutes
 WIDEST = {FORMULA: 2048, NATIVE: 512, FLOW: 64, FPGA: 32, LAYOUT: 16}
 DRAWS = 40  # by the long regression; about four in each of its ten parts
@@ -37,13 +38,18 @@ def rows():
 
 
 def test_figures_come_with_their_origin(rows):
-    """The tests that passed, the tools, and the digest of the measured hardware."""
+    """The tests that passed, the tools, the digest of the measured hardware, the corner and the operands."""
+    reference = Reference()
     assert REFERENCE.stat().st_size <= MOST_BYTES
     assert {row.metric for row in rows} >= {"cycles", "area_um2", "wns_ns", "energy_nj"}
     for row in rows:
         assert row.tests and row.command[0] == "modexlab", row
         assert row.stage == FORMULA or row.tools, row
         assert len(row.verilog_hash) >= 20, row
+        details = reference.measurement(row.measurement).details
+        assert row.stage not in NETLIST or details["corner"], row
+        if row.metric in DRAWN:
+            assert details[DRAWN[row.metric]][row.operation]["count"], row
 
 
 def test_layouts_have_their_pictures(rows):
@@ -237,7 +243,7 @@ def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
     ledger = tmp_path / "own.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))
     found = {row["design"]: row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]}
-    assert found["mont"]["reference"] and found["mont"]["area_um2"]
+    assert found["mont"]["reference"] and found["mont"]["corner"].startswith("typical")
     rows = Reference().rows(subject="mont", nbits=32, interface="unit", stage=FLOW)
     row = next(row for row in rows if "kit" not in row.flow)
     point = Point.from_json(row.point)

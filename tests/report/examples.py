@@ -8,6 +8,7 @@ from modexlab.eval.lab.point import Point
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="hacked=1">'
 COMMIT = "ea2b925de8f1"
+CORNER = "typical (1.1 V)"
 HASH = "0123456789abcdef" * 4
 CYCLES = {  # 32 bits, encrypt and decrypt
     "naive-001": (1079, 1877),
@@ -138,6 +139,7 @@ def details(area):
         },
         "caveats": ["one corner, typical; no wires"],
         "commit": COMMIT,
+        "corner": CORNER,
     }
 
 

@@ -15,7 +15,7 @@ from modexlab.eval.report.sections import Content
 from tests.command_line import picked
 from tests.harness import CHROMIUM, module_fixture, needs_chromium, regress
 
-from .examples import COMMIT, HOSTILE, MANY_CYCLES, write, write_many
+from .examples import COMMIT, CORNER, HOSTILE, MANY_CYCLES, write, write_many
 from .test_report import records_of
 
 DATUM = "each => each.__data__.datum"  # the data of a mark
@@ -290,7 +290,11 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
         assert datum["row"] in {row.id for row in entry.rows.values()}
         assert drawer.locator("tr.chosen td:last-child").all_inner_texts() == [str(datum["row"])]
         said = drawer.inner_text()
-        assert "52 rows at RTL, 52 at gates" in said and f"Commit\n{COMMIT}" in said
+        assert (
+            "52 rows at RTL, 52 at gates" in said
+            and f"Corner\n{CORNER}" in said
+            and f"Commit\n{COMMIT}" in said
+        )
         drawn.page.keyboard.press("Escape")
         drawer.wait_for(state="hidden")
         seen.add(entry.measurement)

@@ -112,6 +112,7 @@ class Core:
     stage: str = ""
     technology: str = ""  # kit and corner, or the technology of a published figure
     kit: str = ""  # the cell library, if not the default
+    corner: str = ""  # of timing, hold and power
     corner_ns: Mapping[str, float] = field(
         default_factory=dict
     )  # longest path by corner, for a kit with several
@@ -502,7 +503,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
     from ....flow.kit import kit  # needs the extra [flow]
 
     cell_um2, floor_um2 = _least_um2(kit.named(row.kit or kit.DEFAULT.stem), bare.nbits)
-    tests = (ledger.measurement(row.measurement).details.get("tests") or {}).values()
+    details = ledger.measurement(row.measurement).details
+    tests = (details.get("tests") or {}).values()
     counts = {f"tests_{kind}": sum(test[kind] for test in tests) for kind in ("passed", "failed") if tests}
     searched = bool(row.flow.get(FMAX))
     notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
@@ -527,6 +529,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         corner_ns={corner: found for corner in CORNERS if (found := value(f"period_{corner}_ns"))},
         **counts,
         **attributes(row, "stage", "marks", "stale", "measurement"),
+        corner=details.get("corner", ""),
         technology=kit.described(row.kit or kit.DEFAULT.stem).title,
         source=f"{'reference result' if row.reference else 'measured here'} {WHERE[row.stage]}: row {row.id}",
         reference=row.reference,

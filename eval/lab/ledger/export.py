@@ -98,6 +98,9 @@ SOURCES = RESULTS / "sources.txt"  # digest of the sources with which REFERENCE 
 DETAILS = (
     "area_by_module",
     "commit",
+    "corner",
+    "drawn",
+    "operands",
     "rules",
     "tests",
     "worst_path",

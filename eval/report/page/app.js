@@ -267,7 +267,7 @@
       element("p", { class: "note" }, "or, without the ledger,"),
       command(about.command),
       list([
-        ["Checked", about.tests], ["Stage", about.setup], ["Interface", about.interface], ["Parameters", about.parameters],
+        ["Checked", about.tests], ["Stage", about.setup], ["Corner", about.corner], ["Interface", about.interface], ["Parameters", about.parameters],
         ["Tools", about.tools], ["Verilog", about.verilog && element("code", {}, about.verilog)],
         ["Measured", about.when], ["Commit", about.commit && element("code", {}, about.commit)], ["Sources", about.sources],
       ]),
