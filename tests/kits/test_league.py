@@ -69,6 +69,16 @@ def test_recorded_units_are_those_of_the_liberty_files(monkeypatch, name):
     assert lab.measured_units(name) == lab.units_of(name)
 
 
+def test_units_are_recorded_again(cli, monkeypatch, tmp_path):
+    """The units of installed kits, with their digests; other kits stay as they are."""
+    text = lab.UNITS.read_text()
+    monkeypatch.setattr(lab, "UNITS", tmp_path / "kits.json")
+    monkeypatch.delenv(kit.PDK_ROOT, raising=False)
+    lab.UNITS.write_text(text.replace("0.798", "0.598"))
+    cli.passes("compare cores --kit all --own --record")
+    assert lab.UNITS.read_text() == text
+
+
 def test_corners_and_units(measured):
     found = lab.league(measured)
     one = next(

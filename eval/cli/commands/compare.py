@@ -96,6 +96,7 @@ OPTIONS = (
     shared(
         "--kit", f"with {compare_cores.WORD}; all: the same cores with every kit, in NAND2 and FO4 as well"
     ),
+    flag("--record", "with --kit all: make NAND2 and FO4 of the installed kits the reference"),
     flag("--markdown", "print tables in Markdown"),
     flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs, graphicx)"),
     "--json",
@@ -112,8 +113,11 @@ def execute(args: Namespace) -> int:
     forms = [name for name in ("json", MARKDOWN, LATEX) if getattr(args, name)]
     if len(forms) > 1:
         raise BadInput(f"--{forms[0]} with --{forms[1]}: give one of them")
+    if args.papers[:1] == [compare_cores.WORD] and args.kit == compare_league.ALL:
+        return compare_league.execute(args, _answer)
+    refuse(args, ["record"], f": give `modexlab compare {compare_cores.WORD} --kit {compare_league.ALL}`")
     if args.papers[:1] == [compare_cores.WORD]:
-        return (compare_league if args.kit == compare_league.ALL else compare_cores).execute(args, _answer)
+        return compare_cores.execute(args, _answer)
     refuse(args, ["kit"], f": papers are compared with the default kit; {CORES_ALONE}")
     refuse(args, [LATEX], f": tables of papers have no LaTeX form; {CORES_ALONE}")
     refuse(args, ["pick"], f": papers have no machines to choose from; {CORES_ALONE}")

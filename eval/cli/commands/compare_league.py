@@ -62,6 +62,8 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
         ("manifests", "no_search", "full", "pick"),
         f" with --kit {ALL}: the league is of designs at searched clocks; drop it",
     )
+    if args.record:
+        lab.record_units()
     names = args.papers[1:]
     return answer(
         args,

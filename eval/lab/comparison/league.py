@@ -7,7 +7,7 @@
 The points are those of the space `kits`: multipliers alone, with the same Verilog and operands for each kit.
 Across nodes, areas compare in NAND2 equivalents of the kit, and times in its FO4 delays at the corner
 (flow/kit/units.py). eval/results/kits.json records both units for the kits of modexlab, so that their
-reference results are shown without a PDK.
+reference results are shown without a PDK; `modexlab compare cores --kit all --record` writes it.
 
 The clock is met at the slow corner. At another corner the period is scaled by the longest path of the same
 netlist there.
@@ -22,11 +22,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ....fl.errors import BadInput
+from ....flow.files import replace_json
 from ...designs import catalogue
 from ...designs.interfaces import UNIT
 from ...grouping import grouped
 from ..flow_settings import KIT
-from ..keys import unsealed
+from ..keys import sealed, unsealed
 from ..ledger.export import RESULTS
 from ..ledger.ledger import Ledger
 from ..metrics import CORNERS
@@ -127,7 +128,18 @@ def units_of(name: str) -> Units:
     try:
         return Units(**unsealed(recorded[name]))
     except ValueError as error:
-        raise BadInput(f"{UNITS}: {error}; restore the file, or record what `measured_units` finds") from None
+        raise BadInput(f"{UNITS}: {error}; restore the file, or record it again (--record)") from None
+
+
+def record_units() -> None:
+    """Make the units of the installed kits the recorded ones; those of other kits stay."""
+    from ....flow.kit import kit
+
+    units = json.loads(UNITS.read_text())
+    measured = {name: measured_units(name) for name in kit.NAMES}
+    units |= {name: sealed(found._asdict()) for name, found in measured.items() if found.fo4_ns}
+    replace_json(UNITS, units)
+    units_of.cache_clear()
 
 
 def measured_units(name: str) -> Units:
