@@ -4,21 +4,31 @@ import json
 import random
 import re
 import subprocess
+import warnings
+from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 
+import psutil
 import pytest
+from modexlab.eval.grouping import grouped
 from modexlab.eval.lab import keys, space, verdicts
+from modexlab.eval.lab.campaign import Estimate
 from modexlab.eval.lab.comparison import league
+from modexlab.eval.lab.explore import Measuring
 from modexlab.eval.lab.ledger import export
 from modexlab.eval.lab.ledger.export import REFERENCE, RESULTS, Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.stages import FLOW, FORMULA, FPGA, LAYOUT, NATIVE, NETLIST
+from modexlab.eval.lab.schedulers import Local
+from modexlab.eval.lab.stages import FLOW, FORMULA, LAYOUT, NETLIST
 from modexlab.eval.lab.task import LARGE, LATE
 from modexlab.fl.errors import BadInput
 
 from tests.command_line import picked
+from tests.conftest import part_of
 from tests.harness import module_fixture, parametrize, regress
 from tests.paths import ROOT
 from tests.report.examples import implemented, picture
@@ -26,9 +36,8 @@ from tests.report.examples import implemented, picture
 MOST_BYTES = 5_000_000
 QUICK_NBITS = 32
 DRAWN = {"cycles": "operands", "energy_drawn_nj": "drawn"}  # details with the operands of a metric
-# widest points of a stage that are measured again, each in a few minutes
-WIDEST = {FORMULA: 2048, NATIVE: 512, FLOW: 64, FPGA: 32, LAYOUT: 16}
-DRAWS = 40  # by the long regression; about four in each of its ten parts
+CPU_SECONDS = 600  # in which a part of the long regression measures points again
+AGAIN = "tests/lab/test_reference.py::test_results_are_measured_again[{}]"
 MONT, NAIVE = (Point(name, 8, stage=FORMULA) for name in ("mont", "naive"))
 
 
@@ -70,27 +79,59 @@ def test_formulas_give_the_reference_results(rows):
         assert measure(point).value("cycles", row.operation) == row.value, row
 
 
+def spent():
+    """CPU seconds of this process and of all processes that it has started."""
+    own, seconds = psutil.Process(), 0.0
+    for process in (own, *own.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            seconds += sum(process.cpu_times()[:4])
+    return seconds
+
+
+def differences(found, outcome):
+    """The figures of a point in the file that are not those of the outcome, with both values."""
+    if outcome.error:
+        return [outcome.error]
+    now = {picked(figure, "operation metric"): figure.value for figure in outcome.result.figures}
+    both = [(row, now.get(picked(row, "operation metric"))) for row in found]
+    return [
+        f"{row.point} {row.metric}: {row.value}, now {value}" for row, value in both if row.value != value
+    ]
+
+
 @regress
-@parametrize("draw", range(DRAWS))
+@parametrize("draw", {part_of(AGAIN.format(draw)): draw for draw in range(100)}.values())
 def test_results_are_measured_again(rows, draw):
-    """A point, chosen by the commit and the draw, has the figures of the file, unless its hardware has
-    changed since: `modexlab ledger verify` counts those.
+    """Points chosen by the commit and the draw, as many as CPU_SECONDS allow, have the figures of the file.
+    Those whose hardware has changed are left out: `modexlab ledger verify` counts them.
     """
-    ours = [
-        row for row in rows if "kit" not in row.flow
-    ]  # other kits need files that modexlab does not install
-    points = {row.measurement: row for row in ours if row.nbits <= WIDEST.get(row.stage, 0)}
-    stages = sorted({row.stage for row in points.values()})
-    # the stages take turns, because most points are of the fastest one
-    of_stage = [row for row in points.values() if row.stage == stages[draw % len(stages)]]
     commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
-    random.Random(f"{commit} {draw}").shuffle(of_stage)
-    chosen = next((row for row in of_stage if not row.stale), None)
-    assert chosen is not None, "the hardware of all of them has changed: record the results again"
-    names = "operation metric value"
-    now = {picked(figure, names) for figure in measure(Point.from_json(chosen.point)).figures}
-    expected = {picked(row, names) for row in rows if row.measurement == chosen.measurement}
-    assert expected <= now, chosen.command
+    points = [*grouped(rows, attrgetter("measurement")).values()]
+    random.Random(f"{commit} {draw}").shuffle(points)
+    end, estimate, fates, wrong = spent() + CPU_SECONDS, Estimate(), Counter(), []
+    with Local(1) as process:
+        for found in points:
+            row, begin = found[0], spent()
+            task = Measuring(Point.from_json(row.point))
+            if row.kit and not keys.kit_of(row.stage, row.kit):
+                fate = "without the kit"
+            elif begin + estimate.seconds(task.cost) > end:
+                fate = "left"
+            elif row.stale:
+                fate = "stale"
+            else:
+                fate, ended = "ended at the limit", []
+                process.submit(task)
+                while not ended and spent() < end:
+                    ended = process.collect(1.0)
+                for outcome in ended:
+                    fate = "measured"
+                    estimate.learn(task.cost, spent() - begin)
+                    wrong += differences(found, outcome)
+            fates[f"{row.stage} {fate}"] += 1
+    warnings.warn(f"draw {draw}: {dict(fates)}", stacklevel=1)
+    assert not wrong, "\n".join(wrong)
+    assert any(what.endswith(("measured", "limit")) for what in fates), "record the results again"
 
 
 # ---- with a ledger
