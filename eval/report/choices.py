@@ -129,11 +129,23 @@ def table(found: Cores) -> Table:
         "What should I build, and what does it cost?",
         "Private operations. Ours on one line do the same work at the same stage in the same library; "
         "published machines have their own technology and exponent. Energy: the mean over random operands, "
-        "among the machines that have it (dash: none). The next table lists clocks and protections.",
+        "among the machines that have it (dash: none). " + _reach(found) + "The next table lists clocks and "
+        "protections.",
         columns,
         # machines with limits on the modulus come last
         ((width, {}) for width in sorted(widths(found), key=lambda width: bool(width.machines[0].limits))),
     )
+
+
+def _reach(found: Cores) -> str:
+    """A sentence with the widest machines of the small designs, if others are wider."""
+    most: dict[str, int] = {}
+    small = set()
+    for width in widths(found):  # narrow ones first
+        most |= {core.design: width.nbits for core in width.machines if core.area_um2 is not None}
+        small |= {core.design for core in [width.best(SMALLEST)] if core is not None}
+    short = [f"{name} {most[name]:,} bits" for name in sorted(small) if most[name] < max(most.values())]
+    return f"Widest measured: {', '.join(short)}. " if short else ""
 
 
 STATED = {

@@ -119,17 +119,19 @@ def test_least_energy_is_that_of_random_operands(ledger):
     """Machines are ranked by it; where none has it, the cell is empty."""
     for name, nbits, energy, drawn_nj in (
         ("naive", 16, 0.1, None),
+        ("tiny", 16, 0.1, None),
         ("mont", 32, 0.3, 1.6),
         ("naive", 32, 0.5, 1.0),
         ("ssmm", 32, 0.1, None),
     ):
-        made = of_flow(9e3, 2.0, decrypt=(129, energy))
+        made = of_flow(5e2 if name == "tiny" else 9e3, 2.0, decrypt=(129, energy))
         found = [replace(item, value=drawn_nj) if "drawn" in item.metric else item for item in made.figures]
         figures = tuple(item for item in found if item.value is not None)
         ledger.record(Point(name, nbits, **MACHINE), replace(made, figures=figures))
     table = Content(ledger, pictures=False).tables["choices"]
     assert [texts(line.cells)[5] for line in table.lines] == ["-", "naive 1.00"]
     assert table.columns[5].title == "Least energy, random operands (nJ)" and "dash: none" in table.caption
+    assert "Widest measured: tiny 16 bits. " in table.caption
 
 
 def test_every_point_of_the_choices_is_painted(ledger):
