@@ -192,10 +192,12 @@ def asic_measurement(
     files = outcome.files()
     told = msgspec.json.decode(msgspec.json.encode(run))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
-    works, one = chip.energy(), [*{*run.corners.values()}]
+    works, corners = chip.energy(), [*{*run.corners.values()}]
     details |= {
         "commit": commit(),
-        "corner": one[0] if len(one) == 1 else ", ".join(f"{at} for {of}" for of, at in run.corners.items()),
+        "corner": corners[0]
+        if len(corners) == 1
+        else ", ".join(f"{at} for {of}" for of, at in run.corners.items()),
         "operands": {work.name: {"count": 1, "seed": work.seed} for work in works},
         "drawn": {
             name: {"count": spread.operations, "seed": chip.seed_of_spread(name)}

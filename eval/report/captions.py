@@ -44,8 +44,8 @@ CHARTS = {  # name: (title, caption)
     "areas": (
         "Area by module",
         "Modules of the same class are summed. A multiplier is one class, in the colour of its family. All "
-        "other modules are grey, and large ones are split into their submodules. The strongest grey has the "
-        "multipliers of families without a colour of their own, which differ by the design.",
+        "other modules are grey, and large ones are split into their submodules. Families without a colour "
+        "of their own share the strongest grey; the design tells them apart.",
     ),
     "paths": (
         "Longest path and clock",
@@ -80,8 +80,8 @@ CHARTS = {  # name: (title, caption)
     "choices": (
         "Area × time of a private operation",
         "Lower left is better. Thin lines: equal area × time. Dashed: the least area of a width, three "
-        "operands in the smallest latches and one full adder. Labelled: the Pareto-optimal machines of each "
-        "width, the widest of each family, and all of the families that share the last colour.",
+        "operands in the smallest latches and one full adder. Labelled where there is room: the "
+        "Pareto-optimal machines of each width, the widest of each family, and every machine in the shared colour.",
     ),
     "ratios": (
         "Ours and published",

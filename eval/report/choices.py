@@ -145,7 +145,7 @@ def _reach(found: Cores) -> str:
         most |= {core.design: width.nbits for core in width.machines if core.area_um2 is not None}
         small |= {core.design for core in [width.best(SMALLEST)] if core is not None}
     short = [f"{name} {most[name]:,} bits" for name in sorted(small) if most[name] < max(most.values())]
-    return f"Widest measured: {', '.join(short)}. " if short else ""
+    return f"No area above: {', '.join(short)}. " if short else ""
 
 
 STATED = {

@@ -56,7 +56,7 @@ OTHERS = (  # neutral families, which differ in shape and dash
     "DirectMul",
     "software",
 )
-NAMED = "others, named in the chart"  # the neutral families in the legend of a chart that has other shapes
+NAMED = "others"  # the neutral families in the legend of a chart that has other shapes
 SHAPES = (
     "circle",
     "square",

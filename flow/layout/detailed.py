@@ -33,7 +33,7 @@ from .wires import spanning_edges, terminal_positions
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
 FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
-FEW_BORDERS = 20  # that are too full, with which it is tried for more cells
+FEW_BORDERS = 20  # that may be too full in larger designs
 ATTEMPTS = 8  # to give all pieces room for the least area
 ROUNDS, SECONDS = 500, 3600  # of the processor, which a busy machine does not change
 GATE_UM2 = 1e-4  # the router's unit of gates

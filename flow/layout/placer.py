@@ -11,8 +11,8 @@ from ..progress import stopwatch
 from . import subprocess_engine
 
 GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in ("global", "detailed"))
-# share of the area, and of the average, by which a spot may be fuller than the average: with more, wires do
-# not fit there
+# a spot may be fuller than the average by the smaller of a share of the area and a share of the average:
+# beyond that, wires do not fit
 FULLER, FULLER_OF_AVERAGE = 0.05, 0.25
 FULLEST = 0.95  # of a spot, where the average is less
 STEPS, ROUNDS = 1500, 8  # at most; some 350 and 3 are taken
@@ -59,7 +59,8 @@ def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
     next(answer)
     spots = list(zip(answer, answer, strict=True))
     spread_s = elapsed()
-    # each cell in a row, near its global position or where its wires are shorter; a spot may be fuller again
+    # each cell in a row, near its global position or where its wires are shorter; the limit
+    # rises by the same margin again
     first = bottom // row % 2  # whether the lowest row is upside down
     fullest = round(1000 * min(1.0, full + fuller))
     size = f"{(top - bottom) // row} {(right - left) // site} {site} {row} {first} {fullest} {ROUNDS}"

@@ -703,7 +703,7 @@ def linear(colour):
 @parametrize("red_share, blue_shift", ((0.112, 0.004), (0.293, -0.022)))
 @parametrize("theme", (0, 1))
 def test_colours_differ_for_colour_blind_readers(theme, red_share, blue_shift):
-    """Protanopia and deuteranopia, as simulated by Viénot, Brettel and Mollon (1999): distances in sRGB."""
+    """Protanopia and deuteranopia, as simulated by Viénot, Brettel and Mollon (1999), with a gamma of 2.4."""
     red, green, blue = np.transpose([linear(pair[theme]) for pair in palette.SERIES])
     mixed = red_share * red + (1 - red_share) * green
     seen = np.clip([mixed, mixed, blue + blue_shift * (red - green)], 0, 1) ** (1 / 2.4)

@@ -131,7 +131,7 @@ def test_least_energy_is_that_of_random_operands(ledger):
     table = Content(ledger, pictures=False).tables["choices"]
     assert [texts(line.cells)[5] for line in table.lines] == ["-", "naive 1.00"]
     assert table.columns[5].title == "Least energy, random operands (nJ)" and "dash: none" in table.caption
-    assert "Widest measured: tiny 16 bits. " in table.caption
+    assert "No area above: tiny 16 bits. " in table.caption
 
 
 def test_every_point_of_the_choices_is_painted(ledger):

@@ -112,7 +112,7 @@ class Core:
     stage: str = ""
     technology: str = ""  # kit and corner, or the technology of a published figure
     kit: str = ""  # the cell library, if not the default
-    corner: str = ""  # of timing, hold and power
+    corner: str = ""  # of setup, hold and power
     corner_ns: Mapping[str, float] = field(
         default_factory=dict
     )  # longest path by corner, for a kit with several
