@@ -81,7 +81,8 @@ CHARTS = {  # name: (title, caption)
         "Area × time of a private operation",
         "Lower left is better. Thin lines: equal area × time. Dashed: the least area of a width, three "
         "operands in the smallest latches and one full adder. Labelled where there is room: the "
-        "Pareto-optimal machines of each width, the widest of each family, and every machine in the shared colour.",
+        "Pareto-optimal machines of each width, the widest of each family, and every "
+        "machine in the shared colour.",
     ),
     "ratios": (
         "Ours and published",

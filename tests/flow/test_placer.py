@@ -163,9 +163,8 @@ def test_no_spot_is_too_full(density):
         used[(x - x0) // side, (y - y0) // side] += dbu(LEF.macro(kind).width) * ROW
     fullest = max(used.values()) / side**2
     # a cell counts where it begins
-    assert fullest < min(1.0, density + 2 * min(placer.FULLER, placer.FULLER_OF_AVERAGE * density)) + min(
-        0.05, density / 4
-    )
+    more = min(placer.FULLER, placer.FULLER_OF_AVERAGE * density)
+    assert fullest < min(1.0, density + 2 * more) + more
 
 
 def test_what_finds_no_row_is_refused():
