@@ -164,7 +164,7 @@ def test_no_spot_is_too_full(density):
     fullest = max(used.values()) / side**2
     # a cell counts where it begins
     more = min(placer.FULLER, placer.FULLER_OF_AVERAGE * density)
-    assert fullest < min(1.0, density + 2 * more) + more
+    assert fullest < min(1, density + 2 * more) + more
 
 
 def test_what_finds_no_row_is_refused():

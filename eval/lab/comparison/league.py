@@ -128,9 +128,7 @@ def units_of(name: str) -> Units:
     try:
         return Units(**unsealed(recorded[name]))
     except ValueError as error:
-        raise BadInput(
-            f"{UNITS}: {error}; restore the file, or measure it again: modexlab compare cores --kit all --record"
-        ) from None
+        raise BadInput(f"{UNITS}: {error}; restore it or run compare cores --kit all --record") from None
 
 
 def record_units() -> None:
