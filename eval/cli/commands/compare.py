@@ -96,7 +96,7 @@ OPTIONS = (
     shared(
         "--kit", f"with {compare_cores.WORD}; all: the same cores with every kit, in NAND2 and FO4 as well"
     ),
-    flag("--record", "with --kit all: make NAND2 and FO4 of the installed kits the reference"),
+    flag("--record", "make these results the reference (NAND2 and FO4 of installed kits, with --kit all)"),
     flag("--markdown", "print tables in Markdown"),
     flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs, graphicx)"),
     "--json",

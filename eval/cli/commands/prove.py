@@ -101,7 +101,7 @@ OPTIONS = (
         default=SECONDS,
     ),
     flag("--mutants", "plant faults in the units; the exit code is 1 if one is not found"),
-    flag("--record", f"make these verdicts the reference (with {ALL} or {PROC})"),
+    flag("--record", f"make these results the reference (with {ALL} or {PROC})"),
     "--ledger",
     "--json",
 )

@@ -21,7 +21,7 @@ from ...options import flag
 from ...render import Table, answer, interrupted, warn
 
 OPTIONS = (
-    flag("--record", "make these verdicts the reference"),
+    flag("--record", "make these results the reference"),
     "--ledger",
     "--json",
 )
