@@ -46,7 +46,7 @@ def test_commands_have_pages_with_all_options(generated):
 
 
 def test_designs_have_pages_with_parameters_figures_and_verdicts(generated):
-    lines = {(*key[:2], key[2] * key[2].startswith(ATTACKS)) for key in recorded()}
+    lines = {(*key[:2], key[2] if key[2].startswith(ATTACKS) else "") for key in recorded()}
     for design in designs():
         text = generated[f"designs/{design.name}"]
         verdicts = re.findall(rf"^\| {design.name}‡? \|", text, re.MULTILINE)

@@ -13,8 +13,8 @@ from ..files import replace_text, scratch
 PROGRAM = "klayout"
 INSTALL = "run `apt-get install klayout`"
 SECONDS = 3600
-# Debian's KLayout lacks purge_devices, which IHP's deck calls for devices that it has moved. Its purge takes
-# the square of the number of vias, unless their circuits have lost their nets first
+# Debian's KLayout lacks purge_devices, which IHP's deck calls for devices that it has moved. The time
+# of its purge grows with the square of the number of vias, unless their circuits have lost their nets
 ADDED = """
 class RBA::Netlist
   def purge_devices; end unless method_defined?(:purge_devices)

@@ -59,8 +59,8 @@ def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
     next(answer)
     spots = list(zip(answer, answer, strict=True))
     spread_s = elapsed()
-    # each cell in a row, near its global position or where its wires are shorter; the limit
-    # rises by the same margin again
+    # each cell in a row, near its global position or where its wires are shorter; the limit rises by
+    # the same margin again
     first = bottom // row % 2  # whether the lowest row is upside down
     fullest = round(1000 * min(1.0, full + fuller))
     size = f"{(top - bottom) // row} {(right - left) // site} {site} {row} {first} {fullest} {ROUNDS}"
