@@ -46,6 +46,7 @@ MOST_WHOLE_CYCLES = 100_000
 LONGEST_WHOLE_CYCLES = 3_000_000  # of such an operation, simulated whole and measured in a window
 RANDOM_ROWS = 16
 LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles of a product from which on there are fewer random rows
+MOST_LONG_CYCLES = 70_000_000  # of all rows together with such products
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
 DRAWN = 10  # operations on random operands, for the spread of the energy
 MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer if one takes long, none if two would take too long
@@ -171,25 +172,31 @@ class Chip(AcceleratorChip):
         if not self._too_long:
             return ""
         return (
-            f"an operation takes {self._whole_cycles:,} cycles for every exponent, and gate-level simulation "
-            f"of {self.nbits} bits is limited to {self._affordable(LONGEST_WHOLE_CYCLES):,}: there is no "
-            "energy, and only rejected requests run on RTL and netlist; `modexlab run` simulates whole "
+            f"an operation takes at least {self._least_cycles:,} cycles, and gate-level simulation of "
+            f"{self.nbits} bits is limited to {self._longest:,}: there is no energy, and only shorter "
+            "requests, such as rejected ones, run on RTL and netlist; `modexlab run` simulates whole "
             "operations at RTL"
         )
 
     def rows(self) -> list[tuple[str, Operands]]:
         """Names and operands of the rows."""
         rows = self._all_rows()
-        if not self._fixed_length:
+        if not self._counts_rows:
             return rows
         taken = [row for row in rows if self.machine.check(*row[1]) == Status.OK]
         kept = self._affordable_rows(taken)
         return [row for row in rows if row in kept or row not in taken]
 
     def _affordable_rows(self, rows: list[Any]) -> list[Any]:
-        """As many of these equally long operations as the cycle budget allows, `random 0` first."""
-        most = self._affordable(MOST_WHOLE_CYCLES) // self._whole_cycles
-        return sorted(rows, key=lambda row: row[0] != "random 0")[:most]
+        """As many of these operations as the cycle budget allows, `random 0` first."""
+        left = self._affordable(MOST_WHOLE_CYCLES) if self._fixed_length else self._most_long
+        kept = []
+        for row in sorted(rows, key=lambda row: row[0] != "random 0"):
+            cycles = self._least_cycles if self._fixed_length else self.machine.counted(*row[1])
+            if cycles <= left:
+                left -= cycles
+                kept.append(row)
+        return kept
 
     @property
     def _fixed_length(self) -> bool:
@@ -202,20 +209,40 @@ class Chip(AcceleratorChip):
         by_digits = programmed is not None and programmed.recipe.shape.digit
         return self.machine.keyed or by_digits or self.machine.plan.full_scan
 
+    @property
+    def _counts_rows(self) -> bool:
+        """The rows have a cycle budget: operations cannot be shortened, or even one product is long."""
+        return self._fixed_length or (
+            self.design is not None and (self.machine.product_cycles or 0) >= LONG_PRODUCT
+        )
+
     @functools.cached_property
-    def _whole_cycles(self) -> int:
-        """Cycles of an operation, if all take the same."""
+    def _least_cycles(self) -> int:
+        """Cycles of the shortest operation: of any, if all take the same, else with exponent 1."""
         machine = self.machine
-        return costs(machine).cycles if machine.keyed else machine.counted(*machine.some_operands())
+        if machine.keyed:
+            return costs(machine).cycles
+        base, exp, mod = machine.some_operands()
+        return machine.counted(base, exp if self._fixed_length else 1, mod)
+
+    @property
+    def _longest(self) -> int:
+        """Cycles of the longest operation that is simulated at gate level, if it cannot be shortened."""
+        return self._affordable(LONGEST_WHOLE_CYCLES) if self._fixed_length else self._most_long
+
+    @property
+    def _most_long(self) -> int:
+        """MOST_LONG_CYCLES for this width: such machines have gates in proportion to it."""
+        return MOST_LONG_CYCLES * FULL_NBITS // max(self.nbits, FULL_NBITS)
 
     @property
     def _too_long(self) -> bool:
-        """An operation can be neither shortened nor simulated at gate level."""
+        """Not even the shortest operation can be simulated at gate level."""
         return (
             not self.system
             and self.interface != UNIT
-            and self._fixed_length
-            and self._whole_cycles > self._affordable(LONGEST_WHOLE_CYCLES)
+            and self._counts_rows
+            and self._least_cycles > self._longest
         )
 
     def _private_rows(self) -> list[tuple[str, Operands]]:
@@ -261,7 +288,7 @@ class Chip(AcceleratorChip):
         return carried + self._bad_keys() + self._public()
 
     def _all_rows(self) -> list[tuple[str, Operands]]:
-        """All rows, before those with fixed-length operations are cut to a cycle budget."""
+        """All rows, before they are cut to a cycle budget."""
         if self.design is not None and self.machine.keyed:
             return self._private_rows()
         nbits, generator = self.nbits, random.Random(self.nbits)
@@ -383,11 +410,11 @@ class Chip(AcceleratorChip):
     def _most_cycles(self):
         energy = [self._window(work)[0] for work in self.energy()]
         if self.machine.keyed:
-            return self._whole_cycles * (len(self.requests()) + len(energy))
+            return self._least_cycles * (len(self.requests()) + len(energy))
         asked = [*(operands for _, operands in self.rows()), *energy]
         # the formula covers accepted operands only
         most = self.machine.most_cycles([row for row in asked if self._expected(*row)[0] == Status.OK])
-        return most + len(self._public()) * self._whole_cycles if self.machine.takes_public else most
+        return most + len(self._public()) * self._least_cycles if self.machine.takes_public else most
 
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy program, which does

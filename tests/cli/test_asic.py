@@ -488,11 +488,26 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
         row = workload.load(tmp_path / "workload.json").energy["decrypt"]
         expect(row, whole_cycles=whole, window_cycles=whole - 1)
         monkeypatch.setattr(machine_chip, "LONGEST_WHOLE_CYCLES", whole - 1)
-        assert chip.energy() == [] and f"an operation takes {whole:,} cycles" in chip.limits
+        assert chip.energy() == [] and f"an operation takes at least {whole:,} cycles" in chip.limits
         monkeypatch.undo()
         assert not chip.limits
     assert "of 4096 bits is limited to 11,718" in Chip(MONT, 4096, KEYED).limits
     assert not Chip(MONT, 4096, {}).limits and not chip_of(MONT, 4096, KEYED, "unit").limits
+
+
+def test_rows_of_a_machine_whose_products_are_long(monkeypatch):
+    """`random 0` runs first, then the rows for which cycles are left; the others cost nothing."""
+    chip = Chip(catalogue.find("tiny"), 16)
+    machine = chip.machine
+    least = machine.counted(3, 1, 0xFFFD)
+    monkeypatch.setattr(machine_chip, "LONG_PRODUCT", machine.product_cycles)
+    costs = {name: machine.counted(*row) for name, row in chip.rows()}
+    most = costs["random 0"] + costs["exponent 0"]
+    monkeypatch.setattr(machine_chip, "MOST_LONG_CYCLES", most)
+    taken = [name for name, item in chip.rows() if machine.check(*item) == Status.OK]
+    assert taken == ["exponent 0", "random 0"] and "modulus 0" in dict(chip.rows()) and not chip.limits
+    monkeypatch.setattr(machine_chip, "MOST_LONG_CYCLES", least - 1)
+    assert chip.energy() == [] and f"at least {least:,} cycles" in Chip(chip.design, 16).limits
 
 
 @regress
