@@ -131,8 +131,8 @@ def units_of(name: str) -> Units:
         raise BadInput(f"{UNITS}: {error}; restore it or run compare cores --kit all --record") from None
 
 
-def record_units() -> None:
-    """Make the units of the installed kits the recorded ones; those of other kits stay."""
+def record_units() -> list[str]:
+    """Make the units of the installed kits the recorded ones; return the other kits, whose units stay."""
     from ....flow.kit import kit
 
     units = json.loads(UNITS.read_text())
@@ -140,6 +140,7 @@ def record_units() -> None:
     units |= {name: sealed(found._asdict()) for name, found in measured.items() if found.fo4_ns}
     replace_json(UNITS, units)
     units_of.cache_clear()
+    return [name for name, found in measured.items() if not found.fo4_ns]
 
 
 def measured_units(name: str) -> Units:
