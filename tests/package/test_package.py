@@ -259,9 +259,9 @@ def test_the_commands_of_the_readme(command, small, run):
 
 
 @regress
-@parametrize("command", [command for command in COMMANDS if "fpga" not in command])
+@parametrize("command", [command for command in COMMANDS if "=fpga" not in command])
 def test_the_commands_at_64_bits(command, wide, run):
-    """All but place and route, which takes minutes."""
+    """All but FuseSoC's place and route: that of `make fpga` takes a minute and a half."""
     check_output(command, run(wide, command.replace(TOP, "mont_64_axi4lite")))
 
 
