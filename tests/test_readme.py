@@ -7,8 +7,10 @@ code's.
 import itertools
 import json
 import math
+import os
 import re
 from collections import Counter
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -309,9 +311,10 @@ def test_measured_numbers_are_found(text, number):
 def rewrite():
     """Put the present texts into the pages."""
     present = {source: generate() for source, generate in SOURCES.items()}
-    present |= {
-        f"modexlab {command}": table(printed(command).out, first) for command, first in TABLES.items()
-    }
+    for command, first in TABLES.items():
+        with TemporaryDirectory() as folder:  # figures of other commands would be in the table
+            os.environ["MODEXLAB_LEDGER"] = f"{folder}/ledger.sqlite"
+            present[f"modexlab {command}"] = table(printed(command).out, first)
     for page in PAGES:
         text = QUOTED.sub(
             lambda found: f"<!-- {found[1]}: {found[2]} -->\n```\n{present[found[2]]}```\n", page.read_text()
