@@ -312,7 +312,7 @@ def rewrite():
     """Put the present texts into the pages."""
     present = {source: generate() for source, generate in SOURCES.items()}
     for command, first in TABLES.items():
-        with TemporaryDirectory() as folder:  # figures of other commands would be in the table
+        with TemporaryDirectory() as folder:  # a command shows no figures of earlier ones
             os.environ["MODEXLAB_LEDGER"] = f"{folder}/ledger.sqlite"
             present[f"modexlab {command}"] = table(printed(command).out, first)
     for page in PAGES:

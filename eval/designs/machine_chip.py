@@ -46,7 +46,7 @@ MOST_WHOLE_CYCLES = 100_000
 LONGEST_WHOLE_CYCLES = 3_000_000  # of such an operation, simulated whole and measured in a window
 RANDOM_ROWS = 16
 LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles of a product from which on there are fewer random rows
-MOST_LONG_CYCLES = 70_000_000  # of all rows together with such products
+MOST_LONG_CYCLES = 70_000_000  # of all rows with such products; measured operations come on top
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
 DRAWN = 10  # operations on random operands, for the spread of the energy
 MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer if one takes long, none if two would take too long
@@ -171,11 +171,11 @@ class Chip(AcceleratorChip):
         """Limits of the verification of its netlist."""
         if not self._too_long:
             return ""
+        exponent = "any exponent" if self._fixed_length else "exponent 1"
         return (
-            f"an operation takes at least {self._least_cycles:,} cycles, and gate-level simulation of "
-            f"{self.nbits} bits is limited to {self._longest:,}: there is no energy, and only shorter "
-            "requests, such as rejected ones, run on RTL and netlist; `modexlab run` simulates whole "
-            "operations at RTL"
+            f"an operation with {exponent} takes {self._least_cycles:,} cycles, and gate-level simulation of "
+            f"{self.nbits} bits is limited to {self._longest:,}: there is no energy, and only requests that "
+            "take fewer run on RTL and netlist; `modexlab run` simulates whole operations at RTL"
         )
 
     def rows(self) -> list[tuple[str, Operands]]:
@@ -188,11 +188,13 @@ class Chip(AcceleratorChip):
         return [row for row in rows if row in kept or row not in taken]
 
     def _affordable_rows(self, rows: list[Any]) -> list[Any]:
-        """As many of these operations as the cycle budget allows, `random 0` first."""
-        left = self._affordable(MOST_WHOLE_CYCLES) if self._fixed_length else self._most_long
-        kept = []
-        for row in sorted(rows, key=lambda row: row[0] != "random 0"):
-            cycles = self._least_cycles if self._fixed_length else self.machine.counted(*row[1])
+        """The rows that fit into the cycle budget: `random 0` first, then in order; exponent 1 comes second
+        if operations differ in length.
+        """
+        fixed, kept = self._fixed_length, []
+        left = self._affordable(MOST_WHOLE_CYCLES) if fixed else self._most_long
+        for row in sorted(rows, key=lambda row: (row[0] != "random 0", not fixed and row[0] != "exponent 1")):
+            cycles = self._least_cycles if fixed else self.machine.counted(*row[1])
             if cycles <= left:
                 left -= cycles
                 kept.append(row)
@@ -218,7 +220,7 @@ class Chip(AcceleratorChip):
 
     @functools.cached_property
     def _least_cycles(self) -> int:
-        """Cycles of the shortest operation: of any, if all take the same, else with exponent 1."""
+        """Cycles of an operation with exponent 1; of any operation, if all take the same."""
         machine = self.machine
         if machine.keyed:
             return costs(machine).cycles
@@ -227,7 +229,7 @@ class Chip(AcceleratorChip):
 
     @property
     def _longest(self) -> int:
-        """Cycles of the longest operation that is simulated at gate level, if it cannot be shortened."""
+        """The most cycles of such an operation that is simulated at gate level."""
         return self._affordable(LONGEST_WHOLE_CYCLES) if self._fixed_length else self._most_long
 
     @property
@@ -237,7 +239,7 @@ class Chip(AcceleratorChip):
 
     @property
     def _too_long(self) -> bool:
-        """Not even the shortest operation can be simulated at gate level."""
+        """Not even an operation with exponent 1 can be simulated at gate level."""
         return (
             not self.system
             and self.interface != UNIT

@@ -488,7 +488,7 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
         row = workload.load(tmp_path / "workload.json").energy["decrypt"]
         expect(row, whole_cycles=whole, window_cycles=whole - 1)
         monkeypatch.setattr(machine_chip, "LONGEST_WHOLE_CYCLES", whole - 1)
-        assert chip.energy() == [] and f"an operation takes at least {whole:,} cycles" in chip.limits
+        assert chip.energy() == [] and f"any exponent takes {whole:,} cycles" in chip.limits
         monkeypatch.undo()
         assert not chip.limits
     assert "of 4096 bits is limited to 11,718" in Chip(MONT, 4096, KEYED).limits
@@ -496,7 +496,7 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
 
 
 def test_rows_of_a_machine_whose_products_are_long(monkeypatch):
-    """`random 0` runs first, then the rows for which cycles are left; the others cost nothing."""
+    """The budget goes to `random 0` first, then to each row that fits; rejected requests are kept."""
     chip = Chip(catalogue.find("tiny"), 16)
     machine = chip.machine
     least = machine.counted(3, 1, 0xFFFD)
@@ -507,7 +507,9 @@ def test_rows_of_a_machine_whose_products_are_long(monkeypatch):
     taken = [name for name, item in chip.rows() if machine.check(*item) == Status.OK]
     assert taken == ["exponent 0", "random 0"] and "modulus 0" in dict(chip.rows()) and not chip.limits
     monkeypatch.setattr(machine_chip, "MOST_LONG_CYCLES", least - 1)
-    assert chip.energy() == [] and f"at least {least:,} cycles" in Chip(chip.design, 16).limits
+    assert chip.energy() == [] and f"exponent 1 takes {least:,} cycles" in Chip(chip.design, 16).limits
+    monkeypatch.setattr(machine_chip, "MOST_LONG_CYCLES", least)
+    assert [name for name, item in chip.rows() if machine.check(*item) == Status.OK] == ["exponent 1"]
 
 
 @regress

@@ -62,8 +62,8 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
         ("manifests", "no_search", "full", "pick"),
         f" with --kit {ALL}: the league is of designs at searched clocks; drop it",
     )
-    if args.record and (others := lab.record_units()):
-        warn(f"not found, so not recorded again: {', '.join(others)} (see `modexlab env kits`)")
+    if args.record and (missing := lab.record_units()):
+        warn(f"units not recorded, because the kit is not usable: {', '.join(missing)} (`modexlab env kits`)")
     names = args.papers[1:]
     return answer(
         args,

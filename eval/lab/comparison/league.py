@@ -132,7 +132,7 @@ def units_of(name: str) -> Units:
 
 
 def record_units() -> list[str]:
-    """Make the units of the installed kits the recorded ones; return the other kits, whose units stay."""
+    """Record the units of the installed kits; return the names of the others, which keep theirs."""
     from ....flow.kit import kit
 
     units = json.loads(UNITS.read_text())
