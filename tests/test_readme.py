@@ -312,7 +312,7 @@ def rewrite():
     """Put the present texts into the pages."""
     present = {source: generate() for source, generate in SOURCES.items()}
     for command, first in TABLES.items():
-        with TemporaryDirectory() as folder:  # a command shows no figures of earlier ones
+        with TemporaryDirectory() as folder:  # an empty ledger for each command
             os.environ["MODEXLAB_LEDGER"] = f"{folder}/ledger.sqlite"
             present[f"modexlab {command}"] = table(printed(command).out, first)
     for page in PAGES:

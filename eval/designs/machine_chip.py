@@ -181,15 +181,15 @@ class Chip(AcceleratorChip):
     def rows(self) -> list[tuple[str, Operands]]:
         """Names and operands of the rows."""
         rows = self._all_rows()
-        if not self._counts_rows:
+        if not self._has_budget:
             return rows
         taken = [row for row in rows if self.machine.check(*row[1]) == Status.OK]
         kept = self._affordable_rows(taken)
         return [row for row in rows if row in kept or row not in taken]
 
     def _affordable_rows(self, rows: list[Any]) -> list[Any]:
-        """The rows that fit into the cycle budget: `random 0` first, then in order; exponent 1 comes second
-        if operations differ in length.
+        """The rows that fit into the cycle budget: `random 0` first, then exponent 1 if operations differ in
+        length, then in order.
         """
         fixed, kept = self._fixed_length, []
         left = self._affordable(MOST_WHOLE_CYCLES) if fixed else self._most_long
@@ -212,8 +212,8 @@ class Chip(AcceleratorChip):
         return self.machine.keyed or by_digits or self.machine.plan.full_scan
 
     @property
-    def _counts_rows(self) -> bool:
-        """The rows have a cycle budget: operations cannot be shortened, or even one product is long."""
+    def _has_budget(self) -> bool:
+        """Its rows have a cycle budget: operations cannot be shortened, or a single product is long."""
         return self._fixed_length or (
             self.design is not None and (self.machine.product_cycles or 0) >= LONG_PRODUCT
         )
@@ -229,21 +229,23 @@ class Chip(AcceleratorChip):
 
     @property
     def _longest(self) -> int:
-        """The most cycles of such an operation that is simulated at gate level."""
+        """The most cycles of such an operation for which it is simulated at gate level."""
         return self._affordable(LONGEST_WHOLE_CYCLES) if self._fixed_length else self._most_long
 
     @property
     def _most_long(self) -> int:
-        """MOST_LONG_CYCLES for this width: such machines have gates in proportion to it."""
+        """MOST_LONG_CYCLES at this width: a machine with long products has gates in proportion to its
+        width.
+        """
         return MOST_LONG_CYCLES * FULL_NBITS // max(self.nbits, FULL_NBITS)
 
     @property
     def _too_long(self) -> bool:
-        """Not even an operation with exponent 1 can be simulated at gate level."""
+        """Not even an operation with exponent 1 is short enough to be simulated at gate level."""
         return (
             not self.system
             and self.interface != UNIT
-            and self._counts_rows
+            and self._has_budget
             and self._least_cycles > self._longest
         )
 

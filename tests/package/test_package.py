@@ -261,7 +261,7 @@ def test_the_commands_of_the_readme(command, small, run):
 @regress
 @parametrize("command", [command for command in COMMANDS if "=fpga" not in command])
 def test_the_commands_at_64_bits(command, wide, run):
-    """All but FuseSoC's place and route, which is that of `make fpga`."""
+    """All but FuseSoC's place and route, which repeats `make fpga`."""
     check_output(command, run(wide, command.replace(TOP, "mont_64_axi4lite")))
 
 

@@ -63,7 +63,7 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
         f" with --kit {ALL}: the league is of designs at searched clocks; drop it",
     )
     if args.record and (missing := lab.record_units()):
-        warn(f"units not recorded, because the kit is not usable: {', '.join(missing)} (`modexlab env kits`)")
+        warn(f"no units recorded for {', '.join(missing)}: see `modexlab env kits`")
     names = args.papers[1:]
     return answer(
         args,

@@ -135,7 +135,7 @@ class CoreChip(AcceleratorChip):
 class ForeignChip(CoreChip, Chip):
     """An RSA core described by a manifest, at a width."""
 
-    _fixed_length = _counts_rows = False
+    _fixed_length = _has_budget = False
 
     def check(self):
         check_width(self.nbits)
