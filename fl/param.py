@@ -7,6 +7,7 @@ from typing import Any
 from .errors import BadInput, unknown
 
 BOOLS = (False, True)
+MOST_NAMED = 20  # values; of more, which are steps of a range, the text names the ends
 PAPER_NBITS = 32  # the width of paper 001, at which a default that depends on the width is quoted
 
 
@@ -44,7 +45,10 @@ class Param:
     def describe_legal(self) -> str:
         if isinstance(self.legal, Count):
             return self.legal.describe()
-        return "one of " + ", ".join(str(value).lower() for value in self.legal)
+        values = [str(value).lower() for value in self.legal]
+        if len(values) > MOST_NAMED:
+            values[3:-1] = ["..."]
+        return "one of " + ", ".join(values)
 
     def parse(self, text: str) -> Any:
         """The value of `text`, as a user writes it on a command line."""

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from ..errors import BadInput, bits, require_nbits, shown
 from .montgomery import Montgomery
 
-DIGIT_NBITS = range(4, 131)  # legal w
+DIGIT_NBITS = range(4, 209)  # legal w
 DELAYS = (0, 1)  # legal d
 
 
