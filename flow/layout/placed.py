@@ -10,8 +10,9 @@ import functools
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -36,6 +37,7 @@ class Rows:
         self.free = [row.sites for row in placement.rows]
         self.row_of: dict[str, int] = {}
         self.width: dict[str, int] = {}
+        self.sums: dict[int, list[int]] = {}  # of the widths from the left; a row that changes loses its own
         for name, place in sorted(placement.instances.items(), key=lambda item: item[1].x_um):
             row = round((place.y_um - self.low) / lef.row_height)
             self.names[row].append(name)
@@ -48,6 +50,7 @@ class Rows:
     def _takes(self, name: str, kind: str, row: int) -> None:
         self.row_of[name], self.width[name] = row, self._sites(kind)
         self.free[row] -= self.width[name]
+        self.sums.pop(row, None)
 
     def remove(self, name: str) -> None:
         """Give a cell's sites back."""
@@ -55,6 +58,7 @@ class Rows:
         place = self.names[row].index(name)
         del self.names[row][place], self.starts[row][place]
         self.free[row] += self.width.pop(name)
+        self.sums.pop(row, None)
         del self.placement.instances[name]
 
     def resize(self, name: str, kind: str) -> None:
@@ -73,7 +77,7 @@ class Rows:
         width = self._sites(kind)
         wanted = (y_um - self.low) / lef.row_height - 0.5
         best: tuple[float, int, int, int, list[tuple[int, int, int]]] | None = None
-        for row in sorted(range(len(rows)), key=lambda index: (abs(index - wanted), index)):
+        for row in _outward(wanted, len(rows)):
             away = abs(row - wanted) * lef.row_height
             if best is not None and away >= best[0]:
                 break
@@ -109,9 +113,11 @@ class Rows:
         # a cell whose middle is right of the new one's stays on its right
         if place and starts[place - 1] + self.width[names[place - 1]] / 2 > at + width / 2:
             place -= 1
-        left = sum(self.width[name] for name in names[:place])
-        right = sum(self.width[name] for name in names[place:])
-        return place, min(max(math.floor(at + 0.5), left), self.placement.rows[row].sites - right - width)
+        sums = self.sums.get(row)
+        if sums is None:
+            sums = self.sums[row] = list(accumulate((self.width[name] for name in names), initial=0))
+        most = self.placement.rows[row].sites - (sums[-1] - sums[place]) - width
+        return place, min(max(math.floor(at + 0.5), sums[place]), most)
 
     def _pushed(self, row: int, place: int, start: int, width: int) -> list[tuple[int, int, int]]:
         """(place, old start, new start) of those that make way."""
@@ -133,6 +139,19 @@ class Rows:
 
     def _x(self, row: int, start: int) -> float:
         return round(self.placement.rows[row].x_um + start * self.lef.site_width, 4)
+
+
+def _outward(middle: float, count: int) -> Iterator[int]:
+    """The numbers below `count`, the nearest to `middle` first."""
+    low = min(max(math.floor(middle), -1), count - 1)
+    high = low + 1
+    while low >= 0 or high < count:
+        if high == count or (low >= 0 and middle - low <= high - middle):
+            yield low
+            low -= 1
+        else:
+            yield high
+            high += 1
 
 
 @dataclass

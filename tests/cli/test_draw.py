@@ -185,7 +185,7 @@ test_mistakes = refusals(
         "--multiples 24": "is even",
         "--multiples 0": "modulus 0",
         "--multiples 1": "all numbers are 0 modulo 1",
-        "--multiples 15 --w 140": "give 4 to 130",
+        "--multiples 15 --w 209": "give 4 to 208",
         "--multiples fifteen": "is not a whole number",
         f"--multiples {(1 << 5000) + 1}": "no machine takes more",
         f"--multiples {(1 << 5000) + 1:#x}": "is longer than any machine",

@@ -46,7 +46,7 @@ def moduli(nbits, rng):
 @draws(
     150,
     nbits=st.integers(4, 90),
-    digit=st.sampled_from((4, 5, 8, 16, 17, 32, 66, 130)),
+    digit=st.sampled_from((4, 5, 8, 16, 17, 32, 66, 208)),
     delay=st.sampled_from((0, 1)),
     doublings=st.integers(1, 4),
     halvings=st.integers(1, 3),
