@@ -17,6 +17,7 @@ import pytest
 from modexlab.eval.assurance.proof.check import KINDS, UNITS
 from modexlab.eval.designs import protection
 from modexlab.eval.exchange.package import shuttle
+from modexlab.eval.lab.comparison.cores import least_um2
 from modexlab.eval.lab.ledger.export import REFERENCE
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
@@ -136,6 +137,21 @@ def heap_lines():
             yield shape, point["flow"].get("density", 0), figures
 
 
+def smallest():
+    """The reference results of the smallest machine."""
+    rows = []
+    for line in map(json.loads, REFERENCE.read_text().splitlines()):
+        point, found = line["point"], {tuple(figure[:2]): figure[2] for figure in line["figures"]}
+        if point["subject"] in ("tiny", "tiny-ct") and point["stage"] == "flow":
+            nbits, area, cycles = point["nbits"], found["", "area_um2"], found.get(("decrypt", "cycles"))
+            time = [f"{cycles:,}", f"{found['decrypt', 'time_ns'] / 1e3:,.1f}"] if cycles else ["-"] * 2
+            energy = f"{found['decrypt', 'energy_nj']:,.1f}" if cycles else "-"
+            floors = f"{area / least_um2(None, nbits)[1]:.2f}"
+            k, cells = line["parameters"]["digit_nbits"], f"{found['', 'cells']:,.0f}"
+            rows.append((point["subject"], nbits, k, f"{area:,.0f}", floors, cells, *time, energy))
+    return render(("design", "bits", "k", "um2", "floors", "cells", "cycles", "us", "nJ"), rows) + "\n"
+
+
 def levels(rows):
     """Full adders in series that reduce so many rows to two."""
     height, depth = 2, 0
@@ -215,6 +231,7 @@ SOURCES = {
     "fl/status.py": statuses,
     "heap with public=true": public_exponents,
     "heap after layout": heap_model,
+    "the smallest machines": smallest,
     "eval/results/verdicts.jsonl": verdicts,
 }
 

@@ -502,7 +502,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
     from ....flow.kit import kit  # needs the extra [flow]
 
-    cell_um2, floor_um2 = _least_um2(kit.named(row.kit or kit.DEFAULT.stem), bare.nbits)
+    cell_um2, floor_um2 = least_um2(kit.named(row.kit or kit.DEFAULT.stem), bare.nbits)
     details = ledger.measurement(row.measurement).details
     tests = (details.get("tests") or {}).values()
     counts = {f"tests_{kind}": sum(test[kind] for test in tests) for kind in ("passed", "failed") if tests}
@@ -540,7 +540,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
     )
 
 
-def _least_um2(path: Path | None, nbits: int) -> tuple[float | None, float | None]:
+def least_um2(path: Path | None, nbits: int) -> tuple[float | None, float | None]:
     """The areas of a bit product, and of three operands in latches with one full adder; None for a kit that
     is not installed or lacks the cells.
     """
