@@ -125,16 +125,31 @@ def public_exponents():
 
 
 def heap_lines():
-    """The reference results of the unit of `heap` with 64 bits or more: the shape, the density of the layout
-    (0 before it), and the figures.
+    """The reference results of the unit of `heap` with 64 bits or more: the shape, the kind of rows, the
+    density of the layout (0 before it), and the figures.
     """
     for line in map(json.loads, REFERENCE.read_text().splitlines()):
         point = line["point"]
         unit = (point["subject"], point["interface"]) == ("heap", "unit")
         if unit and point["nbits"] >= 64 and line["figures"]:
-            shape = ScaledShape(point["nbits"], line["parameters"]["digit_nbits"])
+            chosen = line["parameters"]
+            shape = ScaledShape(point["nbits"], chosen["digit_nbits"], chosen["quotient_delay"])
             figures = {metric: value for _, metric, value, _ in line["figures"]}
-            yield shape, point["flow"].get("density", 0), figures
+            yield shape, chosen["rows"], point["flow"].get("density", 0), figures
+
+
+def heap_energy():
+    """The cost of a product of 128 bits by kind of rows, and with a quotient digit used a step later."""
+    rows = []
+    for shape, kind, density, found in heap_lines():
+        if shape.nbits == 128 and shape.digit_nbits == 66 and not density:
+            clean, full = found["energy_nj"], found["energy_with_glitches_nj"]
+            clock = found["clock_ns"] - found["wns_ns"]
+            nj = f"{clean:.2f}", f"{full:.2f}", f"{(full - clean) / found['cycles'] * 1e3:.0f}"
+            time = found["cycles"], f"{clock:.2f}", f"{found['cycles'] * clock:.1f}"
+            rows.append((kind, shape.quotient_delay, *time, f"{found['area_um2']:,.0f}", *nj))
+    columns = "rows", "delay", "cycles", "ns", "product", "um2", "nJ", "with glitches", "pJ of them a cycle"
+    return render(columns, sorted(rows)) + "\n"
 
 
 def smallest():
@@ -162,7 +177,8 @@ def levels(rows):
 
 def heap_model():
     """A model of area and clock of `heap`'s unit, fitted to the reference results, and products by it."""
-    measured = list(heap_lines())
+    plain = [line for line in heap_lines() if line[1] == "radix-4" and not line[0].quotient_delay]
+    measured = [(shape, density, figures) for shape, _, density, figures in plain]
 
     def columns(shape):
         return np.array([1, shape.digit_nbits]) * (shape.nbits + shape.digit_nbits)
@@ -231,6 +247,7 @@ SOURCES = {
     "fl/status.py": statuses,
     "heap with public=true": public_exponents,
     "heap after layout": heap_model,
+    "energy of heap": heap_energy,
     "the smallest machines": smallest,
     "eval/results/verdicts.jsonl": verdicts,
 }
