@@ -79,9 +79,8 @@ def test_tokens():
 
 def test_files_per_folder():
     found = collections.Counter(file.parent for file in tracked() if file.parent != Path())
-    limit, larger = LIMITS["files_per_folder"], LIMITS["larger_folders"]
-    sizes = {str(folder): count for folder, count in found.items()}
-    assert {name: count for name, count in sizes.items() if count > larger.get(name, limit)} == {}
+    limit = LIMITS["files_per_folder"]
+    assert {str(folder): count for folder, count in found.items() if count > limit} == {}
 
 
 def test_commands():

@@ -201,7 +201,7 @@ def test_public_exponents_of_nist(cli, name, passed):
 def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
     folder = tmp_path / "mine"
     folder.mkdir()
-    for name in ("gcd.v", "gcd_wrapper.v", "oracle.py"):
+    for name in ("gcd.v", "oracle.py"):
         shutil.copy(FOREIGN / name, folder)
     shutil.copy(FOREIGN / "gcd.toml", folder / "design.toml")
     monkeypatch.chdir(tmp_path)

@@ -135,11 +135,11 @@ def test_a_response_of_several_fields(edited):
         "gcd",
         ("oracle.py:gcd", "oracle.py:parts"),
         ('g = "nbits"', 'odd = "nbits"\ntwos = 8'),
-        ("output wire [W-1:0] ostream__msg", "output wire [W+7:0] ostream__msg", "gcd_wrapper.v"),
+        ("output wire [W-1:0] ostream__msg", "output wire [W+7:0] ostream__msg", "gcd.v"),
         (
             ".g_o(ostream__msg), .odd_o(), .twos_o()",
             ".g_o(), .odd_o(ostream__msg[W+7:8]), .twos_o(ostream__msg[7:0])",
-            "gcd_wrapper.v",
+            "gcd.v",
         ),
     )
     check_levels(core, ["native"])
