@@ -175,133 +175,87 @@ def test_numbers_that_software_makes_for_a_function(tmp_path):
         core.require(7, 3, 5)
 
 
-ERRORS = [
-    (
-        "gcd",
-        r"line 4: the port istream__msg of gcd_wrapper is an input of 32 bits, .* of 48 bits;",
-        'a = "nbits"',
-        'a = "2 * nbits"',
-    ),
-    (
-        "gcd",
-        r"line 4: the port ostream__msg .* 16 bits, .* an output of 8 bits;",
-        'g = "nbits"',
-        'g = "nbits // 2"',
-    ),
-    ("gcd", r"line 12: g of 0 bits; give 1 to 8192", 'g = "nbits"', 'g = "nbits - 16"'),
-    ("gcd", r"line 12: there are two of the name a; rename one", 'g = "nbits"', 'a = "nbits"'),
-    ("gcd", r"line 12: for cannot be the name of a field", 'g = "nbits"', 'for = "nbits"'),
-    (
-        "gcd",
-        r"line 5: function .*: there is no file .*oracel.py; give FILE.py:NAME",
-        "oracle.py:gcd",
-        "oracel.py:gcd",
-    ),
-    (
-        "gcd",
-        r"line 5: unknown function of oracle.py 'gdc': did you mean 'gcd'",
-        "oracle.py:gcd",
-        "oracle.py:gdc",
-    ),
-    (
-        "gcd",
-        r"line 5: oracle.py:power does not accept a, b: missing .* 'mod'",
-        "oracle.py:gcd",
-        "oracle.py:power",
-    ),
-    (
-        "gcd",
-        r"line 5: oracle.py:broken raises ZeroDivisionError for \(0, 0\)",
-        "oracle.py:gcd",
-        "oracle.py:broken",
-    ),
-    ("gcd", r"line 7: \[request\] without a function; give one", 'function = "oracle.py:gcd"', ""),
-    ("gcd", r"line 5: a function without \[response\]: name its fields", '[response]\ng = "nbits"', ""),
-    (
-        "gcd",
-        r"line 14: \[limits\] has keys of an exponentiation",
-        "[parameters]",
-        "[limits]\nodd_modulus = true\n[parameters]",
-    ),
-    (
-        "gcd",
-        r"line 15: none of 1000 random requests meets",
-        "[parameters]",
-        '[limits]\nrequire = ["a > b + a"]\n[parameters]',
-    ),
-    (
-        "start_done",
-        r"line 4: unknown key 'topp': did you mean 'top'",
-        'top = "start',
-        'topp = "x"\ntop = "start',
-    ),
-    ("start_done", r"line 4: top: give text, not a whole number", 'top = "start_done_wrapper"', "top = 1"),
-    (
-        "start_done",
-        r"line 4: the port istream__msg of .* 24 bits, .* at --nbits 16 .* 48 bits; correct the module",
-        'W = "nbits"',
-        'W = "nbits // 2"',
-    ),
-    (
-        "start_done",
-        r"line 4: start_done has no port reset; .* `modexlab new wrapper start_done.toml` prints",
-        'top = "start_done_wrapper"',
-        'top = "start_done"',
-    ),
-    ("start_done", r"line 3: there is no file .*start_don.v", '"start_done.v",', '"start_don.v",'),
-    (
-        "start_done",
-        r"line 4: there is no module start .* but engine, start_done, start_done_wrapper; correct `top`",
-        'top = "start_done_wrapper"',
-        'top = "start"',
-    ),
-    (
-        "start_done",
-        r"line 3: .*start_done.v:10.*engine.*add the file with module engine",
-        '["engine.v", ',
-        "[",
-    ),
-    (
-        "start_done",
-        r"line 1: name 'mont' is already that of a design of the catalogue",
-        'name = "tiny-start-done"',
-        'name = "mont"',
-    ),
-    ("start_done", r"line \d+: this is no TOML", "[limits]", "[limits"),
-    (
-        "start_done",
-        r"line 6: protocol, reset: a module .* drop them, and `modexlab new wrapper",
-        "[parameters]",
-        'protocol = "start-done"\n[reset]\nport = "rst"\n[parameters]',
-    ),
-    (
-        "montgomery",
-        r"line 14: unknown name in the expression .*modu",
-        "base * 2 ** nbits % mod",
-        "base * 2 ** nbits % modu",
-    ),
-    ("montgomery", r"line 15: there are two of the name exp", "one = ", "exp = "),
-    ("montgomery", r"line 13: prepare.* give text or a table", "[prepare]", "[prepare]\nmore = 1"),
-    (
-        "gcd",
-        r"line 5: oracle.py cannot be imported: .*oracle.py, line 1: .*No module named 'nothing'",
-        '"""The functions',
-        'import nothing\n"""The functions',
-        "oracle.py",
-    ),
-    (
-        "start_done",
-        r"line 3: Verilator refuses the Verilog: start_done.v:14:\d+: Duplicate declaration",
-        "assign ready",
-        "asign ready",
-        "start_done.v",
-    ),
-]
+def inserted(text):
+    """The change that puts a text before the parameters."""
+    return "[parameters]", f"{text}\n[parameters]"
 
 
-@parametrize("row", ERRORS, ids=[row[1] for row in ERRORS])
-def test_errors_name_line_and_remedy(edited, row):
-    name, message, *change = row
+FUNCTIONS = {
+    "oracel.py:gcd": r"line 5: function .*: there is no file .*oracel.py; give FILE.py:NAME",
+    "oracle.py:gdc": r"line 5: unknown function of oracle.py 'gdc': did you mean 'gcd'",
+    "oracle.py:power": r"line 5: oracle.py:power does not accept a, b: missing .* 'mod'",
+    "oracle.py:broken": r"line 5: oracle.py:broken raises ZeroDivisionError for \(0, 0\)",
+}
+# errors in a manifest: the message, the text and its replacement, and the file of another text
+ERRORS = {
+    "gcd": [
+        (
+            r"line 4: the port istream__msg of gcd_wrapper is an input of 32 bits, .* of 48 bits;",
+            'a = "nbits"',
+            'a = "2 * nbits"',
+        ),
+        (r"line 4: the port ostream__msg .* 16 bits, .* of 8 bits;", 'g = "nbits"', 'g = "nbits // 2"'),
+        (r"line 12: g of 0 bits; give 1 to 8192", 'g = "nbits"', 'g = "nbits - 16"'),
+        (r"line 12: there are two of the name a; rename one", 'g = "nbits"', 'a = "nbits"'),
+        (r"line 12: for cannot be the name of a field", 'g = "nbits"', 'for = "nbits"'),
+        (r"line 7: \[request\] without a function; give one", 'function = "oracle.py:gcd"', ""),
+        (r"line 5: a function without \[response\]: name its fields", '[response]\ng = "nbits"', ""),
+        (r"line 14: \[limits\] has keys of an exponentiation", *inserted("[limits]\nodd_modulus = true")),
+        (r"line 15: none of 1000 random requests meets", *inserted('[limits]\nrequire = ["a > b + a"]')),
+        (
+            r"line 5: oracle.py cannot be imported: .*oracle.py, line 1: .*No module named 'nothing'",
+            '"""The functions',
+            'import nothing\n"""The functions',
+            "oracle.py",
+        ),
+        *[(message, "oracle.py:gcd", function) for function, message in FUNCTIONS.items()],
+    ],
+    "start_done": [
+        (r"line 4: unknown key 'topp': did you mean 'top'", 'top = "start', 'topp = "x"\ntop = "start'),
+        (r"line 4: top: give text, not a whole number", 'top = "start_done_wrapper"', "top = 1"),
+        (
+            r"line 4: the port istream__msg .* 24 bits, .* at --nbits 16 .* 48 bits; correct",
+            'W = "nbits"',
+            'W = "nbits // 2"',
+        ),
+        (
+            r"line 4: start_done has no port reset; .* `modexlab new wrapper start_done.toml` prints",
+            'top = "start_done_wrapper"',
+            'top = "start_done"',
+        ),
+        (r"line 3: there is no file .*start_don.v", '"start_done.v",', '"start_don.v",'),
+        (
+            r"line 4: there is no module start .* but engine, start_done, start_done_wrapper; correct `top`",
+            'top = "start_done_wrapper"',
+            'top = "start"',
+        ),
+        (r"line 3: .*start_done.v:10.*engine.*add the file with module engine", '["engine.v", ', "["),
+        (r"line 1: name 'mont' is already that of a design of the catalogue", "tiny-start-done", "mont"),
+        (r"line \d+: this is no TOML", "[limits]", "[limits"),
+        (
+            r"line 6: protocol, reset: a module .* drop them, and `modexlab new wrapper",
+            *inserted('protocol = "start-done"\n[reset]\nport = "rst"'),
+        ),
+        (
+            r"line 3: Verilator refuses the Verilog: start_done.v:14:\d+: Duplicate declaration",
+            "assign ready",
+            "asign ready",
+            "start_done.v",
+        ),
+    ],
+    "montgomery": [
+        (r"line 14: unknown name in the expression .*modu", "2 ** nbits % mod", "2 ** nbits % modu"),
+        (r"line 15: there are two of the name exp", "one = ", "exp = "),
+        (r"line 13: prepare.* give text or a table", "[prepare]", "[prepare]\nmore = 1"),
+    ],
+}
+
+
+@parametrize(
+    "name, message, change",
+    [(name, message, change) for name, rows in ERRORS.items() for message, *change in rows],
+)
+def test_errors_name_line_and_remedy(edited, name, message, change):
     with refused(message):
         core = edited(name, change)
         _ = core.modules, core.answers([row.request for row in core.rows()])

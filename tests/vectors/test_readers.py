@@ -377,7 +377,7 @@ def test_pkcs1_text_without_the_hash(read, title, scheme, half):
     assert reasons == ["the hash whirl is not available in this Python"] * len(items) and len(items) == 2
 
 
-# ---- corrupt files: (original file, damage, pattern of the message)
+# ---- corrupt files: original file, damage, pattern of the message
 
 
 def replaced(old, new, *count):
@@ -389,96 +389,70 @@ def cut(last):
 
 
 CORRUPT = {
-    "bn: a field is gone": (
-        "bn_small.txt",
-        cut("\nM : "),
-        r"ModExp .* has no M; is the file cut off",
-    ),
-    "bn: not hexadecimal": (
-        "bn_small.txt",
-        replaced("\nB = ", "\nB = 12z"),
-        r"B of the .* stanza at line \d+ is not a hexa",
-    ),
-    "bn: a stray line": ("bn_small.txt", replaced("Sum = 3", "Sum 3"), r"line 5 is neither"),
-    "eip: cut in the middle": (
-        "eip198_small.json",
-        lambda text: text[:700],
-        r"line \d+, column \d+: not valid JSON",
-    ),
-    "eip: not hexadecimal": (
-        "eip198_small.json",
-        replaced('"Input": "00', '"Input": "xx', 1),
-        r"entry 0 \(fermat\): Input is not hex",
-    ),
-    "eip: result of another length": (
-        "eip198_small.json",
-        replaced('"Expected": "00', '"Expected": "', 1),
-        "Expected has .* bytes, but the modulus has",
-    ),
-    "eip: no result": (
-        "eip198_small.json",
-        replaced('"Expected"', '"Unexpected"', 1),
-        r"entry 0 \(fermat\) has no Expected",
-    ),
-    "wycheproof: not hexadecimal": (
-        "wycheproof_signature_512.json",
-        replaced('"sig": "', '"sig": "0', 1),
-        r"testGroups\[0\].tests\[0\] \(tcId 1\): sig is not hex",
-    ),
-    "wycheproof: unknown verdict": (
-        "wycheproof_signature_512.json",
-        replaced('"valid"', '"perhaps"'),
-        "result is 'perhaps'; it must be one of valid, invalid",
-    ),
-    "wycheproof: bad modulus": (
-        "wycheproof_signature_512.json",
-        replaced('"n": "00', '"n": "0x0g', 1),
-        r"testGroups\[0\].n is not a hexadecimal number",
-    ),
-    "cavp: a stray line": (
-        "sigver_512.rsp",
-        replaced("SaltVal = 00", "SaltVal", 1),
-        r"line \d+ is neither `name = value`",
-    ),
-    "cavp: cut in a test": (
-        "sigver_512.rsp",
-        cut("S = "),
-        r"the test at line \d+ has no S; is the file cut off",
-    ),
-    "cavp: cut in a number": (
-        "sigver_512.rsp",
-        replaced("Msg = ", "Msg = 1"),
-        r"Msg is not hexadecimal bytes",
-    ),
-    "cavp: no modulus": ("rsadp_512.rsp", replaced("\nn = ", "\nN' = "), "has no n in force"),
-    "pkcs1: cut in an example": (
-        "pkcs1_sign_512.txt",
-        cut("# Signature:"),
-        "has message only; is the file cut off",
-    ),
-    "pkcs1: not hexadecimal": (
-        "pkcs1_sign_512.txt",
-        lambda text: text.rstrip("=# \n") + "\nzz\n",
-        r"line \d+, under 'signature', is not hexadecimal",
-    ),
-    "unknown JSON": (
-        "rsa512.pem",
-        lambda text: '{"a": [1]}',
-        "this JSON is of no known format; known formats: Project Wycheproof",
-    ),
-    "unknown text": (
-        "rsa512.pem",
-        lambda text: text,
-        "this text is of no known format; known formats: Project Wycheproof",
-    ),
-    "empty": ("rsa512.pem", lambda text: " \n", "the file is empty"),
-    "no vectors": ("rsa512.pem", lambda text: "[mod = 512]\n", "holds no vector"),
+    "bn_small.txt": {
+        "a field is gone": (cut("\nM : "), r"ModExp .* has no M; is the file cut off"),
+        "not hexadecimal": (replaced("\nB = ", "\nB = 12z"), r"B of the .* stanza at line \d+ is not a hexa"),
+        "a stray line": (replaced("Sum = 3", "Sum 3"), r"line 5 is neither"),
+    },
+    "eip198_small.json": {
+        "cut in the middle": (lambda text: text[:700], r"line \d+, column \d+: not valid JSON"),
+        "not hexadecimal": (
+            replaced('"Input": "00', '"Input": "xx', 1),
+            r"entry 0 \(fermat\): Input is not hex",
+        ),
+        "result of another length": (
+            replaced('"Expected": "00', '"Expected": "', 1),
+            "Expected has .* bytes, but the modulus has",
+        ),
+        "no result": (replaced('"Expected"', '"Unexpected"', 1), r"entry 0 \(fermat\) has no Expected"),
+    },
+    "wycheproof_signature_512.json": {
+        "not hexadecimal": (
+            replaced('"sig": "', '"sig": "0', 1),
+            r"testGroups\[0\].tests\[0\] \(tcId 1\): sig is not hex",
+        ),
+        "unknown verdict": (
+            replaced('"valid"', '"perhaps"'),
+            "result is 'perhaps'; it must be one of valid, invalid",
+        ),
+        "bad modulus": (
+            replaced('"n": "00', '"n": "0x0g', 1),
+            r"testGroups\[0\].n is not a hexadecimal number",
+        ),
+    },
+    "sigver_512.rsp": {
+        "a stray line": (replaced("SaltVal = 00", "SaltVal", 1), r"line \d+ is neither `name = value`"),
+        "cut in a test": (cut("S = "), r"the test at line \d+ has no S; is the file cut off"),
+        "cut in a number": (replaced("Msg = ", "Msg = 1"), r"Msg is not hexadecimal bytes"),
+    },
+    "rsadp_512.rsp": {
+        "no modulus": (replaced("\nn = ", "\nN' = "), "has no n in force"),
+    },
+    "pkcs1_sign_512.txt": {
+        "cut in an example": (cut("# Signature:"), "has message only; is the file cut off"),
+        "not hexadecimal": (
+            lambda text: text.rstrip("=# \n") + "\nzz\n",
+            r"line \d+, under 'signature', is not hexadecimal",
+        ),
+    },
+    "rsa512.pem": {
+        "unknown JSON": (
+            lambda text: '{"a": [1]}',
+            "this JSON is of no known format; known formats: Project Wycheproof",
+        ),
+        "unknown text": (
+            lambda text: text,
+            "this text is of no known format; known formats: Project Wycheproof",
+        ),
+        "empty": (lambda text: " \n", "the file is empty"),
+        "no vectors": (lambda text: "[mod = 512]\n", "holds no vector"),
+    },
 }
 
 
-@parametrize("case", CORRUPT)
-def test_corrupt_files(read, tmp_path, case):
-    name, damage, message = CORRUPT[case]
+@parametrize("name, case", [(name, case) for name, cases in CORRUPT.items() for case in cases])
+def test_corrupt_files(read, tmp_path, name, case):
+    damage, message = CORRUPT[name][case]
     text = (DATA / name).read_text()
     damaged = damage(text)
     assert damaged != text or case == "unknown text", "the damage changes the file"
