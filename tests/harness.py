@@ -49,7 +49,10 @@ def one_now(cases, *now):
     """Cases of one mechanism: `make test` runs those of `now`, `make regress` all of them."""
     listed = list(cases)
     assert all(case in listed for case in now), f"not all of {now} are cases"
-    return [pytest.param(case, marks=regress_if(case not in now)) for case in listed]
+    return [
+        pytest.param(case, marks=regress_if(case not in now), id=getattr(case, "name", None))
+        for case in listed
+    ]
 
 
 def later(*cases):
@@ -87,6 +90,11 @@ def draws(count, *values, **named):
 def any_word(nbits):
     """A number of so many bits at most."""
     return st.integers(0, (1 << nbits) - 1)
+
+
+def any_odd(nbits):
+    """An odd number of so many bits at most."""
+    return any_word(nbits - 1).map(lambda half: 2 * half + 1)
 
 
 def of_every_length(nbits, rng):

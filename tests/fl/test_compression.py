@@ -10,6 +10,7 @@ from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_pla
 from modexlab.fl.compression.compression_follow import follow
 from modexlab.fl.compression.compression_plan import CELLS, OPERATIONS
 from modexlab.fl.compression.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
+from modexlab.fl.mod_sum import ModSum
 from modexlab.fl.moduli import SHAPES, Modulus, classify, parse
 from modexlab.fl.multipliers.folding import fold
 
@@ -212,6 +213,14 @@ def test_two_rows_of_ones():
     plan = multiplier("2^5-1")
     assert final_rows(plan, 31, 31) == (31, 31)
     assert evaluate(plan, 31, 31) == 0
+
+
+@draws(300, st.data(), st.integers(1, 300), any_word(9), any_word(9))
+def test_sum_of_any_two_rows(data, m, most_a, most_b):
+    """ModSum returns the remainder, whatever the maxima of its rows."""
+    a, b = (data.draw(st.integers(0, most)) for most in (most_a, most_b))
+    nbits = (m - 1).bit_length()  # as for 2^n
+    assert ModSum(m, nbits, most_a, most_b).add(a, b) == (a + b) % m
 
 
 def test_cells_take_every_bit_once():
