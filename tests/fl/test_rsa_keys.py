@@ -89,6 +89,13 @@ def test_private_numbers_do_not_show():
     assert repr(PAPER_KEY) == f"RSAKey(n={N}, e={E})"
 
 
+def key_of(p, q, e, order):
+    """A key without primes, which finds them, the larger one first."""
+    key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
+    assert (key.p, key.q) == (max(p, q), min(p, q))
+    return key
+
+
 @parametrize("nbits", one_now([16, 20, 32, 64, 256, 1024], 16, 20, 32, 64, 256))
 @parametrize("e", [3, 17, E])
 def test_primes_from_d_and_e(nbits, e):
@@ -97,8 +104,7 @@ def test_primes_from_d_and_e(nbits, e):
     while p == q or math.gcd(e, (p - 1) * (q - 1)) > 1:
         p, q = (rsa.prime.getprime(nbits // 2) for _ in range(2))
     for order in ((p - 1) * (q - 1), math.lcm(p - 1, q - 1)):
-        key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
-        assert (key.p, key.q) == (max(p, q), min(p, q))
+        key = key_of(p, q, e, order)
         assert key.decrypt_crt(pow(5, e, key.n)) == 5
 
 
@@ -110,11 +116,10 @@ def test_primes_of_the_smallest_keys(n, e, d, p):
 
 @draws(200, st.sets(st.sampled_from(primes_below(500)[1:]), min_size=2, max_size=2), st.integers(3, 10**6))
 def test_primes_of_any_small_key(primes, e):
-    p, q = sorted(primes, reverse=True)
+    p, q = primes
     order = math.lcm(p - 1, q - 1)
     assume(math.gcd(e, order) == 1)
-    key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
-    assert (key.p, key.q) == (p, q)
+    key_of(p, q, e, order)
 
 
 def test_a_key_with_primes_is_left_as_it_is():

@@ -209,8 +209,21 @@ def in_one_piece(nodes, tree):
     return len(own) == len(tree.pieces) and nodes <= reached
 
 
+def on_tracks(grid):
+    """Columns at the tracks of the lowest layer."""
+    return [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
+
+
+def routed(grid, source, gate, vias, gates):
+    """The tree of a net from a source to a gate."""
+    net = detailed.Net([[source], [gate]], [(*source[1:], *gate[1:])], vias, gates)
+    (tree,), left, _ = detailed.search(grid, [net])
+    assert left == 0 and in_one_piece({source, gate}, tree)
+    return tree
+
+
 def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
-    columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
+    columns = on_tracks(grid)
     # ten nets along the same rows, each with a pin of two nodes at the one end, one in the middle, and one of
     # the other
     nets = [
@@ -262,7 +275,7 @@ def wire_below(grid, tree, node, top):
 
 def test_a_gate_gets_a_jumper_where_metal_would_charge_it(grid, monkeypatch):
     """20 um from a port, with a gate that bears 5 um on each layer; a driver's diffusion protects it."""
-    columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
+    columns = on_tracks(grid)
     source, gate = (0, columns[4], 20), (0, columns[110], 20)
     for bears, gates, driven in (
         (0.0, {gate: 0.1}, False),
@@ -271,9 +284,7 @@ def test_a_gate_gets_a_jumper_where_metal_would_charge_it(grid, monkeypatch):
     ):
         monkeypatch.setattr(grid, "bears", lambda index, bears=bears: dbu(bears))
         vias = dict.fromkeys([source, gate] if driven else [gate])
-        net = detailed.Net([[source], [gate]], [(*source[1:], *gate[1:])], vias, gates)
-        (tree,), left, _ = detailed.search(grid, [net])
-        assert left == 0 and in_one_piece({source, gate}, tree)
+        tree = routed(grid, source, gate, vias, gates)
         longest = 0.0
         for top in range(len(grid.layers) - 1):
             lengths, reached = wire_below(grid, tree, gate, top)
@@ -287,14 +298,12 @@ def test_half_of_a_via_s_metal_at_each_end_counts_as_wire(grid, monkeypatch, apa
     """A straight wire with 0.14 um more at each end, and a gate that bears 5 um."""
     monkeypatch.setattr(grid, "bears", lambda _: dbu(50.0))
     monkeypatch.setattr(grid, "pad", lambda _: dbu(0.28))
-    column = next(column for column, x in enumerate(grid.xs) if x in grid.tracks[0])
+    column = on_tracks(grid)[0]
     rows = [row for row, y in enumerate(grid.ys) if y in grid.stops[0]]
     last = max(row for row in rows if grid.ys[row] - grid.ys[rows[4]] <= dbu(apart))
     assert grid.ys[last] - grid.ys[rows[4]] > dbu(apart - 0.2)
     source, gate = (0, column, rows[4]), (0, column, last)
-    net = detailed.Net([[source], [gate]], [(*source[1:], *gate[1:])], {gate: ()}, {gate: 0.1})
-    (tree,), left, _ = detailed.search(grid, [net])
-    assert left == 0 and in_one_piece({source, gate}, tree)
+    tree = routed(grid, source, gate, {gate: ()}, {gate: 0.1})
     assert any(layer > 0 for piece in tree.pieces for layer, *_ in piece) == jumps
 
 
@@ -303,15 +312,13 @@ def test_wire_of_lower_layers_counts_where_the_limit_is_cumulative(grid, monkeyp
     """3 um across and 3 um along, with a gate that bears 4 um."""
     monkeypatch.setattr(grid, "bears", lambda _: dbu(40.0))
     monkeypatch.setattr(grid, "cumulative", lambda _: cumulative)
-    columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
+    columns = on_tracks(grid)
     right = next(column for column in columns if grid.xs[column] - grid.xs[columns[4]] >= dbu(3))
     upper = next(row for row in range(4, len(grid.ys)) if grid.ys[row] - grid.ys[4] >= dbu(3))
     gate, source = (0, columns[4], 4), (0, right, upper)
     across = {(layer, *at) for layer in (1, 3) for at in itertools.product(range(len(grid.xs)), range(upper))}
     monkeypatch.setattr(grid, "blocked", across)  # first along, then across
-    net = detailed.Net([[source], [gate]], [(*source[1:], *gate[1:])], {gate: ()}, {gate: 0.1})
-    (tree,), left, _ = detailed.search(grid, [net])
-    assert left == 0 and in_one_piece({source, gate}, tree)
+    tree = routed(grid, source, gate, {gate: ()}, {gate: 0.1})
     charges = [wire_below(grid, tree, gate, top)[0][top] for top in range(len(grid.layers) - 1)]
     assert max(charges) < 4
     assert (sum(charges) < 4) == cumulative

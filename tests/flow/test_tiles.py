@@ -56,21 +56,21 @@ endmodule
 """
 
 
+@pytest.fixture(autouse=True, scope="module")
+def small():
+    """Makes small modules worth being tiles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "LEAST_SAVED", 50)
+        yield
+
+
 @module_fixture
 def made(tmp_path_factory):
     """The netlist with tiles; in `sized`, sized for a clock that it misses at first."""
     out = tmp_path_factory.mktemp("tiles")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tiles, "LEAST_SAVED", 50)
-        synthesized(out, DESIGN)
+    synthesized(out, DESIGN)
     sizing.size(out / "netlist.json", out / "sized", clock_ns=TIGHT_NS)
     return out
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Makes small modules worth being tiles."""
-    monkeypatch.setattr(tiles, "LEAST_SAVED", 50)
 
 
 def test_only_modules_with_registers_at_their_outputs(made):

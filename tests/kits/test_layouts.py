@@ -81,10 +81,14 @@ END LIBRARY
 ROUTING = Routing("li", "con", (("low", "mid"),), (Track("m2", via="top"), Track("m3", width_um=0.33)), "m1")
 
 
+def described(lef, layers):
+    """The geometry with a description in place of its kit."""
+    supply = Supply("P", "G", "m1", 0.4)
+    return replace(lef, described=SimpleNamespace(routing=ROUTING, layers=layers, supply=supply))
+
+
 def technology(tmp_path, a="0.1 0.9 0.3 1.6"):
-    layers = Layers(("m1",), "m3", "m2", {}, 3.9)
-    described = SimpleNamespace(routing=ROUTING, layers=layers, supply=Supply("P", "G", "m1", 0.4))
-    return replace(pdks.lef_of(tmp_path, TECH, CELL.format(a=a)), described=described)
+    return described(pdks.lef_of(tmp_path, TECH, CELL.format(a=a)), Layers(("m1",), "m3", "m2", {}, 3.9))
 
 
 def grid_of(technology):
@@ -167,9 +171,7 @@ def straight(tmp_path):
         tech = tech.replace(old, new)
     for old, new in PINS:
         cell = cell.replace(old, new)
-    layers = Layers(("m1",), "m3", "m2", {})
-    described = SimpleNamespace(routing=ROUTING, layers=layers, supply=Supply("P", "G", "m1", 0.4))
-    return replace(pdks.lef_of(tmp_path, tech, cell), described=described)
+    return described(pdks.lef_of(tmp_path, tech, cell), Layers(("m1",), "m3", "m2", {}))
 
 
 def test_rules_in_properties(tmp_path):
@@ -302,16 +304,20 @@ def test_no_wire_of_the_first_track_leaves_the_die(tmp_path):
 # ---- taps, end caps and the power grid
 
 
-@module_fixture
-def with_straps():
-    """Inverters in three rows of nangate45, with fillers as taps and end caps, and two layers of straps."""
+def tapped(**more):
+    """Inverters in three rows of nangate45, whose supply has these settings, with their taps."""
     placed = star()
-    more = {"tap": "FILLCELL_X1", "tap_um": 5.0, "end_cap": "FILLCELL_X2"}
-    straps = (Strap("metal4", 1.6, 10.0), Strap("metal7", 0.8, 10.0))
-    described = placed.lef.kit._replace(supply=structs.replace(placed.lef.kit.supply, **more, straps=straps))
-    made = Placed(placed.netlist, placed.placement, placed.library, replace(placed.lef, described=described))
+    kit_of = placed.lef.kit._replace(supply=structs.replace(placed.lef.kit.supply, **more))
+    made = Placed(placed.netlist, placed.placement, placed.library, replace(placed.lef, described=kit_of))
     supply.add_taps(made)
     return made
+
+
+@module_fixture
+def with_straps():
+    """The inverters with fillers as taps and end caps, and two layers of straps."""
+    straps = (Strap("metal4", 1.6, 10.0), Strap("metal7", 0.8, 10.0))
+    return tapped(tap="FILLCELL_X1", tap_um=5.0, end_cap="FILLCELL_X2", straps=straps)
 
 
 def test_taps_are_near_to_all_cells_of_their_row(with_straps):
@@ -365,13 +371,12 @@ def test_straps_of_a_net_are_one_piece_with_its_rails(with_straps):
 
 
 def test_straps_as_narrow_as_wires_stand_above_taps_and_on_tracks():
-    placed = star()
-    wires = {name: placed.lef.layers[name].width for name in ("metal2", "metal3")}
-    straps = Strap("metal2", wires["metal2"], at_taps=True), Strap("metal3", wires["metal3"], 1.0)
-    more = {"tap": "FILLCELL_X2", "tap_um": 5.0, "straps": straps}
-    described = placed.lef.kit._replace(supply=structs.replace(placed.lef.kit.supply, **more))
-    made = Placed(placed.netlist, placed.placement, placed.library, replace(placed.lef, described=described))
-    supply.add_taps(made)
+    layers = kit.find().geometry.layers
+    straps = (
+        Strap("metal2", layers["metal2"].width, at_taps=True),
+        Strap("metal3", layers["metal3"].width, 1.0),
+    )
+    made = tapped(tap="FILLCELL_X2", tap_um=5.0, straps=straps)
     power = supply.power_grid(made)
     above = {wire.x0 for wires in power.straps.values() for wire in wires if wire.layer == "metal2"}
     half = dbu(made.lef.macro("FILLCELL_X2").width / 4)
@@ -420,6 +425,13 @@ CELLS_REPORT = """<report-database><categories>
 ITEM = "<item><category>{}</category><cell>{}</cell><values><value>{}</value></values></item>"
 
 
+def checked(folder):
+    """The result of a deck of the kit."""
+    usual = kit.find()
+    with_deck = replace(usual, others={**usual.others, "drc": folder / "d.lydrc"})
+    return deck.check(folder / "a.gds", with_deck, folder)
+
+
 def test_markers_that_a_cell_has_alone_are_the_library_s(tmp_path, monkeypatch):
     """Both runs of the deck have the first marker; the layout also has it in a variant, and two others."""
     own = ITEM.format("'h : longer'", "INV_X1", "box: 1")
@@ -431,9 +443,7 @@ def test_markers_that_a_cell_has_alone_are_the_library_s(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(deck, "_write_alone", lambda gds, files, path: None)
     monkeypatch.setattr(deck, "version", lambda: "1")
-    usual = kit.find()
-    with_deck = replace(usual, others={**usual.others, "drc": tmp_path / "d.lydrc"})
-    found = deck.check(tmp_path / "a.gds", with_deck, tmp_path)
+    found = checked(tmp_path)
     assert (found.checks, found.markers, found.of_cells) == (2, {"g": 1, "h": 1}, {"h": 2})
     assert found.wrong and found.text.endswith("g 1, h 1; in the library's cells themselves: h 2")
     assert not deck.Rules("d", of_cells={"h": 2}).wrong
@@ -463,9 +473,7 @@ def test_a_missing_deck_or_program_is_reported(tmp_path, monkeypatch):
     assert (tmp_path / "rules.lyrdb").is_file() and (tmp_path / "rules.json").is_file()
     monkeypatch.setattr(application.shutil, "which", lambda name: None)
     deck.version.cache_clear()
-    usual = kit.find()
-    with_deck = replace(usual, others={**usual.others, "drc": tmp_path / "d.lydrc"})
-    found = deck.check(tmp_path / "a.gds", with_deck, tmp_path)
+    found = checked(tmp_path)
     assert "klayout is missing" in found.text and "apt-get install klayout" in found.text
     deck.version.cache_clear()
 

@@ -3,9 +3,7 @@
 Operands that a machine must refuse stand between operands that it must not: the next operation works.
 """
 
-import random
-
-from .rows import ModExpRow, with_delays
+from .rows import ModExpRow, odd_moduli, with_delays
 
 # paper 001, Figure 1 and Table 1: a message, its ciphertext, and the key
 PAPER_001 = [
@@ -92,12 +90,10 @@ def one_modulus(nbits, mod, exp_nbits):
 
 def drawn(nbits, exp_nbits, count):
     """Random operands of all lengths, the same in every run."""
-    rng = random.Random(f"mod_exp {nbits}")
     rows = []
-    for i in range(count):
-        mod = rng.getrandbits(rng.randint(2, nbits)) | 1
+    for name, rng, mod in odd_moduli("mod_exp", nbits, count):
         exp = rng.getrandbits(rng.randint(1, exp_nbits))
-        rows.append(ModExpRow(f"random {i}", rng.randrange(mod), exp, mod))
+        rows.append(ModExpRow(name, rng.randrange(mod), exp, mod))
     return rows
 
 

@@ -1,8 +1,6 @@
 """The table of modular products: every corner that the mathematics has, at any width from 8 bits on."""
 
-import random
-
-from .rows import ProductRow, with_delays
+from .rows import ProductRow, odd_moduli, with_delays
 
 
 def corners(nbits):
@@ -48,12 +46,10 @@ def unreduced(nbits):
 
 def drawn(nbits, count):
     """Random factors below random odd moduli of all lengths, the same in every run."""
-    rng = random.Random(f"products {nbits}")
-    rows = []
-    for i in range(count):
-        mod = rng.getrandbits(rng.randint(2, nbits)) | 1
-        rows.append(ProductRow(f"random {i}", rng.randrange(mod), rng.randrange(mod), mod))
-    return rows
+    return [
+        ProductRow(name, rng.randrange(mod), rng.randrange(mod), mod)
+        for name, rng, mod in odd_moduli("products", nbits, count)
+    ]
 
 
 def table(nbits, reduced, count=6):

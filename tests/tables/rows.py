@@ -5,6 +5,7 @@ A row is written once and runs at every level and stage. Tables are functions of
 is named once.
 """
 
+import random
 from dataclasses import dataclass, fields, replace
 
 from modexlab.fl.errors import shown
@@ -85,6 +86,13 @@ class ModExpRow(Row):
         if design.reduced_only and self.base >= self.mod:
             return Status.BASE_TOO_LARGE, 0
         return Status.OK, pow(self.base, self.exp, self.mod)
+
+
+def odd_moduli(table, nbits, count, least=2):
+    """Names of rows, a generator of their operands, and moduli of all lengths, the same in every run."""
+    rng = random.Random(f"{table} {nbits}")
+    for i in range(count):
+        yield f"random {i}", rng, rng.getrandbits(rng.randint(least, nbits)) | 1
 
 
 # (source, sink) delays: what a row table is repeated with

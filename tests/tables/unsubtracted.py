@@ -2,10 +2,9 @@
 four times of it.
 """
 
-import random
 from dataclasses import dataclass
 
-from tests.tables.rows import Row
+from tests.tables.rows import Row, odd_moduli
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,9 +55,7 @@ def corners(nbits):
 
 def drawn(nbits, count):
     """Random operands for moduli of all lengths."""
-    rng = random.Random(f"unsubtracted {nbits}")
-    rows = []
-    for i in range(count):
-        mod = rng.getrandbits(rng.randint(1, nbits)) | 1
-        rows.append(UnsubtractedRow(f"random {i}", rng.randrange(2 * mod), rng.randrange(2 * mod), mod))
-    return rows
+    return [
+        UnsubtractedRow(name, rng.randrange(2 * mod), rng.randrange(2 * mod), mod)
+        for name, rng, mod in odd_moduli("unsubtracted", nbits, count, least=1)
+    ]

@@ -44,15 +44,19 @@ Mode = IntEnum("Mode", "OFF SLOW FAST", start=0)
 OFF, SLOW, FAST = map(b2, Mode)
 
 
+def mode_ports(s):
+    s.go = InPort()
+    s.raw = InPort(2)
+    s.mode = OutPort(2)
+    s.mixed = OutPort(2)
+    s.fast = OutPort()
+
+
 class Chooser(Component):
     """Sends one mode by name, and one from a sum."""
 
     def construct(s):
-        s.go = InPort()
-        s.raw = InPort(2)
-        s.mode = OutPort(2)
-        s.mixed = OutPort(2)
-        s.fast = OutPort()
+        mode_ports(s)
         INITIAL = SLOW
 
         @update_ff
@@ -69,12 +73,8 @@ class Chooser(Component):
 
 class Modes(Component):
     def construct(s):
-        s.go = InPort()
-        s.raw = InPort(2)
-        s.mode = OutPort(2)
-        s.mixed = OutPort(2)
+        mode_ports(s)
         s.off = OutPort()
-        s.fast = OutPort()
         s.got = Wire(2)
         s.inner = Chooser()
         connect_fields(s, s.inner, "go", "raw", "mixed", "fast")
