@@ -3,7 +3,7 @@
 # make regress  the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
 # make coverage the same, with the lines and branches of all rooms that no test reaches
 # make check    DESIGN=mont-001: the tests of a design, its multiplier, its programs and its interfaces
-# make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own
+# make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own; LOAD="formula --points 100000": a long sweep
 # make docs     the documentation site, build/docs/index.html; a warning is an error
 # make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
 # make dev      the same, with the packages of tests, linters, the site and all extras
@@ -47,7 +47,7 @@ regress: dev lint
 	MODEXLAB_EXAMPLES_FACTOR=10 $(PYTEST) -m "regress or not regress" --durations=30 $(if $(PART),--part=$(PART),$(COVERAGE))
 
 bench: dev
-	$(BIN)/python -m tests.bench.simulators
+	$(BIN)/python -m tests.bench.$(if $(LOAD),load $(LOAD),simulators)
 
 docs: dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

@@ -1,8 +1,8 @@
 """Load: a sweep of very many points, and one whose processes are killed all the while; nothing may be lost,
 double or wrong.
 
-    python -m tests.bench.load formula --points 100000
-    python -m tests.bench.load native --points 2000 --kills 40 --stops 10
+    make bench LOAD="formula --points 100000"
+    make bench LOAD="native --points 2000 --kills 40 --stops 10"
 
 --kills: so many times one of the workers gets a SIGKILL, and --stops: so many times the whole sweep, each at
 a moment that is drawn. The same command goes on, with --retry, as the point of a worker that was killed is
