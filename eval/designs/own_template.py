@@ -4,7 +4,8 @@ test.
 
 import keyword
 import re
-from collections.abc import Collection
+
+from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
 
 from ...fl.accelerator import MAX_NBITS, STATUS, WORD_NBITS, Fields, Shape
 from ...fl.errors import BadInput
@@ -138,9 +139,7 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
     """File contents by name; BadInput for names that are invalid in Python or Verilog."""
     if not NAME.fullmatch(name):
         raise BadInput(f"name {name!r}: give lower-case letters, digits and dashes, such as gcd")
-    from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
-
-    _check_fields(request, response, verilog_reserved)
+    _check_fields(request, response)
     if response[0][0] == STATUS:
         raise BadInput(f"result {STATUS!r}: add it to the shape by hand, with the codes in `statuses`")
     nbits = max(nbits for _, nbits in (*request, *response))
@@ -208,7 +207,7 @@ def _call(own: str, shape: Shape) -> str:
     return "\n".join(f"  {line}" for line in [*lines, f"return {' || '.join(wrong)};"])
 
 
-def _check_fields(request: Fields, response: Fields, verilog_reserved: Collection[str]) -> None:
+def _check_fields(request: Fields, response: Fields) -> None:
     for option, message in (("--field", request), ("--result", response)):
         if not message:
             raise BadInput(f"no {option}; give at least one, as in {option} a:16")
