@@ -15,12 +15,14 @@ from .commands.compare import WORDS
 from .routes import SUMMARIES
 
 # how arguments are completed, by their metavar in the help
-PATHS = {**dict.fromkeys(("FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"), shtab.FILE), "DIR": shtab.DIR}
+PATHS = {
+    **dict.fromkeys(("DESIGN|FILE", "FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"), shtab.FILE),
+    "DIR": shtab.DIR,
+}
 DESIGN = "DESIGN"
 
 VALUES = {  # of arguments, by their metavar or destination
     "systems": system_names(),
-    "named": system_names(),  # the same by their old spelling
     "papers": WORDS,
     "paper": NUMBERS,
     "stage": list(STAGES),

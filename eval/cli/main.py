@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from ...fl.errors import BadInput
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
 from .options import add_options
-from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, words
+from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, renamed, words
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
 EXAMPLES = """\
@@ -35,7 +35,7 @@ five things to try:
       the cost of a product on every known core
   modexlab asic mont --nbits 8 --layout
       a small machine from RTL to layout and energy
-  modexlab new accelerator square --field a:16 --result product:32
+  modexlab new accelerator square --operand a:16 --result product:32
       an accelerator of your own, of any kind
 
 `modexlab COMMAND --help` explains a command; `make docs` builds the handbook."""
@@ -158,7 +158,11 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     if notice:
         _say(notice, "note")
     if name in ROUTES:
-        return parser_of(name).parse_args(rest)
+        parser = parser_of(name)
+        rest, notices = renamed(name, rest, parser._option_string_actions)
+        for notice in notices:
+            _say(notice, "note")
+        return parser.parse_args(rest)
     if name == "--completion":
         return _top().parse_args(rest if {"-h", "--help"} & {*rest} else [name, *rest])
     if not rest:

@@ -18,8 +18,6 @@ from ..designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT, UNIT_SUMM
 from ..lab.flow_settings import FLOW_DEFAULTS, check_clock
 from ..lab.stages import FLOW
 
-# old spellings that still work but are not in the help, by present name
-OLD_SPELLINGS = {"--accelerator": "--design"}
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
@@ -110,24 +108,15 @@ class Group:
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
         title = self.title
-        _add(
-            parser.add_argument_group(title) if title else parser.add_mutually_exclusive_group(), self.options
-        )
+        group = parser.add_argument_group(title) if title else parser.add_mutually_exclusive_group()
+        add_options(group, self.options)
 
 
 Options = Sequence["str | Option | Interfaces | Group"]
 
 
-def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
-    """Declare the options of a command, and the old spellings that do not clash with them."""
-    _add(parser, options)
-    for name, old in OLD_SPELLINGS.items():
-        known = parser._option_string_actions
-        if name in known and old not in known:
-            Option(old, **{**SHARED[name].settings, "help": argparse.SUPPRESS}).add_to(parser)
-
-
-def _add(parser: argparse._ActionsContainer, options: Options) -> None:
+def add_options(parser: argparse._ActionsContainer, options: Options) -> None:
+    """Declare the options of a command."""
     for item in options:
         if isinstance(item, str):
             name, _, note = item.partition(" (")
@@ -169,7 +158,6 @@ _DECLARED = (
         "or a folder of manifests; may be repeated (see `modexlab new --help`)",
         dest="manifests",
     ),
-    option("--design", "DESIGN", "a design by its name"),
     repeated(
         "--set",
         "PARAM=VALUE",
@@ -209,6 +197,7 @@ _DECLARED = (
     option("--seed", "N", "seed of the random numbers", type=number),
     # simulation
     Option("--level", help="level of the model", default="rtl"),
+    option("--operation", "NAME", "only this operation"),
     option("--stage", "STAGE", "how RTL is simulated: python, verilog or native"),
     flag("--trace", "print a line for every cycle"),
     option("--vcd", "FILE", "write waveforms"),
@@ -275,6 +264,7 @@ UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
 WIDTH = f"--nbits (default: {PAPER_NBITS})"
 HARDWARE = (WIDTH, "--set", Interfaces(unit=True))  # a machine, or its multiplier alone
+COPY = shared("--output", dest="copy", help=argparse.SUPPRESS)  # before 1.0: a file for what is printed
 COUPLING = shared(
     "--interface",
     "xcel: at the accelerator port of the processor; axi4lite: on its bus, with an interrupt; default: xcel",

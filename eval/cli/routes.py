@@ -1,6 +1,6 @@
 """The fourteen commands: their groups in the help, the module of each form, and the names used before 1.0."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -106,6 +106,17 @@ OLD = {
     "new": "new accelerator",
     "completion": "--completion",
 }
+# Options before 1.0, of all forms or of one: the present option, or else words for it.
+OLD_OPTIONS = {
+    "--design": "--accelerator",
+    "check --resume": "always on",
+    "ledger --design": "--subject",
+    "new accelerator --field": "--operand",
+    "proc systems --system": "SYSTEM",
+    "report --markdown": "--pages",
+    "show --tree --operation": "--function",
+}
+SPACED = ("show --costs", "proc systems")  # had several widths after one --nbits
 
 
 class Form(NamedTuple):
@@ -152,7 +163,28 @@ def find(argv: Sequence[str]) -> tuple[str, list[str], str]:
             return OLD[old], [*argv[len(old.split()) :]], note
     if name in SUMMARIES:
         raise unknown(f"form of {name}", rest[0], words(name))
+    if name == "bench":
+        raise BadInput("bench is no longer a command: run `make bench` in a clone of the repository")
     raise BadInput(f"{unknown('command', name, SUMMARIES)}; see `modexlab --help`")
+
+
+def renamed(form: str, argv: Sequence[str], known: Container[str]) -> tuple[list[str], list[str]]:
+    """The arguments of a form in its present options, which are `known`, and a note for each old one."""
+    arguments, notes = [*argv], dict[str, None]()
+    for at in reversed(range(len(argv))):
+        old, equals, value = argv[at].partition("=")
+        new = OLD_OPTIONS.get(f"{form} {old}", OLD_OPTIONS.get(old, ""))
+        if form in SPACED and at and all(map(str.isdigit, argv[at - 1 : at + 1])):
+            arguments.insert(at, "--nbits")
+            old, new = "--nbits M N", "--nbits M --nbits N"
+        elif new in known:
+            arguments[at] = f"{new}{equals}{value}"
+        elif new and not new.startswith("--"):
+            arguments[at : at + 1] = [value] * bool(value)
+        else:
+            continue
+        notes[f"`{old}` is now {new}; the old spelling works until 1.0"] = None
+    return arguments, [*notes]
 
 
 def _place(selector: Sequence[str], rest: Sequence[str]) -> tuple[int, int] | None:

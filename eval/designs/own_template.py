@@ -208,7 +208,7 @@ def _call(own: str, shape: Shape) -> str:
 
 
 def _check_fields(request: Fields, response: Fields) -> None:
-    for option, message in (("--field", request), ("--result", response)):
+    for option, message in (("--operand", request), ("--result", response)):
         if not message:
             raise BadInput(f"no {option}; give at least one, as in {option} a:16")
         names = [name for name, _ in message]

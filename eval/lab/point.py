@@ -384,7 +384,7 @@ class Point:
             words = ["asic", *subject, *fpga, *width, *settings, *interface, *self._flow_options()]
         elif self.interface == SYSTEM:
             work = ["--operation", self.workload, "--stage", self.stage, "--full"]
-            words = ["proc", "systems", "--system", self.subject, *width, *settings, *work]
+            words = ["proc", "systems", self.subject, *width, *settings, *work]
         else:
             work = [*width, *settings, "--workload", self.workload]
             level = ["--level", "cl"] if self.stage == CL else ["--stage", self.stage]

@@ -57,7 +57,7 @@ def test_text(cli):
 
 def test_products_on_a_machine_without_a_multiplier_apart(cli):
     cli.shows(
-        f"check {DATA}/bn_small.txt --design tiny --nbits 32 --level cl",
+        f"check tiny {DATA}/bn_small.txt --nbits 32 --level cl",
         "there is no multiplier apart from its machine",
         "failed 0",
     )
@@ -76,15 +76,15 @@ def test_stages(cli, stage):
 
 def test_other_design_and_reduction(cli):
     """The naive machine accepts even moduli and large bases; --reduce makes negative ones positive."""
-    run = f"check {DATA}/bn_small.txt --design naive --level fl --json"
+    run = f"check naive {DATA}/bn_small.txt --level fl --json"
     assert cli(run).json()["passed"] == 19
     assert picked(cli(f"{run} --reduce").json(), "passed skipped") == (20, 4)
-    assert cli(run.replace("--design", "--accelerator")).json()["passed"] == 19
+    assert cli(run.replace("check", "check --accelerator")).json()["passed"] == 19
 
 
 def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli):
     """The naive machine accepts it, but RFC 8017 requires the verifier to reject it."""
-    cli.reports(f"check {DATA}/wycheproof_signature_512.json --design naive", passed=6, failed=0, skipped=0)
+    cli.reports(f"check naive {DATA}/wycheproof_signature_512.json", passed=6, failed=0, skipped=0)
 
 
 def test_counts_by_file(cli):
@@ -165,13 +165,13 @@ test_refusals = refusals(
     {
         "/nowhere.json": "/nowhere.json cannot be read: No such file",
         f"{DATA}/rsa512.pem": "this text is of no known format; known formats: Project Wycheproof",
-        f"{DATA}/bn_small.txt --design mnt": "did you mean 'mont'?",
+        f"mnt {DATA}/bn_small.txt": "did you mean 'mont'?",
         f"{DATA}/bn_small.txt --stage spice": "unknown stage 'spice'",
         f"{DATA}/bn_small.txt --set nstage=3": "did you mean 'nstages'?",
         f"{DATA}/bn_small.txt --nbits 9999": "out of range",
         f"{DATA}/bn_small.txt --nbits 4": "out of range; give 8 to 4096",
-        f"{DATA}/bn_small.txt --nbits 2048 --design cm-m-000": "too large",
-        f"{DATA}/bn_small.txt --nbits 4096 --design dm-m-000": "give at most 2048 bits",
+        f"cm-m-000 {DATA}/bn_small.txt --nbits 2048": "too large",
+        f"dm-m-000 {DATA}/bn_small.txt --nbits 4096": "give at most 2048 bits",
         f"{DATA}/bn_small.txt --nbits 64 --set steps_per_stage=5": "does not divide the width of 64 bits",
         f"{DATA}/bn_small.txt --limit 0": "0 is too few; give a number from 1 up",
         "": "FILE",
@@ -205,7 +205,7 @@ def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
         shutil.copy(FOREIGN / name, folder)
     shutil.copy(FOREIGN / "gcd.toml", folder / "design.toml")
     monkeypatch.chdir(tmp_path)
-    cli.shows("check --design mine", "tiny-gcd: all levels agree")
+    cli.shows("check mine", "tiny-gcd: all levels agree")
 
 
 @regress
@@ -223,7 +223,7 @@ def test_private_exponents_of_nist(cli, tmp_path, name, design):
             kept.append(marker.join(section.split(marker)[:4]))
     path = tmp_path / "private.rsp"
     path.write_text(head + "".join(f"[mod = {section}\n\n" for section in kept))
-    cli.reports(f"check {path} --design {design}", passed=6, failed=0, skipped=0)
+    cli.reports(f"check {design} {path}", passed=6, failed=0, skipped=0)
 
 
 @regress

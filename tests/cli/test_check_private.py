@@ -77,7 +77,7 @@ def test_on_native_rtl(cli, two_keys, how, words):
 @parametrize("design", one_now(("naive", "ssmm", "mont-ct", "ssmm-ct"), "ssmm"))
 @parametrize("how", ["--crt --blind", "--blind", "--crt --set schedule=ladder"])
 def test_other_designs_at_the_cycle_level(cli, two_keys, design, how):
-    cli.reports(f"check {two_keys} --design {design} {how} --level cl", passed=5, failed=0, skipped=2)
+    cli.reports(f"check {design} {two_keys} {how} --level cl", passed=5, failed=0, skipped=2)
 
 
 def test_one_simulation_for_all_keys_of_a_width(cli, two_keys, monkeypatch):
@@ -147,7 +147,7 @@ def test_wycheproof(cli, tmp_path, names, level):
 def test_a_ciphertext_above_the_modulus_is_refused_on_all_designs(cli, tmp_path):
     """The naive machine accepts such a base, but the check of its result would not."""
     cli.reports(
-        f"check {wycheproof(tmp_path)} --verify --design naive --level fl",
+        f"check naive {wycheproof(tmp_path)} --verify --level fl",
         passed=3,
         reasons={"the base is not below the modulus": 1},
     )
@@ -279,8 +279,8 @@ def test_an_interrupted_check_goes_on(cli, two_keys, ledger, monkeypatch):
 test_refusals = refusals(
     f"check {DATA}/rsadp_512.rsp",
     {
-        "--crt --design mont-001": "mont-001 has a controller of its own and no program",
-        "--verify --design systolic": "systolic has a controller of its own and no program",
+        "--crt --accelerator mont-001": "mont-001 has a controller of its own and no program",
+        "--verify --accelerator systolic": "systolic has a controller of its own and no program",
         "--crt --set schedule=left-to-right": "shows the exponent; give fixed-window, always or ladder",
         "--blind half": "argument --blind",
     },

@@ -89,7 +89,7 @@ def test_file(cli, tmp_path):
 
 def test_stdout(cli):
     found, _ = marks(
-        cli("show --tree --modulus 2^6+21 --strategy full --adder sklansky --operation square").out
+        cli("show --tree --modulus 2^6+21 --strategy full --adder sklansky --function square").out
     )
     assert found["full"] == make_plan("square", parse("85"), None, "full").count("full")
 

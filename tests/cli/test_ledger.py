@@ -74,7 +74,7 @@ def test_filters(cli):
         return {(row["subject"], row["metric"]) for row in cli.json(f"ledger list {filters}")}
 
     both = {("naive", "area_um2"), ("naive", "energy_nj")}
-    assert designs("--design naive") == designs("--stage flow") == both
+    assert designs("--subject naive") == designs("--stage flow") == both
     assert designs("--metric area_um2 --metric energy_nj") == both
     assert designs("--operation encrypt --stage flow") == {("naive", "energy_nj")}
     assert designs("--nbits 9") == set()
@@ -89,7 +89,7 @@ def test_history(cli, ledger, measured):
 
 
 def test_json_says_all(cli, ledger, measured):
-    row = cli.json("ledger --design mont --metric cycles")[0]
+    row = cli.json("ledger --subject mont --metric cycles")[0]
     assert shlex.split(row["command"]) == SMALL.command
     assert (
         row["stale"] is False and row["key"] == SMALL.version and row["verilog_hash"] == measured.verilog_hash
@@ -119,15 +119,15 @@ def test_failures_of_some_points(cli, ledger):
         return [item["message"] for item in cli.json(f"ledger --failures {filters}")]
 
     assert messages("") == ["the machine is on fire", "no clock"]
-    assert messages("--design mont") == messages("--nbits 16") == ["the machine is on fire"]
+    assert messages("--subject mont") == messages("--nbits 16") == ["the machine is on fire"]
     assert messages("--stage flow --nbits 8") == ["no clock"]
     assert cli("ledger --failures --nbits 9").out == "no such point has failed\n"
 
 
 def test_names_of_yesterday_can_be_asked_for(cli, ledger, monkeypatch):
     monkeypatch.setattr("modexlab.eval.cli.commands.ledger.designs", list)
-    assert {row["subject"] for row in cli.json("ledger --design naive")} == {"naive"}
-    assert "unknown design or system 'ssmm'" in cli.fails("ledger --design ssmm")
+    assert {row["subject"] for row in cli.json("ledger --subject naive")} == {"naive"}
+    assert "unknown design or system 'ssmm'" in cli.fails("ledger --subject ssmm")
 
 
 def test_show(cli, ledger):
@@ -306,8 +306,8 @@ test_refused = refusals(
         "ledger --ledger nix.sqlite": "there is no such file; `modexlab sweep` writes one",
         f"ledger --ledger {__file__}": "is no ledger, or is damaged",
         "ledger --nbits x": "'x' is not a whole number",
-        "ledger --design nave": "unknown design or system 'nave': did you mean 'naive'?",
-        "ledger --design naive --design proc-nave": "did you mean 'proc-naive'?",
+        "ledger --subject nave": "unknown design or system 'nave': did you mean 'naive'?",
+        "ledger --subject naive --subject proc-nave": "did you mean 'proc-naive'?",
         "ledger --metric cycle": "unknown metric 'cycle': did you mean 'cycles'?",
         "ledger --stage flw": "unknown stage 'flw': did you mean 'flow'?",
         "ledger --operation encript": "unknown operation 'encript': did you mean 'encrypt'?",
@@ -318,7 +318,7 @@ test_refused = refusals(
         "ledger export x.csv --failures": "--failures with export: it is an option of list; drop it",
         "ledger export x.csv --json": "--json with export: it is an option of list and show and diff and",
         "ledger path --failures": "--failures with path: it is an option of list; drop it",
-        "ledger show 1 --design mont": "--design with show: it is an option of list and export",
+        "ledger show 1 --subject mont": "--subject with show: it is an option of list and export",
         "ledger list --format csv": "--format with list: it is an option of export; drop it",
         "ledger reproduce 99": "has no row 99",
         "ledger reproduce -1": "has no row -1",

@@ -61,8 +61,7 @@ def test_it_is_what_a_run_executes(cli):
 
 
 def test_table_as_json(cli):
-    rows = cli.json("show --costs --nbits 64 128")
-    assert cli.json("show --costs --nbits 64 --nbits 128") == rows
+    rows = cli.json("show --costs --nbits 64 --nbits 128")
     assert {row["nbits"] for row in rows} == {64, 128}
     by_name = {row["program"]: row for row in rows if row["nbits"] == 128}
     assert {"ladder", "always", "fixed-window", "crt, check, blinded"} <= by_name.keys()

@@ -197,7 +197,7 @@ test_refusals = refusals(
         "--figures x --format gif": "invalid choice: 'gif'",
         "--text --json": "--text with --json: give one of them",
         f"--no-measure --figures {__file__}": "this is not a directory",
-        "--markdown ''": "--markdown '': this is not a directory",
+        "--pages ''": "--pages '': this is not a directory",
         "--no-measure --ledger none.sqlite": "there is no such file",
     },
 )

@@ -72,7 +72,7 @@ def test_the_papers_table(cli):
 
 def test_text_and_progress(cli, tmp_path):
     path = tmp_path / "systems.txt"
-    result = cli(f"proc systems --system proc-naive --output {path}")
+    result = cli(f"proc systems proc-naive --output {path}")
     lines = result.out.splitlines()
     assert lines[0].split()[:4] == ["system", "operation", "bits", "result"]
     for operation, line in zip(("encrypt", "decrypt"), lines[2:4], strict=True):
@@ -90,7 +90,7 @@ def test_loosely_coupled(cli, tmp_path):
     work is equal.
     """
     path = tmp_path / "couplings.txt"
-    argv = "proc systems --interface axi4lite --system procxcel-mont --operation enc"
+    argv = "proc systems --interface axi4lite procxcel-mont --operation enc"
     rows = cli(f"{argv} --json --output {path}").json()
     lines = path.read_text().splitlines()
     assert all(len(line) <= 120 for line in lines)
@@ -116,7 +116,7 @@ def test_loosely_coupled(cli, tmp_path):
 @regress
 def test_wider_operands(cli):
     """They have no published figures; the rows state their stage."""
-    rows = cli.json("proc systems --nbits 64 96 --system proc-montgomery-ct")
+    rows = cli.json("proc systems --nbits 64 --nbits 96 proc-montgomery-ct")
     check(rows)
     assert [row["nbits"] for row in rows] == [64, 64, 96, 96]
     assert all(row["published"] is row["ratio"] is row["speedup"] is None for row in rows)
@@ -128,7 +128,7 @@ def test_wider_operands(cli):
 @regress
 def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
     """Encryption is not run, and the table states the reason."""
-    argv = "proc systems --nbits 16 --system procxcel-mont --set verify=true --set schedule=fixed-window"
+    argv = "proc systems --nbits 16 procxcel-mont --set verify=true --set schedule=fixed-window"
     encrypt, decrypt = cli.json(argv)
     assert encrypt["cycles"] is None and "only decrypts with it" in encrypt["note"]
     assert decrypt["ok"] and decrypt["cycles"] > 0
@@ -138,12 +138,12 @@ def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
 
 def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
     """The note states which bits are scanned; decryption takes the same cycles for any exponent."""
-    argv = "proc systems --nbits 32 --system proc-montgomery-ct --operation"
+    argv = "proc systems --nbits 32 proc-montgomery-ct --operation"
     cli.shows(
         f"{argv} decrypt",
         "proc-montgomery-ct scans all bits of the width for the private exponent, and only the bits",
     )
-    assert "scans" not in cli("proc systems --system proc-montgomery --operation enc").out
+    assert "scans" not in cli("proc systems proc-montgomery --operation enc").out
     encrypt, decrypt = workloads(32)
     cycles = []
     for exp in (3, decrypt.exp):
@@ -168,15 +168,14 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
 
     whole = kernels.kernel_program
     monkeypatch.setattr(kernels, "kernel_program", program)
-    result = cli("proc systems --system proc-naive --operation enc")
+    result = cli("proc systems proc-naive --operation enc")
     expect(result, code=1, out="")
     assert f"error: the dummy of 32 bits, encrypt, which normalises all cycles: {why}" in result.err
 
 
 def test_stages_agree(cli):
     native, python = (
-        cli.json(f"proc systems --system proc-montgomery --operation enc {stage}")
-        for stage in ("", "--stage python")
+        cli.json(f"proc systems proc-montgomery --operation enc {stage}") for stage in ("", "--stage python")
     )
     assert [row | {"stage": "native"} for row in python] == native
     assert python[0]["stage"] == "python"
@@ -185,7 +184,7 @@ def test_stages_agree(cli):
 def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
     assert system_catalogue.MOST_SOFTWARE_NBITS == 1024
     monkeypatch.setattr(system_catalogue, "MOST_SOFTWARE_NBITS", 48)
-    argv = "proc systems --nbits 64 --system proc-montgomery --operation encryption"
+    argv = "proc systems --nbits 64 proc-montgomery --operation encryption"
     (row,) = cli.json(argv)
     assert row["cycles"] is row["normalised"] is row["stage"] is row["ok"] is None
     assert row["note"] == "not run; --full runs it"
@@ -196,12 +195,12 @@ def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
 
 
 def test_a_machine_for_one_modulus_is_made_for_it(cli):
-    check(cli.json("proc systems --system procxcel-dm-m-000 --operation enc --stage python"))
+    check(cli.json("proc systems procxcel-dm-m-000 --operation enc --stage python"))
 
 
 def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
     """The output states that this is not RSA."""
-    system = "--system procxcel-dm-pm-000 --set modulus=0x55555555"
+    system = "procxcel-dm-pm-000 --set modulus=0x55555555"
     argv = f"proc systems {system} --operation enc --stage python"
     (row,) = cli.json(argv)
     caveat = "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
@@ -211,7 +210,7 @@ def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
 
 def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
-    argv = "proc systems --system proc-naive --operation enc"
+    argv = "proc systems proc-naive --operation enc"
     assert cli.json(argv)[0]["ok"] is False
     result = cli.finds(argv)
     assert "WRONG" in result.out and "WRONG" in result.err
@@ -242,11 +241,10 @@ def test_help_has_the_widths(cli):
 test_refusals = refusals(
     "proc systems",
     {
-        "--system proc-niave": "unknown system 'proc-niave': did you mean 'proc-naive'?",
-        "--system proc-dummy": "unknown system 'proc-dummy'",
-        "--system procxcel-mnt": "did you mean 'procxcel-mont'?",
-        "--system procxcel-dm-pm-000 --operation enc --stage python": "modulus 2603398711 does not "
-        "divide 2^32 - 1",
+        "proc-niave": "unknown system 'proc-niave': did you mean 'proc-naive'?",
+        "proc-dummy": "unknown system 'proc-dummy'",
+        "procxcel-mnt": "did you mean 'procxcel-mont'?",
+        "procxcel-dm-pm-000 --operation enc --stage python": "modulus 2603398711 does not divide 2^32 - 1",
         "--operation sign": "argument --operation: invalid choice: 'sign'",
         "--nbits 8": "an RSA key of 8 bits is not possible; give an even number, 16 to 4096",
         "--nbits 65": "an RSA key of 65 bits is not possible; give an even number, 16 to 4096",
@@ -269,7 +267,7 @@ def test_all_default_systems(cli, nbits):
 @regress
 @parametrize("nbits", [512, 1024])
 def test_long_software_and_our_accelerator(cli, nbits):
-    rows = cli.json(f"proc systems --nbits {nbits} --system proc-naive proc-montgomery procxcel-mont")
+    rows = cli.json(f"proc systems --nbits {nbits} proc-naive proc-montgomery procxcel-mont")
     check(rows)
     normalised = {name: row["normalised"] for name, row in by_name(rows).items()}
     for operation in ("encrypt", "decrypt"):

@@ -315,14 +315,14 @@ def test_a_folder_of_manifests(tmp_path):
 
 def test_commands(cli):
     operands = "--base 5 --exp 3 --mod 40503 --nbits 16"
-    run = f"run --design {START_DONE} {operands}"
+    run = f"run --accelerator {START_DONE} {operands}"
     report = cli.passes(f"{run} --json").json()
     assert report["ok"] and report["result"] == 125
     cli.shows(f"{run} --level formula", f"{report['cycles']} cycles (measured by running it)")
     assert "runs at --level rtl, stage verilog or native, and not at cl" in cli.fails(f"{run} --level cl")
     cli.passes(f"{run} --level fl")
     assert "no design; give one of the catalogue" in cli.fails(f"run {operands}")
-    cli.shows(f"check {DATA}/modexp_plain.json --design {START_DONE}", "failed 0")
+    cli.shows(f"check {DATA}/modexp_plain.json --accelerator {START_DONE}", "failed 0")
     check = f"check --manifest {START_DONE} --nbits 16 --set"
     cli.shows(f"{check} FLAW=1", "FAILED zero divisor: 255 ^ 2 mod 65025: expected 0, got 65025", code=1)
     assert "hangs" in cli.fails(f"{check} FLAW=2")
@@ -385,7 +385,7 @@ def test_what_the_flow_takes(monkeypatch):
 
 @regress
 def test_core_alone_through_the_flow(cli, tmp_path):
-    asic = f"asic --design {START_DONE} --nbits 8 --json"
+    asic = f"asic --accelerator {START_DONE} --nbits 8 --json"
     report = cli(f"{asic} --skip equivalence").json()
     assert report["marks"] == [] and report["tests"]["gates"]["failed"] == 0
     core = report["core"]

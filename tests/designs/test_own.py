@@ -272,7 +272,7 @@ def test_names_of_the_catalogue_are_taken(tmp_path):
 
 def test_new_and_check(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    new = "new accelerator gcd --field a:16 --field b:16 --result g:16"
+    new = "new accelerator gcd --operand a:16 --operand b:16 --result g:16"
     cli.passes(new)
     assert sum(1 for file in Path("gcd").glob("*.py") for _ in file.open()) <= 110
     assert "exists and is not empty" in cli.fails(new)
@@ -287,12 +287,12 @@ def test_new_and_check(cli, tmp_path, monkeypatch):
 test_wrong_fields = refusals(
     "new accelerator mine",
     {
-        "--field a": "--field: 'a' is not a field; write its name and its width, as in a:16",
-        "--field a:16": "no --result; give at least one",
-        "--field class:16 --result g:1": "--field class: this word is reserved in Python, SystemVerilog or",
-        "--field a:16 --result wire:1": "--result wire: this word is reserved in Python, SystemVerilog or",
-        "--field a:0 --result g:1": "a:0 is not possible; give a width from 1 to 4096",
-        "--field a:1 --field a:2 --result g:1": "--field a is given twice",
+        "--operand a": "--operand: 'a' is not a field; write its name and its width, as in a:16",
+        "--operand a:16": "no --result; give at least one",
+        "--operand class:16 --result g:1": "--operand class: this word is reserved in Python, SystemVerilog or",
+        "--operand a:16 --result wire:1": "--result wire: this word is reserved in Python, SystemVerilog or",
+        "--operand a:0 --result g:1": "a:0 is not possible; give a width from 1 to 4096",
+        "--operand a:1 --operand a:2 --result g:1": "--operand a is given twice",
     },
 )
 

@@ -390,10 +390,10 @@ def test_designs_by_manifests(bench):
 
 
 def test_a_design_by_a_manifest_may_be_named(ledger, cli):
-    rows = cli.json(f"compare cores tiny-start-done --design {MANIFEST} --nbits 32 --own")
+    rows = cli.json(f"compare cores tiny-start-done --accelerator {MANIFEST} --nbits 32 --own")
     own = [row["design"] for row in rows if row["kind"] in ("ours", "twin", "foreign")]
     assert own == ["tiny-start-done"]
-    message = cli.fails("compare cores tiny-strat --own --design", MANIFEST)
+    message = cli.fails("compare cores tiny-strat --own --accelerator", MANIFEST)
     assert message.startswith("unknown design 'tiny-strat'")
 
 
@@ -530,8 +530,8 @@ test_refused = pytest.mark.usefixtures("ledger")(
             "cores --no-search": "--no-search without --measure",
             "paper-001 --no-search --measure": "papers have no clock that is searched",
             "cores --json --markdown": "give one of them",
-            "cores --design nowhere.toml": "nowhere.toml",
-            "paper-001 --design x.toml": "papers are not compared with your designs",
+            "cores --accelerator nowhere.toml": "nowhere.toml",
+            "paper-001 --accelerator x.toml": "papers are not compared with your designs",
             "cors": "did you mean 'cores'",
         },
     )

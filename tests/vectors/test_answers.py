@@ -76,7 +76,7 @@ def test_kept_answers_tell_designs_and_programs_apart():
 
 @parametrize("level", ["fl", "cl"])
 def test_levels(level, cli):
-    report = cli.json(f"check {DATA}/modexp_plain.json --design naive --level {level}")
+    report = cli.json(f"check naive {DATA}/modexp_plain.json --level {level}")
     assert report["level"] == level and report["passed"] and not report["failed"]
 
 

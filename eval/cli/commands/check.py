@@ -14,7 +14,7 @@ continues.
 
 examples:
   modexlab check rsa_signature_2048_sha256_test.json
-  modexlab check bn_tests.txt --design naive-001 --reduce --level cl
+  modexlab check naive-001 bn_tests.txt --reduce --level cl
   modexlab check rsa_pkcs1_2048_test.json --crt --blind --limit 20
   modexlab check --accelerator gcd
   modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json
@@ -23,6 +23,7 @@ examples:
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ....fl.errors import BadInput, shown
 from ...designs.machine import Design
@@ -45,8 +46,13 @@ SHOWN_FAILURES = 20
 
 DEFAULT_DESIGN = "mont"
 OPTIONS = (
-    option("files", "FILE", f"file of test vectors, recognised by content: {known_formats()}", nargs="*"),
-    f"--design (default: {DEFAULT_DESIGN})",
+    option(
+        "files",
+        "DESIGN|FILE",
+        f"a design (default: {DEFAULT_DESIGN}), then files of test vectors, recognised by content: "
+        f"{known_formats()}",
+        nargs="*",
+    ),
     "--accelerator",
     shared("--level", "default: rtl", choices=LEVELS),
     "--stage (default: native)",
@@ -63,8 +69,10 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    if not args.manifests:
-        args.design = args.design or DEFAULT_DESIGN
+    args.design = None if args.manifests else DEFAULT_DESIGN
+    # a first word without a suffix is a design, unless there is such a file
+    if args.files and {*"./"}.isdisjoint(args.files[0]) and not Path(args.files[0]).is_file():
+        args.design = args.files.pop(0)
     design = one_entry(args)
     if isinstance(design, OwnDesign):
         if args.files:

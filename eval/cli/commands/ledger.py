@@ -19,7 +19,7 @@ Marks say why a figure must not be compared; a row is stale if sources or tools 
 
 examples:
   modexlab ledger
-  modexlab ledger list --design mont --metric cycles --metric area_um2
+  modexlab ledger list --subject mont --metric cycles --metric area_um2
   modexlab ledger export figures.csv
   modexlab ledger list --failures
   modexlab ledger diff before.sqlite after.sqlite --tolerance 0.005
@@ -61,7 +61,7 @@ from ..laboratory import ledger_of
 from ..options import Group, Option, flag, number, option, real, repeated, shared, short
 from ..render import Json, Table, answer, capped, labelled
 
-WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
+WHICH = ("subject", "nbits", "metric", "operation", "stage", "history")
 SHOWN = 10  # damaged measurements listed
 OF_FIGURES = ("metric", "operation", "history")  # a failed point has none
 MARKED = "marked: not comparable; `modexlab ledger show ROW` says why"
@@ -264,7 +264,7 @@ def _filters(ledger: Ledger | Reference, args: Namespace) -> Json:
         "operation": ("operation", NAMES),
         "stage": ("stage", STAGES),
     }
-    asked = {"subject": args.design, **attributes(args, "nbits", "metric", "operation", "stage")}
+    asked = attributes(args, "subject", "nbits", "metric", "operation", "stage")
     filters = {name: wanted for name, wanted in asked.items() if wanted}
     for name, (kind, names) in known.items():
         wanted = filters.get(name)
@@ -426,10 +426,10 @@ OPTIONS = (
     Group(
         "which rows; names and widths may be repeated",
         (
-            shared("--design", "or a system", action="append"),
+            repeated("--subject", "NAME", "a design or a system"),
             shared("--nbits", action="append"),
             repeated("--metric", "NAME", "cycles, area_um2, energy_nj, ..."),
-            repeated("--operation", "NAME", "encrypt, decrypt, ..."),
+            shared("--operation", "encrypt, decrypt, ...", action="append"),
             repeated("--stage", "STAGE", "formula, native, flow, ..."),
             flag("--history", "older measurements of the same points too"),
             flag("--failures", "points that could not be measured, and why"),

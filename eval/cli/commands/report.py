@@ -15,7 +15,7 @@ examples:
   modexlab report mont --accelerator cores/mine/design.toml
   modexlab report --no-measure -o sweep.html
   modexlab report --no-measure --pdf
-  modexlab report --no-measure --markdown course-report
+  modexlab report --no-measure --pages course-report
   modexlab report --no-measure --figures figures --format svg
 """
 
@@ -74,7 +74,7 @@ OPTIONS = (
             f"--output (the page; default: {PAGE})",
             flag("--pdf", "print the page to a PDF next to it, by a headless Chromium"),
             flag("--text", "print tables, and write no page without -o"),
-            option("--markdown", "DIR", "write Markdown with pictures, and no page without -o"),
+            option("--pages", "DIR", "write Markdown pages with pictures, and no page without -o"),
             option(
                 "--figures",
                 "DIR",
@@ -112,7 +112,7 @@ def execute(args: Namespace) -> int:
     with Progress("report", quiet=args.json) as progress:
         progress.describe("report: reading the ledger")
         names = [*args.designs, *(design.name for design in by_manifests(args.manifests))]
-        pictures = bool(_page(args)) or args.markdown is not None
+        pictures = bool(_page(args)) or args.pages is not None
         content = Content(ledger, names, pictures=pictures, kit=kit)
         written = _write(args, content, ledger, progress)
     ending = "\n".join(_ending(content, sweep, written))
@@ -140,7 +140,7 @@ def _check(args: Namespace) -> None:
             )
     if args.output is not None or _page(args):
         check_file("--output", args.output if args.output is not None else PAGE)
-    for name in ("markdown", "figures"):
+    for name in ("pages", "figures"):
         given = getattr(args, name)
         if given is not None and (not given or (Path(given).exists() and not Path(given).is_dir())):
             raise BadInput(f"--{name} {given!r}: this is not a directory; give one, as in --{name} report")
@@ -150,7 +150,7 @@ def _page(args: Namespace) -> str:
     """The HTML file, or "" if none is wanted."""
     if args.output is not None:
         return args.output
-    other = args.text or args.json or args.markdown is not None or args.figures is not None
+    other = args.text or args.json or args.pages is not None or args.figures is not None
     return "" if other and not args.pdf else PAGE
 
 
@@ -203,9 +203,9 @@ def _write(args: Namespace, content: Content, ledger: Ledger, progress: Progress
         if args.pdf:
             progress.describe("report: printing the page")
             written["pdf"] = str(print_pdf(Path(page)).absolute())
-    if args.markdown is not None:
+    if args.pages is not None:
         progress.describe("report: drawing charts")
-        written["markdown"] = str(write_markdown(content, Path(args.markdown)).absolute())
+        written["markdown"] = str(write_markdown(content, Path(args.pages)).absolute())
     if args.figures is not None:
         progress.describe("report: drawing charts")
         format, columns = args.format or FORMATS[0], args.columns or max(WIDTHS)

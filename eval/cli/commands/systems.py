@@ -14,14 +14,14 @@ on the bus in the three ways, with cycles of the call, of the transfer and of th
 examples:
   modexlab proc systems
   modexlab proc systems proc-naive procxcel-mont --operation decrypt --json
-  modexlab proc systems --nbits 64 128 256 512 1024 2048 --output systems.txt
+  modexlab proc systems --nbits 64 --nbits 128 --nbits 256 --output systems.txt
   modexlab proc systems procxcel-mont --interface axi4lite
 """
 
 import sys
 import textwrap
 import time
-from argparse import SUPPRESS, Namespace
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ from ...folders import check_file, write_file
 from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import settings_of
-from ..options import COUPLING, Option, choice, number, option, shared
+from ..options import COUPLING, number, option, shared
 from ..render import Columns, Json, Table, answer, rendered
 
 NOTE = (
@@ -94,13 +94,10 @@ OPTIONS = (
         "such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
         nargs="*",
     ),
-    Option("--system", nargs="+", dest="named", default=[], help=SUPPRESS),  # old spelling
-    shared(
-        "--nbits", "even, 16 to 4096; may be repeated; default: 32", type=number, nargs="+", action="extend"
-    ),
+    shared("--nbits", "even, 16 to 4096; may be repeated; default: 32", type=number, action="append"),
     "--set",
     COUPLING,
-    choice("--operation", ("encrypt", "decrypt"), "only this one (default: both)", type=_operation),
+    shared("--operation", "default: both", choices=("encrypt", "decrypt"), type=_operation),
     shared("--stage", "default: native", default="native"),
     "--full (software above 1024 bits, which takes minutes)",
     "--output (a file for the table)",
@@ -111,7 +108,7 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     loosely = args.interface != COUPLINGS[0]
     default = DEFAULT_ON_BUS if loosely else DEFAULT_SYSTEMS
-    names = dict.fromkeys([*args.systems, *args.named] or default)
+    names = dict.fromkeys(args.systems or default)
     kinds = [_kind(find_system(name), args.settings) for name in names]
     if loosely:
         kinds = loosely_coupled(kinds)

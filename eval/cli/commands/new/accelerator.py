@@ -4,7 +4,7 @@ It has the function, the hardware, a table of requests and a test, which pass as
 step. The cycle-level model comes from the function and the formula of the cycles.
 
 examples:
-  modexlab new accelerator gcd --field a:16 --field b:16 --result g:16
+  modexlab new accelerator gcd --operand a:16 --operand b:16 --result g:16
   modexlab run --accelerator gcd --field a=12 --field b=18
   modexlab check --accelerator gcd
 """
@@ -17,7 +17,7 @@ from .....fl.errors import BadInput
 from ....designs import catalogue
 from ....designs.own_template import files
 from ....folders import write_folder
-from ...options import option, repeated, shared
+from ...options import option, repeated
 from ...render import answer
 
 
@@ -31,7 +31,9 @@ def field(text: str) -> tuple[str, int]:
 
 OPTIONS = (
     option("name", "NAME", "its name, and that of the folder"),
-    shared("--field", "with its width in bits", metavar="NAME:BITS", type=field),
+    repeated(
+        "--operand", "NAME:BITS", "a field of the request; may be repeated", type=field, dest="operands"
+    ),
     repeated("--result", "NAME:BITS", "a field of the response; may be repeated", type=field, dest="results"),
     "--output (a folder; default: NAME)",
     "--json",
@@ -41,7 +43,7 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     if args.name in [design.name for design in catalogue.DESIGNS]:
         raise BadInput(catalogue.taken(args.name))
-    texts = files(args.name, tuple(args.fields), tuple(args.results))
+    texts = files(args.name, tuple(args.operands), tuple(args.results))
     folder = Path(args.output or args.name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder} exists and is not empty; give another folder with --output")

@@ -6,7 +6,7 @@ A tree belongs to one modulus: give a design whose multiplier is a compression t
 examples:
   modexlab show --tree --modulus 2^8-1 -o pm.svg
   modexlab show --tree --modulus 2^6+21 --strategy full -o m.svg
-  modexlab show --tree --modulus 2^8+1 --operation square -o square.svg
+  modexlab show --tree --modulus 2^8+1 --function square -o square.svg
   modexlab show --tree --modulus 2^8+85 --follow 7 3
 """
 
@@ -33,7 +33,7 @@ OPTIONS = (
     "design (one whose multiplier is a tree)",
     Option("--modulus", "-m", metavar="SPEC", help="2^8, 2^8-1, 2^8+85, or a number (decimal or 0x...)"),
     OUTPUT,
-    choice("--operation", OPERATIONS, f"with --modulus (default: {OPERATIONS[0]})", OPERATIONS[0]),
+    choice("--function", OPERATIONS, f"with --modulus (default: {OPERATIONS[0]})", OPERATIONS[0]),
     choice(
         "--strategy",
         (BEST, *STRATEGIES, *OURS),
@@ -85,8 +85,8 @@ def _plan(args: Namespace) -> Plan:
         raise BadInput("--tree needs a DESIGN or --modulus SPEC, one of them; for example: --modulus 2^8-1")
     if args.modulus is not None:
         if args.settings:
-            raise BadInput("--set belongs to a DESIGN; with --modulus give --operation, --strategy, --adder")
-        return make_plan(args.operation, parse(args.modulus), args.nbits, args.strategy, args.adder)
+            raise BadInput("--set belongs to a DESIGN; with --modulus give --function, --strategy, --adder")
+        return make_plan(args.function, parse(args.modulus), args.nbits, args.strategy, args.adder)
     design = catalogue.find(args.design)
     nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
     unit = design.at(nbits, **settings_of(design, args.settings)).multiplier()

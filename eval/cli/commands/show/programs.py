@@ -7,7 +7,7 @@ the exponent, half of the exponent's bits are ones.
 
 examples:
   modexlab show --costs --nbits 2048
-  modexlab show mont-ct --costs --nbits 512 1024 --set steps_per_stage=16
+  modexlab show mont-ct --costs --nbits 512 --nbits 1024 --set steps_per_stage=16
   modexlab show ssmm-ct --costs --nbits 256 --json
 """
 
@@ -26,7 +26,7 @@ WIDTHS = (1024, 2048, 4096)
 
 OPTIONS = (
     shared("design", f"default: {DEFAULT_DESIGN}", default=DEFAULT_DESIGN),
-    shared("--nbits", f"may be repeated; default: {' '.join(map(str, WIDTHS))}", nargs="+", action="extend"),
+    shared("--nbits", f"may be repeated; default: {' '.join(map(str, WIDTHS))}", action="append"),
     "--set",
     "--json",
 )
