@@ -481,9 +481,11 @@ def test_text_is_no_wider_than_a_terminal(cli, bench):
     assert any(line.startswith("RSAXcel ") and "98765 naive-001" in line for line in lines)
 
 
-def test_markdown(cli, bench):
+def test_markdown(cli, bench, tmp_path):
     bench.cycles(162)
-    lines = cli("compare paper-001 --table RTL --markdown --own").out.splitlines()
+    result = cli(f"compare paper-001 --table RTL --markdown --own -o {tmp_path}/copy")
+    assert (tmp_path / "copy").read_text() == result.out
+    lines = result.out.splitlines()
     assert lines[0].startswith("## Paper 001: ")
     head = lines.index("| machine | bits | figure | published | twin | x | ours | x | verdict |")
     assert lines[head + 1] == "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"

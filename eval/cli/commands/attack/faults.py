@@ -29,7 +29,7 @@ from ....json_values import json_number
 from ....progress import Progress
 from ...arguments import described
 from ...laboratory import ledger_of
-from ...options import Group, flag, option, positive, shared
+from ...options import COPY, Group, flag, option, positive, shared
 from ...render import Block, Json, Table, answer, interrupted, labelled
 from .leak import MACHINE, machine_of, netlist_kit
 
@@ -59,6 +59,7 @@ OPTIONS = (
     "--kit (with --netlist)",
     "--ledger",
     "--json",
+    COPY,
 )
 
 
