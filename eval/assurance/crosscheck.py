@@ -22,7 +22,7 @@ from ..lab.campaign import Campaign, Results, Task
 from ..lab.flow_settings import EQUIVALENCE, KIT, check_flow
 from ..lab.ledger.ledger import Ledger
 from ..lab.point import Point
-from ..lab.schedulers import Here, Report
+from ..lab.schedulers import Report, Scheduler
 from ..lab.space import Space
 from ..lab.stages import FLOW, LAYOUT
 from ..progress import Progress
@@ -73,15 +73,21 @@ class Asking(Task):
         return msgspec.to_builtins(compared(self.point, self.say))
 
 
-def opinions(chosen: Sequence[Point], progress: Progress, ledger: Ledger) -> Iterator[Opinion]:
-    """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run, a bug
-    does.
-    """
+def _silent(_step: str) -> None:
+    """Report nothing: a worker has no progress line."""
+
+
+def opinions(
+    chosen: Sequence[Point], scheduler: Scheduler, progress: Progress, ledger: Ledger
+) -> Iterator[Opinion]:
+    """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run."""
     check.require()
-    tasks = [Asking(point, progress.describe) for point in chosen]
-    for outcome in Campaign(Here(), progress, Results(ledger)).run(tasks):
-        report = None if outcome.error else msgspec.convert(outcome.result, FiguresReport)
-        yield Opinion(outcome.task.point, report, outcome.error)
+    say = progress.describe if scheduler.breaks_off else _silent
+    with scheduler:
+        tasks = [Asking(point, say) for point in chosen]
+        for outcome in Campaign(scheduler, progress, Results(ledger)).run(tasks):
+            report = None if outcome.error else msgspec.convert(outcome.result, FiguresReport)
+            yield Opinion(outcome.task.point, report, outcome.error)
 
 
 def compared(point: Point, say: Callable[[str], None]) -> FiguresReport:

@@ -19,7 +19,7 @@ from ..lab.explore import Sweep
 from ..lab.ledger.export import Reference
 from ..lab.ledger.ledger import Ledger
 from ..lab.point import Point
-from ..lab.schedulers import Local
+from ..lab.schedulers import Here, Local, Scheduler
 from ..lab.search import Exhaustive
 from ..lab.space import Space
 from .arguments import assignments, one_entry, settings_of
@@ -80,6 +80,12 @@ def kit_of(args: Namespace, *, installed: bool = False) -> str:
 
 def jobs_of(args: Namespace) -> int:
     return args.jobs or len(os.sched_getaffinity(0))
+
+
+def scheduler_of(args: Namespace, tasks: int) -> Scheduler:
+    """The processes of --jobs for a number of tasks; a single task runs in this process."""
+    jobs = min(jobs_of(args), tasks)
+    return Local(jobs) if jobs > 1 else Here()
 
 
 def ledger_of(args: Namespace, *, read_only: bool = False, reference: bool = False) -> Ledger:

@@ -289,7 +289,7 @@ test_wrong_fields = refusals(
     {
         "--operand a": "--operand: 'a' is not a field; write its name and its width, as in a:16",
         "--operand a:16": "no --result; give at least one",
-        "--operand class:16 --result g:1": "--operand class: this word is reserved in Python, SystemVerilog or",
+        "--operand class:16 --result g:1": "--operand class: this word is reserved in Python, SystemVerilog",
         "--operand a:16 --result wire:1": "--result wire: this word is reserved in Python, SystemVerilog or",
         "--operand a:0 --result g:1": "a:0 is not possible; give a width from 1 to 4096",
         "--operand a:1 --operand a:2 --result g:1": "--operand a is given twice",

@@ -29,7 +29,7 @@ from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
-from ..laboratory import flow_of, flow_point, kit_of
+from ..laboratory import flow_of, flow_point, kit_of, scheduler_of
 from ..options import HARDWARE, option
 from ..render import Block, Columns, Table, answer
 
@@ -57,6 +57,7 @@ OPTIONS = (
         "SPACE",
         "all netlists of a space: a file, or a name of `modexlab show spaces`; an interrupted run continues",
     ),
+    "--jobs (with --space)",
     "--json",
 )
 
@@ -81,7 +82,7 @@ def execute(args: Namespace) -> int:
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
-        for opinion in crosscheck.opinions(chosen, progress, Ledger()):
+        for opinion in crosscheck.opinions(chosen, scheduler_of(args, len(chosen)), progress, Ledger()):
             found.append(opinion)
             if many:
                 progress.say(f"{opinion.point}: {_verdict(opinion)}")
