@@ -48,7 +48,7 @@ from .product import Product
 from .progress import stopwatch
 
 if TYPE_CHECKING:
-    from ..proc.iss.outcome import Outcome
+    from ..proc.iss.outcome import Execution
     from ..proc.sim.native import NativeProcSimulation
     from ..proc.software.elf import Program
 
@@ -377,7 +377,7 @@ def run_programs(simulation: "NativeProcSimulation", workload: Workload) -> Simu
     return Simulated.of(workload, failures, cycles)
 
 
-def note_outcome(name: str, outcome: "Outcome", failures: list[Failure], cycles: dict[str, int]) -> None:
+def note_outcome(name: str, outcome: "Execution", failures: list[Failure], cycles: dict[str, int]) -> None:
     """Record a program's failure, if it failed, and the cycles of its window."""
     if outcome.exit_code:
         failures.append(Failure(name, exit_code=outcome.exit_code, reason=outcome.reason))

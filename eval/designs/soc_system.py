@@ -23,7 +23,7 @@ from ...proc.core.parameters import check_units
 from ...proc.core.proc import Proc
 from ...proc.core.proc_xcel import ProcXcel
 from ...proc.iss.iss import ISS, Accelerator
-from ...proc.iss.outcome import Outcome
+from ...proc.iss.outcome import Execution
 from ...proc.sim import MemoryTiming, simulate_proc
 from ...proc.software.call_header import call_header, identifier
 from ...proc.software.elf import Program
@@ -146,7 +146,7 @@ class System(Closing):
         limit: int | None = None,
         record: bool = False,
         progress: Progress | None = None,
-    ) -> Outcome:
+    ) -> Execution:
         """Load the program and run it to its end.
 
         manager: words for the program. timing: of the memory (rtl). limit: maximum number of cycles, or of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, bits, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
-from ...proc.iss.outcome import Outcome
+from ...proc.iss.outcome import Execution
 from ...proc.software import kernels
 from ..errors import NoMeasurement
 from ..papers.published import by_name
@@ -152,7 +152,7 @@ class Row:
     system: str
     operation: str
     nbits: int
-    outcome: Outcome | None
+    outcome: Execution | None
     dummy: int = 0
     note: str = ""
     work: int | None = None  # cycles of the machine itself, which a machine on the bus reports

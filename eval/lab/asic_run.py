@@ -19,7 +19,7 @@ from ...flow.fpga import fpga
 from ...flow.fpga.report import FpgaRun
 from ...flow.graph import fmax, graph, summary
 from ...flow.graph.figures import Ran, Summary
-from ...flow.graph.runner import INDISPENSABLE, Outcome, run_flow
+from ...flow.graph.runner import INDISPENSABLE, FlowResult, run_flow
 from ...flow.kit import kit
 from ...flow.progress import Event, Report, Running
 from ...flow.source import Source, VerilogFiles
@@ -108,7 +108,7 @@ def run_asic(
     *,
     jobs: int = 2,
     adk: Path | None = None,
-) -> tuple[Outcome, Summary]:
+) -> tuple[FlowResult, Summary]:
     """Run the flow up to these steps and summarise it; `adk` is a kit.toml or its directory, or None for the
     default.
 
@@ -183,7 +183,7 @@ def measure_implementation(point: Point, say: Say, jobs: int) -> Measurement:
 
 
 def asic_measurement(
-    point: Point, wanted: Collection[str], outcome: Outcome, run: Summary, seconds: float
+    point: Point, wanted: Collection[str], outcome: FlowResult, run: Summary, seconds: float
 ) -> Measurement:
     """The measurement of a point from a run of these steps; NoMeasurement if a step or a test failed."""
     _require_done(point, run, wanted)

@@ -21,7 +21,7 @@ from ..errors import NoMeasurement
 from ..progress import Progress, duration
 from .ledger.ledger import Ledger
 from .schedulers import PAUSE, Here, Scheduler
-from .task import Cost, Outcome, Report, Task
+from .task import Cost, Report, Task, TaskOutcome
 
 AGAIN = "the same command goes on from there"
 ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C, and the signal of `timeout` or a queue
@@ -30,10 +30,10 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C, and the signal of `timeout`
 class Memory(Protocol):
     """A store of the outcomes of a campaign."""
 
-    def recall(self, tasks: Mapping[str, Any]) -> Iterable[Outcome]:
+    def recall(self, tasks: Mapping[str, Any]) -> Iterable[TaskOutcome]:
         """The known outcomes of these tasks, which are given by key."""
 
-    def keep(self, outcome: Outcome) -> Outcome:
+    def keep(self, outcome: TaskOutcome) -> TaskOutcome:
         """Record an outcome, and return the outcome that counts."""
 
 
@@ -43,12 +43,12 @@ class Results:
     def __init__(self, ledger: Ledger | None) -> None:
         self._ledger = ledger
 
-    def recall(self, tasks: Mapping[str, Any]) -> Iterator[Outcome]:
+    def recall(self, tasks: Mapping[str, Any]) -> Iterator[TaskOutcome]:
         known = self._ledger.results(list(tasks)) if self._ledger else {}
         for key, (result, seconds) in known.items():
-            yield Outcome(tasks[key], result, seconds=seconds, reused=True)
+            yield TaskOutcome(tasks[key], result, seconds=seconds, reused=True)
 
-    def keep(self, outcome: Outcome) -> Outcome:
+    def keep(self, outcome: TaskOutcome) -> TaskOutcome:
         if self._ledger and not outcome.error:
             self._ledger.keep(outcome.task.key, outcome.result, outcome.seconds)
         return outcome
@@ -96,14 +96,14 @@ class Campaign:
         self._seconds = 0.0  # of ended tasks
         self._left: Counter[Cost] = Counter()
         self._begun: dict[str, tuple[Task, float]] = {}  # by key: tasks in flight, and since when
-        self._meanwhile: list[Outcome] = []
+        self._meanwhile: list[TaskOutcome] = []
 
     @property
     def dropped(self) -> int:
         """The number of tasks in flight at the interruption."""
         return len(self._begun)
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task]) -> Iterator[TaskOutcome]:
         """Yield outcomes as they arrive, remembered ones first. KeyboardInterrupt if a signal stopped the
         campaign; BadInput if continuing is pointless.
         """
@@ -133,7 +133,7 @@ class Campaign:
             if stopped():
                 raise KeyboardInterrupt
 
-    def results(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
+    def results(self, tasks: Iterable[Task]) -> Iterator[TaskOutcome]:
         """The same outcomes, for a caller that needs every result: an error becomes an exception."""
         for outcome in self.run(tasks):
             if outcome.error:
@@ -156,7 +156,7 @@ class Campaign:
                 self.progress.describe(task.text)
             yield task
 
-    def _taken(self, outcome: Outcome) -> Outcome:
+    def _taken(self, outcome: TaskOutcome) -> TaskOutcome:
         """Record the outcome of a task."""
         if outcome.fatal:
             raise BadInput(f"{outcome.error}; {self.new} results of this run are in the ledger, and {AGAIN}")
@@ -170,7 +170,7 @@ class Campaign:
         except BadInput as full:
             raise BadInput(f"{full}; {AGAIN}") from None
 
-    def _counted(self, outcome: Outcome) -> Outcome:
+    def _counted(self, outcome: TaskOutcome) -> TaskOutcome:
         self._done += outcome.task.size
         if not outcome.error:
             self.estimate.learn(outcome.task.cost, outcome.seconds)

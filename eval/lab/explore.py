@@ -28,7 +28,7 @@ from .schedulers import Scheduler
 from .search import Judged, Search
 from .space import Space
 from .stages import IMPLEMENTED, STAGES
-from .task import Cost, Outcome, Report, Task
+from .task import Cost, Report, Task, TaskOutcome
 
 LONG_SECONDS = 2.0  # slower points are reported on a line of their own
 GUESSED_NBITS = 32  # the width of the seconds that a stage of the flow states
@@ -130,16 +130,16 @@ class Points:
     ledger: Ledger
     retry: bool = False
 
-    def recall(self, tasks: Mapping[str, Measuring]) -> Iterator[Outcome]:
+    def recall(self, tasks: Mapping[str, Measuring]) -> Iterator[TaskOutcome]:
         points = {key: task.point for key, task in tasks.items()}
         measured = read(self.ledger, points)
         for item in measured:
-            yield Outcome(tasks[item.point.key], item, seconds=item.seconds, reused=True)
+            yield TaskOutcome(tasks[item.point.key], item, seconds=item.seconds, reused=True)
         if not self.retry:
             for key, message in failures(self.ledger, points).items():
-                yield Outcome(tasks[key], None, message, reused=True)
+                yield TaskOutcome(tasks[key], None, message, reused=True)
 
-    def keep(self, outcome: Outcome) -> Outcome:
+    def keep(self, outcome: TaskOutcome) -> TaskOutcome:
         point, measurement = outcome.task.point, outcome.result
         if measurement is None:
             self.ledger.fail(point, outcome.error, outcome.seconds)
@@ -226,7 +226,7 @@ class Sweep:
                 self.seconds = time.monotonic() - start
         return self
 
-    def _take(self, outcome: Outcome, progress: Progress) -> None:
+    def _take(self, outcome: TaskOutcome, progress: Progress) -> None:
         """Add the outcome of a point to the results and to the fronts."""
         point, error = outcome.task.point, outcome.error
         if error:

@@ -1,6 +1,6 @@
 """Schedulers: run the tasks of a campaign in worker processes here or on a Dask cluster.
 
-A scheduler accepts tasks (points of a sweep, chunks of test vectors) and returns an Outcome for each, in the
+A scheduler accepts tasks (points of a sweep, chunks of test vectors) and returns a TaskOutcome for each, in the
 order in which they end. Only the process with the scheduler records results. A worker runs one task at a
 time, because elaborating hardware is not thread-safe.
 
@@ -34,7 +34,7 @@ from ...fl.closing import Closing
 from ...fl.errors import BadInput
 from ...flow import isolated
 from . import keys
-from .task import LATE, Outcome, Report, Task, attempt
+from .task import LATE, Report, Task, TaskOutcome, attempt
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -64,14 +64,14 @@ class Scheduler(Closing, ABC):
         """Start a task."""
 
     @abstractmethod
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout: float) -> list[TaskOutcome]:
         """The tasks that have ended; waits for the first one at most `timeout` seconds."""
 
     @abstractmethod
     def close(self) -> None:
         """End all workers that we started, with their tasks."""
 
-    def outcomes(self, tasks: Iterator[Task], stopped: Callable[[], bool]) -> Iterator[list[Outcome]]:
+    def outcomes(self, tasks: Iterator[Task], stopped: Callable[[], bool]) -> Iterator[list[TaskOutcome]]:
         """Run all tasks. Yield outcomes as they arrive, or an empty list after PAUSE, until `stopped`."""
         under_way = 0
         while True:
@@ -101,7 +101,7 @@ class Here(Scheduler):
     def submit(self, task: Task) -> None:
         self._tasks.append(task)
 
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout: float) -> list[TaskOutcome]:
         return [attempt(self._tasks.pop(), self.report, bugs=False)] if self._tasks else []
 
     def close(self) -> None:
@@ -150,13 +150,13 @@ class _Worker:
         with contextlib.suppress(BrokenPipeError):  # the worker has ended; `outcome` reports it
             self.pipe.send(task)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> TaskOutcome:
         """The outcome that the worker sent, or an error if the worker died."""
         try:
             outcome = self.pipe.recv()
         except (EOFError, OSError):  # it died before or while it sent the outcome
             seconds = time.perf_counter() - self.begun
-            outcome = Outcome(self.task, None, f"the worker {self._ending()}", seconds)
+            outcome = TaskOutcome(self.task, None, f"the worker {self._ending()}", seconds)
         self.task = None
         return outcome
 
@@ -219,7 +219,7 @@ class Local(Scheduler):
         idle = next((worker for worker in self._workers if worker.task is None), None)
         (idle or self._another()).begin(task)
 
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout: float) -> list[TaskOutcome]:
         busy = {worker.pipe: worker for worker in self._workers if worker.task is not None}
         outcomes = []
         for pipe in connection.wait(list(busy), timeout):
@@ -229,7 +229,7 @@ class Local(Scheduler):
                 self._end(worker)
         late = time.perf_counter() - self._timeout
         for worker in [worker for worker in self._workers if worker.task is not None and worker.begun < late]:
-            outcomes.append(Outcome(worker.task, None, f"{LATE} {self._timeout:,.0f} s", self._timeout))
+            outcomes.append(TaskOutcome(worker.task, None, f"{LATE} {self._timeout:,.0f} s", self._timeout))
             self._end(worker)
         return outcomes
 
@@ -253,14 +253,14 @@ def stamp(task: Task) -> str:
     return f"{task.key} {keys.sources_of_answers()}"
 
 
-def attempt_there(task: Task, expected: str) -> Outcome:
+def attempt_there(task: Task, expected: str) -> TaskOutcome:
     """Run a task on a worker of Dask, which computes the key anew: its sources and tools must be the same as
     ours, otherwise its result would belong to another task.
     """
     with _ONE_AT_A_TIME:  # even if the worker was started with several threads
         if stamp(task) != expected:
             message = "has other sources of modexlab, or other tools; give it the same, and start it again"
-            return Outcome(task, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
+            return TaskOutcome(task, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
         return attempt(task)
 
 
@@ -295,7 +295,7 @@ class Cluster(Scheduler):
         self._futures[future] = None
         future.add_done_callback(lambda ended: self._ended.put((task, begun, ended)))
 
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout: float) -> list[TaskOutcome]:
         outcomes = []
         with contextlib.suppress(queue.Empty):
             outcomes.append(self._outcome(*self._ended.get(timeout=timeout)))
@@ -305,20 +305,24 @@ class Cluster(Scheduler):
             raise BadInput(f"{self.name}: the scheduler is gone; start it again")
         return outcomes
 
-    def _outcome(self, task: Task, begun: float, future: "Future") -> Outcome:
+    def _outcome(self, task: Task, begun: float, future: "Future") -> TaskOutcome:
         from distributed import KilledWorker
 
         self._futures.pop(future, None)
         seconds = time.perf_counter() - begun
         if future.cancelled() or future.status == "lost":
-            return Outcome(task, None, f"{self.name}: the scheduler is gone; start it again", seconds, True)
+            return TaskOutcome(
+                task, None, f"{self.name}: the scheduler is gone; start it again", seconds, True
+            )
         error = future.exception()
         if error is None:
             return future.result()
         if isinstance(error, KilledWorker):
-            return Outcome(task, None, "the workers that had it were killed, one after the other", seconds)
+            return TaskOutcome(
+                task, None, "the workers that had it were killed, one after the other", seconds
+            )
         reason = f"{self.name}: a worker cannot take points ({type(error).__name__}: {error})"
-        return Outcome(task, None, f"{reason}; give it the same modexlab", seconds, True)
+        return TaskOutcome(task, None, f"{reason}; give it the same modexlab", seconds, True)
 
     def close(self) -> None:
         if self._futures:

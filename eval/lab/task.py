@@ -38,7 +38,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """The result of a task, or the reason why there is none."""
 
     task: Any
@@ -50,12 +50,12 @@ class Outcome:
     reused: bool = False  # from an earlier run
 
 
-def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> Outcome:
-    """Run a task and return a failure as an Outcome; bugs: including unexpected exceptions."""
+def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> TaskOutcome:
+    """Run a task and return a failure as a TaskOutcome; bugs: including unexpected exceptions."""
     start = time.perf_counter()
     fatal = refused = False
     try:
-        return Outcome(task, task.run(report), seconds=time.perf_counter() - start)
+        return TaskOutcome(task, task.run(report), seconds=time.perf_counter() - start)
     except BadInput as error:
         message, refused = str(error), True
         fatal = os.strerror(errno.ENOSPC) in message  # the cache cannot be written
@@ -69,4 +69,4 @@ def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> 
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"({Path(place.filename).name}, line {place.lineno})"
         message = str(error) if ours else f"{type(error).__name__}: {error} {where}"
-    return Outcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)
+    return TaskOutcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)

@@ -20,7 +20,7 @@ from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing.clock_search import ClockSearch, HighestClocks, Searched, Trial
 from ..timing.report import TimingReport
-from .runner import JOBS, FlowError, Outcome, run_flow
+from .runner import JOBS, FlowError, FlowResult, run_flow
 
 FMAX = "fmax"  # name of the parameter
 BEFORE, AFTER = "timing", "timing-post"  # the steps that decide
@@ -39,7 +39,7 @@ def highest_clocks(
     near it.
     """
 
-    def outcome(step: str) -> Callable[[float], Outcome]:
+    def outcome(step: str) -> Callable[[float], FlowResult]:
         return lambda clock_ns: run_flow(
             [step], design, {**parameters, "clock_period": clock_ns, FMAX: False}, report, adk=adk, jobs=jobs
         )
@@ -55,7 +55,7 @@ def highest_clocks(
 
 def searched(
     search: ClockSearch,
-    run: Callable[[float], Outcome],
+    run: Callable[[float], FlowResult],
     report: Report = lambda _: None,
     what: str = "",
 ) -> Searched:
@@ -85,7 +85,7 @@ def _expected(search: ClockSearch, clock_ns: float, seconds: float) -> str:
     return ", ".join(filter(None, words))
 
 
-def judged(outcome: Outcome, clock_ns: float) -> Trial:
+def judged(outcome: FlowResult, clock_ns: float) -> Trial:
     """The trial of a run: its slack, area, and whether it met the clock; FlowError if its timing could not be
     analysed.
     """

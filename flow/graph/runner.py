@@ -37,7 +37,7 @@ class FlowError(RuntimeError):
 
 
 @dataclass
-class Outcome:
+class FlowResult:
     """Result of a run."""
 
     entries: dict[str, Path] = field(default_factory=dict)  # directory with the outputs, by step
@@ -62,11 +62,11 @@ def run_flow(
     *,
     adk: Path | None = None,
     jobs: int = JOBS,
-) -> Outcome:
+) -> FlowResult:
     """Bring these steps and all that they need up to date; FlowError if there is no netlist."""
     values = graph.checked(parameters)
     names = [name for name in graph.needed(targets) if name != graph.LENIENT]
-    outcome = Outcome(left_out=graph.left_out(names, design.has_vectors))
+    outcome = FlowResult(left_out=graph.left_out(names, design.has_vectors))
     for name in INDISPENSABLE:
         if name in outcome.left_out:
             raise BadInput(outcome.left_out[name])
@@ -105,7 +105,7 @@ class _Run:
     _design: Source
     _values: Mapping[str, Any]
     _files: dict[str, tuple[Path, str]]  # all existing files with their digests
-    _outcome: Outcome
+    _outcome: FlowResult
     _report: Report
     _processes: dict[str, subprocess.Popen[str]] = field(default_factory=dict)
     _stopped: bool = False

@@ -100,7 +100,7 @@ class Attempt(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Decision:
     """Verdict, method, counterexample (inputs by cycle), and CPU time; 0: not measured."""
 
     verdict: Result
@@ -150,7 +150,7 @@ def decide(
     initial: Mapping[str, int] = MappingProxyType({}),
     free: Sequence[str] = (),
     large: bool = False,
-) -> Outcome:
+) -> Decision:
     """Decide all assertions of `text`, whose top module is `proof`; with `cycles`, in that many cycles from
     any state. The limit is at least one CPU second.
 
@@ -167,7 +167,7 @@ def decide(
     return replace(found, how=f"{found.how}; {how}") if how else found
 
 
-def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | None, large: bool) -> Outcome:
+def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | None, large: bool) -> Decision:
     left = countdown(seconds)
     (work / f"{TOP}.sv").write_text(text)
     try:
@@ -177,19 +177,19 @@ def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | No
             raise BadInput(f"{TOP}: there is nothing to prove; give files with assertions") from None
         if "of CPU time" not in str(error):
             raise
-        return Outcome(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s")
+        return Decision(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s")
     for attempt in _attempts(work, cycles, large):
         remaining = left()
         if remaining <= 0:
             break
         log = _abc(attempt.command, work, remaining * attempt.share)
         if BROKEN.search(log) and not attempt.only_proves:
-            return Outcome(REFUTED, attempt.how, _inputs(work, remaining))
+            return Decision(REFUTED, attempt.how, _inputs(work, remaining))
         if HELD.search(log) or (attempt.cycles and f"No output asserted in {attempt.cycles} frames" in log):
-            return Outcome(PROVED, attempt.how)
+            return Decision(PROVED, attempt.how)
         if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, remaining)):
-            return Outcome(PROVED, MERGING)
-    return Outcome(UNDECIDED, f"not found in {seconds:.0f} s of CPU time")
+            return Decision(PROVED, MERGING)
+    return Decision(UNDECIDED, f"not found in {seconds:.0f} s of CPU time")
 
 
 def refused(text: str, top: str) -> str:

@@ -27,7 +27,7 @@ from .outcome import (
     LAST_PCS,
     TRAP_LOOP,
     Commit,
-    Outcome,
+    Execution,
     Stuck,
     Trap,
     Window,
@@ -175,7 +175,7 @@ class ISS:
         max_instructions: int | None = None,
         record: bool = False,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Outcome:
+    ) -> Execution:
         """Run until the program ends, traps without a handler, or has retired max_instructions.
 
         max_instructions: default MAX_INSTRUCTIONS. record: keep every commit; over ten times slower.
@@ -293,7 +293,7 @@ class ISS:
         self._last_trap, self._last_trap_after = self._trap(trapped), self.retired
         return True
 
-    def _halted(self, trapped: _Trapped) -> Outcome:
+    def _halted(self, trapped: _Trapped) -> Execution:
         if trapped.cause == causes.ECALL:
             return self._outcome("exit", self.x[A0])
         return self._outcome("trap", None, self._trap(trapped))
@@ -302,9 +302,9 @@ class ISS:
         word = 0 if trapped.cause == causes.FETCH_FAULT else self.memory.read(trapped.pc, 4)
         return Trap(trapped.pc, word, trapped.cause, trapped.value)
 
-    def _outcome(self, reason: str, exit_code: int | None, trap: Trap | None = None) -> Outcome:
+    def _outcome(self, reason: str, exit_code: int | None, trap: Trap | None = None) -> Execution:
         open_window = self.retired - self._stats_since if self._csrs[csrs.STATS_EN] else 0
-        return Outcome(
+        return Execution(
             self.retired,
             reason=reason,
             exit_code=exit_code,

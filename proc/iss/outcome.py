@@ -82,7 +82,7 @@ class Window:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome(Window):
+class Execution(Window):
     """The result of a run.
 
     reason: "exit" (an ecall; the code is in a0), "tohost" (a word was stored there), "trap", or "limit"

@@ -25,7 +25,7 @@ from ..iss.outcome import (
     INTERRUPT_WAIT,
     TRAP_LOOP,
     Commit,
-    Outcome,
+    Execution,
     Stuck,
     Trap,
     Window,
@@ -145,8 +145,8 @@ class Tally:
     output: list[int] = field(default_factory=list)
     commits: list[Commit] | None = None
 
-    def outcome(self, stage: str) -> Outcome:
-        """The run as an Outcome, the form that all levels share."""
+    def outcome(self, stage: str) -> Execution:
+        """The run as an `Execution`, the type that all levels return."""
         reason, exit_code, trap, why = self.end, None, None, ""
         if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, INTERRUPT_WAIT, HANG):
             reason, why = "limit", self.end
@@ -160,7 +160,7 @@ class Tally:
                 reason, exit_code = "exit", self.a0
             else:
                 reason, trap = "trap", _architectural(self.trap)
-        return Outcome(
+        return Execution(
             self.instructions,
             self.cycles,
             _named(self.where),
@@ -209,7 +209,7 @@ class ProcSimulation(Model):
         record: bool = False,
         core_id: int = 0,
         progress: Progress | None = None,
-    ) -> Outcome:
+    ) -> Execution:
         """Reset the processor, load the program into an empty memory, and run it to its end.
 
         manager: the words that the program reads from mngr2proc. record: keep the commits. timing: by

@@ -12,7 +12,7 @@ from modexlab.eval.lab.keys import sealed
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
-from modexlab.flow.prove.assertions import Outcome
+from modexlab.flow.prove.assertions import Decision
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
 from tests.command_line import picked, refusals
@@ -74,7 +74,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     reference.FILE.write_text(json.dumps(sealed(line)) + "\n")
 
     def undecided(check, *_):
-        return registry.Proof(check, Outcome(UNDECIDED, "not found"))
+        return registry.Proof(check, Decision(UNDECIDED, "not found"))
 
     monkeypatch.setattr(registry, "prove", undecided)
     command = "prove proc --check reg ill"

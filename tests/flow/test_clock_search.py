@@ -9,7 +9,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.unit_chip import chip
 from modexlab.eval.lab.asic_run import run_asic, targets
 from modexlab.flow.graph import fmax, summary_text
-from modexlab.flow.graph.runner import FlowError, Outcome
+from modexlab.flow.graph.runner import FlowError, FlowResult
 from modexlab.flow.source import VerilogFiles
 from modexlab.flow.timing.clock_search import GRID_NS, MOST_TRIALS, RELATIVE, ClockSearch, Trial
 from pytest import approx
@@ -111,7 +111,7 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch, tmp_path):
     def run_flow(wanted, design, parameters, *_, **__):
         assert parameters["fmax"] is False and parameters["style"] == "fast"
         ran.append((wanted, parameters["clock_period"]))
-        return Outcome()
+        return FlowResult()
 
     def judged(_, clock_ns):
         slack = clock_ns - (2.12 if ran[-1][0] == ["timing"] else 2.31)
@@ -144,7 +144,7 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch, tmp_path):
 
 def test_a_trial_without_timing_ends_the_search():
     with pytest.raises(FlowError, match=r"no verdict on 2\.5 ns: step timing: OpenSTA stopped"):
-        fmax.judged(Outcome(failed={"timing": "OpenSTA stopped (1)"}), 2.5)
+        fmax.judged(FlowResult(failed={"timing": "OpenSTA stopped (1)"}), 2.5)
 
 
 @regress

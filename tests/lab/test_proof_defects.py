@@ -20,7 +20,7 @@ from modexlab.eval.designs.multipliers import mont_mul_rem
 from modexlab.eval.designs.multipliers.multiplier import Unit
 from modexlab.eval.designs.protection import private_settings
 from modexlab.fl.status import Status
-from modexlab.flow.prove.assertions import Outcome
+from modexlab.flow.prove.assertions import Decision
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.machines import program_exp, residue_dpath
 from modexlab.rtl.sim.translation import translated
@@ -197,7 +197,7 @@ def test_refusals_with_a_key(name, settings, monkeypatch):
     """A checked result is withheld for a bad base; CRT refuses an even modulus and even primes. Only the
     native corner cases decide.
     """
-    monkeypatch.setattr(guards, "decide", lambda *_, **__: Outcome(PROVED, "not asked"))
+    monkeypatch.setattr(guards, "decide", lambda *_, **__: Decision(PROVED, "not asked"))
     assert found("refusal", name, 16, schedule="fixed-window", **settings).verdict == PROVED
 
 

@@ -51,7 +51,7 @@ class Operation(NamedTuple):
     golden: Message
 
 
-class Outcome(NamedTuple):
+class FaultResult(NamedTuple):
     """A fault and its effect; `response` is None without an answer."""
 
     fault: Any  # Fault, or NetFault
@@ -66,7 +66,7 @@ class FaultCampaign:
     machine: Runnable
     count: int = 4  # of different operations
     seed: int = 1
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[FaultResult] = field(default_factory=list)
     factored: list[Factored] = field(default_factory=list)
     seconds: float = 0.0  # of all of it, in this run or one before
     exhaustive: bool = False
@@ -150,7 +150,9 @@ class FaultCampaign:
         for outcome in running.results(parts):
             seconds, effects = outcome.result
             came = [
-                Outcome(fault, Effect[effect], tuple(response) if isinstance(response, list) else response)
+                FaultResult(
+                    fault, Effect[effect], tuple(response) if isinstance(response, list) else response
+                )
                 for fault, (effect, response) in zip(outcome.task.faults, effects, strict=True)
             ]
             self.outcomes += came

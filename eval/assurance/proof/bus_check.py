@@ -4,7 +4,7 @@ Nothing but the channels is between the bus and the registers, so no transfer is
 """
 
 from ....fl.axi4lite import address_nbits
-from ....flow.prove.assertions import Outcome
+from ....flow.prove.assertions import Decision
 from ....flow.prove.assertions import decide as decided
 from ....rtl.interfaces.axi4lite_channels import Axi4LiteChannels
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
@@ -46,7 +46,7 @@ def bus_check(accelerator: Runnable) -> Check:
     )
 
 
-def decide(channels: str, nbits: int, seconds: float) -> Outcome:
+def decide(channels: str, nbits: int, seconds: float) -> Decision:
     """Decide a text of the channels, from reset and with free inputs; `nbits` is the width of addresses."""
     declarations = port_lines(channels, NAME)[len(CLOCKING) :]
     names = [line.split()[-1] for line in declarations]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pymtl3 import Component
 
-from ....flow.prove.assertions import Outcome, spent
+from ....flow.prove.assertions import Decision, spent
 from ....rtl.sim.translation.translate import top_name, translate
 from ...lab.verdicts import TIME
 
@@ -41,12 +41,12 @@ class Check:
     name: str
     kind: str
     says: str
-    decide: Callable[..., Outcome]
+    decide: Callable[..., Decision]
     source: Source | None = None
     module: str = ""
     identity: str = ""
 
-    def run(self, seconds: float, mutant: str = "") -> Outcome:
+    def run(self, seconds: float, mutant: str = "") -> Decision:
         """Decide it, or a mutant's text; its CPU time is recorded unless the outcome has one of its own."""
         began = spent()
         asked = self.source() if self.source else ()

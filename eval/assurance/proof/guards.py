@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ....fl.axi4lite import WIPING_EXPONENT, register_map
 from ....fl.status import Status
-from ....flow.prove.assertions import Outcome, countdown, decide
+from ....flow.prove.assertions import Decision, countdown, decide
 from ....flow.prove.report import REFUTED, UNDECIDED
 from ....proc.software.seeded_keys import seeded_key
 from ....rtl.sim import simulate
@@ -80,11 +80,11 @@ def conditions(machine: Machine) -> list[Condition]:
     return found
 
 
-def refusal(machine: Machine, design: Stream, seconds: float) -> Outcome:
+def refusal(machine: Machine, design: Stream, seconds: float) -> Decision:
     """Decide on a text of the machine, which may have been changed."""
     left = countdown(seconds)
     if (wrong := wrong_corner(machine)) is not None:
-        return Outcome(REFUTED, "asked natively", [wrong])
+        return Decision(REFUTED, "asked natively", [wrong])
     _, room = measured(machine)
     codes = [(benches.ANY if status is None else int(status), holds) for status, holds in conditions(machine)]
     status = "".join(f"{holds} ? {code} : " for code, holds in codes) + "0"
@@ -129,7 +129,7 @@ def wrong_corner(machine: Machine) -> dict[str, int] | None:
 # ---- wiping
 
 
-def wipe(machine: Machine, design: Stream, seconds: float) -> Outcome:
+def wipe(machine: Machine, design: Stream, seconds: float) -> Decision:
     """Compare memories after some operations natively, then prove that the words are the same after all."""
     left = countdown(seconds)
     memories = [
@@ -142,17 +142,17 @@ def wipe(machine: Machine, design: Stream, seconds: float) -> Outcome:
     for request in _requests(machine):
         answer, state = model.state(request, MOST_CYCLES)
         if answer is None:
-            return Outcome(REFUTED, f"no answer in {MOST_CYCLES:,} cycles")
+            return Decision(REFUTED, f"no answer in {MOST_CYCLES:,} cycles")
         for site in model.registers:
             if site.path.rpartition(".words")[0] in memories:
                 held, _ = words.setdefault(site.path, (state[site.path], site.nbits))
                 if held != state[site.path]:
                     how = f"{site.path} holds {held:#x} or {state[site.path]:#x} after an answer"
                     pair = [named(machine, fields) for fields in (before or request, request)]
-                    return Outcome(REFUTED, how, pair)
+                    return Decision(REFUTED, how, pair)
         before = before or request
     if not words:
-        return Outcome(UNDECIDED, "there is no memory of a program in it")
+        return Decision(UNDECIDED, "there is no memory of a program in it")
     how = f"{len(words)} words" + OF_SUCH_AS_STAY
     nbits = {name: nbits for name, (_, nbits) in words.items()}
     found = decide(benches.held(design, nbits), seconds / 8, 2)
@@ -187,7 +187,7 @@ def _requests(machine: Machine) -> Iterator[tuple[int, ...]]:
 # ---- zeroise
 
 
-def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Outcome:
+def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Decision:
     """Decide on the slave, or a changed text of it, around a machine that answers as it likes."""
     slave = machine.exported(AXI4LITE)
     slave.elaborate()

@@ -19,7 +19,7 @@ from pymtl3 import Component
 from ....flow.netlist import document, yosys
 from ....flow.netlist.document import Bit, Module
 from ....flow.netlist.order import in_order
-from ....flow.prove.assertions import Outcome
+from ....flow.prove.assertions import Decision
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.units.heap.bit_heap import BitHeap
 from .check import UNITS, Check, source_of
@@ -159,13 +159,13 @@ def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:
     return tuple(adders[at] for at in reversed(order))
 
 
-def _outcome(heap: Heap) -> Outcome:
+def _outcome(heap: Heap) -> Decision:
     how = f"algebra on {len(heap.adders):,} adders"
     if not heap.rest():
-        return Outcome(PROVED, how)
+        return Decision(PROVED, how)
     generator = random.Random(1)
     for _ in range(TRIES):
         rows = [generator.getrandbits(len(bits)) for _, bits in heap.rows]
         if not heap.adds_up(rows):
-            return Outcome(REFUTED, "random rows", [{f"row_{i}": value for i, value in enumerate(rows)}])
-    return Outcome(UNDECIDED, f"{how} leaves {len(heap.rest())} bits")
+            return Decision(REFUTED, "random rows", [{f"row_{i}": value for i, value in enumerate(rows)}])
+    return Decision(UNDECIDED, f"{how} leaves {len(heap.rest())} bits")

@@ -20,7 +20,7 @@ from ....fl.errors import BadInput
 from ....flow import product
 from ....flow.kit import kit
 from ....flow.netlist import netlist
-from ....flow.prove.assertions import Outcome, countdown, decide
+from ....flow.prove.assertions import Decision, countdown, decide
 from ....flow.prove.placed import prove_same
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
 from ....rtl.sim import Simulation, simulate
@@ -147,7 +147,7 @@ def named(accelerator: Runnable, request: Message) -> dict[str, int]:
     return dict(zip(dict(accelerator.shape.request), request, strict=True))
 
 
-def _protocol(accelerator: Runnable, seconds: float) -> Outcome:
+def _protocol(accelerator: Runnable, seconds: float) -> Decision:
     left = countdown(seconds)
     design = Stream.of(accelerator.rtl())
     if (broken := not_at_rest(design, seconds / 4)) is not None:
@@ -155,7 +155,7 @@ def _protocol(accelerator: Runnable, seconds: float) -> Outcome:
     try:
         cycles, room = measured(accelerator)
     except REFUSED as error:
-        return Outcome(REFUTED, str(error))
+        return Decision(REFUTED, str(error))
     if room > 1:
         row = [name for name, unit in vars(design.hardware).items() if passes_on(unit)]
         if (found := in_a_row(design, parts_of(design, row), cycles, seconds / 2)) is not None:
@@ -261,14 +261,14 @@ def _run(accelerator: Runnable, simulation: Simulation, requests: Sequence[Messa
     )
 
 
-def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Outcome:
+def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Decision:
     left = countdown(seconds)
     try:
         pair = _told_apart(accelerator, claim)
     except REFUSED as error:
-        return Outcome(UNDECIDED, f"{error}; see --check {PROTOCOL}")
+        return Decision(UNDECIDED, f"{error}; see --check {PROTOCOL}")
     if pair is not None:
-        return Outcome(REFUTED, "two operations, natively", pair)
+        return Decision(REFUTED, "two operations, natively", pair)
     design = Stream.of(accelerator.rtl())
     found = same_pace(design, claim.secret, seconds / 6)
     cycles, room = measured(accelerator) if not found.proved else (0, 0)
@@ -279,7 +279,7 @@ def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Outcome:
     return found
 
 
-def same_pace(design: Stream, secret: Secret, seconds: float) -> Outcome:
+def same_pace(design: Stream, secret: Secret, seconds: float) -> Decision:
     """Decide by the registers behind the handshakes: two copies with different secrets stay in step.
 
     From any state, the registers of both copies must be equal. If that fails for a register and exponents
@@ -290,7 +290,7 @@ def same_pace(design: Stream, secret: Secret, seconds: float) -> Outcome:
     registers = behind_handshakes(design)
     equal, alike = list(registers), list[str]()
 
-    def asked(shown: str = "") -> Outcome:
+    def asked(shown: str = "") -> Decision:
         return decide(benches.same_pace(design, secret, registers, (equal, alike), shown), left(), 2)
 
     while equal:
@@ -311,7 +311,7 @@ def same_pace(design: Stream, secret: Secret, seconds: float) -> Outcome:
         differ = [name for name in equal if name in lost]
         equal = [name for name in equal if name not in lost]
         alike = [*(name for name in alike if name not in lost), *(differ if secret.lengths else [])]
-    return Outcome(UNDECIDED, "no relation of two machines is found that lasts")
+    return Decision(UNDECIDED, "no relation of two machines is found that lasts")
 
 
 def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | None:
@@ -339,32 +339,32 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
     return None
 
 
-def _netlist(accelerator: Runnable, adk: Path | None) -> Outcome:
+def _netlist(accelerator: Runnable, adk: Path | None) -> Decision:
     """The proof of the flow; a part gets the seconds that the flow gives it."""
     found = product.read(_flow(accelerator, EQUIVALENCE, adk)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
     verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
-    return Outcome(verdict, found.summary, seconds=sum(part.seconds for part in found.parts))
+    return Decision(verdict, found.summary, seconds=sum(part.seconds for part in found.parts))
 
 
-def _placed(accelerator: Runnable, adk: Path | None) -> Outcome:
+def _placed(accelerator: Runnable, adk: Path | None) -> Decision:
     """The netlist as the placed file has it, with buffers, other drive strengths and copied clock gates."""
     entries = _flow(accelerator, PLACE, adk)
     return placed_outcome(entries["synthesis"] / "netlist.json", entries[PLACE] / "netlist_placed.json", adk)
 
 
-def placed_outcome(before: Path, after: Path, adk: Path | None = None) -> Outcome:
+def placed_outcome(before: Path, after: Path, adk: Path | None = None) -> Decision:
     """The outcome of comparing the netlists in these files."""
     library = kit.find(adk).library
     mapped, placed = (netlist.read(path, library) for path in (before, after))
     if wrong := prove_same(mapped, placed, library):
         how = "; ".join([*wrong[:SHOWN], *([f"{len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])])
-        return Outcome(REFUTED, how)
+        return Decision(REFUTED, how)
     more = len(placed.cells) - len(mapped.cells)
     how = (
         f"induction over {len(mapped.cells):,} cells by name, {more:,} buffers and copied clock gates "
         "beside them"
     )
-    return Outcome(PROVED, how)
+    return Decision(PROVED, how)
 
 
 def _flow(accelerator: Runnable, step: str, adk: Path | None) -> Mapping[str, Path]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....flow.prove import assertions, registers
-from ....flow.prove.assertions import Outcome
+from ....flow.prove.assertions import Decision
 from ....flow.prove.mutants import Mutant, mutants
 from . import benches
 from .check import Check
@@ -40,7 +40,7 @@ class Search:
 
     check: Check
     what: str = ""
-    outcome: Outcome | None = None
+    outcome: Decision | None = None
     refused: int = 0  # by the tools
     same: list[str] = field(default_factory=list)  # equivalent to the unit
     unseen: list[str] = field(default_factory=list)  # not equivalent, but the check proves them

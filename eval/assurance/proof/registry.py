@@ -10,7 +10,7 @@ from pymtl3 import Component
 from ....fl.errors import BadInput
 from ....fl.param import Count
 from ....flow.netlist import yosys
-from ....flow.prove.assertions import Outcome, spent
+from ....flow.prove.assertions import Decision, spent
 from ....flow.prove.report import UNDECIDED
 from ....rtl.units.heap.bit_heap import BitHeap
 from ....rtl.units.pseudo_mul import PseudoSquare
@@ -35,7 +35,7 @@ class Proof(NamedTuple):
     """A check and its outcome; for a mutant, also where the change is."""
 
     check: Check
-    outcome: Outcome
+    outcome: Decision
 
     @property
     def refuted(self) -> bool:
@@ -131,7 +131,7 @@ def _is(check: Check, name: str) -> bool:
     return name in (check.kind, check.name, check.name.split()[0])
 
 
-def prove(check: Check, seconds: float, known: dict[str, Outcome]) -> Proof:
+def prove(check: Check, seconds: float, known: dict[str, Decision]) -> Proof:
     """Run a check within a CPU time; what the tools refuse is undecided, with the reason.
 
     known: outcomes by identity, of units that other machines have too; new ones are added.
@@ -142,7 +142,7 @@ def prove(check: Check, seconds: float, known: dict[str, Outcome]) -> Proof:
         try:
             outcome = check.run(seconds)
         except BadInput as error:
-            outcome = Outcome(UNDECIDED, str(error), seconds=spent() - began)
+            outcome = Decision(UNDECIDED, str(error), seconds=spent() - began)
     if check.identity:
         known[check.identity] = outcome
     return Proof(check, outcome)
@@ -158,7 +158,7 @@ class Proving(task.Task):
     subject: Subject
     check: Check
     seconds: float
-    known: dict[str, Outcome]
+    known: dict[str, Decision]
 
     @property
     def key(self) -> str:  # type: ignore[override]
@@ -183,12 +183,12 @@ class Verdicts:
     ledger: Ledger
     anew: bool
 
-    def recall(self, tasks: Mapping[str, Proving]) -> Iterator[task.Outcome]:
+    def recall(self, tasks: Mapping[str, Proving]) -> Iterator[task.TaskOutcome]:
         for item in () if self.anew else self.ledger.verdicts():
             if proving := tasks.get(f"{item.key} {item.subject} {item.name}"):
-                yield task.Outcome(proving, item, seconds=item.seconds, reused=True)
+                yield task.TaskOutcome(proving, item, seconds=item.seconds, reused=True)
 
-    def keep(self, outcome: task.Outcome) -> task.Outcome:
+    def keep(self, outcome: task.TaskOutcome) -> task.TaskOutcome:
         if not outcome.error:
             self.ledger.note(outcome.result.of(outcome.task.subject))
         return outcome

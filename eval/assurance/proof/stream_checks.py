@@ -21,7 +21,7 @@ from pymtl3 import Component
 
 from ....fl.errors import BadInput
 from ....flow.prove import registers
-from ....flow.prove.assertions import Outcome, countdown, decide
+from ....flow.prove.assertions import Decision, countdown, decide
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.base import Options
 from ....rtl.sim.harness import harness
@@ -166,8 +166,8 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
     def own() -> StreamUnit:
         return StreamUnit(Stream.of(said.stand_in or fresh(unit), said.conditions), said)
 
-    def check(what: str, says: str, decided: Callable[..., Outcome], module: str = "") -> Check:
-        def run(seconds: float, text: str, _: str) -> Outcome:
+    def check(what: str, says: str, decided: Callable[..., Decision], module: str = "") -> Check:
+        def run(seconds: float, text: str, _: str) -> Decision:
             return decided(own(), replace(own().design, verilog=text), seconds)
 
         return Check(f"{name} {what}", UNITS, says, run, source_of(lambda: own().design.hardware), module)
@@ -177,10 +177,10 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
     yield check("answers", said.says, _answers, said.inner)
 
 
-def _handshakes(own: StreamUnit, design: Stream, seconds: float) -> Outcome:
+def _handshakes(own: StreamUnit, design: Stream, seconds: float) -> Decision:
     left = countdown(seconds)
     if own.too_many:
-        return Outcome(UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol")
+        return Decision(UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol")
     cycles, room = own.measured()
     return not_at_rest(design, seconds / 4) or protocol(design, cycles, room, left())
 
@@ -190,7 +190,7 @@ def passes_on(part: object) -> bool:
     return isinstance(part, Component) and hasattr(part, "istream") and hasattr(part, "ostream")
 
 
-def not_at_rest(design: Stream, seconds: float) -> Outcome | None:
+def not_at_rest(design: Stream, seconds: float) -> Decision | None:
     """A counterexample if some unit of the hardware is not idle after a reset."""
     units = filter(passes_on, inside(design.hardware))
     paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in units]
@@ -199,7 +199,7 @@ def not_at_rest(design: Stream, seconds: float) -> Outcome | None:
     return replace(found, how="a unit is not at rest after a reset") if found.refuted else None
 
 
-def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int = 0) -> Outcome:
+def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int = 0) -> Decision:
     """Decide the handshakes of a stream: each request gets one answer, within so many cycles, which is held
     until it is accepted.
 
@@ -208,13 +208,13 @@ def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int 
     left = countdown(seconds)
     sources, inputs = answered_at_once(design)
     if inputs:
-        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once")
+        return Decision(UNDECIDED, f"the answer depends on {inputs} at once")
     kept = _held(design, sources, room, seconds)
     if not kept.proved:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
     if room == 1 and asked and _determined(design, seconds / 4):
         how = f"all {asked:,} requests asked natively, within {cycles} cycles, one under way"
-        return Outcome(PROVED, f"{how}; nothing else counts")
+        return Decision(PROVED, f"{how}; nothing else counts")
     if room == 1 and (alone := one_by_one(design, cycles, seconds)) is not None:
         return alone.outcome
     # the measured latency may not be the longest, and some units look at a request before they accept it
@@ -227,7 +227,7 @@ def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int 
     return found
 
 
-def _held(design: Stream, sources: Registers, room: int, seconds: float) -> Outcome:
+def _held(design: Stream, sources: Registers, room: int, seconds: float) -> Decision:
     """Decide whether an answer stays until it is accepted, by the registers that it is read from."""
     kept = decide(benches.held(design, sources), seconds / 4, 2)
     if not kept.proved:  # perhaps only from states that the control never reaches
@@ -260,7 +260,7 @@ def _determined(design: Stream, seconds: float) -> bool:
     return all(decide(bench, seconds / 4, cycles).proved for bench, cycles in asked)
 
 
-def in_a_row(design: Stream, parts: Mapping[str, Stream], cycles: int, seconds: float) -> Outcome | None:
+def in_a_row(design: Stream, parts: Mapping[str, Stream], cycles: int, seconds: float) -> Decision | None:
     """Prove chained units, each with one request in flight; None if that cannot be proved.
 
     The static ports of a unit in a chain may change while it is busy, so they must not affect its handshakes.
@@ -278,7 +278,7 @@ def in_a_row(design: Stream, parts: Mapping[str, Stream], cycles: int, seconds: 
             return None
         stays = stays or OF_SUCH_AS_STAY in found.how
     how = f"a row of {', '.join(parts)}, each by itself, within {MORE * cycles} cycles"
-    return Outcome(PROVED, how + (OF_SUCH_AS_STAY if stays else ""))
+    return Decision(PROVED, how + (OF_SUCH_AS_STAY if stays else ""))
 
 
 class OneByOne(NamedTuple):
@@ -293,10 +293,10 @@ class OneByOne(NamedTuple):
 
     begins: Registers  # registers with their values
     cycles: int  # to an answer
-    outcome: Outcome
+    outcome: Decision
     looks: bool = False  # at a request before it is taken
 
-    def same_time(self, design: Stream, secret: Secret, seconds: float) -> Outcome:
+    def same_time(self, design: Stream, secret: Secret, seconds: float) -> Decision:
         """Decide whether two copies answer requests that differ in the secret in the same cycle.
 
         Both can then accept a request in the same cycle again.
@@ -334,27 +334,27 @@ def one_by_one(design: Stream, cycles: int, seconds: float) -> OneByOne | None:
                     f"{len(sources)} registers behind the handshakes; within {longest} cycles, one under way"
                 )
                 how += OF_SUCH_AS_STAY if looks else ""
-                return OneByOne(begins, longest, Outcome(PROVED, how), looks)
+                return OneByOne(begins, longest, Decision(PROVED, how), looks)
             if not found.refuted:
                 break
     return None
 
 
-def _answers(own: StreamUnit, design: Stream, seconds: float) -> Outcome:
+def _answers(own: StreamUnit, design: Stream, seconds: float) -> Decision:
     if own.too_many or not own.count:
-        return Outcome(UNDECIDED, own.too_many or "no operands meet what is assumed")
+        return Decision(UNDECIDED, own.too_many or "no operands meet what is assumed")
     wrong, latest = _asked(own, design)
     if wrong is not None:
-        return Outcome(REFUTED, "asked natively", [wrong])
+        return Decision(REFUTED, "asked natively", [wrong])
     bound = "in each" if own.said.constant else "at most"
     how = f"all {own.count:,} operands asked natively, {latest} cycles {bound}; nothing else counts"
     nothing_else = _alone(own.said, design, latest, seconds)
     if not nothing_else.proved:
-        return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})")
-    return Outcome(PROVED, f"{how} ({nothing_else.how})")
+        return Decision(UNDECIDED, f"{how}: not shown ({nothing_else.how})")
+    return Decision(PROVED, f"{how} ({nothing_else.how})")
 
 
-def _alone(said: Answers, design: Stream, cycles: int, seconds: float) -> Outcome:
+def _alone(said: Answers, design: Stream, cycles: int, seconds: float) -> Decision:
     """Decide whether an answer depends on its request and the static ports alone."""
     if not said.parts:
         return alone(design, cycles, seconds)
@@ -367,12 +367,12 @@ def _alone(said: Answers, design: Stream, cycles: int, seconds: float) -> Outcom
     return found
 
 
-def alone(design: Stream, cycles: int, seconds: float) -> Outcome:
+def alone(design: Stream, cycles: int, seconds: float) -> Decision:
     """Decide the same for a unit with one request in flight: over two cycles from any states, or over those
     of an answer.
     """
     if inputs := answered_at_once(design)[1]:
-        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once")
+        return Decision(UNDECIDED, f"the answer depends on {inputs} at once")
     sources, _ = behind(design, OUTPUTS, through=True)
     found = decide(benches.alone(design, sources), seconds / 4, 2)
     if found.proved:
@@ -382,7 +382,7 @@ def alone(design: Stream, cycles: int, seconds: float) -> Outcome:
     return found
 
 
-def _same_answer(design: Stream, cycles: int, seconds: float) -> Outcome:
+def _same_answer(design: Stream, cycles: int, seconds: float) -> Decision:
     """Decide it from all states in which a request can be accepted: registers with a reset take each possible
     value, the others are arbitrary.
     """

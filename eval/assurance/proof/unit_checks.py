@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pymtl3 import Component
 
 from ....fl.errors import BadInput
-from ....flow.prove.assertions import Outcome, decide
+from ....flow.prove.assertions import Decision, decide
 from ....flow.prove.report import REFUTED, UNDECIDED
 from . import benches
 from .check import UNITS, Check, source_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...designs.multipliers.multiplier import Unit
 
 PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # other registers are control around them
-NO_CONTRACT = Outcome(UNDECIDED, "there is no contract for it; units inside it have their own")
+NO_CONTRACT = Decision(UNDECIDED, "there is no contract for it; units inside it have their own")
 LATENCY = "product-latency"  # the check of a promise that no unit of the machine can be asked for
 BITWISE = (FullAdders, HalfAdders, FullAddersLevel)  # all of their bits are alike: the widest stands for all
 
@@ -52,7 +52,7 @@ def unit_checks(machine: Component, multiplier: "Unit | None" = None, nbits: int
         if found or ours:
             told.update(map(id, inside(unit)))
     if why:
-        yield Check(LATENCY, UNITS, "", lambda _: Outcome(UNDECIDED, why))
+        yield Check(LATENCY, UNITS, "", lambda _: Decision(UNDECIDED, why))
 
 
 def _promised(multiplier: "Unit", nbits: int) -> tuple[dict[str, int], str]:
@@ -123,8 +123,8 @@ def _name(unit: Component) -> str:
 def _contract_check(name: str, unit: Component) -> Check:
     said = contract_of(unit)
 
-    def run(seconds: float, text: str, top: str) -> Outcome:
-        def decided(said: Contract) -> Outcome:
+    def run(seconds: float, text: str, top: str) -> Decision:
+        def decided(said: Contract) -> Decision:
             return decide(benches.contract(text, top, unit, said), seconds, 2 if said.registers else None)
 
         found = decided(said)

@@ -67,7 +67,7 @@ from ..render import answer, warn
 
 if TYPE_CHECKING:
     from ....flow.graph.figures import Summary
-    from ....flow.graph.runner import Outcome
+    from ....flow.graph.runner import FlowResult
 
 SYNTHESIS = "synthesis"  # the first step that uses the clock
 RESUME = "run the same command again; it continues from the steps that are done, which are in the cache"
@@ -251,7 +251,7 @@ def _recorded(
 
 
 def _record(
-    ledger: Ledger, point: Point, *, asic_run: "tuple[list[str], Outcome, Summary, float]", quiet: bool
+    ledger: Ledger, point: Point, *, asic_run: "tuple[list[str], FlowResult, Summary, float]", quiet: bool
 ) -> None:
     """Write the figures to the ledger; warn if it rejects them."""
     from ...lab.asic_run import asic_measurement
@@ -267,7 +267,7 @@ def _record(
         print(f"the ledger {ledger.path} {said}", file=sys.stderr)
 
 
-def _copy_products(outcome: "Outcome", report: "Summary", directory: Path) -> None:
+def _copy_products(outcome: "FlowResult", report: "Summary", directory: Path) -> None:
     """Copy the products of each step to a folder of its own, and write the summary next to them."""
     from ....flow.graph import summary_text
 

@@ -30,7 +30,7 @@ from ...designs.machine import Design
 from ...designs.own import OwnDesign
 from ...designs.session import LEVELS
 from ...exchange.vectors import VectorFile, known_formats, load
-from ...exchange.vectors.judge import Judge, Outcome
+from ...exchange.vectors.judge import Judge, Judgement
 from ...exchange.vectors.private import Protection
 from ...json_values import attributes, json_number
 from ...progress import Progress
@@ -167,7 +167,7 @@ def _read(args: Namespace) -> tuple[list[VectorFile], list[dict[str, str]]]:
     return files, unread
 
 
-def _count(outcomes: Sequence[Outcome]) -> Json:
+def _count(outcomes: Sequence[Judgement]) -> Json:
     kinds = Counter(outcome.kind for outcome in outcomes)
     reasons = Counter(outcome.reason for outcome in outcomes if outcome.kind == "skipped")
     return {
@@ -179,7 +179,7 @@ def _count(outcomes: Sequence[Outcome]) -> Json:
     }
 
 
-def _failure(path: str, outcome: Outcome) -> Json:
+def _failure(path: str, outcome: Judgement) -> Json:
     return {
         "file": path,
         "name": outcome.item.name,

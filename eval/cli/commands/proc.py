@@ -28,7 +28,7 @@ from ....fl.xcel import words_of
 from ....proc.core.pipeline_trace import header
 from ....proc.isa import causes
 from ....proc.isa.isa import REGISTERS, decode, disassemble
-from ....proc.iss.outcome import TRAP_LOOP, Commit, Outcome, Trap, Window, explained
+from ....proc.iss.outcome import TRAP_LOOP, Commit, Execution, Trap, Window, explained
 from ....proc.sim import MemoryTiming
 from ....proc.software.compiler import SUFFIXES, compile_program
 from ....proc.software.elf import Program, load_elf
@@ -184,7 +184,7 @@ def execute(args: Namespace) -> int:
         write_file(args.commits, "".join(map(_commit, outcome.commits or ())))
     if outcome.reason in ("trap", "limit"):
         raise BadInput(_refusal(program, outcome, limit, args.max_cycles is None))
-    runs: list[Outcome | Window] = [outcome, outcome.window] if args.stats else [outcome]
+    runs: list[Execution | Window] = [outcome, outcome.window] if args.stats else [outcome]
     never = "The stats window was never open: the program does not write 1 to CSR 0x7C1."
     figures: list[list[Any]] = [
         ["instructions", *(run.instructions for run in runs)],
@@ -254,7 +254,7 @@ def _commit(commit: Commit) -> str:
 # ---- how it ended
 
 
-def _refusal(program: Program, outcome: Outcome, limit: int, default_limit: bool) -> str:
+def _refusal(program: Program, outcome: Execution, limit: int, default_limit: bool) -> str:
     """The reason that a run has no result, and the remedy."""
     trap, stuck = outcome.trap, outcome.stuck
     if trap is not None:
@@ -293,7 +293,7 @@ def _remedy(trap: Trap) -> str:
     return remedy
 
 
-def _as_json(program: Program, outcome: Outcome, xcel: Xcel) -> Json:
+def _as_json(program: Program, outcome: Execution, xcel: Xcel) -> Json:
     trap = outcome.last_trap  # the last one that a handler of the program took
     return {
         "program": program.name,
@@ -308,12 +308,12 @@ def _as_json(program: Program, outcome: Outcome, xcel: Xcel) -> Json:
     }
 
 
-def _run_as_json(run: Outcome | Window) -> Json:
+def _run_as_json(run: Execution | Window) -> Json:
     cpi = None if run.cpi is None else round(run.cpi, 4)
     return {**attributes(run, "instructions", "cycles"), "cpi": cpi, "where": dict(run.where)}
 
 
-def _ending(program: Program, outcome: Outcome, xcel: Xcel) -> str:
+def _ending(program: Program, outcome: Execution, xcel: Xcel) -> str:
     """Where the program ran, how it ended, and its output."""
     where = ", ".join(filter(None, (outcome.level, outcome.stage)))
     behind = f"{xcel.name}, {xcel.nbits} bits" if xcel.design is not None else xcel.name
@@ -331,7 +331,7 @@ def _ending(program: Program, outcome: Outcome, xcel: Xcel) -> str:
     return labelled(pairs, f"{program.name} ({where}; accelerator: {behind}{bus})")
 
 
-def _causes(runs: list[Outcome | Window]) -> Table:
+def _causes(runs: list[Execution | Window]) -> Table:
     """Cycles by cause, and their share, for each run; sleep only if it occurred."""
     rows = []
     for cause, name in NAMES.items():

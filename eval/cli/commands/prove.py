@@ -58,7 +58,7 @@ from ...json_values import attributes
 from ...lab import verdicts as reference
 from ...lab.campaign import Campaign
 from ...lab.ledger.ledger import Ledger
-from ...lab.schedulers import Here, Outcome
+from ...lab.schedulers import Here, TaskOutcome
 from ...lab.task import Cost
 from ...lab.verdicts import PROC, Subject
 from ...progress import Progress
@@ -197,7 +197,7 @@ def _proved(
     progress: Progress,
     ledger: Ledger,
     anew: bool = False,
-) -> Iterator[Outcome]:
+) -> Iterator[TaskOutcome]:
     """Check subjects, and record each verdict as it arrives.
 
     Verdicts of the same sources in the ledger come first and are reused, unless `anew`.

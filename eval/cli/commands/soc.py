@@ -25,7 +25,7 @@ from ...designs.machine import Design
 from ...designs.own import OwnDesign
 from ...designs.runnable import Runnable
 from ...designs.system_catalogue import check_key_width
-from ...exchange.soc.chip import Chip, Outcome, Program, require_litex, round_trip, table_calls, works
+from ...exchange.soc.chip import Chip, Program, ProgramRun, require_litex, round_trip, table_calls, works
 from ...exchange.soc.folder import CALLS, ROUND_TRIP, folder_files
 from ...exchange.soc.program import CPUS
 from ...folders import new_directory, write_folder
@@ -129,7 +129,7 @@ def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
 
 def _run(
     args: Namespace, machine: Runnable, make: Callable[[Chip], Program], words: Mapping[str, str]
-) -> tuple[Program, Outcome]:
+) -> tuple[Program, ProgramRun]:
     """Build the chip, write its folder, and run the program."""
     directory = None if args.output is None else new_directory("--output", args.output, args.force)
     require_litex(args.cpu)
@@ -146,7 +146,7 @@ def _run(
 def _answer(
     args: Namespace,
     program: Program,
-    outcome: Outcome,
+    outcome: ProgramRun,
     calls: list[Json],
     table: Table,
     how: str = POLLING,

@@ -169,7 +169,7 @@ class Call(NamedTuple):
     ok: bool
 
 
-class Outcome(NamedTuple):
+class ProgramRun(NamedTuple):
     """Calls of one program."""
 
     calls: tuple[Call, ...]
@@ -195,7 +195,7 @@ class Program:
     first: str  # first output of a call: the status, or the cycles that the accelerator counted
     first_words: int = 1
 
-    def run(self, progress: Callable[[int], object] | None = None) -> Outcome:
+    def run(self, progress: Callable[[int], object] | None = None) -> ProgramRun:
         """Run the program to its end."""
         shape = self.chip.machine.shape
         transfers = sum(AXI4LITE.transfers(shape, request) for _, request in self.requests)
@@ -216,7 +216,7 @@ class Program:
             compared = 1 if has_status and first else None  # a refused request has no results
             ok = response[:compared] == expected[:compared]
             calls.append(Call(name, phases, request, response, expected, ok))
-        return Outcome(tuple(calls), output, len(calls) == len(self.requests))
+        return ProgramRun(tuple(calls), output, len(calls) == len(self.requests))
 
 
 def works(machine: Machine) -> tuple[Workload, Workload]:

@@ -37,7 +37,7 @@ Pairs = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Judgement:
     """Result of one item: passed, failed, skipped, or beyond the limit; `reason` explains a failure or
     skip.
     """
@@ -91,7 +91,7 @@ class Judge:
 
     def run(
         self, files: Sequence[Sequence[Item]], progress: Report = lambda done, total: None
-    ) -> Iterator[list[Outcome]]:
+    ) -> Iterator[list[Judgement]]:
         """The outcomes of each file, one per item; `progress` counts the vectors of all files."""
         planned = [self._planned(items) for items in files]
         jobs = [[plan for plan in plans if isinstance(plan, _Job)] for plans in planned]
@@ -102,22 +102,22 @@ class Judge:
                 yield [judged[plan] if isinstance(plan, _Job) else plan for plan in plans]
                 done += len(own)
 
-    def _planned(self, items: Sequence[Item]) -> list[_Job | Outcome]:
+    def _planned(self, items: Sequence[Item]) -> list[_Job | Judgement]:
         """The job of each item, or its outcome if it is not run."""
-        plans: list[_Job | Outcome] = []
+        plans: list[_Job | Judgement] = []
         usable = 0
         for item in items:
             try:
                 plan = self._plan(item)
             except Inapplicable as reason:
-                plans.append(Outcome(item, "skipped", str(reason)))
+                plans.append(Judgement(item, "skipped", str(reason)))
                 continue
             beyond = self.limit is not None and usable >= self.limit
-            plans.append(Outcome(item, "beyond") if beyond else plan)
+            plans.append(Judgement(item, "beyond") if beyond else plan)
             usable += 1
         return plans
 
-    def _judged(self, jobs: Sequence[_Job], progress: Callable[[int], None]) -> dict[_Job, Outcome]:
+    def _judged(self, jobs: Sequence[_Job], progress: Callable[[int], None]) -> dict[_Job, Judgement]:
         """The outcomes of the jobs of a file."""
         powers = [job for job in jobs if isinstance(job.item, ModExp)]
         if powers:
@@ -259,7 +259,7 @@ class Judge:
             yield multiply
 
 
-def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None) -> Outcome:
+def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None) -> Judgement:
     """The outcome for one result, checked against the golden value, the result or verdict of the file, and
     unpadding in Python against that of the unit.
     """
@@ -281,7 +281,7 @@ def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None
         elif opened is not None:
             reason = _wrongly_opened(verdict, result, opened)
     kind, by_unit = "failed" if reason else "passed", opened is not None
-    return Outcome(item, kind, reason, job.nbits, job.operands, result, golden, either, by_unit)
+    return Judgement(item, kind, reason, job.nbits, job.operands, result, golden, either, by_unit)
 
 
 def _wrongly_opened(verdict: Verdict, result: int, opened: Opened) -> str:

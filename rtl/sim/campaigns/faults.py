@@ -60,7 +60,7 @@ class Effect(Enum):
     WRONG = "wrong result"
 
 
-class Outcome(NamedTuple):
+class FaultOutcome(NamedTuple):
     """One operation with a fault; `response` is None if there was none."""
 
     fault: Fault
@@ -155,7 +155,7 @@ class Faulted(SiteModel):
         max_cycles: int,
         judge: Judge = judged,
         progress: Callable[[int], None] | None = None,
-    ) -> list[Outcome]:
+    ) -> list[FaultOutcome]:
         """One operation per fault: fault i is injected into request i (modulo the number of requests), whose
         fault-free response is `expected` at the same place.
 
@@ -177,7 +177,7 @@ class Faulted(SiteModel):
         for place, fault in enumerate(all_faults):
             response, cycles = found[place]
             effect = judge(response, expected[place % len(requests)])
-            outcomes.append(Outcome(fault, effect, response, cycles))
+            outcomes.append(FaultOutcome(fault, effect, response, cycles))
         return outcomes
 
     def _shared(

@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from .....flow.prove import registers
-from .....flow.prove.assertions import Outcome, decide
+from .....flow.prove.assertions import Decision, decide
 from .....proc.core.proc import Proc
 from .....proc.isa.causes import FETCH_FAULT, ILLEGAL, LOAD_FAULT, STORE_FAULT
 from .....proc.isa.isa import BY_NAME
@@ -51,7 +51,7 @@ class Bench(NamedTuple):
     from_reset: bool = False
     prompt: bool = False
 
-    def decide(self, seconds: float, text: str, _: str) -> Outcome:
+    def decide(self, seconds: float, text: str, _: str) -> Decision:
         """Decide the text of a processor."""
         found = decide(
             rvfi.bench(text, self.lines, self.holds, self.given, self.prompt),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from pymtl3 import Component
 
-from .....flow.prove.assertions import Outcome, decide
+from .....flow.prove.assertions import Decision, decide
 from .....proc.core.div_unit import DivUnit
 from .....proc.core.mul_unit import MulUnit
 from .....proc.core.register_file import RegisterFile
@@ -84,7 +84,7 @@ DIVISION = f"""\
 def _check(unit: type[Component], says: str, bench: Callable[[str, str], str], cycles: int) -> Check:
     """The check of a unit: the bench around its text, for so many cycles from any state."""
 
-    def run(seconds: float, text: str, top: str) -> Outcome:
+    def run(seconds: float, text: str, top: str) -> Decision:
         return decide(bench(text, top), seconds, cycles, free=rvfi.FREE)
 
     return Check(unit.__name__, PROCESSOR, says, run, source_of(unit))
