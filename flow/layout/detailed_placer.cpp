@@ -1,16 +1,16 @@
-// Detailed placement: cells that lie about where they should come into rows, and then to where their wires are shorter.
+// Detailed placement: legalises a global placement into rows, then moves cells to shorten the wires.
 //
-// First every cell goes to the row in which it comes to lie nearest to its place, beside those that came before it, which make way
-// along the row (Spindler, Schlichtmann and Johannes, Abacus, ISPD 2008). Then, round by round: each cell goes to where its nets
-// want it, into a gap or in exchange with another cell, if that makes wires shorter (Pan, Viswanathan and Chu, FastDP, ICCAD 2005);
-// three neighbours in a row take their best order; and each cell slides in the gap between its neighbours, or is mirrored. A
-// spot, of some rows, is never made fuller than may be. It ends when a round gains little.
+// Legalisation assigns each cell to the row where it lands closest to its global position; cells placed earlier shift along the row to
+// make room (Spindler, Schlichtmann and Johannes, Abacus, ISPD 2008). Improvement works in rounds. Each cell moves to the optimal
+// position for its nets, into a gap or by swapping with another cell, if that shortens wires (Pan, Viswanathan and Chu, FastDP, ICCAD
+// 2005). Every three neighbours in a row are put into their best order. Each cell slides between its neighbours, and is mirrored if
+// that helps. No move raises the density of a spot, a square of a few rows, above its limit. The rounds end when one gains little.
 //
-// Input (numbers on stdin): rows, sites of a row, size of a site, height of a row, whether the first row is upside down (the others take
-// turns), how full a spot may be in thousandths, most rounds; number of cells, for each its width in sites and where its lower left
-// corner should be; number of nets, for each its weight, the number of its pins, and for each of these its cell and the way
-// from that cell's lower left corner, or -1 and a place in the core. Output: how many cells found no row with
-// room for them; if none, for each cell its row, first site, and whether it is mirrored.
+// Input (numbers on stdin): number of rows, sites per row, width of a site, height of a row, whether the first row is flipped (rows
+// alternate), density limit of a spot in thousandths, maximum number of rounds; number of cells, for each its width in sites and the
+// global position of its lower left corner; number of nets, for each its weight, the number of its pins, and for each pin its cell and
+// the offset from that cell's lower left corner, or -1 and a position in the core. Output: the number of cells for which no row has
+// room; if it is 0, for each cell its row, its first site, and whether it is mirrored.
 
 #pragma GCC optimize("O3")
 
@@ -26,11 +26,11 @@
 
 namespace {
 
-constexpr int WIDEST = 100;         // pins of a net that is looked at: one cell of more does not make it shorter
-constexpr int ROWS_TRIED = 2;       // above and below the row that a cell's nets want
-constexpr int TRIED = 4;            // cells to the left and right of the place that they want
-constexpr int SPOT_ROWS = 4;        // a spot is as wide as it is high
-constexpr double LITTLE = 0.003;    // of all wires: a round that gains less is the last
+constexpr int WIDEST = 100;         // nets with more pins are ignored: moving one cell hardly shortens them
+constexpr int ROWS_TRIED = 2;       // rows tried above and below a cell's optimal row
+constexpr int TRIED = 4;            // cells tried to the left and right of the optimal position
+constexpr int SPOT_ROWS = 4;        // height of a spot, which is as wide as it is high
+constexpr double LITTLE = 0.003;    // fraction of the wire length: a round that gains less is the last
 
 struct Pin {
     int cell, x, y;
@@ -42,7 +42,7 @@ struct Box {
     int64_t half() const { return right < left ? 0 : int64_t(right - left) + (high - low); }
 };
 
-// A net of a cell without the cell: the other pins, and those of the cell from its corner.
+// A net of a cell: the bounding box of its pins elsewhere, and that of its pins on the cell, relative to the cell's corner.
 struct Tie {
     Box others, own;
     int64_t weight;
@@ -50,7 +50,7 @@ struct Tie {
 
 int rows, sites, site, row_height, first_flipped;
 int cells;
-std::vector<int> width, wish_x, wish_y;   // wishes are in the unit of a site's size
+std::vector<int> width, wish_x, wish_y;   // wishes: global positions, in the unit of a site's width
 std::vector<int> row_of, start;
 std::vector<char> mirrored;
 std::vector<std::vector<int>> order;      // the cells of each row, left to right
@@ -65,16 +65,17 @@ int read() {
     return value;
 }
 
-// ---- into rows
+// ---- legalisation
 
-// Cells of a row that touch, and where their wishes would have the first of them on average.
+// Abutting cells of a row, at the position that is optimal for them on average.
 struct Cluster {
-    double sum;  // of wishes, each less what lies before it in the cluster
+    double sum;  // of each cell's global position, less its offset in the cluster
     int count, width;
     double at() const { return std::clamp(sum / count, 0.0, double(sites - width)); }
 };
 
-// Where a cell would come to lie behind the clusters of a row, and which of them it would touch.
+// The position of a cell if it were appended to a row. `last` is the cluster that would contain it, `kept` the number of clusters in
+// front of that.
 double appended(const std::vector<Cluster>& row, int cell, Cluster& last, size_t& kept) {
     last = {double(wish_x[cell]) / site, 1, width[cell]};
     kept = row.size();
@@ -86,7 +87,7 @@ double appended(const std::vector<Cluster>& row, int cell, Cluster& last, size_t
     return last.at() + last.width - width[cell];
 }
 
-// Returns how many cells found no row with room for them.
+// Legalise all cells; return the number of cells for which no row has room.
 int into_rows() {
     std::vector<int> turn(cells), used(rows, 0);
     std::iota(turn.begin(), turn.end(), 0);
@@ -102,7 +103,7 @@ int into_rows() {
         double best = 1e30;
         int best_row = -1;
         for (int away = 0; away < 2 * rows; away++) {
-            // the nearest first, above and below in turn
+            // nearest rows first, alternating above and below
             const int row = middle + (away % 2 ? (away + 1) / 2 : -(away / 2));
             const double climb = std::fabs(row - y) * row_height / site;
             if (best_row >= 0 && (away / 2 - 1.0) * row_height / site > best) break;
@@ -165,7 +166,7 @@ int64_t all_wires() {
 
 std::vector<int> touched;
 
-// The wires of some cells.
+// Weighted half perimeter of all nets of these cells; `touched` then contains these nets.
 template <typename Cells>
 int64_t wires_of(const Cells& some) {
     touched.clear();
@@ -194,7 +195,7 @@ void find_ties(int cell) {
     }
 }
 
-// The wires of a cell, by its ties, if it stood there.
+// Weighted half perimeter of a cell's nets if the cell were at this position, from `ties`.
 int64_t wires_at(int cell, int at, int row, bool mirror) {
     const int x = at * site, y = row * row_height, w = width[cell] * site;
     int64_t sum = 0;
@@ -219,7 +220,7 @@ Span middle_of_ends() {
     return {ends[half - 1], ends[half]};
 }
 
-// Where a cell's ties want its first site.
+// The optimal first sites of a cell, from `ties`.
 Span wanted_sites(int cell, bool mirror) {
     ends.clear();
     const int w = width[cell] * site;
@@ -248,7 +249,7 @@ int place_in_row(int row, int at) {
     return int(std::lower_bound(all.begin(), all.end(), at, left) - all.begin());
 }
 
-// First free site before a place in a row's order, and end of the free sites behind it.
+// The gap at a place in a row's order: `free_from` is the end of the cell before it, `free_to` the start of the cell there.
 int free_from(int row, int place) {
     if (place == 0) return 0;
     const int before = order[row][place - 1];
@@ -280,12 +281,12 @@ void set_place(int cell, int row, int at) {
     spot_used[spot(row, at, width[cell])] += width[cell];
 }
 
-// ---- shorter wires
+// ---- improvement
 
 struct Change {
     int64_t gain = 0;
     int row = 0, place = 0, at = 0;
-    int other = -1, other_at = 0;  // the cell that it changes places with
+    int other = -1, other_at = 0;  // the cell that it is swapped with
 };
 
 void try_gap(int cell, int row, int place, int wanted, int64_t now, Change& best) {
@@ -332,7 +333,7 @@ void make(int cell, const Change& change) {
     set_place(cell, change.row, change.at);
 }
 
-// Whether a cell has gone elsewhere.
+// Make the best move of a cell; return false if none shortens its wires.
 bool improve_place(int cell) {
     find_ties(cell);
     if (ties.empty()) return false;
@@ -346,7 +347,7 @@ bool improve_place(int cell) {
     for (int row = std::max(0, wanted_row - ROWS_TRIED); row <= std::min(rows - 1, wanted_row + ROWS_TRIED); row++) {
         const int place = place_in_row(row, wanted), count = int(order[row].size());
         for (int n = std::max(0, place - TRIED); n <= std::min(count, place + TRIED); n++) {
-            // gaps beside the cell itself are for sliding
+            // the gaps next to the cell itself are left to `slide`
             if (row != row_now || (n != own_place && n != own_place + 1)) try_gap(cell, row, n, wanted, now, best);
             if (n < count && order[row][n] != cell) try_exchange(cell, own_place, row, n, wanted, now, best);
         }
@@ -355,7 +356,7 @@ bool improve_place(int cell) {
     return best.gain > 0;
 }
 
-// The best order of three neighbours, with the gaps between them as they are.
+// Put every three neighbours of a row into their best order, without changing the gaps between them.
 void improve_order(int row) {
     auto& row_cells = order[row];
     for (size_t n = 0; n + 2 < row_cells.size(); n++) {

@@ -1,33 +1,36 @@
-// Detailed routing on a grid, by negotiation over nodes (McMurchie and Ebeling, PathFinder, FPGA 1995), mended where it fails.
+// Detailed routing on a grid by negotiated congestion (McMurchie and Ebeling, PathFinder, FPGA 1995), with local repair of conflicts.
 //
-// A node is a crossing of tracks on a layer. A net covers its nodes and those along the track that are nearer than two nets may be.
-// Nets may cover what others cover at a price, which rises every time round, and with the memory of earlier conflicts, until no node
-// of a net is covered by another.
+// A node is a crossing of tracks on a layer. A net covers its nodes and all nodes along their tracks within the minimum distance of two
+// nets. A node that other nets cover costs extra. Its price rises each round, and with the number of earlier conflicts there, until no
+// node of a net is covered by another net.
 //
-// The first round finds every net, the short ones first, which have the fewest ways: pin by pin with A* from all of the tree so far,
-// near its global routing. There a place is dearer the more of it is covered, so that long nets climb to layers that are free before
-// there is a conflict. All rounds after that are repairs: of a net in conflict only the nodes that others cover go, and a few around
-// them, more each round; then the ends are joined again in a window a little wider than the hole. So a round costs as much as
-// there are conflicts, however long the nets are. A net that stays in conflict is now and then found anew as a whole. Holes and windows
-// grow with all rounds, too: in the last ones nets push one another back and forth, each of them in conflict for a round at a time,
-// and only one that may go far leaves the place that is too full.
+// The first round routes all nets, short ones first because they have the fewest alternatives. Each pin is connected by A* from the
+// whole tree so far, near the global route. Nodes in crowded bins cost more, so long nets move to emptier layers before conflicts
+// arise. All later rounds are repairs: they remove the nodes of a net that other nets cover and a few around them, and join the ends
+// again in a window slightly wider than the hole. The time of a round therefore depends on the number of conflicts and not on the
+// length of the nets. A net that remains in conflict is rerouted as a whole from time to time. Holes and windows also grow with the
+// number of rounds: in the last rounds, nets displace one another repeatedly, each in conflict for only one round, and the crowded
+// place empties only if one of them may make a long detour.
 //
-// Once there is no conflict, antennas are mended: while a layer is etched, its metal charges the gates that it and the layers below
-// connect, unless a diffusion is among them. A pin with too much metal gets a jumper, the shortest way up to the highest layer, and the
-// rest of its net comes to the upper end of that. The net keeps away from the lower parts of its own jumpers as from those of others.
+// After the last conflict, antenna violations are repaired. While a layer is etched, its metal charges the gates that this layer and
+// the layers below connect, unless they also connect a diffusion. A pin with too much metal gets a jumper, the shortest path up to the
+// highest layer, and the rest of its net connects to the upper end. A net keeps clear of the lower parts of all jumpers, its own too.
 //
-// A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
+// The marks of all bins of a window are contiguous in memory, wherever the bins are on the die, so that they stay in the cache.
 //
-// Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, that
-// where vias alone need more metal (or 0), the length of a via's metal, length of wire that a gate of 1 um^2 bears (or 0 without a
-// limit) and whether wire of the layers below counts towards it, for each column and each row whether it has nodes; per pair of layers
-// the distance that two vias of a net need in a line; the nodes (layer i j) near metal that is there already, which no net may take;
-// those of metal without room for its least area, where all that is near costs more; most rounds, seconds of the processor; number of
-// nets; per net its pins, per pin the area of its gate in units of 100 nm^2 (or -1 for a diffusion) and its nodes (layer i j), the
-// pieces of its global routing, by their ends (i j i j), and its wires and vias in an earlier answer, which stay unless they are near
-// metal without room.
-// Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires and vias, and the two nodes
-// of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
+// Input (numbers on stdin):
+//   nx and the x of all columns; ny and the y of all rows; number of layers
+//   per layer: vertical; least distance of two nets along a track; the same at a node that only vias use, if these need more metal
+//   (else 0); length of a via's metal; antenna limit as wire length per um^2 of gate (0: none); whether wire of lower layers counts
+//   towards the limit; for each column and each row, whether it has nodes
+//   per pair of adjacent layers: least distance of two vias of one net in a line
+//   blocked nodes (layer i j), too close to existing metal; nodes of metal that has no room for its least area, around which all
+//   nodes cost more
+//   maximum number of rounds; limit in seconds of CPU time; number of nets
+//   per net: its pins; per pin, the area of its gate in units of 100 nm^2 (-1: a diffusion) and its nodes (layer i j); the segments
+//   of its global route, by their ends (i j i j); its wires and vias from an earlier run, kept unless they are near metal without room
+// Output: number of remaining conflicts, rounds; per net: for each pin, the index of its connected node; the number of wires and vias,
+// and the two nodes of each. On stderr: "first N OF", the progress of the first round in nets, and "round NUMBER LEFT" after each round.
 
 #include <algorithm>
 #include <cstdio>
@@ -38,59 +41,59 @@
 
 namespace {
 
-constexpr float VIA = 900;  // of a wire in the unit of x and y, 0.5 nm: a detour of two or three tracks
-constexpr float STACKED = 3 * VIA;  // a via on another where the layer between needs more metal than they have
-// Weight of what is ahead. With 1 in place of 1.1, 12,700 cells take half as long again for 0.05 % less wire; with 1.3 a fifth less
-// and 40 % more vias.
+constexpr float VIA = 900;  // cost as wire length in units of x and y (0.5 nm): a detour of two or three tracks
+constexpr float STACKED = 3 * VIA;  // a via stacked on another, if the layer between them needs more metal than the vias have
+// Weight of the A* estimate. For 12,700 cells, a weight of 1 takes half as long again and saves 0.05 % of the wire; 1.3 takes a fifth
+// less time and adds 40 % more vias.
 constexpr float NEARER = 1.1f;
-// The memory grows slowly, else nets flee from a node that is contested over any number of others; but fast where only a few are left,
-// each of which dodges the next.
+// The memory of conflicts grows slowly, because nets would otherwise avoid a contested node at any cost. It grows fast once only
+// LAST_NETS are left, which would otherwise keep displacing one another.
 constexpr float FIRST_PRICE = 6, PRICE_GROWTH = 1.3f, MOST_PRICE = 40, MEMORY = 8, LAST_MEMORY = 40;
-constexpr float CRAMPED = 40;  // memory of a node each time that a piece near it had no room for the least area
+constexpr float CRAMPED = 40;  // added to a node's memory each time that nearby metal has no room for its least area
 constexpr size_t LAST_NETS = 8;
-constexpr float AT_A_PIN = 1;  // memory that the nodes of a pin begin with, together: other nets leave it its ways
-// What is covered of a bin's layer beyond a share makes it dearer, by so much if it were all; half as much each round.
+constexpr float AT_A_PIN = 1;  // initial memory of the nodes of a pin, in total: it keeps other nets from blocking the access to the pin
+// Congestion price of a layer of a bin: CROWDED times the covered share of its nodes beyond CROWDED_FROM, times CALMER each round.
 constexpr float CROWDED_FROM = 0.4f, CROWDED = 2, CALMER = 0.5f;
-constexpr int BIN = 16;                              // columns and rows
-constexpr int AROUND_PIN = 2;                        // bins around the way from a pin to the nearest of its net's tree
-constexpr int WIDER_AFTER = 6, MOST_AROUND = 200;    // rounds in conflict until a whole net may go one bin further; bins at most
-constexpr int MORE_HOPS = 3, MOST_HOPS = 200;        // nodes around a conflict that go; so many more each round
-constexpr int MARGIN = 6, MOST_MARGIN = 250;         // columns and rows around a hole; so many more each round
-constexpr int OF_ALL_ROUNDS = 3;                     // of which one counts as a net's own
-constexpr int GIVEN_UP = 600;                        // margin at which a hole has no way
-constexpr int ISLAND = 60;                           // nodes without a pin between two holes that are no use
-constexpr int ANEW_EACH = 10, ANEW_NODES = 3000;     // rounds in conflict after which a net of up to so many nodes is found anew
-constexpr float STEP = 160;                          // of the estimates in a bucket
-constexpr size_t BUCKETS = 1 << 14;                  // what is dearer is in a heap
-constexpr int MOST_JUMPERS = 5;                      // times that a net gets jumpers
-constexpr double GATE = 1e-4;                        // um^2, the unit of gates
-constexpr int TOLD = 1000;                           // nets between two words of how far the first round is
+constexpr int BIN = 16;                              // columns and rows of a bin
+constexpr int AROUND_PIN = 2;                        // bins around the box from a pin to the nearest node of its net's tree
+constexpr int WIDER_AFTER = 6, MOST_AROUND = 200;    // rounds in conflict per bin of margin around a rerouted net; maximum margin
+constexpr int MORE_HOPS = 3, MOST_HOPS = 200;        // removed nodes around a conflict: increment per round, and maximum
+constexpr int MARGIN = 6, MOST_MARGIN = 250;         // columns and rows of the window around a hole: increment per round, and maximum
+constexpr int OF_ALL_ROUNDS = 3;                     // rounds of the router that count as one round in conflict of every net
+constexpr int GIVEN_UP = 600;                        // margin beyond which a hole cannot be closed
+constexpr int ISLAND = 60;                           // nodes of the smallest piece without a pin that is kept
+constexpr int ANEW_EACH = 10, ANEW_NODES = 3000;     // rounds in conflict until a net is rerouted; only if it has no more nodes
+constexpr float STEP = 160;                          // range of the estimates in one bucket
+constexpr size_t BUCKETS = 1 << 14;                  // entries beyond the last bucket are in a heap
+constexpr int MOST_JUMPERS = 5;                      // how many times a net may get jumpers
+constexpr double GATE = 1e-4;                        // um^2, the unit of gate areas
+constexpr int TOLD = 1000;                           // nets between two progress reports of the first round
 
 using Edge = std::pair<int, int>;
 
 struct Layer {
     int vertical, clear;
-    int alone;                      // instead of `clear` for two vias in a stack, which need more metal; or 0
+    int alone;                      // replaces `clear` at a node that only vias use, if these need more metal; otherwise 0
     int pad;                        // length of a via's metal
-    double bears;                   // wire for each um^2 of gate; or 0
-    bool sums;                      // whether that includes the wire of lower layers
-    std::vector<char> column, row;  // whether it has nodes there
-    std::vector<int> next, last;    // along a track: the stop after and before each, -1 if there is none
+    double bears;                   // antenna limit: wire length per um^2 of gate; 0: none
+    bool sums;                      // whether the limit includes the wire of lower layers
+    std::vector<char> column, row;  // whether the layer has nodes there
+    std::vector<int> next, last;    // along a track: the next and the previous stop of each, or -1
 };
 
-// What a search knows of a node. Marks of an older search or window say nothing.
+// State of a node in a search; marks from an older search or window are invalid.
 struct Mark {
     float cost = 0;
     int from = -1;
-    unsigned seen = 0, closed = 0;  // by which search
-    unsigned wanted = 0, cut = 0;   // in which window: where the search may end, and vias of the net to the next layer
+    unsigned seen = 0, closed = 0;  // number of the search
+    unsigned wanted = 0, cut = 0;   // number of the window: the search may end here; the net has a via to the next layer here
 };
 
-// What others want of a node: nets that cover it, and how much they have been in conflict there.
+// Demand for a node: the number of nets that cover it, and the memory of their conflicts.
 struct Demand {
     float memory = 0;
     int cover = 0;
-    bool blocked = false;  // metal is there that no net may come near
+    bool blocked = false;  // too close to existing metal for any net
     bool cramped = false;  // near metal without room for its least area
 };
 
@@ -104,21 +107,21 @@ struct Box {
 
 struct Net {
     std::vector<std::vector<int>> pins;
-    std::vector<int> gates;      // of the pins
-    std::vector<char> jumps;     // whether a pin has a jumper; empty if none has
-    int mended = 0;              // times that it got jumpers
-    std::vector<Box> guide;      // in bins
+    std::vector<int> gates;      // gate area of each pin
+    std::vector<char> jumps;     // whether each pin gets a jumper; empty: none does
+    int mended = 0;              // how many times the net got jumpers
+    std::vector<Box> guide;      // the global route, in bins
     std::vector<int> nodes;      // of its tree
-    std::vector<int> covered;    // those and what is too near
+    std::vector<int> covered;    // nodes, and nodes too close to them
     std::vector<Edge> edges;
     int in_conflict = 0;         // rounds
-    bool lost = true;            // has no tree
+    bool lost = true;            // it has no tree
 };
 
 struct Entry {
     int node, mark;
     float cost, estimate;
-    bool operator<(const Entry& other) const { return estimate > other.estimate; }  // the cheapest is the first of a heap
+    bool operator<(const Entry& other) const { return estimate > other.estimate; }  // the cheapest entry is first in a heap
 };
 
 int nx, ny, layer_count, per_bin, bin_columns, bin_rows;
@@ -127,11 +130,11 @@ std::vector<Layer> layers;
 std::vector<int> apart;
 std::vector<Net> nets;
 std::vector<Demand> demands;
-// by bin and layer: nodes covered, nodes that there are, what is added to their price
+// by bin and layer: covered nodes, all nodes, congestion price
 std::vector<int> used, room;
 std::vector<float> crowd;
 float present = FIRST_PRICE, crowded = CROWDED;
-// the window: which bins are in it, and where their marks are
+// by bin: the last window that it was part of, and the place of its marks there
 std::vector<unsigned> bin_window;
 std::vector<int> bin_slot;
 std::vector<int> window_bins;
@@ -147,7 +150,7 @@ int read() {
     return value;
 }
 
-// All nodes of a bin, layer by layer, have neighbouring numbers.
+// The nodes of a bin have consecutive numbers, layer by layer.
 int node(int layer, int i, int j) {
     return ((j / BIN * bin_columns + i / BIN) * layer_count + layer) * (BIN * BIN) + j % BIN * BIN + i % BIN;
 }
@@ -175,10 +178,10 @@ void cover(const Net& net, int sign) {
         if (const int at = bin_layer(n); at != before) count_crowd(at), before = at;
 }
 
-// Some nodes of a net and those that are too near to them.
+// These nodes of a net, and all nodes too close to them for another net.
 std::vector<int> reach(const std::vector<int>& nodes, const std::vector<Edge>& edges) {
     std::vector<int> covered = nodes;
-    std::vector<int> on_wires;  // nodes that a wire meets, not only vias
+    std::vector<int> on_wires;  // nodes at which a wire ends, not only vias
     for (const auto& [a, b] : edges)
         if (layer_of(a) == layer_of(b)) on_wires.push_back(a), on_wires.push_back(b);
     tidy(on_wires);
@@ -235,7 +238,7 @@ void mark_cut(const Edge& edge) {
         outer_cuts.push_back(std::min(a, b));
 }
 
-// Whether a via from node n at (i, j) to another layer would stand too near one of the same net, in its tree or on the way to n.
+// Whether a via from node n at (i, j) to another layer would be too close to a via of the same net, in its tree or on the path to n.
 bool too_near(int n, int layer, int i, int j, int other_layer) {
     const int cut = std::min(layer, other_layer), far = apart[cut];
     auto taken = [&](int a, int b) {
@@ -260,10 +263,10 @@ bool too_near(int n, int layer, int i, int j, int other_layer) {
     return false;
 }
 
-// Of a node: its own length once, and more for each net that covers it, for each conflict that was there, and in a crowd.
+// Price of a node per unit of length: 1, plus its current conflicts, its memory of conflicts and the congestion of its bin.
 float price(int n) { return 1 + present * float(demands[n].cover) + demands[n].memory + crowd[bin_layer(n)]; }
 
-// What a crowd adds to the price in a window, at the least: of each bin the calmest layer of each direction, on average.
+// Estimate of the congestion price in a window: the average over its bins of the emptiest layer of each direction.
 float least_crowd() {
     float sum = 0;
     for (int bin : window_bins) {
@@ -277,7 +280,7 @@ float least_crowd() {
     return sum / float(window_bins.size());
 }
 
-// Where a search is to end.
+// The target nodes of a search.
 struct Goal {
     Box box;
     float weight = 0;
@@ -296,7 +299,7 @@ struct Goal {
     }
 };
 
-// The way from one of some nodes to one that is wanted, backwards; empty if there is none in the window.
+// The cheapest path from any source to any target node, in reverse order; empty if the window contains none.
 std::vector<int> find(const std::vector<int>& sources, Goal& goal, bool at_a_pin) {
     std::vector<int> way;
     search++;
@@ -373,14 +376,14 @@ void add_way(const std::vector<int>& way, std::vector<Edge>& edges) {
     for (size_t k = 1; k < way.size(); k++) edges.push_back(std::minmax(way[k - 1], way[k]));
 }
 
-// The bins of a net's global routing in a box and those around them.
+// Add the bins of a net's global route that lie in a box, with a margin.
 void add_guide(const Net& net, const Box& box, int around) {
     for (const Box& piece : net.guide)
         add_bins(std::max(piece.low_i, box.low_i) - around, std::max(piece.low_j, box.low_j) - around,
                  std::min(piece.high_i, box.high_i) + around, std::min(piece.high_j, box.high_j) + around);
 }
 
-// The box of bins from a pin to the nearest node of a tree.
+// The box of bins that contains a pin and the nearest node of a tree, with a margin.
 Box between(const std::vector<int>& pin, const std::vector<int>& tree) {
     const int i = i_of(pin[0]), j = j_of(pin[0]);
     int nearest = tree[0], least = 1 << 30;
@@ -393,7 +396,7 @@ Box between(const std::vector<int>& pin, const std::vector<int>& tree) {
     return {box.low_i - AROUND_PIN, box.low_j - AROUND_PIN, box.high_i + AROUND_PIN, box.high_j + AROUND_PIN};
 }
 
-// The jumpers of a net. While it lives, the net can meet them at their upper ends only.
+// The jumpers of a net. While this object exists, the net can connect to them only at their upper ends.
 class Jumpers {
    public:
     explicit Jumpers(Net& of) : net(of), pins(of.pins) {}
@@ -403,17 +406,17 @@ class Jumpers {
     Jumpers(const Jumpers&) = delete;
     Jumpers& operator=(const Jumpers&) = delete;
 
-    // Returns whether each pin that needs a jumper has one.
+    // Route all jumpers; return false if one has no path.
     bool run(int around) {
         for (size_t p = 0; p < net.jumps.size(); p++)
             if (net.jumps[p] && !add(pins[p], around)) return false;
         return true;
     }
 
-    // Of each pin the nodes at which the net meets it, or its jumper.
+    // For each pin, the nodes at which the net may connect to it or to its jumper.
     const std::vector<std::vector<int>>& ends() const { return pins; }
 
-    // Make them part of the net.
+    // Add the jumpers to the net.
     void join() {
         net.nodes.insert(net.nodes.end(), nodes.begin(), nodes.end());
         net.edges.insert(net.edges.end(), edges.begin(), edges.end());
@@ -449,7 +452,7 @@ class Jumpers {
     }
 };
 
-// A tree for a net, near its global routing; returns whether there is one.
+// Route a whole net near its global route; return whether that succeeded.
 bool find_all(Net& net, int around) {
     net.nodes.clear(), net.edges.clear();
     Jumpers jumpers(net);
@@ -482,16 +485,16 @@ bool find_all(Net& net, int around) {
     return true;
 }
 
-// Where a node is in a sorted list, -1 if it is not.
+// The index of a node in a sorted list, or -1.
 int index_of(const std::vector<int>& nodes, int n) {
     const auto found = std::lower_bound(nodes.begin(), nodes.end(), n);
     return found != nodes.end() && *found == n ? int(found - nodes.begin()) : -1;
 }
 
-// Take away what leads nowhere: ends that meet no pin.
+// Remove all branches that end without a pin.
 void prune(Net& net) {
     tidy(net.nodes), tidy(net.edges);
-    std::vector<int> degree(net.nodes.size()), mixed(net.nodes.size());  // the edges at a node, and their numbers by exclusive or
+    std::vector<int> degree(net.nodes.size()), mixed(net.nodes.size());  // by node: number of its edges, and the XOR of their indices
     std::vector<char> kept(net.nodes.size()), gone(net.edges.size());
     for (const auto& pin : net.pins)
         for (int n : pin)
@@ -522,7 +525,7 @@ void prune(Net& net) {
     net.edges.resize(count);
 }
 
-// One net's holes, and how they are closed. The net must cover nothing.
+// Repair of one net: cuts out its conflicts and closes the holes. The net must have been released.
 class Repair {
    public:
     explicit Repair(Net& of) : net(of), nodes(of.nodes) {
@@ -537,7 +540,7 @@ class Repair {
         for (const auto& [a, b] : ends) others[--first[a]] = b, others[--first[b]] = a;
     }
 
-    // Returns whether all is one piece again.
+    // Return whether the net is connected again.
     bool run(int hops, int margin) {
         cut_out(hops);
         find_pieces();
@@ -559,23 +562,23 @@ class Repair {
    private:
     struct Hole {
         Box box;
-        std::vector<int> pieces;  // around it
+        std::vector<int> pieces;  // pieces that end at it
     };
 
     Net& net;
     const std::vector<int> nodes;
-    std::vector<Edge> ends;          // of the edges, as places in nodes
-    std::vector<int> first, others;  // of each node: its neighbours in the tree
-    std::vector<int> away;           // hops from a conflict, if the node goes; else -1
-    std::vector<int> going;          // those that go
-    std::vector<int> piece, met;     // of each node its piece; of each pin the node that meets it and stays, or -1
+    std::vector<Edge> ends;          // of the edges, as indices into nodes
+    std::vector<int> first, others;  // neighbours of each node in the tree
+    std::vector<int> away;           // by node: hops from a conflict if it is removed, otherwise -1
+    std::vector<int> going;          // removed nodes
+    std::vector<int> piece, met;     // by node: its piece; by pin: a remaining node that connects it, or -1
     std::vector<Hole> holes;
-    std::vector<int> hole;           // of each node that goes
-    std::vector<int> up;             // pieces joined: the next on the way to their root
-    std::vector<int> lone;           // of a piece that is a pin alone, the pin; else -1
+    std::vector<int> hole;           // by node: its hole, if it is removed
+    std::vector<int> up;             // union-find parent of each piece
+    std::vector<int> lone;           // by piece: the pin, if the piece is only a pin; otherwise -1
     std::vector<int> piece_of_pin;
-    std::vector<Edge> edges;                 // of the net as it becomes
-    std::vector<std::pair<int, int>> tree;   // its nodes, each with a piece
+    std::vector<Edge> edges;                 // of the repaired net
+    std::vector<std::pair<int, int>> tree;   // nodes of the repaired net, each with its piece
 
     int root(int k) {
         while (up[k] != k) k = up[k] = up[up[k]];
@@ -594,7 +597,7 @@ class Repair {
         }
     }
 
-    // What stays, in pieces; small ones without a pin go as well.
+    // Split the remaining nodes into pieces; remove small pieces without a pin too.
     void find_pieces() {
         met.assign(net.pins.size(), -1), piece.assign(nodes.size(), -1);
         std::vector<char> pinned(nodes.size());
@@ -646,7 +649,7 @@ class Repair {
         }
     }
 
-    // Pins that nothing meets any more are pieces of their own, with all their nodes.
+    // Make each disconnected pin a piece of its own, with all its nodes.
     bool pins_to_holes() {
         for (size_t p = 0; p < net.pins.size(); p++) {
             if (met[p] >= 0) {
@@ -668,7 +671,7 @@ class Repair {
 
     bool is_lone(int k) const { return lone[k] >= 0; }
 
-    // Join the pieces around a hole, from a pin that is alone if there is one.
+    // Join the pieces around a hole, starting from a disconnected pin if there is one.
     bool close(const Hole& each, int margin) {
         while (true) {
             int from = -1;
@@ -714,7 +717,7 @@ class Repair {
         return true;
     }
 
-    // The piece of a node where a search has ended.
+    // The piece, other than this one, that contains the node at which a search ended.
     int piece_at(int n, int other_than) {
         for (const auto& [each, of] : tree)
             if (each == n && root(of) != other_than) return of;
@@ -727,9 +730,9 @@ class Repair {
     }
 };
 
-int turn = 0;  // of all nets
+int turn = 0;  // number of completed rounds
 
-// Find a net its way, or a way out of its conflicts.
+// Route a net, or repair its conflicts.
 void settle(Net& net) {
     if (!net.lost && !conflicts(net)) return;
     release(net);
@@ -742,7 +745,7 @@ void settle(Net& net) {
     claim(net);
 }
 
-// The nets that are in conflict; remembers where.
+// Return the nets in conflict, and add to the memory of the contested nodes.
 std::vector<int> unsettled() {
     std::vector<int> found;
     for (size_t n = 0; n < nets.size(); n++) {
@@ -756,12 +759,12 @@ std::vector<int> unsettled() {
     for (int n : found)
         for (int each : nets[n].nodes)
             if (demands[each].cover > 1) demands[each].memory += (found.size() > LAST_NETS ? MEMORY : LAST_MEMORY) * float(demands[each].cover - 1);
-    // who has just come into the way of another moves first: else the other dodges, and comes back
+    // nets whose conflict is new move first: otherwise the older net would give way and come back
     std::stable_sort(found.begin(), found.end(), [](int a, int b) { return nets[a].in_conflict < nets[b].in_conflict; });
     return found;
 }
 
-// The pins of a net that the metal of a layer below the highest may charge too much, once that layer is made.
+// The pins of a net that exceed the antenna limit of any layer below the highest.
 std::vector<int> charged(const Net& net) {
     std::vector<int> found, up(net.nodes.size());
     std::vector<double> charge(net.pins.size());  // as a fraction of the limit
@@ -779,7 +782,7 @@ std::vector<int> charged(const Net& net) {
         for (const auto& [a, b] : net.edges)
             if (layer_of(a) == layer && layer_of(b) == layer)
                 wire[root(index_of(net.nodes, a))] += std::abs(xs[i_of(a)] - xs[i_of(b)]) + std::abs(ys[j_of(a)] - ys[j_of(b)]);
-            else if (layer_of(a) == layer || layer_of(b) == layer)  // half a pad is beyond the end of a wire
+            else if (layer_of(a) == layer || layer_of(b) == layer)  // half of a via's metal extends beyond the end of the wire
                 wire[root(index_of(net.nodes, layer_of(a) == layer ? a : b))] += layers[layer].pad / 2;
         std::vector<int> met(net.pins.size(), -1);
         for (size_t p = 0; p < met.size(); p++) {
@@ -802,7 +805,7 @@ std::vector<int> charged(const Net& net) {
     return found;
 }
 
-// The nets that get jumpers, and more of them.
+// Request jumpers at pins that exceed the limit; return their nets.
 std::vector<int> antennas() {
     std::vector<int> found;
     for (size_t n = 0; n < nets.size(); n++) {
@@ -817,7 +820,7 @@ std::vector<int> antennas() {
     return found;
 }
 
-// Half the outline of a net's first choices.
+// Half perimeter of the first nodes of a net's pins.
 int span(const Net& net) {
     Box box;
     for (const auto& pin : net.pins) box.add(i_of(pin[0]), j_of(pin[0]));
@@ -865,7 +868,7 @@ void read_grid() {
         for (int n : reach({read_node()}, {})) demands[n].memory += CRAMPED, demands[n].cramped = true;
 }
 
-// A straight wire or a via of an earlier answer.
+// Add a straight wire or a via from an earlier run to a net.
 void keep(Net& net, int from, int to) {
     net.nodes.push_back(from);
     for (int n = from; n != to;) {
@@ -909,10 +912,10 @@ void read_nets() {
     }
 }
 
-// A net's wires, as long as they are straight, and its vias.
+// The vias of a net, and its wires merged into maximal straight segments.
 std::vector<Edge> pieces(const Net& net) {
     std::vector<Edge> found;
-    std::vector<std::vector<int>> ahead;  // layer, track, and the stops at both ends of an edge
+    std::vector<std::vector<int>> ahead;  // by edge: layer, track, and both end stops
     for (const auto& [a, b] : net.edges) {
         const int layer = layer_of(a);
         if (layer != layer_of(b)) {

@@ -1,17 +1,18 @@
-// Global placement: where every cell should lie for short wires, with no spot of the core fuller than asked; rows come later.
+// Global placement: a position for every cell with short wires and a limited density, regardless of rows.
 //
-// Cells are charges, in the manner of ePlace (Lu et al., ACM TODAES 20(2), 2015): the wire that a move saves (a smooth maximum of the
-// pins of a net, the weighted average of Hsu, Balabanov and Chang, IEEE TCAD 32(4), 2013) is held against the field of all other
-// cells, which a cosine transform finds on a grid of bins. Fillers, charges without wires, take the room that may stay empty, so
-// that cells need not spread over all of it. The field weighs more from step to step; a step is one of Nesterov's method, as long
-// as the change of the gradient says. It ends when but few cells lie where more than the target is.
+// The method is that of ePlace (Lu et al., ACM TODAES 20(2), 2015). Cells are charges; each step balances the gradient of the wire
+// length against the electric field of all charges. The wire length is smooth: a weighted average replaces the outermost pin of a net
+// (Hsu, Balabanov and Chang, IEEE TCAD 32(4), 2013). A cosine transform on a grid of bins computes the field. Fillers, which are
+// charges without wires, occupy the area that may stay empty, so that cells do not spread over all of it. The weight of the field
+// grows from step to step. Steps follow Nesterov's method, with a length from the change of the gradient. The placement ends when few
+// cells are in bins above the target density.
 //
-// Input (numbers on stdin): width and height of the core, height of a row, target in thousandths of the area, most steps; number of
-// cells, for each its width; number of nets, for each its weight in hundredths, the number of its pins, and for each of these its cell
-// and the way from that cell's lower left corner, or -1 and a place in the core. Output: steps taken, x y of each cell's lower left
-// corner.
+// Input (numbers on stdin): width and height of the core, height of a row, target density in thousandths, maximum number of steps;
+// number of cells, for each its width; number of nets, for each its weight in hundredths, the number of its pins, and for each pin its
+// cell and the offset from that cell's lower left corner, or -1 and a position in the core. Output: number of steps; x and y of each
+// cell's lower left corner.
 
-#pragma GCC optimize("O3")  // the transforms go down columns, several at a time
+#pragma GCC optimize("O3")  // vectorises the transforms, which process several columns at once
 
 #include <algorithm>
 #include <cmath>
@@ -25,28 +26,28 @@ namespace {
 
 using Values = std::vector<float>;
 
-constexpr double ENOUGH = 0.08;           // of the cells' area beyond the target of their bins, with which it ends
-constexpr double FIRST_WEIGHT = 0.01;     // of the field, beside the wires
-constexpr double GROWTH = 1.05, LEAST_GROWTH = 0.95;  // of that weight in a step
-constexpr double CALM = 0.02;             // share by which wires may grow in a step before the weight does not
+constexpr double ENOUGH = 0.08;           // final overflow: fraction of the cells' area above the target of its bin
+constexpr double FIRST_WEIGHT = 0.01;     // initial weight of the field relative to the wires
+constexpr double GROWTH = 1.05, LEAST_GROWTH = 0.95;  // limits of the weight's growth per step
+constexpr double CALM = 0.02;             // relative growth of the wires in a step at which the weight stays the same
 constexpr int LEAST_BINS = 16, MOST_BINS = 1024;
-constexpr int TRIALS = 4;                 // lengths of a step
-constexpr int TOLD = 10;                  // steps between two words of how far it is
-constexpr float STRETCH = 1.41421356f;    // bins that a charge covers at least, so that the field is smooth
-constexpr double FIRST_SPREAD = 0.02;     // of the core, around its middle, where cells are at first
+constexpr int TRIALS = 4;                 // step lengths tried
+constexpr int TOLD = 10;                  // steps between two progress reports
+constexpr float STRETCH = 1.41421356f;    // least width of a charge in bins, so that the field is smooth
+constexpr double FIRST_SPREAD = 0.02;     // fraction of the core, around its centre, that contains the cells initially
 
 struct Pin {
     int cell;
-    float x, y;  // from the middle of the cell, or in the core
+    float x, y;  // from the centre of the cell, or in the core
 };
 
 double core_width, core_height, row_height, target;
-int cells, nodes;  // cells, and fillers behind them
+int cells, nodes;  // nodes: cells, followed by fillers
 Values width;
 std::vector<Pin> pins;
-std::vector<int> first_pin;  // of each net, and the end
+std::vector<int> first_pin;  // of each net; the last element is the end
 Values weight_of;            // of each net
-Values degree;               // pins of each cell, by the weights of their nets
+Values degree;               // by cell: sum of the weights of the nets at its pins
 
 int read() {
     int value = 0;
@@ -62,7 +63,7 @@ float draw() {
 
 // ---- the field
 
-// A grid of bins, and the transforms between what lies in them and its waves; a row of the grid is one y.
+// A grid of bins, and the transforms between densities and frequencies; each row of the grid is one y.
 struct Grid {
     int n;
     double dx, dy;
@@ -79,10 +80,10 @@ struct Grid {
         }
     }
 
-    // The value that is the k-th of a cosine transform by Fourier's: those of even places forward, then the odd ones backward.
+    // Index of the k-th input of the Fourier transform that computes a cosine transform: even indices ascending, then odd ones descending.
     int drawn(int k) const { return k < n / 2 ? 2 * k : 2 * (n - k) - 1; }
 
-    // Fourier transform down the columns, two of the grid's as real and imaginary part of one.
+    // Fourier transform of the columns; two columns of the grid are the real and imaginary parts of one.
     void fourier() {
         const int half = n / 2;
         for (int i = 1, j = 0; i < n; i++) {
@@ -110,7 +111,7 @@ struct Grid {
                 }
     }
 
-    // Sums of values times cosines down the columns of `map`.
+    // Cosine transform of the columns of `map`.
     void cosines(Values& map) {
         const int half = n / 2;
         for (int k = 0; k < n; k++) {
@@ -132,7 +133,7 @@ struct Grid {
         }
     }
 
-    // The other way: values from sums of cosines, whose weights are in the rows of `map` (the first counts whole).
+    // Inverse transform: values from the coefficients in the rows of `map`, of which the first is not halved.
     void from_cosines(Values& map) {
         const int half = n / 2;
         for (int k = 0; k < n; k++) {
@@ -140,7 +141,7 @@ struct Grid {
             const float c = half_cos[k], s = half_sin[k];
             float *a = &real[size_t(k) * half], *b = &imaginary[size_t(k) * half];
             const float* up = k ? &map[size_t(n - k) * n] : nullptr;
-            // of both halves v = (X[k] - i X[n-k]) exp(i pi k / 2n), conjugated, since only the forward transform is here
+            // both halves: v = (X[k] - i X[n-k]) exp(i pi k / 2n), conjugated because `fourier` is the forward transform
             for (int m = 0; m < half; m++) {
                 const float x = left[m], y = up ? up[m] : 0, z = right[m], w = up ? up[m + half] : 0;
                 const float vr = x * c + y * s, vi = x * s - y * c, ur = z * c + w * s, ui = z * s - w * c;
@@ -155,7 +156,7 @@ struct Grid {
         }
     }
 
-    // Likewise from sums of sines.
+    // The same for sines.
     void from_sines(Values& map) {
         for (int k = 1; k < n - k; k++) std::swap_ranges(&map[size_t(k) * n], &map[size_t(k) * n] + n, &map[size_t(n - k) * n]);
         std::fill(map.begin(), map.begin() + n, 0.0f);
@@ -177,7 +178,7 @@ struct Grid {
 Grid grid;
 Values density, field_x, field_y;
 
-// The bins that a charge covers, and how much of it is in each.
+// Visit each bin that a charge covers, with the part of the charge in it.
 template <typename Visit>
 void covered(int node, float x, float y, Visit visit) {
     const float least_x = STRETCH * float(grid.dx), least_y = STRETCH * float(grid.dy);
@@ -198,7 +199,7 @@ void add_charges(const Values& at, int first, int last) {
         covered(node, at[node], at[nodes + node], [](size_t bin, float share) { density[bin] += share; });
 }
 
-// The share of the cells' charge that is beyond the target of its bin; `density` has all charges then.
+// Fill `density` with all charges; return the fraction of the cells' charge above the target of its bin.
 double fill(const Values& at) {
     std::fill(density.begin(), density.end(), 0.0f);
     add_charges(at, 0, cells);
@@ -236,7 +237,7 @@ void find_field() {
 
 // ---- the wires
 
-// exp(x) for x <= 0, to about one in ten thousand.
+// exp(x) for x <= 0, with a relative error of about 1e-4.
 inline float decay(float x) {
     const float t = std::max(x, -60.0f) * 1.44269504f;
     const int whole = int(t) - 1;
@@ -251,7 +252,7 @@ inline float decay(float x) {
 
 Values place_of, toward, away;  // of the pins of one net
 
-// Adds the gradient of the smooth length of all wires in one direction; returns their half perimeters, both by the weights.
+// Add the gradient of the weighted smooth wire length along one axis; return the weighted extent of all nets along it.
 double pull(const Values& at, int axis, float smooth, float* gradient) {
     double length = 0;
     const float* base = &at[size_t(axis) * nodes];
@@ -304,7 +305,7 @@ void measure(const Values& at, float smooth, Slope& slope) {
     }
 }
 
-// The way to go, for each charge as far as it is easily moved.
+// The preconditioned gradient: each charge's gradient divided by its stiffness.
 void direction(const Slope& slope, double weight, Values& to) {
     to.resize(slope.wire.size());
     for (int node = 0; node < nodes; node++) {
@@ -333,7 +334,7 @@ float smoothness(double overflow) {
     return float(4 * (grid.dx + grid.dy) * std::pow(10, (overflow - 0.1) * 20 / 9 - 1));
 }
 
-// Moves the charges until they are spread; returns the steps that it took.
+// Move the charges until the overflow is small enough; return the number of steps.
 int spread(Values& at, int most_steps) {
     Slope slope;
     Values leader = at, way, next_way, next_at(at.size()), next_leader(at.size());
@@ -343,7 +344,7 @@ int spread(Values& at, int most_steps) {
     for (size_t n = 0; n < at.size(); n++) wire += std::fabs(slope.wire[n]), field += std::fabs(slope.field[n]);
     double weight = field > 0 ? FIRST_WEIGHT * std::max(wire, 1.0) / field : 0;
     direction(slope, weight, way);
-    // a first step of a bin's tenth on average
+    // the first step moves charges by a tenth of a bin on average
     double length = 0;
     for (float each : way) length += std::fabs(each);
     double step = 0.1 * grid.dx * double(way.size()) / std::max(length, 1e-9);
@@ -416,7 +417,7 @@ int main() {
     while (bins < MOST_BINS && 2.0 * bins * bins < cells) bins *= 2;
     grid.make(bins);
     density.assign(size_t(bins) * bins, 0);
-    // cells near to the middle, whence they are drawn to where their ports are; fillers everywhere
+    // cells start near the centre, from which their wires pull them towards the ports; fillers start everywhere
     Values at(2 * size_t(nodes));
     for (int node = 0; node < nodes; node++)
         for (int axis : {0, 1}) {

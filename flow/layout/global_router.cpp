@@ -1,15 +1,16 @@
-// Global routing: which borders between squares of the die each wire crosses, by negotiation (McMurchie and Ebeling, PathFinder, FPGA 1995).
+// Global routing by negotiated congestion (McMurchie and Ebeling, PathFinder, FPGA 1995): the borders between squares of the die that
+// each wire crosses.
 //
-// A wire joins two points of a net's tree. It goes from square to square with A*: a crossing costs its length, more where more wires
-// cross a border than it has tracks, and more for each round in which that was so; a turn costs a via. Every round those wires are
-// searched anew that cross a border which is too full, in a wider neighbourhood, until no border is or it gets no better. Too full is one
-// with more wires than its share of the tracks: detailed routing wants the rest for pins, vias and ways around one another.
-// A wire within one square crosses nothing, but takes its length of the tracks of that square's borders.
+// A wire joins two points of a net's tree. A* finds its path from square to square. A crossing costs its length, more on an overfull
+// border, and more for each earlier round in which the border was overfull; a turn costs a via. A border is overfull if more wires
+// cross it than the usable share of its tracks; detailed routing needs the rest for pins, vias and detours. Each round reroutes the
+// wires that cross overfull borders, in a wider neighbourhood, until no border is overfull or the rounds stop improving. A wire within
+// one square crosses no border, but its length reduces the tracks of that square's borders.
 //
-// Input (numbers on stdin): columns rows side; tracks of a side's length, of horizontal wires and of vertical ones; the share of them,
-// in percent; most rounds, seconds of the processor; number of wires; per wire x0 y0 x1 y1 in the unit of the side. Output: how many
-// borders have more wires than all of their tracks, by how many wires in all, rounds; per wire the number of its corners and their x y:
-// its ends, and between them its turns.
+// Input (numbers on stdin): columns, rows, side of a square; tracks per side for horizontal and for vertical wires; their usable share
+// in percent; maximum number of rounds, limit in seconds of CPU time; number of wires; per wire x0 y0 x1 y1 in the unit of the side.
+// Output: number of borders with more wires than tracks, number of excess wires, rounds; per wire the number of its corners, and the
+// x y of each: its ends, and its turns between them.
 
 #include <algorithm>
 #include <cmath>
@@ -29,22 +30,22 @@ struct Point {
 
 struct Wire {
     Point from, to;
-    std::vector<int> squares;  // that it goes through
+    std::vector<int> squares;  // of its path
 };
 
-constexpr float TURN = 0.5f;  // sides of a square that a via is worth
+constexpr float TURN = 0.5f;  // cost of a via, in sides of a square
 constexpr float FIRST_PRICE = 0.5f, PRICE_GROWTH = 1.5f, MOST_PRICE = 60, MEMORY = 0.5f;
-constexpr float ROOM = 0.8f;                    // of a border's share, from which on a crossing costs more
-constexpr int LEAST_HALO = 3, MOST_HALO = 20;   // squares around a wire's box in which a way is searched; two more each round
-constexpr int STALLED = 6;                      // rounds without fewer wires too many, after which there is no more to gain
-constexpr int TOLD = 2000;                      // wires between two words of how far the first round is
+constexpr float ROOM = 0.8f;                    // fraction of a border's usable tracks above which a crossing costs more
+constexpr int LEAST_HALO = 3, MOST_HALO = 20;   // squares searched around a wire's box; two more each round
+constexpr int STALLED = 6;                      // rounds without fewer excess wires after which routing stops
+constexpr int TOLD = 2000;                      // wires between two progress reports of the first round
 
 int columns, rows, side;
 std::vector<Wire> wires;
 // by direction (0 horizontal): borders to the square on the right, or above
 std::vector<int> used[2];
-std::vector<float> tracks[2], memory[2];  // tracks: what wires within squares leave of all
-float share;                              // of the tracks that wires should take
+std::vector<float> tracks[2], memory[2];  // tracks: less those that wires within squares use
+float share;                              // usable fraction of the tracks
 std::vector<float> cost_to;
 std::vector<int> came_from, seen;
 int search = 0;
@@ -61,7 +62,7 @@ int square_at(Point p) {
     return std::clamp(p.y / side, 0, rows - 1) * columns + std::clamp(p.x / side, 0, columns - 1);
 }
 
-// The border between two squares that touch: its direction, and the left or lower square.
+// The direction of the border between two adjacent squares; its index is that of the left or lower square.
 int way(int a, int b) { return std::abs(a - b) == 1 && row_of(a) == row_of(b) ? 0 : 1; }
 
 float beyond(int w, int border, float of_tracks) { return float(used[w][border]) - of_tracks * tracks[w][border]; }
@@ -81,7 +82,7 @@ bool too_full(const Wire& wire) {
     return false;
 }
 
-// The cheapest way from square to square; a node is a square and the direction in which it was entered.
+// Find the cheapest path of a wire; a node is a square and the direction in which it was entered.
 void find(Wire& wire, float present, int halo) {
     search++;
     const int start = square_at(wire.from), end = square_at(wire.to), goal_x = column_of(end), goal_y = row_of(end);
@@ -100,7 +101,7 @@ void find(Wire& wire, float present, int halo) {
         seen[node] = search;
         cost_to[node] = cost;
         came_from[node] = before;
-        // of two that promise as much, the one that is nearer to its goal
+        // between equal estimates, prefer the node closer to the goal
         open.push({cost + 1.0001f * far(node), node});
     };
     offer(2 * start, 0, -1);
@@ -131,7 +132,7 @@ void find(Wire& wire, float present, int halo) {
     }
 }
 
-// Ends and turns of a wire: it turns in the middle of squares, but so that its last two pieces come to its end.
+// Ends and turns of a wire: turns are at centres of squares, except for those of the last two segments, which lead to the wire's end.
 std::vector<Point> corners(const Wire& wire) {
     std::vector<Point> found = {wire.from};
     Point at = wire.from;
@@ -143,7 +144,7 @@ std::vector<Point> corners(const Wire& wire) {
         int& moved = w ? at.y : at.x;
         const int middle = (w ? row_of(squares[last]) : column_of(squares[last])) * side + side / 2;
         const int goal = w ? wire.to.y : wire.to.x;
-        // beyond this piece nothing in its direction
+        // true if a later segment has this direction
         bool again = false;
         for (size_t n = last; n + 1 < squares.size(); n++) again |= way(squares[n], squares[n + 1]) == w;
         moved = again ? middle : goal;
@@ -181,7 +182,7 @@ int main() {
         if (column_of(int(square)) + 1 < columns) tracks[0][square] -= (within[0][square] + within[0][square + 1]) / 2;
         if (row_of(int(square)) + 1 < rows) tracks[1][square] -= (within[1][square] + within[1][square + columns]) / 2;
     }
-    // the short ones first, which have the fewest ways
+    // short wires first, because they have the fewest alternatives
     auto span = [](const Wire& wire) { return std::abs(wire.from.x - wire.to.x) + std::abs(wire.from.y - wire.to.y); };
     std::vector<int> waiting;
     for (size_t n = 0; n < wires.size(); n++)

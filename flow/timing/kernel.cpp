@@ -1,7 +1,7 @@
-// The inner loops of the timing graph (graph.py, and the model of sizing): tables at many points, and one pass along all arcs.
+// Inner loops of the timing graph (graph.py) and of the sizing model: table look-up at many points, and passes over all arcs.
 //
-// Arcs lie in the order of their levels and then of the nodes that they lead to, so that one pass forwards meets every node after all
-// that it waits for, and one backwards after all that wait for it. Sums and products are in the order in which liberty.py has them.
+// Arcs are sorted by level and then by end node. A forward pass therefore reaches each node after all of its predecessors, and a
+// backward pass after all of its successors. Sums and products are in the same order as in liberty.py, so that results are equal.
 
 #include <algorithm>
 #include <cmath>
@@ -14,13 +14,13 @@ namespace {
 constexpr double INF = std::numeric_limits<double>::infinity();
 }
 
-// Mirrors `TablesOfC` in kernel.py: tables of width x width values, axes filled up with infinity. The number -1 - k is that of group k:
-// the greatest value of its members.
+// Mirrors `TablesOfC` in kernel.py: tables of width x width values, with axes padded with infinity. The number -1 - k denotes group k,
+// whose value is the maximum over its members.
 struct Tables {
     int64_t count, width;
     const double *first, *second, *values;  // axes and grids
     const int64_t *places;                  // by table: points of the first axis, points of the second
-    const int64_t *begin, *members;         // of group k: members[begin[k]] up to members[begin[k + 1]]
+    const int64_t *begin, *members;         // group k: members[begin[k]] to members[begin[k + 1] - 1]
 };
 
 namespace {
@@ -64,14 +64,14 @@ struct Arcs {
 };
 
 namespace {
-// The delay of an arc as setup sees it, or hold.
+// The derated delay of an arc: late for setup, early for hold.
 inline double delayed(const Tables& t, const Arcs& arcs, int64_t k, double slew, double load, bool earliest = false) {
     const double share = 1 + (earliest ? -arcs.derate[k] : arcs.derate[k]);
     return share * at(t, arcs.delay_table[k], slew, load);
 }
 }  // namespace
 
-// Slews and arrivals of all nodes that arcs lead to: the latest, or the earliest.
+// Compute slew and arrival at the end of every arc: the latest, or the earliest.
 API void propagate(const Tables* t, const Arcs* arcs, int64_t earliest, const double* load, double* slew, double* arrival,
                    double* arc_delay, double* arc_slew) {
     for (int64_t k = 0; k < arcs->count;) {
@@ -94,7 +94,7 @@ API void propagate(const Tables* t, const Arcs* arcs, int64_t earliest, const do
     }
 }
 
-// Required times, from those at the ends, and the slack at each edge of each pin that an arc starts from.
+// Propagate required times back from the endpoints, and compute the slack of each edge at each input pin.
 API void required(const Arcs* arcs, const double* arc_delay, const double* arrival, const int64_t* sink, double* needed,
                   double* sink_slack) {
     for (int64_t k = arcs->count - 1; k >= 0; k--) {
@@ -103,14 +103,14 @@ API void required(const Arcs* arcs, const double* arc_delay, const double* arriv
     }
     for (int64_t k = 0; k < arcs->count; k++) {
         const int64_t start = arcs->start[k];
-        if (sink[k] < 0) continue;  // from another output of the cell
+        if (sink[k] < 0) continue;  // the arc starts at another output of the cell
         const double slack = needed[arcs->end[k]] - arc_delay[k] - arcs->wire[k] - arrival[start];
         double& worst = sink_slack[2 * sink[k] + start % 2];
         if (std::isfinite(slack) && slack < worst) worst = slack;
     }
 }
 
-// What slew and load cost at each node, along the arcs that decide.
+// Compute the sensitivity of the delay to slew and to load at each node, along its critical arcs.
 API void derive(const Tables* t, const Arcs* arcs, const double* load, const double* slew, const double* arrival,
                 const double* needed, const double* arc_delay, const double* arc_slew, double step_ns, double step_ff,
                 double* by_slew, double* by_load) {
