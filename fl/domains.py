@@ -1,6 +1,6 @@
 """Domains: the number representations in which multipliers work, and the conversions of operands and results.
 
-A domain gives a schedule an abstract product and the representation of 1. Where possible, a conversion is a
+A domain gives a schedule an abstract product and the representation of 1. If possible, a conversion is a
 product of the same multiplier; `enter_by` and `leave_by` are the second operands of those products, or None
 if no conversion is needed. So a machine, its cycle-level twin and the trace of `mod_exp` count the same
 products.

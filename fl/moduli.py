@@ -90,7 +90,7 @@ def _shape_with(sign: int, k: int) -> str:
 
 
 def classify(value: int) -> Modulus:
-    """The modulus with this value. Of 2^n - k and 2^(n-1) + k, it is the one whose k has fewer ones, then the
+    """The modulus with this value, as 2^n - k or 2^(n-1) + k: the form whose k has fewer ones, then the
     smaller k.
     """
     if value < 3:

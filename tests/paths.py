@@ -1,4 +1,4 @@
-"""Where the checkout and the data of the tests are."""
+"""Paths of the checkout and of the data of the tests."""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""`python -m modexlab.eval.cli`: the command line without its script."""
+"""Runs the command line by `python -m modexlab.eval.cli`, for use when the script `modexlab` is not on the
+path.
+"""
 
 import sys
 

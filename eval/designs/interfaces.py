@@ -77,7 +77,7 @@ class Interface(ABC):
         return ""
 
     def place_of_given(self, number: int) -> str:
-        """Where software puts the number with this index, in words."""
+        """Text for users: the registers that receive the number with this index."""
         return f"behind registers: xr{GIVEN + number}"
 
     def require(self, shape: Shape, traits: Traits) -> None:  # noqa: B027

@@ -345,7 +345,7 @@ class Point:
         """The operands of all measured exponentiations, and how often each runs.
 
         For long keys, the digest of the code that chooses the operands replaces them, because generating the
-        keys takes as long as measuring by formula. Where energy is measured, the cycles by formula are
+        keys takes as long as measuring by formula. If energy is measured, the cycles by formula are
         included, because they determine how much of an operation is simulated; for long keys, the digest of
         the formula's code replaces them too.
         """

@@ -8,8 +8,8 @@ hardware (rtl/units/compression_tree.py) and drawing (eval/report/drawing.py) sh
 cells is small.
 
 The first bits of a column go to its 5:3 compressors, the next to its full adders, then to its half adder, and
-the rest pass on. Of the k compressors of a kind, the t-th takes the bits t, t + k, t + 2k ... of theirs. In
-the next level a column has the bits that passed, the sums of its own cells, the carries of the column below,
+the rest pass on. The t-th of k compressors of a kind gets the bits t, t + k, t + 2k ... of theirs. In the
+next level a column has the bits that passed, the sums of its own cells, the carries of the column below,
 the fours of the one below that, and the folded bits.
 
 The paper does not define its 5:3 compressor. Here it counts its inputs: its outputs have one, two and four

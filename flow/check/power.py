@@ -1,18 +1,18 @@
 """Power by OpenSTA under the same activity, compared with flow/power.
 
-What OpenSTA prints cannot be taken as it is. Debian's version is of November 2019; its trace (`set_debug
-power 3`), which has every table that it looks up, shows what it makes of them: each transition pays the
-energies of a rise and of a fall together; the weights of the tables of one pin, one for each input and
-condition, do not add up to one; outputs that are connected to nothing are charged for; what it is told of
-pins between the input ports and the first registers is spread over again, and clocks behind clock gates never
-rest. Each is put right by the numbers of the trace, and told as a cause with what it makes: the energy of a
-transition is taken from the trace, how often it happens from the activity. Slews, loads, tables and
-probabilities remain OpenSTA's own.
+OpenSTA's figures cannot be compared directly. Debian's version dates from November 2019, and its trace
+(`set_debug power 3`), which lists every table look-up, reveals its errors: each transition is charged with
+the energies of both a rise and a fall; the weights of the tables of one pin, one for each input and
+condition, do not add up to one; unconnected outputs are charged; activities given for pins between the input
+ports and the first registers are propagated again; and clocks behind clock gates never rest. Each error is
+corrected with the numbers of the trace and reported as a cause with its effect. The energy of a transition
+comes from the trace, its frequency from the activity. Slews, loads, tables and probabilities remain OpenSTA's
+own.
 
-What is left differs in two places by intention: the inputs of registers and clock gates and their clock pins,
-whose tables depend on what the register holds. OpenSTA takes D and Q to be independent, ours does not
-(power/cell_energy.py). That this is why is tried: ours with registers as OpenSTA has them (`Unaware`) must
-come to its figure; where it does not, the difference has no cause.
+Two differences remain by intention: at the inputs of registers and clock gates, and at their clock pins,
+whose tables depend on the state of the register. OpenSTA assumes that D and Q are independent; our model does
+not (power/cell_energy.py). This explanation is tested: our model under OpenSTA's assumption (`Unaware`) must
+give OpenSTA's figure. If it does not, the difference has no known cause.
 """
 
 import functools

@@ -1,10 +1,10 @@
 """Design-rule checks of the GDS by KLayout: width and spacing of wires and cuts, by the rules of the kit's
 LEF.
 
-All of the GDS is looked at, the kit's cells with the wires over them. What a cell has by itself is the kit's
-own matter, and is told apart: each kind is checked alone, and faults at just these places of its instances
-are not the layout's. Rules that the LEF has for wide wires are not needed, as no wire is wide; antennas and
-densities are not checked, as the kit has no rules for them.
+The whole GDS is checked, cells and wires together. Violations inside the kit's cells do not count: each kind
+of cell is checked alone, and violations at the same places of its instances are ignored. Rules for wide wires
+are not needed, because no wire is wide. Antennas and densities are not checked, because the kit has no rules
+for them.
 """
 
 from pathlib import Path
@@ -30,7 +30,7 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
         return db.Region(cell.begin_shapes_rec(index)).merged()
 
     def own(index: int, rule: str, distance: int) -> set[Any]:
-        """Where the cells of the kit have faults by themselves."""
+        """The bounding boxes of violations inside the kit's cells."""
         alone = {}
         found = set()
         for instance in top.each_inst():

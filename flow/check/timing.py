@@ -1,11 +1,11 @@
 """Slacks of our timing engine (nldm.py) and of OpenSTA, compared endpoint by endpoint.
 
-Where they are further apart than `FAR_NS` and `FAR_SHARE` of the path allow, the cause is looked for by
-taking away what the two engines treat differently, one thing at a time: the shape of the wires (each a star
-of equal branches in place of a tree), then their resistance. What remains without resistance has no excuse,
-and is wrong; nor has resistance that makes next to nothing with OpenSTA. Where it makes more than with us,
-OpenSTA's drivers behind it have longer slews than in the tables, as with slews from 10 to 90 %: the delays of
-the wires themselves must be near.
+If slacks differ by more than `FAR_NS` and `FAR_SHARE` of the path allow, modelling differences of the two
+engines are removed one at a time to find the cause: first the shape of the wires (each becomes a star of
+equal branches instead of a tree), then their resistance. A difference without resistance is an error, and so
+is a difference by resistance that has almost no effect in OpenSTA. If resistance has more effect in OpenSTA
+than in our engine, it lengthens the slews of OpenSTA's drivers beyond those of the tables, like slews from 10
+to 90 %; the delays of the wires themselves must then be close.
 """
 
 from collections.abc import Mapping, Sequence

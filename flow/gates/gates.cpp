@@ -9,8 +9,8 @@
 // enable when its clock rises.
 //
 // Counting: for nets that the clock reaches, every change counts; any other net is compared between the ends of consecutive
-// cycles. A net that rises and falls in one cycle has not toggled, in whichever order the testbench applies its inputs. This is
-// what "functional" means here.
+// cycles. A net that rises and falls in one cycle has not toggled, regardless of the order in which the testbench applies its inputs.
+// This is the meaning of "functional" here.
 
 namespace netlist {
 

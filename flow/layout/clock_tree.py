@@ -1,19 +1,19 @@
 """The clock tree: buffers between the clock port and the registers, with clock gates as leaves; the delay to
 all registers is the same.
 
-Registers are clustered by where they lie. A cluster of registers that nothing gates gets a leaf buffer; the
-registers behind a clock gate are clustered likewise, and each cluster gets a copy of the gate, which stands
-in the place of a leaf buffer: a gated register is then as far from the port as any other, and the tree above
-is the same for both. Above the leaves, clusters of clusters up to one root, every leaf at the same depth.
-Clusters are halves of halves of equal counts, along the longer side, and a driver stands in the middle of
-what it drives.
+Registers are clustered by position. A cluster of ungated registers gets a leaf buffer. The registers behind a
+clock gate are clustered in the same way, and each cluster gets a copy of the gate instead of a leaf buffer. A
+gated register is therefore as far from the port as any other, and both share the tree above. Clusters of
+clusters form the levels above the leaves, up to one root, and all leaves have the same depth. A cluster is
+split into halves of equal counts along its longer side, repeatedly, and each driver is placed in the middle
+of its sinks.
 
-Then leaves get the drive strength with which the clock arrives in all clusters at about the time of the
-slowest (tables of the library, Elmore's delay of the wires). What hangs on the clock otherwise, an inverter
-or a gate behind a gate, is driven like a register, and what lies behind it has a tree of its own, which is
-not balanced with the rest.
+Leaves then get the drive strength with which the clock arrives in all clusters at about the same time as in
+the slowest (tables of the library, Elmore delay of the wires). Any other cell at the clock, such as an
+inverter or a gate behind a gate, is driven like a register. The cells behind it get a tree of their own,
+which is not balanced with the rest.
 
-Everything added is named clock_tree.LEVEL_NUMBER, the root being clock_tree.0_0.
+All added cells are named clock_tree.LEVEL_NUMBER; the root is clock_tree.0_0.
 """
 
 import math

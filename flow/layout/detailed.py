@@ -3,10 +3,10 @@ global routing.
 
 Tracks have the pitch of the lowest layer of their direction or a multiple of it, as the kit says
 ([[routing.layers]]), and a layer has nodes where its tracks cross those of the layers below and above. Wires
-keep to the preferred direction of their layer. What the grid cannot see of the rules, ends of wires that meet
-on a track and cuts side by side, is kept by distances that two nets, or two vias of one, need there: they
-follow from the LEF. Pins are met by a via whose lower metal lies inside the pin, or else keeps its distance
-to everything else in the cell. detailed_router.cpp does the search.
+keep to the preferred direction of their layer. The grid cannot express the rules for line ends on the same
+track and for adjacent cuts; minimum distances between two nets, or between two vias of one net, enforce them
+and are derived from the LEF. A pin is accessed by a via whose lower metal lies inside the pin, or else keeps
+its distance to everything else in the cell. detailed_router.cpp does the search.
 """
 
 import math

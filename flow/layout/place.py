@@ -271,7 +271,7 @@ def _by_timing(placed: Placed, floor: Floorplan, asked: Constraints) -> Placed:
 
 
 def _hierarchy(known: Hierarchy, owners: dict[str, str], placement: Placement) -> Hierarchy:
-    """With what was added; clock tree and delays are modules of their own."""
+    """The hierarchy with the added cells; clock tree and delays are modules of their own."""
     cells, modules = {**known.cells, **owners}, dict(known.modules)
     for module in (TREE, HOLD):
         added = {name: module for name in placement.instances if name.startswith(f"{module}.")}

@@ -1,9 +1,9 @@
-"""A placed netlist in memory: the netlist, where its cells lie, and the kit that both are made of; and its
-rows, where cells can be added: each goes where it is wanted, and its neighbours make way along the row.
+"""A placed netlist in memory, with its kit and its rows, into which cells can be inserted: each goes to the
+requested position, and its neighbours shift along the row.
 
-After placement come the cells of the clock tree, other sizes, and buffers. Rows of an analytical placement
-have free sites everywhere, but rarely as many in one gap as a cell is wide. So a cell takes the row, near to
-where it is wanted, in which it and those that it pushes aside move least in sum.
+The clock tree, sizing and buffering add or enlarge cells after placement. Rows of an analytical placement
+have free sites everywhere, but seldom enough in one gap. A new cell therefore goes to the nearby row in which
+it and the cells that it pushes aside move least in total.
 """
 
 import functools

@@ -25,7 +25,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True):
-    """Where a cell lies: the lower left corner of its outline."""
+    """Position of a cell: the lower left corner of its outline."""
 
     kind: str
     x_um: float

@@ -1,10 +1,10 @@
-"""Routing: the way of every net over the die, from a placement.
+"""Routing: the path of every net over the die, from a placement.
 
-Global routing for designs of any size: every net as segments between the squares of a grid, with the capacity
-of the layers of signals kept. Each net is a Steiner tree (wires.py); each of its edges is a wire that goes
-straight or with one turn where there is room, and around where there is none (global_router.cpp). So a net is
-as long as its tree, and longer by its detours. Where there is room for all, and the design is small enough,
-detailed.py then makes every wire, and the lengths are those of its wires.
+Global routing works for designs of any size: every net becomes segments between the squares of a grid, within
+the capacity of the signal layers. Each net is a Steiner tree (wires.py). Each edge of the tree is a wire that
+goes straight or with one turn if there is room, and detours otherwise (global_router.cpp). The length of a
+net is therefore that of its tree plus its detours. If the capacity suffices for all nets and the design is
+small enough, detailed.py then routes every wire, and the lengths are those of its wires.
 """
 
 import math

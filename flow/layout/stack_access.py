@@ -1,14 +1,14 @@
 """Pin access through a stack of two vias, for cells whose pins lie two layers below the routing grid.
 
-The upper via stands on a node of the grid. The lower one may step aside, so that its lower metal lies within
-the pin; where its upper metal does not join that of the upper via by itself, a rectangle of metal joins them.
-A pin that is drawn on the layer between is met there by the upper via alone.
+The upper via is on a node of the grid. The lower one may be offset, so that its lower metal lies within the
+pin; if its upper metal does not touch that of the upper via, a rectangle of metal joins them. A pin with a
+shape on the layer between is accessed there by the upper via alone.
 
-An access is clean if its metal between stays within the cell that its node has of the grid, less half a
-spacing: then no other access on the grid is too near. A pin without one takes another access, and pins beside
-it give up those of theirs that are too near to it.
+An access is clean if its metal on the layer between stays within the grid area of its node, less half a
+spacing: then no other access on the grid is too close. A pin without a clean access takes another one, and
+the pins next to it lose those of their accesses that are too close to it.
 
-Where the layer between has straight wires only, the lower via steps aside along its track, and the metal is a
+If the layer between allows only straight wires, the lower via is offset along its track, and the metal is a
 wire of the least area. Wires in a line may then need more than half a spacing at the edge of a cell: accesses
 at the left edge have every second track, those at the right edge the others, so that neighbours never meet.
 """

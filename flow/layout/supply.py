@@ -1,8 +1,8 @@
 """Power and ground of a placement: rails along the rows, straps across them with vias between, taps of the
 wells and end caps, as the kit's table [supply] has them.
 
-The rails belong to the cells. Straps lie on the layers that the kit names, lowest first, power and ground by
-turns. Where two wires of one net cross, arrays of cuts fill the crossing on each cut layer between them.
+The rails belong to the cells. Straps are on the layers that the kit names, lowest first, power and ground
+alternating. Arrays of cuts join two crossing wires of the same net, on each cut layer between them.
 """
 
 import itertools
@@ -164,8 +164,8 @@ def _spread(strap: Strap, lef: Lef, low: int, high: int) -> list[int]:
 
 
 def _above_taps(placed: Placed) -> list[Middle]:
-    """The middles of both halves of the taps, in columns of taps. Where a row has its tap elsewhere, pins may
-    be below: a strap ends a row before.
+    """The middles of both halves of the taps, in columns of taps. A strap ends one row before a row whose tap
+    is elsewhere, because pins may be below it there.
     """
     lef, placement = placed.lef, placed.placement
     low, height, last = dbu(placement.rows[0].y_um), dbu(lef.row_height), len(placement.rows) - 1

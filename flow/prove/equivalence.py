@@ -17,8 +17,8 @@ The design is the text after elaboration by read_slang and yosys' `opt`, which a
 ('x in the source). Synthesis starts from the same point, and everything after it is proved: shared adders,
 arithmetic, mapping, clock gates, buffers.
 
-Where synthesis rewrites arithmetic (squaring.py, sharing.py, carry_save.py), the netlist has no sums in
-common with the design. The same rewritings are repeated here, word_proof.py shows by algebra that each
+If synthesis rewrites arithmetic (squaring.py, sharing.py, carry_save.py), the netlist has no sums in common
+with the design. The same rewritings are repeated here, word_proof.py shows by algebra that each
 preserves the function, and the netlist is proved against the rewritten design. No intermediate result of
 synthesis is trusted. A rewriting that is not shown is left out; in case the netlist was made without
 rewritings, undecided parts are also proved against the original design.
@@ -29,7 +29,7 @@ its inputs is proved to be the same function of these values, registers and port
 these cells, all of them then have the values of the design, and no part contains a multiplier. Most inputs
 are the same net behind buffers, which needs no abc.
 
-Where modules repeat (tiles.py), one instance of each module is proved alone, and the rest of the design is
+If modules repeat (tiles.py), one instance of each module is proved alone, and the rest of the design is
 proved with the ports of these modules as its own. The other instances are compared with the proved one cell
 by cell and net by net. As every path through such a module passes a register, both proofs are inductions over
 the same clock cycles.

@@ -2,10 +2,10 @@
 
 A bit heap of thousands of full adders is already the best tree as it is written, and a mapper that receives
 it as gates restructures it, which takes hours. Therefore modules whose name begins with a key of NAMES are
-analysed, and no others. Where one or two outputs of such a module compute the functions of the kit's cells in
-this role (role_cells.py), by the complete truth table and whatever the ports are called, these bits become
-those cells. Yosys' passes do not look into the cells, and abc only gets the logic between them. The rest of
-the module stays as it is written, and so do bits with a constant or two equal signals among their inputs, or
+analysed, and no others. If one or two outputs of such a module compute the functions of the kit's cells in
+this role (role_cells.py), by the complete truth table and regardless of port names, those cells replace these
+bits. Yosys' passes do not look into the cells, and abc only gets the logic between them. The rest of the
+module stays as it is written, and so do bits with a constant or two equal signals among their inputs, or
 with an unread output, because logic optimisation makes them smaller. This applies to designs with at least
 LEAST such cells: abc maps smaller designs in a minute, and sizing finds their adders afterwards
 (sizing/full_adders.py).

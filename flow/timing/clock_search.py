@@ -136,7 +136,7 @@ class ClockSearch:
         return self._between(max((self.missed_ns + self._met) / 2, A_LITTLE_SHORTER * self._met))
 
     def _after_missed(self, last: Trial) -> float:
-        """Where this netlist would have met it, a little further each time that this was not enough."""
+        """The period that this netlist would have met, plus one step for each further miss in succession."""
         assert last.slack_ns is not None
         again = len(list(itertools.takewhile(lambda trial: not trial.met, reversed(self.trials))))
         wanted = self._up(last.clock_ns - last.slack_ns) + (again - 1) * self._step

@@ -1,9 +1,8 @@
 """The timing graph of a mapped netlist: nodes, arcs level by level, loads, slews and arrivals.
 
-Nodes are 2 * net + edge. Arcs lie in arrays, in the order of their levels and then of the nodes that they
-lead to. What cells are (`kind`) and which net each of their pins reads (`sink_net`, `start`) may change in
-place; `update` then brings loads and wires up to date, and `propagate` slews and arrivals. nldm.py analyses
-by it, and sizing works on it.
+Nodes are 2 * net + edge. Arcs are in arrays, sorted by level and then by end node. The kinds of cells
+(`kind`) and the nets at their input pins (`sink_net`, `start`) may change in place; `update` then updates
+loads and wires, and `propagate` slews and arrivals. Analysis (nldm.py) and sizing are built on it.
 """
 
 from collections import defaultdict
@@ -20,7 +19,7 @@ from .cells import FALL, KOHM_FF, RISE, CellTables, constant, holds, possible
 
 
 class Groups:
-    """Which elements have a number, for each number."""
+    """The elements of an array by their number: for each number, the places that have it."""
 
     def __init__(self, numbers: np.ndarray, count: int) -> None:
         self.order = np.argsort(numbers, kind="stable")
@@ -132,7 +131,7 @@ class TimingGraph:
         return {pin: self.constants[net] for pin, net in pins.items() if net in self.constants}
 
     def _allowed(self, kind: str, names: list[str]) -> np.ndarray:
-        """Which rows of which instances can happen, with the pins that never change."""
+        """A mask of the possible rows of each instance, given its constant pins."""
         rows, cell, worst = self.kinds[kind].rows, self.library.cells[kind], self.kinds[kind].worst
         allowed = np.ones((len(names), len(rows)), bool)
         if worst:

@@ -37,7 +37,7 @@ class ArcsOfC(ctypes.Structure):
 
 
 def call(name: str, *arguments: np.ndarray | ctypes.Structure | float | int) -> None:
-    """A function of the kernel; arrays are handed over by their address, and have to be whole."""
+    """Call a function of the kernel; arrays are passed by address, and must be contiguous."""
     given: list[object] = []
     for argument in arguments:
         match argument:
@@ -53,7 +53,7 @@ def call(name: str, *arguments: np.ndarray | ctypes.Structure | float | int) -> 
 
 
 def address(array: np.ndarray) -> int:
-    """Where an array lies, for a structure."""
+    """The address of an array, for a structure."""
     assert array.flags.c_contiguous, "an array for the kernel is not in one piece"
     return array.ctypes.data
 

@@ -1,22 +1,22 @@
 """Slews and arrivals by the library's tables (non-linear delay model): the flow's own engine next to OpenSTA.
 
-A net's driver sees the lumped capacitance of wire and pins, rising and falling apart. Level by level from the
-inputs and the registers, each arc's delay and output slew are looked up at (slew of its input, load of its
-output), bilinear between the points of the table and on the same planes beyond them; of the arcs that meet,
-the latest arrival with the largest slew goes on, and on its own account the earliest arrival with the
-smallest. That is graph-based analysis as OpenSTA does it, without its model of resistive wires: a wire is a
-star of equal branches, one for each sink (the library's "balanced tree"), of which the resistance only delays
-the sink: R/n * (C/n + pin).
+The driver of a net sees the lumped capacitance of wire and pins, separately for rise and fall. Level by level
+from the inputs and the registers, the delay and the output slew of each arc are looked up at (slew of its
+input, load of its output), by bilinear interpolation, and by extrapolation beyond the table. Of the arcs that
+meet at a node, the latest arrival and the largest slew propagate, and separately the earliest arrival and the
+smallest slew. This is graph-based analysis as in OpenSTA, but without its model of resistive wires: a wire is
+a star of equal branches, one for each sink (the library's "balanced tree"), whose resistance only delays the
+sink: R/n * (C/n + pin).
 
-What it stands for: the second estimate that OpenSTA is checked against, the engine where OpenSTA is missing,
-the slews and loads of the power estimator and the delays of the glitch simulator.
+Uses: the second estimate against which OpenSTA is checked, the engine if OpenSTA is missing, the slews and
+loads of the power estimator, and the delays of the glitch simulator.
 
-The model has one clock, at whose rising edge everything happens. Registers without the clock, registers
-behind an inverted clock, and latches are listed in `unchecked`: none of their paths is judged. Latches that a
-flip-flop opens are judged: what they show changes when they open, after a clock edge. A latch lets nothing
-through from its input, which is there a cycle before (synth/latches.py).
+The model has one clock, and everything happens at its rising edge. Registers without the clock, registers
+behind an inverted clock, and latches are listed in `unchecked`, and none of their paths is judged. Latches
+that a flip-flop opens are judged: their outputs change when they open, after a clock edge. A latch has no
+path from its input, which arrives a cycle earlier (synth/latches.py).
 
-The passes along the arcs are in C++ (kernel.cpp), what is asked about them in numpy.
+Passes over the arcs are in C++ (kernel.cpp), queries in numpy.
 """
 
 import functools
@@ -37,8 +37,8 @@ from .wire_table import WireTable, by_net
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where paths end: a register's input or an output, the edge that leaves least slack, and the times of
-    it.
+    """End of paths: a register's input or an output, its edge with the least slack, and the times of that
+    edge.
     """
 
     name: str  # "instance/pin" or the bit of a port

@@ -33,7 +33,7 @@ class Subject:
 
     @property
     def source(self) -> Source:
-        """Where the wires come from."""
+        """The source of the wires."""
         known = wire_table.source(self.table) if self.table is not None else "none"
         if known != "none":
             return known

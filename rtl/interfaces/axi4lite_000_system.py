@@ -1,10 +1,10 @@
-"""Axi4Lite000System: paper 000's accelerator, a master on its bus, and its key in registers, so that streams
-drive it.
+"""Axi4Lite000System: a test harness for paper 000's accelerator: a bus master that executes accesses from a
+stream, and registers for the key.
 
-Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. A write from
-address KEY on (fl/axi4lite_000.py) goes to no bus: it pushes a word into a number of the key, the least
-significant first; the paper has the key in the hardware. Padding takes the sequence that is not random
-(rtl/units/padding/lfsr_not_random.py). For simulation alone.
+Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. A write to
+address KEY or above (fl/axi4lite_000.py) does not reach the bus: it pushes a word into a number of the key,
+least significant word first; in the paper the key is part of the hardware. Padding uses the pseudo-random
+sequence of rtl/units/padding/lfsr_not_random.py. For simulation only.
 """
 
 from pymtl3 import *

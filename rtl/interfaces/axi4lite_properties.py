@@ -1,5 +1,5 @@
-"""Where the checker of AXI4-Lite is: assertions in SystemVerilog that stand beside any bus, in simulation and
-in proofs.
+"""Path of axi4lite_properties.sv, a checker of the AXI4-Lite protocol as SystemVerilog assertions, for
+simulation and proofs.
 """
 
 from pathlib import Path

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of AXI4-Lite for a slave and for the master that drives it (AMBA AXI, chapters A3 and
-// B1): a checker beside any bus of 32 bits. In simulation a broken rule ends the run (Verilator:
-// --assert); with FORMAL defined the master's rules are assumed, and the slave's are to be proved.
+// Protocol checker for a 32-bit AXI4-Lite bus: rules for the slave and for the master that drives it
+// (AMBA AXI, chapters A3 and B1). In simulation, a violation ends the run (Verilator: --assert). With
+// FORMAL defined, the master's rules are assumed and the slave's rules are proof obligations.
 //
-// LIMIT: the most cycles until the slave answers or is ready, if the master takes its answers.
+// LIMIT: maximum cycles until the slave responds or is ready, while the master accepts responses.
 
 module axi4lite_properties #(
   parameter int ADDRESS_NBITS = 12,
@@ -38,9 +38,9 @@ module axi4lite_properties #(
   `define AXI_MASTER(name, p) name : assert (p);
 `endif  // FORMAL
 
-  localparam int OPEN_MOST = 3;  // of accesses that a slave may have taken without an answer
+  localparam int OPEN_MOST = 3;  // maximum number of accepted accesses without a response
 
-  // ---- the cycle before
+  // ---- the previous cycle
 
   logic was_reset = 1'b1;
   logic [ADDRESS_NBITS-1:0] was_awaddr;
@@ -76,7 +76,7 @@ module axi4lite_properties #(
     r_waits <= aresetn && rvalid && !rready;
   end
 
-  // ---- what is open: taken, and not yet answered
+  // ---- open accesses: accepted, and without a response
 
   logic [2:0] aw_open = 3'd0;
   logic [2:0] w_open = 3'd0;
@@ -94,7 +94,7 @@ module axi4lite_properties #(
     end
   end
 
-  // ---- how long the slave has been waited for
+  // ---- cycles spent waiting for the slave
 
   logic [7:0] b_late = 8'd0;
   logic [7:0] r_late = 8'd0;
@@ -105,7 +105,7 @@ module axi4lite_properties #(
   always_ff @(posedge aclk) begin
     b_late <= (!aresetn || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 : b_late + 8'd1;
     r_late <= (!aresetn || rvalid || ar_open == 3'd0) ? 8'd0 : r_late + 8'd1;
-    // an address may wait for data that are not there, and both for an answer that is not taken
+    // an address may wait for missing data, and both may wait for a response that is not accepted
     aw_late <= (!aresetn || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 :
         aw_late + 8'd1;
     w_late <= (!aresetn || !wvalid || wready || b_waits || aw_open < w_open) ? 8'd0 : w_late + 8'd1;
@@ -116,7 +116,7 @@ module axi4lite_properties #(
 
   always_ff @(posedge aclk) begin
     if (aresetn) begin
-      // the master: what is offered stays until it is taken
+      // master: offered values are stable until they are accepted
       `AXI_MASTER(master_keeps_awvalid, !aw_waits || awvalid)
       `AXI_MASTER(master_keeps_awaddr, !aw_waits || (awaddr == was_awaddr && awprot == was_awprot))
       `AXI_MASTER(master_keeps_wvalid, !w_waits || wvalid)
@@ -124,22 +124,22 @@ module axi4lite_properties #(
       `AXI_MASTER(master_keeps_arvalid, !ar_waits || arvalid)
       `AXI_MASTER(master_keeps_araddr, !ar_waits || (araddr == was_araddr && arprot == was_arprot))
 
-      // the slave: the same of its answers
+      // slave: responses are stable until they are accepted
       keeps_bvalid : assert (!b_waits || bvalid);
       keeps_bresp : assert (!b_waits || bresp == was_bresp);
       keeps_rvalid : assert (!r_waits || rvalid);
       keeps_rdata : assert (!r_waits || (rdata == was_rdata && rresp == was_rresp));
 
-      // nothing is answered out of reset, nor without having been asked, and nothing twice
+      // no response right after reset, none without a request, and only one for each request
       quiet_after_reset : assert (!was_reset || (!bvalid && !rvalid));
       answers_a_write : assert (!bvalid || (aw_open != 3'd0 && w_open != 3'd0));
       answers_a_read : assert (!rvalid || ar_open != 3'd0);
 
-      // OKAY, SLVERR or DECERR: there is no exclusive access
+      // OKAY, SLVERR or DECERR: AXI4-Lite has no exclusive access
       knows_bresp : assert (!bvalid || bresp != 2'b01);
       knows_rresp : assert (!rvalid || rresp != 2'b01);
 
-      // what is taken is answered, and what is offered is taken
+      // accepted accesses get a response, and offered ones are accepted
       bounds_writes : assert (aw_open <= 3'(OPEN_MOST) && w_open <= 3'(OPEN_MOST));
       bounds_reads : assert (ar_open <= 3'(OPEN_MOST));
       answers_writes_soon : assert (b_late < 8'(LIMIT));

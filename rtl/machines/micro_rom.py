@@ -75,7 +75,7 @@ def verilog_case(microcode, exported):
 def readable_rows(fields, pc, bits):
     """The values of the fields that a microinstruction sets, with their names.
 
-    The fields between them share lines, zeros also a number. Those that are not 0 are not read.
+    The other fields share lines, and zeros share one number. Nonzero values among them are not read.
     """
     bit = bits[0]
 

@@ -2,8 +2,8 @@
 
 A microinstruction is a bitstruct of enables, multiplexer selects, addresses and counts, listed in
 `Microcode.fields`. A field exists only if the machine has the box that it controls: no address without a
-memory, no select for a multiplexer with one source. A field may depend on the exponent's current bit. Where a
-microinstruction does not use a field, the field has its most common value, which keeps the ROM small.
+memory, no select for a multiplexer with one source. A field may depend on the exponent's current bit. In a
+microinstruction that does not use a field, the field has its most common value, which keeps the ROM small.
 """
 
 import itertools

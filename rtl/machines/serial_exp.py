@@ -1,7 +1,7 @@
 """SerialExp: square and multiply always in words, on two multipliers of a digit by a word.
 
-All that paper 003's processor does by adding bits is done here by digits: a step of a product takes a digit
-of k bits, and nothing comes from outside but base, exponent and modulus. A product is a * b / R modulo M =
+Paper 003's processor adds bits; this machine multiplies digits. A step of a product uses a digit of k bits,
+and base, exponent and modulus are the only inputs. A product is a * b / R modulo M =
 c n with M = -1 modulo 2^k, so that its quotient digits are digits of the state, and M' = (M + 1) / 2^k.
 Doublings of 1 and squarings make R^2; products with it bring base and 1 into the domain. The last product is
 with 2^k, which FIX divides out modulo n, and two subtractions end below n (fl/multipliers/scaled_serial.py).

@@ -6,9 +6,9 @@ arrive, skewed, while the next product begins on the first of them:
     x <- x * R^2,  S[0] <- R        (S[0] holds R^2 mod m until then, S[1] R mod m)
     for each bit of the exponent:   S[0] <- S[0]^2;   S[1] <- x * S[0];   S[0] <- S[bit]
     S[0] <- S[0] * 1
-R mod m, R^2 mod m and m' = -m^-1 mod 2^k are inputs, as in the paper. What the paper leaves open: leading
-zeros of the exponent leave beside the first product, k a cycle or one; and the result m, which a product with
-1 gives for 0, is answered as 0.
+R mod m, R^2 mod m and m' = -m^-1 mod 2^k are inputs, as in the paper. The paper does not specify two details.
+Here leading zeros of the exponent are skipped during the first product, k per cycle or one. The result m,
+which a product with 1 gives for 0, is returned as 0.
 
 Ports: istream {base, exp, mod, one, square, n_prime} -> ostream {status, result}; an odd modulus of up to k*s
 - 2 bits, a base below it. Cycles: (2 len + 2) products of 3s + 2, and s - 1 until the last word is there;

@@ -1,13 +1,13 @@
-"""SystolicModExpCtrl: the control of a SystolicModExp (systolic_mod_exp.py): paper 002, Algorithm 5, a
+"""SystolicModExpCtrl: the controller of a SystolicModExp (systolic_mod_exp.py): paper 002, Algorithm 5, one
 product after the other.
 
-Without `converts` it is that of a SystolicExp (systolic_exp.py): neither a product before the loop nor one
-behind it, and `start` is given a cycle before a product begins, which may be the last one of the product
-before.
+Without `converts` it is the controller of a SystolicExp (systolic_exp.py): there is no product before or
+after the loop, and `start` comes one cycle before a product begins, possibly in the last cycle of the
+previous one.
 
-Where the words of a product go is registered a cycle before the first one arrives (`closing`), and stays
-until the last one has, while the next product is under way. The exponent moves left, past its leading zeros
-first: k bits a cycle where all k are 0.
+The destination of a product's words is registered a cycle before the first word arrives (`closing`) and held
+until the last one has arrived, while the next product is already running. The exponent shifts left, past its
+leading zeros first: k bits per cycle while all k are 0.
 """
 
 from enum import IntEnum

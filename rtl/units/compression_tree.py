@@ -2,7 +2,7 @@
 m.
 
 It is the plan of fl/compression/compression.py, instantiated bit by bit: a TreeLevel for each of its levels,
-with `five`, `full` and `half`, the compressors, side by side from the lowest column upward (`modexlab draw`
+with the compressors `five`, `full` and `half`, in order from the lowest column upward (`modexlab show --tree`
 draws the same plan).
 
 Ports: a, b (a alone for a square or a residue) -> row_a, row_b, with row_a + row_b = result mod m;

@@ -1,11 +1,11 @@
 """DirectMul: a * b mod m for one modulus, as the Verilog operators `*` and `%` (paper 000, equations 24 to
 26).
 
-What the synthesis tool makes of it is the point: it is the reference of paper 000 for its compression trees.
+The synthesis tool chooses the circuit; paper 000 uses it as the reference for its compression trees.
 
 Ports: istream {a, b} -> ostream; any words. The port `modulus`, which every product unit has, is not read:
-the modulus is baked in. Cycles: 1, the result is registered. Takes the next operands in the cycle in which
-its result is taken. Area order: n^2 full adders for the product and about as many for the remainder.
+the modulus is constant. Cycles: 1, the result is registered. Accepts the next operands in the cycle in which
+its result is accepted. Area order: n^2 full adders for the product and about as many for the remainder.
 """
 
 from pymtl3 import *

@@ -7,8 +7,8 @@
     `div_rem_block_nbits` bits of a word; `nblocks`, 1 to all, is a static port. The dividend stays where it
     is: a multiplexer takes the
     next k bits at the top of these blocks, a cycle before their turn, so that it is not in the way of the
-    subtractors. Of the quotient
-    only the lowest 2 * block * nblocks bits count, as the dividend has moved above them.
+    subtractors. Only the
+    lowest 2 * block * nblocks bits of the quotient count, as the dividend has moved above them.
     Cycles: nblocks * 2 * block / k + 1. k more registers and k multiplexers of nbits / (2 * block) bits.
 `AlignedDivRem`: paper 001, section 2.3 and Figure 2. The divisor is shifted up until it exceeds the dividend,
 then

@@ -1,9 +1,9 @@
 """ModAdder: (A + B) mod m for the two rows of a compression tree (paper 000, equation 5 and Figure 6).
 
-A + B and, as far as the rows can make them necessary (fl/mod_sum.py), A + B - m, - 2m, - 3m are computed side
-by side; their carries out tell which is the last that is not negative. Each subtraction is a row of half
-adders that adds the constant 2^(n+1) - jm, and a PrefixAdder. Where the two largest rows sum to a multiple of
-m, they are detected instead.
+A + B and, as far as the rows can make them necessary (fl/mod_sum.py), A + B - m, - 2m, - 3m are computed in
+parallel; the carries out select the last one that is not negative. Each subtraction is a row of half adders
+that adds the constant 2^(n+1) - jm, and a PrefixAdder. If the two largest rows sum to a multiple of m, a
+detector replaces the last subtraction.
 
 Equation 6 of the paper selects A + B - m where nothing has to be subtracted (it has D + not(C and B) for D +
 B and not C).

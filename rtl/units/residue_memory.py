@@ -1,10 +1,9 @@
 """ResidueMemory: a memory of residues with one read and one write port, for window tables and key material.
 
-Ports: read_at -> data, in the next cycle; write, write_at, in_data. What is read in the cycle in which it is
-written is the old word. This is the block RAM of an FPGA; on a chip it is an array of flip-flops, or whatever
-memory the library has. It has no reset: who keeps secrets there overwrites them. An address that has no word
-is neither read nor written by any program. Area order: depth * nbits cells of memory, and a register of nbits
-bits behind the port.
+Ports: read_at -> data, in the next cycle; write, write_at, in_data. Reading a word in the cycle in which it
+is written returns the old word. On an FPGA this is a block RAM; on a chip, an array of flip-flops or a memory
+of the library. There is no reset: secrets must be overwritten. No program reads or writes an address without
+a word. Area order: depth * nbits cells of memory, and a register of nbits bits behind the port.
 """
 
 from pymtl3 import *

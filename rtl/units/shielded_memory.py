@@ -1,16 +1,17 @@
 """ShieldedMemory: a ResidueMemory whose idle words cause no switching: reads and writes toggle only the
 addressed word.
 
-The words of a plain one stand before a multiplexer, which moves by what all of them hold whenever another
-address is read: a number of the key that lies there shows on a netlist, though nobody asks for it (`modexlab
-leak --netlist`). Here each word has a gate of its own, and what is chosen is the OR of all. Flip-flops open
-the gates, to read and to write, and not the addresses themselves: these change bit by bit, and would open
-others for a moment. While nothing is read, all are shut. On an FPGA that is flip-flops, and no block RAM.
+All words of a plain memory feed one multiplexer, whose toggling on every address change depends on the
+contents of all words. A stored number of the key is therefore visible on a netlist even if it is never read
+(`modexlab attack leakage --netlist`). Here each word has a gate of its own, and the output is the OR of all
+gated words. Flip-flops drive the enables for reading and writing, because an address changes bit by bit and
+would briefly enable other words. Without a read, all gates are closed. An FPGA implements the memory in
+flip-flops, not in block RAM.
 
-Ports: read, read_at -> data, in the next cycle (0 if nothing was read); write, write_at, in_data. What is
-read in the cycle in which it is written is the old word. Area order: depth * nbits flip-flops with a gate
-each, two flip-flops for each word, and a register of nbits bits behind the port that writes. Data comes out
-of the words' flip-flops by a gate and an OR of depth words.
+Ports: read, read_at -> data, in the next cycle (0 without a read); write, write_at, in_data. Reading a word
+in the cycle in which it is written returns the old word. Area order: depth * nbits flip-flops with a gate
+each, two flip-flops for each word, and a register of nbits bits behind the write port. Data passes a gate and
+an OR of depth words from the flip-flops.
 """
 
 from pymtl3 import *

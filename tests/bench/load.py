@@ -1,14 +1,14 @@
-"""Load: a sweep of very many points, and one whose processes are killed all the while; nothing may be lost,
-double or wrong.
+"""Load test of a sweep of many points, some of whose processes are killed: no point may be lost, duplicated
+or wrong.
 
     make bench LOAD="formula --points 100000"
     make bench LOAD="native --points 2000 --kills 40 --stops 10"
 
---kills: so many times one of the workers gets a SIGKILL, and --stops: so many times the whole sweep, each at
-a moment that is drawn. The same command goes on, with --retry, as the point of a worker that was killed is
-noted as failed. At the end each point must be there once, all that was ever recorded too, each digest must be
-right (`ledger verify`), and the figures those that are computed again: of simulated hardware by the closed
-formula, which shares nothing with it.
+--kills: how many times a worker gets a SIGKILL; --stops: how many times the whole sweep gets one, each at a
+random moment. The same command then continues, with --retry, because the point of a killed worker is recorded
+as failed. At the end the ledger must contain each point exactly once and every figure that was ever recorded,
+all digests must be valid (`ledger verify`), and recomputed figures must be equal: those of simulated hardware
+by the closed formula, which shares no code with it.
 """
 
 import argparse

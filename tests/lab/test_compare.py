@@ -1,8 +1,8 @@
 """`modexlab compare`: which published figures are compared with which of ours, on what basis, and the
 remarks.
 
-Our figures are made up here, because the arithmetic is under test. Those of paper 003 are formulas, and are
-computed.
+Our figures are made up here, because the arithmetic is under test. The figures of paper 003 are formulas, and
+are computed.
 """
 
 import os

@@ -111,7 +111,7 @@ def differences(found, outcome):
 @parametrize("draw", {part_of(AGAIN.format(draw)): draw for draw in range(100)}.values())
 def test_results_are_measured_again(rows, draw):
     """Formulas, and then points chosen by the commit and the draw, as many as CPU_SECONDS allow, have the
-    figures of the file. Those whose hardware has changed are left out: `modexlab ledger verify` counts them.
+    figures of the file. Points whose hardware has changed are left out: `modexlab ledger verify` counts them.
     """
     commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
     points = [*grouped(rows, attrgetter("measurement")).values()]

@@ -1,6 +1,6 @@
 """Tables of the papers (eval/papers), checked with the papers' own arithmetic.
 
-Where a paper is consistent, a printed figure follows from other printed ones. Where it is not, there is an
+In a consistent table, a printed figure follows from other printed ones. In an inconsistent table there is an
 erratum, and the corrected figure follows. Printed figures are rounded or truncated, so all of them are
 intervals.
 """
@@ -261,7 +261,7 @@ ERRATA = [erratum for item in papers() for erratum in item.errata]
 
 
 def test_errata():
-    """Each states its reason, and one of a cell is at that cell. Those of design.md are included."""
+    """Each erratum states its reason, and one of a cell is at that cell; errata of design.md are included."""
     for erratum in ERRATA:
         assert erratum.where and erratum.printed and erratum.reason
         assert erratum.printed != erratum.corrected

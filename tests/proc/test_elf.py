@@ -181,9 +181,7 @@ def test_symbols(tmp_path):
 
 
 def test_damaged_files_give_one_line(tmp_path):
-    """Whatever bytes are damaged, the file loads or BadInput gives the reason; there is no other
-    exception.
-    """
+    """A file with damaged bytes loads, or BadInput gives the reason; there is no other exception."""
     whole = linked(tmp_path, TEXT, 0x8000_0000).read_bytes()
     tables = struct.unpack_from(
         "<2I", whole, 28

@@ -39,7 +39,7 @@ def test_serial_product_of_any_width(data, nbits):
 
 
 # paper 003, Figure 17.4, K = 1024, e = 65537; the rows of 64 and 128 bits, which the paper exchanges, are
-# corrected (`modexlab papers 003 --errata`)
+# corrected (`modexlab show papers 003 --errata`)
 N_CK = {32: 645_288, 64: 332_440, 128: 176_016, 256: 97_804}
 
 
@@ -65,8 +65,8 @@ def test_serial_counts_in_hardware(digit):
 @parametrize("design", one_now((TWO, ONE), TWO))
 @parametrize("nbits, digit", [(14, 8), *later((13, 5), (14, 4), (13, 4), (16, 6), (16, 9))])
 def test_serial_digits_of_all_kinds(design, nbits, digit):
-    """Where S divides K + 2, the paper's M would be one bit short; three and more digits; digits that do not
-    divide the width.
+    """Digits that divide K + 2, for which the paper's M would be one bit short; three and more digits; digits
+    that do not divide the width.
     """
     check_native(design, mod_exp.table(nbits, 8), nbits, digit_nbits=digit)
 

@@ -244,7 +244,7 @@ class FaultCampaign:
         return {"flip_flops": self.nbits}
 
     def places(self) -> dict[str, Any]:
-        """Where wrong results come from."""
+        """The sources of wrong results."""
         return {"registers": self.by_register()}
 
     def as_json(self) -> dict[str, Any]:

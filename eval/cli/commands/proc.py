@@ -314,7 +314,7 @@ def _run_as_json(run: Execution | Window) -> Json:
 
 
 def _ending(program: Program, outcome: Execution, xcel: Xcel) -> str:
-    """Where the program ran, how it ended, and its output."""
+    """Text about a run: its level and stage, its end, and its output."""
     where = ", ".join(filter(None, (outcome.level, outcome.stage)))
     behind = f"{xcel.name}, {xcel.nbits} bits" if xcel.design is not None else xcel.name
     code, output = outcome.exit_code, outcome.output

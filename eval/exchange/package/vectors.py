@@ -1,7 +1,8 @@
 """Stimuli and expected responses of a package's testbench: messages of a stream, or accesses of a bus.
 
-Requests are those of the subject, of RSA machines those of the flow (eval/designs/machine_chip.py). Answers
-are by the functional model. A bus is asked for more: what it must refuse, and to forget its fields.
+Requests come from the subject; those of RSA machines come from the flow (eval/designs/machine_chip.py). The
+functional model computes the responses. A bus also receives accesses that it must refuse, and a zeroise
+command.
 """
 
 import itertools

@@ -1,10 +1,10 @@
 """Compares two ledgers, and merges one into the other.
 
 Figures are matched by point, operation and metric, not by key: a key changes with every source, and the
-question is whether the figure moved with it. A merged measurement keeps its date and its tools. Of two
-measurements of a point the newer one counts; the older one remains as history, whichever ledger it came from.
-Verdicts and results of tasks are merged unless the target has newer ones. Failures are not merged: the point
-may be measurable here.
+question is whether the figure moved with it. A merged measurement keeps its date and its tools. If both
+ledgers measured a point, the newer measurement counts and the older one remains as history, whichever ledger
+it came from. Verdicts and results of tasks are merged unless the target has newer ones. Failures are not
+merged: the point may be measurable here.
 """
 
 import hashlib

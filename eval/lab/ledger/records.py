@@ -1,8 +1,8 @@
 """Records of a ledger as stored in its file: measurements, and notes (failed points, verdicts, and results of
 other tasks).
 
-Each record has a digest of its content, which reveals bits that have changed on the disk. Of several notes on
-the same subject the newest counts.
+Each record has a digest of its content, which reveals bits that have changed on the disk. The newest note on
+a subject replaces the older ones.
 """
 
 import hashlib

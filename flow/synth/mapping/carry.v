@@ -1,12 +1,12 @@
-// $lcu, the carries of an adder. Yosys' own rule makes a Brent-Kung network of every adder; here carries ripple, and abc restructures
-// the ripple as the slack requires. Chains of adders (the steps of MontMulRem) gain most: each bit of a step needs only the next bit of
-// the previous step, so that the ripples overlap.
+// Techmap rules for $lcu, the carries of an adder. Yosys' own rule builds a Brent-Kung network for every adder. These rules build a
+// ripple, which abc restructures as the slack requires. Chains of adders (the steps of MontMulRem) gain most: each bit of a step needs
+// only the next bit of the previous step, so that the ripples overlap.
 //   MIXED  Sklansky's prefix network for subtractions and comparisons (with a carry in of 1), as these need the last carry early
 //   PROOF  only wide carries, as a ripple: the network is proved against this description, which therefore differs from it
 // techmap applies the rules for a cell in the order of their names: _70_ before _80_, and yosys' own rules, _90_, last.
 
-// More than 128 bits: a prefix network with all kinds of adders, as no clock allows for a ripple of that length. It is built
-// recursively from halves: a loop over all bits in one module takes yosys six minutes at 1,024 bits, this less than a second.
+// More than 128 bits: a prefix network for all kinds of adders, because no clock period allows for a ripple of that length. It is
+// built recursively from halves, in less than a second; a loop over all bits in one module takes yosys six minutes at 1,024 bits.
 (* techmap_celltype = "$lcu" *)
 module _70_wide_carry (P, G, CI, CO);
   parameter WIDTH = 2;
@@ -53,7 +53,7 @@ module modexlab_ripple (P, G, CI, CO);
   endgenerate
 endmodule
 `else
-// The generate and propagate words of all prefixes from bit 0 on; the upper half waits for the highest bit of the lower half.
+// Generate and propagate signals of all prefixes from bit 0; the upper half waits for the highest bit of the lower half.
 module modexlab_prefix (P, G, PO, GO);
   parameter WIDTH = 2;
   localparam LOW = WIDTH < 2 ? 1 : 1 << ($clog2(WIDTH) - 1);

@@ -1,13 +1,12 @@
 """Buffer trees for high-fan-out nets, built before sizing because abc does not see cells that the design
 names.
 
-A line that selects in a row of 1,024 bits hangs on as many gates; one buffer after the other, as moves.py
-finds them, would take rounds without end. A net of more than MANY readers gets a tree of one to three levels:
-kinds of buffers and how many readers each has are those with the least delay by the tables of the library, a
-little area counted in (NS_PER_UM2), under the net's own driver. Where a line has slack behind such a tree, it
-gets the smallest one instead that takes no more than a share of that: of `heap` with 256 bits, at 1.7 ns,
-4,359 buffers instead of 6,670. Readers stay in the order of the netlist, which is that of the bits of a word:
-neighbours hang on one buffer. Sizes are for what follows.
+A select line of 1,024 bits drives as many gates; adding one buffer at a time, as moves.py does, would take
+too many rounds. A net of more than MANY readers gets a tree of one to three levels under its own driver. The
+kinds of buffers and their numbers of readers minimise the delay by the tables of the library, plus a small
+weight of the area (NS_PER_UM2). A net with slack gets the smallest tree instead that uses no more than a
+share of its slack (`heap` with 256 bits at 1.7 ns: 4,359 buffers instead of 6,670). Readers keep the order of
+the netlist, which is that of the bits of a word, so neighbours share a buffer. Sizes are chosen later.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """Sizing of a mapped netlist: drive strengths, buffers and pins, chosen by timing with wires.
 
-abc sizes before it knows registers, full adders and wires; this goes over the whole flat netlist with the
-tables of the library (the timing graph). Moves, none of which changes what the netlist computes:
+abc sizes without knowing registers, full adders and wires. This module sizes the whole flat netlist with the
+tables of the library (the timing graph). No move changes the function of the netlist:
 
     size    another drive strength of the same function
     pins    two commutative inputs exchanged, the late signal to the fast pin
@@ -9,16 +9,15 @@ tables of the library (the timing graph). Moves, none of which changes what the 
             readers (fanout.py)
     adders  gates become full adders as cells, where there is time (full_adders.py)
 
-Each move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins'
-capacitance costs the drivers and their other readers, and what its slew costs the next cells. The best ones
-by gain per area that do not touch each other are made at once; a full analysis then decides, and a batch that
-did not help is undone and halved. Where the clock is met, sizes go down again by the same estimate: area
-recovery. After Coudert, "Gate sizing for constrained delay/power/area optimization", IEEE Trans. VLSI 5(4),
-1997, in its form with a local neighbourhood.
+Each move is estimated locally: the arrival at the cell's outputs by its own tables, the cost of its pins'
+capacitance to the drivers and their other readers, and the cost of its slew to the next cells. The best moves
+by gain per area that do not touch each other are made at once. A full analysis then decides: a batch that did
+not help is undone and halved. Once the clock is met, area recovery reduces sizes by the same estimate. After
+Coudert, "Gate sizing for constrained delay/power/area optimization", IEEE Trans. VLSI 5(4), 1997, in its form
+with a local neighbourhood.
 
-Wires: the kit's wire_ff per fan-out here, and those of the placement after it
-(layout/post_place_sizing.py). The clock is ideal;
-`Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
+Wires: the kit's wire_ff per fan-out here, and those of the placement after it (layout/post_place_sizing.py).
+The clock is ideal; `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
 """
 
 import itertools

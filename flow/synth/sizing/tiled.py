@@ -1,9 +1,9 @@
 """Sizing by parts: one instance of each tile (synth/tiles.py) and the rest, each within its environment.
 
-A part is sized as a design of its own first, between the kit's driving cell and load. Then the whole is
-analysed, and a part on whose paths it is late is sized again with what it found at the part's ports: when
-inputs come at the latest of all instances, when outputs are wanted at the soonest, what else hangs on their
-nets. That takes as long as the parts do, not as the whole.
+Each part is first sized alone, between the kit's driving cell and load. The whole design is then analysed,
+and each part on a critical path is sized again in its environment: the latest arrivals at its inputs and the
+earliest required times at its outputs over all instances, and the other loads on its nets. The time depends
+on the size of the parts and not on that of the whole.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""DecodeStage: D, which decodes, reads the registers, sends multiplications and divisions to their units, and
+"""DecodeStage: stage D, which decodes, reads the registers, sends multiplications and divisions to their units, and
 decides whether its instruction waits, is squashed, or goes on to X.
 
 An instruction waits in D for an operand that is still being loaded or for an interrupt (wait_D), for the

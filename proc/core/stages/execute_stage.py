@@ -1,5 +1,5 @@
-"""ExecuteStage: X, with ALU, branches, CSRs and the requests to memory, accelerator and manager. It decides
-whether an instruction waits, retires, traps, or is squashed.
+"""ExecuteStage: stage X, with ALU, branches, CSRs and the requests to memory, accelerator and manager. It
+decides whether an instruction waits, retires, traps, or is squashed.
 
 X waits for M, and for a stream that its instruction needs. No externally visible effect leaves X (`act`)
 before the instruction in M is known to succeed, so that traps are precise. Taken branches, jalr, traps, mret

@@ -1,4 +1,4 @@
-"""MemoryStage: M, which waits for the answers of the data memory and the accelerator.
+"""MemoryStage: pipeline stage M, which waits for the responses of the data memory and the accelerator.
 
 Ports: slot_X and result_X from X; dmem_resp, xcel_resp -> stall_M, fault_M (the memory's error); write_M to
 the bypasses; slot and result to W. Area order: 175 flip-flops, of which a chip without commit port needs 85.

@@ -1,5 +1,5 @@
-"""WritebackStage: W, which writes the register file and reports retired and trapped instructions at the
-commit port.
+"""WritebackStage: stage W, which writes the register file and reports retired and trapped instructions at
+the commit port.
 
 Ports: slot_M and result_M from M -> write_W, commit (messages.Commit), halted. Area order: 175 flip-flops, of
 which a chip without commit port needs 41.

@@ -1,10 +1,10 @@
-"""HeldWord: a word that is only read after it has entered, in latches where the library has some; and
-DigitReader, which reads a digit of such words.
+"""HeldWord: a register that is written once and then only read, built from latches if the cell library has
+them; DigitReader selects a digit from several such registers.
 
-Its source holds the word from the cycle before `opens` until the cycle after it, as a stream does whose
-request is accepted later; `opens` is the output of a flip-flop; and nobody depends on the word before `opens`
-is 0 again. Under these conditions a latch has the function of the flip-flop that simulates it, on 60 % of the
-area (flow/synth/latches.py). Ports: opens, entering -> word.
+The source holds the word from the cycle before `opens` until the cycle after it, like a stream whose request
+is accepted later. `opens` is the output of a flip-flop, and no logic uses the word before `opens` is 0 again.
+Under these conditions a latch has the function of the flip-flop that simulates it, with 60 % of the area
+(flow/synth/latches.py). Ports: opens, entering -> word.
 """
 
 from pymtl3 import *

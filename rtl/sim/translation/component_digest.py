@@ -1,9 +1,10 @@
 """Digest of a component before PyMTL3 elaborates it: its class, its arguments, and the code they depend on.
 
-Components of one recipe are alike. A recipe follows names: from the class and from the makers among the
-arguments to the functions, classes and constants of this package that their code names, as they stand in
-memory. So one that was replaced, as tests do, makes another recipe. What is not from this package's files has
-none: a class of a test, a function in the place of one of ours, an argument that is no plain value.
+Components with equal recipes are equal. A recipe follows names: from the class and from the makers among the
+arguments to the functions, classes and constants of this package that their code names, as they are in
+memory. Replacing one of them, as tests do, therefore changes the recipe. Objects from outside this package's
+files have no recipe: a class of a test, a function that replaces one of ours, an argument that is not a plain
+value.
 """
 
 import dis

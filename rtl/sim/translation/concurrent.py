@@ -1,8 +1,8 @@
-"""Combinational blocks as continuous assignments, where the order of their statements does not matter.
+"""Converts combinational blocks whose statement order does not matter into continuous assignments.
 
-A block of assignments is written as `assign`, a default with one exception as a conditional expression, and
-a loop over the elements of an array as a generate loop. Readers see a wire where there is one, and Icarus,
-which wakes a block on any bit of a vector, sees no loop where there is none.
+A block of assignments becomes `assign` statements, a default with one exception becomes a conditional
+expression, and a loop over the elements of an array becomes a generate loop. A wire then reads as a wire, and
+Icarus, which wakes a block on a change of any bit of a vector, sees no false combinational loop.
 """
 
 import contextlib

@@ -41,9 +41,9 @@ def prefix_of(top: str) -> str:
 def module_names(kinds: list[rt.Component], top: str, prefix: str, by_owner: bool) -> dict[Identity, str]:
     """A name for each module of a design whose first component is the top; all others begin with the prefix.
 
-    It is the class name where there is one module of that class. Where there are several it is followed by
-    the values of those parameters in which they differ, or by a number, if such a name would not be short
-    and unique; by_owner: or it follows the class of which each is a part, if these differ.
+    It is the class name if there is one module of that class. Names of several modules of a class also have
+    the values of the parameters in which they differ, or a number, if such a name would not be short and
+    unique. by_owner: a module may get the class of its owner as a prefix instead, if the owners differ.
     """
     owners = {identity(kind): type(kind.obj.get_parent_object()).__name__ for kind in kinds}
     names = {identity(kinds[0]): top}

@@ -1,10 +1,10 @@
 """Translates a component to one readable, self-contained SystemVerilog text.
 
-PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as
-comments, absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods
-are overridden here and in structure.py (ports, instances and connections), modules get other names
-(names.py), and the text of each module is tidied (verilog_format.py). The result is the same in every
-process, as it is the key to the cache, and clean under `verilator -Wall`.
+PyMTL3's translator does the work, but its output is hard to read: banners, the Python source as comments,
+absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods are
+overridden here and in structure.py (ports, instances and connections), modules get other names (names.py),
+and the text of each module is reformatted (verilog_format.py). The result is the same in every process,
+because it is the key to the cache, and clean under `verilator -Wall`.
 """
 
 import operator

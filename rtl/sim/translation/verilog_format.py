@@ -1,8 +1,8 @@
 """Formats the Verilog text of one module that PyMTL3 wrote.
 
-Each function takes the text of a module and returns it with the same meaning. They rely on the form in which
-PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line; `layout` comes last and leaves
-the spacing of lowRISC's style guide.
+Each function takes the text of a module and returns an equivalent text. All rely on the form in which PyMTL3
+3.1.17 writes declarations, instances and assignments, one per line. `layout` runs last and applies the
+spacing of lowRISC's style guide.
 """
 
 import itertools

@@ -1,12 +1,12 @@
 """Pkcs1Pad: PKCS#1 v1.5 padding (fl/pkcs1.py), one byte per cycle; paper 000, section 4.5.3, uses type 2.
 
-One register holds the message, which leaves at its low end, while the encoding comes in at its high end.
+One register holds the message, which leaves at its low end while the encoding enters at its high end.
 
-Ports: istream {sign, length, message} -> ostream {status, em}; random, a stream of bytes, read for type 2
-alone (sign = 0), those that are 0 thrown away; random_failed says that its health test has failed: no
-encoding, at once. Type 1 with sign = 1. Cycles: nbytes + 1, and one more for each cycle in which a byte of
-padding is wanted and there is none, or a 0; 1 where the message is too long. They say nothing of the message.
-Area order: nbits registers.
+Ports: istream {sign, length, message} -> ostream {status, em}; random, a stream of bytes, which is read only
+for type 2 (sign = 0) and whose zero bytes are discarded; random_failed, a failed health test of the random
+source, after which the unit answers at once without an encoding. sign = 1 selects type 1. Cycles: nbytes + 1,
+plus one for each cycle in which a padding byte is missing or 0; 1 if the message is too long. They do not
+depend on the content of the message. Area order: nbits registers.
 """
 
 from pymtl3 import *

@@ -1,12 +1,12 @@
 """Pkcs1Unpad: extracts the message of a PKCS#1 v1.5 encoding (fl/pkcs1.py), one byte per cycle; paper 000,
 section 4.5.3, uses type 2.
 
-One register holds the encoding. Its bytes leave at the high end, and come in again at the low end: as 0 up to
-the 00 before the message, as they are behind it. Whatever is wrong is noticed in one flag, and tells nothing
-until the end.
+One register holds the encoding. Its bytes leave at the high end and re-enter at the low end; the bytes up to
+the 00 before the message re-enter as 0. One flag collects all errors, and has no visible effect until the
+end.
 
-With `implicit` a message of the caller, of a length that it expects, takes the place of a wrong one
-(fl/pkcs1.py).
+With `implicit`, a message from the caller, with a length that the caller expects, replaces the message of an
+invalid encoding (fl/pkcs1.py).
 
 Ports: istream {sign, em}, with implicit {sign, length, fallback, em} -> ostream {good, length, message};
 without a message 0. Cycles: nbytes + 2. Constant time: they are the same for every encoding. Area order:

@@ -1,4 +1,5 @@
-// Rsa256Core behind the streams of modexlab: operands stay in registers, i_start is high for a cycle, and so is o_finished.
+// Adapts Rsa256Core, an RSA core with parallel operands, to modexlab's val/rdy streams. Registers hold the operands; i_start and
+// o_finished are one-cycle pulses.
 module rsa256_wrapper (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [767:0] istream__msg,  // {base, exp, mod}

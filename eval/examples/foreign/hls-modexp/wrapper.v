@@ -1,5 +1,5 @@
-// A kernel of Vitis HLS behind the streams of modexlab: a master of AXI4-Lite that writes the operands word by word, sets
-// ap_start, polls ap_done, and reads the result. After an answer other than OKAY it stops.
+// Adapts a Vitis HLS kernel to modexlab's val/rdy streams: an AXI4-Lite master that writes the operands word by word, sets
+// ap_start, polls ap_done, and reads the result. It stops after a response other than OKAY.
 module hls_wrapper (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [767:0] istream__msg,  // {base, exp, mod}
@@ -16,7 +16,7 @@ module hls_wrapper (
   wire [255:0] base, exp, mod;
   assign {base, exp, mod} = istream__msg;
 
-  // an access: the address and the data are offered until taken, then the answer is awaited
+  // an access: address and data are offered until accepted, then the response is awaited
   reg addressed, sent;
   wire writes = state == LOAD || state == START, reads = state == POLL || state == READ;
   wire [7:0] place = 4 * count;

@@ -1,5 +1,5 @@
-// Secworks modexp behind the streams of modexlab: lengths and operands are written a word a cycle, `ready` is polled, and the
-// result is read. It wants as many words as the numbers fill, the modulus, the message and the result with a 0 on top.
+// Adapts the Secworks modexp core to modexlab's val/rdy streams: it writes lengths and operands, one word per cycle, polls
+// `ready`, and reads the result. Lengths are in words that the numbers fill; modulus, message and result have an extra word of 0.
 module secworks_wrapper #(parameter W = 64) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [3*W-1:0] istream__msg,  // {base, exp, mod}

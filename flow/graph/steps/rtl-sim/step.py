@@ -1,4 +1,4 @@
-"""RTL simulation step: test rows on the design."""
+"""RTL simulation step: simulates the design with its test vectors."""
 
 from ... import tools
 from ...job import Job

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: @licence@
-// The clock of the testbench, for simulators with events.
+// The clock of the testbench, for event-driven simulators.
 
 `timescale 1ns / 1ps
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: @licence@
 // Self-checking testbench of the slave behind APB. Each access of rows.svh is one transfer, with
-// pauses between them, and each answer is compared, also that of a refused access. It ends with
-// PASS, or with FAIL and an exit code that is not 0.
+// pauses between transfers, and every response is compared, including those of refused accesses.
+// It ends with PASS, or with FAIL and a nonzero exit code.
 //
-// The clock comes from outside: main.cpp (Verilator), tb_clock.sv (Icarus and other simulators with
-// events).
+// The clock is an input, driven by main.cpp (Verilator) or by tb_clock.sv (Icarus and other
+// event-driven simulators).
 
 module tb (
   input logic clk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: @licence@
-// The slave and the rules of its bus, for `make prove`: reset in the first cycle, then any master
+// The slave with the rules of its bus, for `make prove`: reset in the first cycle, then any master
 // that obeys the rules.
 module proof (
   input logic aclk,

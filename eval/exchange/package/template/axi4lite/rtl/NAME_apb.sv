@@ -1,8 +1,8 @@
 // @name@_apb: the accelerator behind APB (AMBA APB, issues C and later)
 // SPDX-License-Identifier: @licence@
 //
-// A bridge to the slave's AXI4-Lite: each transfer of APB is one access, and waits for its answer.
-// A refused access ends with pslverr.
+// A bridge to the slave's AXI4-Lite port: each APB transfer is one access and waits for its
+// response. A refused access ends with pslverr.
 
 `default_nettype none
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: @licence@
-// Self-checking testbench of a slave of AXI4-Lite. The accesses of rows.svh are done one after the
-// other: address and data of a write in any order, answers accepted with pauses. Each answer is
-// compared, also that of a refused access. It ends with PASS, or with FAIL and an exit code that is
-// not 0.
+// Self-checking testbench of an AXI4-Lite slave. It makes the accesses of rows.svh one at a time:
+// address and data of a write come in any order, and responses are accepted with pauses. Every
+// response is compared, including those of refused accesses. It ends with PASS, or with FAIL and a
+// nonzero exit code.
 //
-// The clock comes from outside: main.cpp (Verilator), tb_clock.sv (Icarus and other simulators with
-// events).
+// The clock is an input, driven by main.cpp (Verilator) or by tb_clock.sv (Icarus and other
+// event-driven simulators).
 
 `include "vectors.svh"
 
@@ -19,7 +19,7 @@ module tb (
 
   logic reset = 1'b1;
   logic [ADDRESS_NBITS-1:0] awaddr, araddr;
-  logic [2:0] prot;  // another one for each access: the slave ignores it
+  logic [2:0] prot;  // different for each access: the slave ignores it
   logic [31:0] wdata, rdata;
   logic [3:0] wstrb;
   logic [1:0] bresp, rresp;
@@ -27,7 +27,7 @@ module tb (
   logic awvalid = 1'b0, wvalid = 1'b0, bready = 1'b0, arvalid = 1'b0, rready = 1'b0;
 
 `ifdef RANDOM
-  // bytes for padding: a shift register that everybody knows, in the place of a random source
+  // bytes for padding: a shift register with a public sequence replaces the random source
   logic [31:0] lfsr = RANDOM_SEED, lfsr_next;
   logic random_rdy;
   integer step;
@@ -148,7 +148,7 @@ module tb (
         w_left <= writes && !waits;
         ar_left <= !writes && !waits;
       end else begin
-        // each channel by itself: it offers when its turn comes, and then until it is taken
+        // each channel is independent: it starts to offer at its turn, and then offers until accepted
         if (awvalid && awready) awvalid <= 1'b0;
         else if (aw_left && !awvalid && pauses[0]) begin
           awvalid <= 1'b1;

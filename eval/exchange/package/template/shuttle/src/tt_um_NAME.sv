@@ -63,7 +63,7 @@ module tt_um_@name@ (
     end
   end
 
-  // the response replaces the request, so that no operand stays
+  // the response replaces the request, so that no operand remains
   always_ff @(posedge clk) begin
     if (shifts) word <= {ui_in, word[WORD_NBITS-1:8]};
     else if (step == WAITS && response_val) word <= WORD_NBITS'(response);
@@ -84,7 +84,7 @@ module tt_um_@name@ (
   assign uio_out = {4'b0000, step != SHIFTS, taken, 2'b00};
   assign uio_oe = 8'b0000_1100;
 
-  // of no use here
+  // pins without a function
   logic unused;
   assign unused = ^{ena, uio_in[7:2]};
 endmodule

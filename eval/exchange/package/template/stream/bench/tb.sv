@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: @licence@
-// Self-checking testbench of a machine with two val/rdy streams. The requests of rows.svh are
-// offered with pauses, the answers are accepted with pauses, and each is compared. It ends with
-// PASS, or with FAIL and an exit code that is not 0.
+// Self-checking testbench of a machine with two val/rdy streams. It offers the requests of rows.svh
+// with pauses, accepts the responses with pauses, and compares each response. It ends with PASS, or
+// with FAIL and a nonzero exit code.
 //
-// The clock comes from outside: main.cpp (Verilator), tb_clock.sv (Icarus and other simulators with
-// events).
+// The clock is an input, driven by main.cpp (Verilator) or by tb_clock.sv (Icarus and other
+// event-driven simulators).
 
 `include "vectors.svh"
 

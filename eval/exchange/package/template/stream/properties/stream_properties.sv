@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: @licence@
-// The rules of a val/rdy stream, as assertions for simulation and proofs: what is offered stays, unchanged, until it is taken, and
-// nothing is offered out of reset.
+// The rules of a val/rdy stream, as assertions for simulation and proofs: val and the message are stable until rdy is 1, and val is 0
+// right after reset.
 
 module stream_properties #(
   parameter int NBITS = 1
