@@ -1,4 +1,4 @@
-"""PNG files in fewer bytes."""
+"""Reduces the size of PNG pictures."""
 
 import io
 

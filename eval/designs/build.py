@@ -1,5 +1,5 @@
-"""Spec and Build: the parameters of a machine, and the plan, unit, hardware and models that a control builds
-from them.
+"""Spec, the parameters of a machine, and Build, the plan, product unit, hardware and models generated from
+them.
 """
 
 from collections.abc import Callable, Mapping, Sequence

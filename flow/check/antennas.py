@@ -1,4 +1,4 @@
-"""Antenna ratios of a layout: metal on pieces with gates, layer by layer as it is made, against the LEF's
+"""Antenna ratios of a layout: metal connected to gates, layer by layer as the chip is made, against the LEF's
 limits.
 
 While a layer of metal is etched, it collects charge that only the gates and diffusions of its piece can carry

@@ -1,4 +1,6 @@
-"""KLayout's application runs decks: programs in Ruby, which the Python package `klayout` cannot run."""
+"""Runs design-rule decks in the KLayout application, because the Python package `klayout` cannot run Ruby
+programs.
+"""
 
 import functools
 import shutil

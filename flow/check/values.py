@@ -1,4 +1,5 @@
-"""Metal, vias, areas and grid of a layout by a PDK's own table of values, where its deck of rules cannot run.
+"""Design-rule checks of metal, vias, areas and grid by a PDK's table of values, if its rule deck cannot be
+run.
 
 The kit says which value of the table is the limit of what on which layers ([[values]]). The markers are
 written as the deck would write them. Substrate, wells, densities and antennas are not checked.

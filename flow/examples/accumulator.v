@@ -1,4 +1,4 @@
-// A design from elsewhere: sums of two bytes, one at a time, between two val/rdy streams.
+// Example of an external design: sums of two bytes, one at a time, between two val/rdy streams.
 module accumulator(
   input clock, input rst,
   input in_valid, output in_ready, input [15:0] in_msg,

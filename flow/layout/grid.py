@@ -1,4 +1,4 @@
-"""The grid of the detailed router: tracks of all layers, and the distances that the LEF asks for on them."""
+"""The grid of the detailed router: tracks of all layers, and the minimum distances on them, from the LEF."""
 
 import math
 from bisect import bisect_left, bisect_right

@@ -1,4 +1,4 @@
-"""Hold: buffers on the paths that are so short that data would overtake the clock.
+"""Hold repair: inserts buffers into paths that are so short that data would overtake the clock.
 
 After the clock tree, with the wires of the placement, the flow's own analysis (nldm.py) lists the ends of
 paths at which data changes too early. Each gets as many of the slowest buffers in a row, just before it, as

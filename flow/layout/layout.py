@@ -1,4 +1,4 @@
-"""The layout as files: layout.def and layout.gds of a placed, and where there are wires, routed netlist.
+"""Writes a layout as files: layout.def and layout.gds of a netlist that is placed, and routed if wires exist.
 
 Beside the placed cells there are taps, end caps, and fillers in all gaps, so that wells and rails go through
 every row; the power grid (supply.py) as special nets; ports as pieces of metal at the edge of the die; and

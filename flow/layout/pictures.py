@@ -1,4 +1,4 @@
-"""Pictures of a layout: who lies where, how densely, which way the worst path goes, and the layout itself.
+"""Pictures of a layout: cells by module, densities, the worst path, and the layout itself.
 
 `amoeba` colours every cell by the module that it belongs to, as Figures 15 and 16 of paper 001, with area and
 share of each module in the legend and the worst path of timing.json over it. `density` is two maps: how full

@@ -1,4 +1,4 @@
-"""A placed design as data: rows, cells, ports, and what was put into the netlist; the file placement.json."""
+"""A placed design as data: rows, cells, ports and inserted cells, in the file placement.json."""
 
 import msgspec
 

@@ -1,4 +1,6 @@
-"""The placer: spreads cells over the core (global_placer.cpp), then into rows (detailed_placer.cpp)."""
+"""The placer: spreads cells over the core (global_placer.cpp), then assigns them to rows
+(detailed_placer.cpp).
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

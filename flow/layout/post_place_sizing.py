@@ -1,5 +1,5 @@
-"""Setup after placement: repeaters, sizes, pins and buffers chosen by the wires that are there, in the rows
-as they are.
+"""Timing repair after placement: inserts repeaters and buffers, resizes cells and swaps pins by the actual
+wires, within the existing rows.
 
 Synthesis and sizing before placement assume a short wire on every net; after placement some wires are a
 hundred times as long. Nets with a slow wire are cut, and sizing.py goes over the placed netlist with the

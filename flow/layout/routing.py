@@ -1,4 +1,6 @@
-"""A routed design as data: the way of every net, and how full the layers are; the file routing.json."""
+"""A routed design as data: the path of every net, and the utilisation of the layers, in the file
+routing.json.
+"""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
-"""Runs the placers and routers, C++ programs that are compiled once: numbers on stdin, numbers on stdout, and
-on stderr how far they are.
+"""Runs the placers and routers, C++ programs that are compiled once: numbers on stdin and stdout, progress on
+stderr.
 
 A router goes round by round. In the first it says "first N OF" now and then, and after each "round NUMBER
 LEFT": how many nets or borders are left to settle. `going` hears it as a share of the work; of later rounds

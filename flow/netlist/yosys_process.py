@@ -1,4 +1,6 @@
-"""The process in which a Yosys script runs. It imports little, because a proof starts many of them."""
+"""The program that runs one Yosys script in a process of its own. It imports little, because a proof starts
+many of them.
+"""
 
 import json
 import resource

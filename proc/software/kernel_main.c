@@ -1,4 +1,4 @@
-// The program around a kernel: -DKERNEL=mod_exp, or with -DBY_ADDRESS one that takes addresses of words.
+// The program around a kernel: -DKERNEL=mod_exp, or with -DBY_ADDRESS a kernel whose arguments are addresses of words.
 //
 // proc/software/kernels.py writes operands and expected result into the program's image, so that one build serves all
 // operands of a width. The stats window contains only the call: arguments are in their registers before it opens,

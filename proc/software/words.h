@@ -1,4 +1,4 @@
-// Numbers of many words, least significant first: the loops of which all kernels of many words consist.
+// Loops over numbers of many words, least significant first, for all multi-word kernels.
 
 #ifndef WORDS_H
 #define WORDS_H

@@ -1,4 +1,4 @@
-"""Axi4Lite000: a machine as paper 000 puts it on its bus (section 4.5): the registers of fl/axi4lite_000.rdl,
+"""Axi4Lite000: paper 000's bus interface of a machine (section 4.5): the registers of fl/axi4lite_000.rdl,
 padding and unpadding.
 
     s_axi -- channels --> write registers --> operation, padded or a request --> machine <-- key

@@ -1,5 +1,5 @@
-"""Axi4LiteMaster: accesses of a stream as AXI4-Lite, one after the other; what drives a slave in simulation,
-and from a processor.
+"""Axi4LiteMaster: an AXI4-Lite master that executes the accesses of a stream one at a time, for testbenches
+and for the processor's bus.
 
 Ports: istream {write, wait, address, data, strobes} -> ostream {write, data, fault}; m_axi, the bus; irq.
 With `wait` nothing goes to the bus: the answer comes with the interrupt. Address and data of a write are

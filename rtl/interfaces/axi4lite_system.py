@@ -1,4 +1,5 @@
-"""Axi4LiteSystem: an accelerator behind AXI4-Lite, and a master on its bus that streams drive.
+"""Axi4LiteSystem: a test harness for an accelerator behind AXI4-Lite, with a bus master that executes the
+accesses of a stream.
 
 Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. Cycles: those of
 both.

@@ -1,5 +1,5 @@
-"""MontConvertIn and MontConvertOut: into Montgomery form and back by units of their own (paper 001, Figures
-11 and 12). Both hold one operation at a time; `mk_unit(nbits)` makes a product unit.
+"""MontConvertIn and MontConvertOut: conversion into and out of Montgomery form by dedicated units (paper 001,
+Figures 11 and 12). Both hold one operation at a time; `mk_unit(nbits)` makes a product unit.
 
 MontConvertIn: R^2 mod n is the remainder of 2^(2 nbits), from a divider; two product units make base * R and
 1 * R of it. Operands that cannot be computed go on with their status and without conversion. MontConvertOut:

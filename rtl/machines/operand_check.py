@@ -1,4 +1,4 @@
-"""OperandCheck: the preconditions of a machine, looked at once, when an operation arrives.
+"""OperandCheck: checks the preconditions of a machine once, when an operation arrives.
 
 Any modulus but 0 will do for a machine that divides. A Montgomery machine needs an odd one (odd_only), and
 all machines that do not divide need a base below it (reduced_only). Ports: base (with reduced_only), mod ->

@@ -1,4 +1,4 @@
-"""SerialModExpCtrl: the control of a SerialModExp (serial_mod_exp.py): the paper's MonExp_Controller and
+"""SerialModExpCtrl: the controller of a SerialModExp (serial_mod_exp.py), paper 003's MonExp_Controller and
 MonPro_Controller.
 
     FREE      until a request comes; one that cannot be computed is answered at once

@@ -1,5 +1,5 @@
-"""SystolicExp: square and multiply always from the left on one ScaledArray, on operands that are in its
-domain as they come.
+"""SystolicExp: square and multiply always from the left on one ScaledArray, for operands that are already in
+its domain.
 
 The power and the base are registers of words; the words of a product are registered where they arrive, while
 the next product is under way on the first of them. A product with the base whose bit is 0 is made and

@@ -1,4 +1,4 @@
-"""VerilogText: a component that is given as Verilog."""
+"""VerilogText: a component whose implementation is Verilog text."""
 
 from typing import Any
 

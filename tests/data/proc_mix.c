@@ -1,5 +1,6 @@
-// A mix of what compilers make of C: recursion, switches, pointers to functions, bytes, half words, products and quotients of
-// 32 and 64 bits, structures by value. Every result goes out as a word; tests/proc/test_c.py knows what they must be.
+// A mix of C features for the compiler and the processor: recursion, switches, function pointers, bytes, half words, products
+// and quotients of 32 and 64 bits, structures by value. Each result is output as a word; tests/proc/test_c.py has the expected
+// words.
 
 #include "manager.h"
 

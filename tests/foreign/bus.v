@@ -1,5 +1,5 @@
-// An AXI4-Lite slave: modulus at 0x10, exponent at 0x20, base at 0x30, result at 0x40, words least significant first;
-// a write of 1 to 0 starts, bit 1 of 4 says done. It takes address and data of a write only together.
+// An AXI4-Lite slave: modulus at 0x10, exponent at 0x20, base at 0x30, result at 0x40, least significant word first.
+// Writing 1 to address 0 starts it, and bit 1 of address 4 is done. It accepts address and data of a write only together.
 module bus #(parameter W = 64) (
   input wire ACLK, input wire ARESETN,
   input wire [7:0] S_AXI_AWADDR, input wire S_AXI_AWVALID, output wire S_AXI_AWREADY,

@@ -1,5 +1,5 @@
-// bus.v behind the streams of modexlab: a master of AXI4-Lite that writes the operands word by word, starts the core,
-// polls its status, and reads the result. After an answer other than OKAY it stops.
+// Adapts bus.v to modexlab's val/rdy streams: an AXI4-Lite master that writes the operands word by word, starts the core,
+// polls its status, and reads the result. It stops after a response other than OKAY.
 module bus_wrapper #(parameter W = 64) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [3*W-1:0] istream__msg,  // {base, exp, mod}
@@ -14,7 +14,7 @@ module bus_wrapper #(parameter W = 64) (
   reg [3*W-1:0] request;  // the next word is the lowest
   reg [W-1:0] result;
 
-  // an access: the address and the data are offered until taken, then the answer is awaited
+  // an access: address and data are offered until accepted, then the response is awaited
   reg addressed, sent;
   wire writes = state == LOAD || state == START, reads = state == POLL || state == READ;
   wire [7:0] place = 4 * count;

@@ -1,9 +1,9 @@
-// base ^ exp mod n, right to left, a bit of a product in a cycle. It takes base < n. The cores beside it are
-// this engine behind interfaces of several kinds, for tests of manifests.
-//   FLAW 1: no reduction to 0: the last subtraction is left out where both sides are equal, so that a multiple of n is
+// base ^ exp mod n, right to left, one bit of a product per cycle, for base < n. The other cores in this folder are
+// this engine behind various interfaces, for tests of manifests.
+//   FLAW 1: no reduction to 0: the last subtraction is omitted if both sides are equal, so that a multiple of n gives
 //           n, and 1 is not reduced modulo 1
 //   FLAW 2: it never ends
-//   MONT 1: Montgomery products, R = 2^W: base and one come in Montgomery form, and so leaves the result
+//   MONT 1: Montgomery products, R = 2^W: base, one and the result are in Montgomery form
 module engine #(parameter W = 16, FLAW = 0, MONT = 0) (
   input wire clk, input wire rst, input wire start,
   input wire [W-1:0] base, input wire [W-1:0] exp, input wire [W-1:0] n, input wire [W-1:0] one,

@@ -1,5 +1,5 @@
 // Greatest common divisor by halving and subtracting: g = odd << twos, where 2^twos divides both numbers.
-// FLAW 1: common factors of 2 are forgotten; FLAW 2: it never ends
+// FLAW 1: common factors of 2 are omitted; FLAW 2: it never ends
 module gcd #(parameter W = 16, FLAW = 0) (
   input wire clk, input wire rst_n, input wire start, input wire [W-1:0] a_i, input wire [W-1:0] b_i,
   output reg done, output wire [W-1:0] g_o, output reg [W-1:0] odd_o, output reg [7:0] twos_o
@@ -21,7 +21,7 @@ module gcd #(parameter W = 16, FLAW = 0) (
     else b <= b - odd_o;
 endmodule
 
-// gcd behind the streams of modexlab: `done` is a pulse, and the result stays until the next start.
+// Adapts gcd to modexlab's val/rdy streams: `done` is a pulse, and the result is stable until the next start.
 module gcd_wrapper #(parameter W = 16, FLAW = 0) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [2*W-1:0] istream__msg,  // {a, b}

@@ -1,5 +1,5 @@
-// Memories of words behind pointers that move on with each access, the most significant word first, lengths in
-// words, start bit and ready bit; words are read a cycle after the address.
+// An exponentiation core with operand memories behind auto-incrementing pointers, most significant word first, lengths
+// in words, a start bit and a ready bit; a word is read one cycle after its address.
 module memory #(parameter WORDS = 2) (
   input wire clk, input wire reset_n, input wire cs, input wire we,
   input wire [7:0] address, input wire [7:0] write_data, output reg [7:0] read_data

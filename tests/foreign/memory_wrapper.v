@@ -1,5 +1,5 @@
-// memory.v behind the streams of modexlab: a schedule of writes, one a cycle, then the ready bit is polled, and the words of
-// the result are read, each selected in one cycle and taken in the next.
+// Adapts memory.v to modexlab's val/rdy streams: it makes the writes of a schedule, one per cycle, polls the ready bit, and
+// reads the words of the result, each selected in one cycle and stored in the next.
 module memory_wrapper #(parameter WORDS = 2) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [24*WORDS-1:0] istream__msg,  // {base, exp, mod}

@@ -1,5 +1,5 @@
-// start_done.v with Montgomery products behind the streams of modexlab. Software makes both numbers in Montgomery form,
-// which follow the operands in the message ([prepare] of montgomery.toml).
+// Adapts start_done.v with Montgomery products to modexlab's val/rdy streams. Software computes both numbers in Montgomery
+// form, which follow the operands in the message ([prepare] of montgomery.toml).
 module montgomery_wrapper #(parameter W = 16) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [5*W-1:0] istream__msg,  // {base, exp, mod, base_m, one}

@@ -1,5 +1,5 @@
-// Bytes with valid and ready: the modulus, the exponent and the base, the most significant byte first; last begins.
-// So leaves the result.
+// An exponentiation core with byte streams (valid and ready): modulus, exponent and base, most significant byte first;
+// in_last starts it. The result leaves most significant byte first.
 module packets #(parameter W = 16) (
   input wire clk, input wire rst,
   input wire in_valid, output wire in_ready, input wire [7:0] in_data, input wire in_last,

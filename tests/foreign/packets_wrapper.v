@@ -1,5 +1,5 @@
-// packets.v behind the streams of modexlab: the request leaves in bytes, the most significant first, and the bytes of the
-// result are collected the same way.
+// Adapts packets.v to modexlab's val/rdy streams: it sends the request in bytes, most significant first, and collects the
+// bytes of the result in the same order.
 module packets_wrapper #(parameter W = 16) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [3*W-1:0] istream__msg,  // {base, exp, mod}

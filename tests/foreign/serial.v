@@ -1,5 +1,5 @@
-// Words of 4 bits by a strobe, each with its number: load 1 the modulus, 2 the exponent, 3 the base; a memory of the
-// result that is read a cycle after its address. Done is a pulse. It works on the falling edge of its clock.
+// An exponentiation core with strobed 4-bit words, each with its number: load = 1 for the modulus, 2 for the exponent, 3
+// for the base. A word of the result is read one cycle after its address. Done is a pulse. It uses the falling clock edge.
 module serial #(parameter W = 16) (
   input wire ck, input wire reset,
   input wire [1:0] load, input wire [7:0] number, input wire [3:0] nibble, input wire begin_n,

@@ -1,5 +1,5 @@
-// serial.v behind the streams of modexlab: it works on the falling edge, wants five cycles of reset, and its operands in words
-// of 4 bits, each with its number. A word of the result follows its number by a cycle.
+// Adapts serial.v to modexlab's val/rdy streams: the core uses the falling edge, needs five cycles of reset, and receives its
+// operands in words of 4 bits, each with its number. A word of the result follows its number by one cycle.
 module serial_wrapper #(parameter W = 16) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [3*W-1:0] istream__msg,  // {base, exp, mod}

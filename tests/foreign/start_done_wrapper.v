@@ -1,5 +1,5 @@
-// start_done.v behind the streams of modexlab. The operands stay in registers while the core works; `go` is high for a
-// cycle, and `ready` says that the result is there. A request takes two cycles more than the core's own work.
+// Adapts start_done.v to modexlab's val/rdy streams. Registers hold the operands while the core works; `go` is a one-cycle
+// pulse, and `ready` indicates the result. A request takes two cycles more than the core itself.
 module start_done_wrapper #(parameter W = 16, FLAW = 0) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [3*W-1:0] istream__msg,  // {base, exp, mod}

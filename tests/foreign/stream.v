@@ -1,4 +1,4 @@
-// One wide message in, one out; valid and ready.
+// An exponentiation core with one parallel message in and one out, each with valid and ready.
 module stream #(parameter W = 16) (
   input wire clk, input wire rst,
   input wire in_valid, output wire in_ready, input wire [3*W-1:0] in_data,

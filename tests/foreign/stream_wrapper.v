@@ -1,4 +1,5 @@
-// stream.v behind the streams of modexlab: valid and ready mean the same, so wires do. It wants the operands in another order.
+// Adapts stream.v to modexlab's val/rdy streams. Valid and ready have the same meaning, so wires suffice; the order of the
+// operands differs.
 module stream_wrapper #(parameter W = 16) (
   input wire clk, input wire reset,
   input wire istream__val, output wire istream__rdy, input wire [3*W-1:0] istream__msg,  // {base, exp, mod}

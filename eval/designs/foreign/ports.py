@@ -1,4 +1,4 @@
-"""Ports of a top module and of the core in it, under given parameters, by Verilator."""
+"""Reads the ports of a Verilog top module, and of the core inside it, with Verilator."""
 
 import json
 import re

@@ -1,4 +1,6 @@
-"""The test rows at all levels; `pytest` in this folder runs them."""
+"""Compares all levels of the GCD accelerator on its table of operations; `pytest` in this folder runs the
+test.
+"""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
-"""RSA machines as the subject of a package: their operands, keys and driver, and their paragraphs of "
-"the data sheet."""
+"""RSA machines as the subject of a package: their operands, keys and driver, and their paragraphs of the data
+sheet.
+"""
 
 import functools
 

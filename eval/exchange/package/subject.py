@@ -1,4 +1,5 @@
-"""The subject of a package: an accelerator of any kind behind an interface.
+"""Subject: the accelerator that a package contains, behind its interface, with its test requests and
+documentation.
 
 It has the requests of the testbench, the C by which a program calls it, and its paragraphs of the data
 sheet. All of that follows from the protocol of accelerators; exponentiation.py is about RSA machines.

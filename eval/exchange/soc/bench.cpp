@@ -1,5 +1,5 @@
 // Runs the chip until its program stops it, and prints one line for each output of its port:
-//   text LINE           what the program prints
+//   text LINE           text that the program prints
 //   word VALUE          a word of its output
 //   mark VALUE CYCLE    progress of the program, with the cycle
 //   cycles CYCLE        every half second: it is still running

@@ -1,4 +1,4 @@
-"""Circuit: a netlist and its wires, as the parts of sizing share it."""
+"""Circuit: a netlist with its wires, the data that all parts of sizing share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

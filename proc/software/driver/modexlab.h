@@ -134,7 +134,7 @@ typedef struct {
 } modexlab_private_key_t;
 
 // Initialise the driver for the machine whose registers begin at this address: check ID and version, read its capabilities,
-// and disable its interrupt. A running computation and a loaded key are not changed, but the driver does not know of them.
+// and disable its interrupt. A running computation and a loaded key are not changed, but the driver ignores them.
 int modexlab_init(modexlab_t *machine, uintptr_t base);
 
 // Write a key. Numbers shorter than the machine's are padded with zeros. Refused while a computation is running.
@@ -153,7 +153,7 @@ int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random);
 int modexlab_start(modexlab_t *machine, const uint32_t *base, uint32_t words);
 
 // Poll until the computation has ended, at most `limit` times (0: forever). Returns its code, or MODEXLAB_TIMEOUT, after which
-// it continues and one may wait again.
+// it continues and may be waited for again.
 int modexlab_wait(modexlab_t *machine, uint32_t limit);
 
 // Enable or disable the interrupt at the end of a computation. If the computation has already ended, enabling raises it at once.
@@ -172,7 +172,7 @@ int modexlab_read(modexlab_t *machine, uint32_t *result, uint32_t words);
 // Cycles of the last computation, by the machine's own counter.
 uint64_t modexlab_cycles(const modexlab_t *machine);
 
-// Clear key, base and result, at any time, and then all remains of them inside the machine. It is busy until that is complete;
+// Clear key, base and result, at any time, and then every copy inside the machine. It is busy until that is complete;
 // modexlab_wait then returns MODEXLAB_NOT_STARTED. A running computation first runs to its end, and its result is discarded.
 int modexlab_zeroise(modexlab_t *machine);
 

@@ -1,4 +1,4 @@
-"""FieldAssembler: the request of an accelerator from operands, which are whole words.
+"""FieldAssembler: assembles the request of an accelerator from operands of whole words.
 
 Ports: operand, one for each field -> request; too_wide: an operand has a 1 above its field. Wires, and a
 comparison with 0.

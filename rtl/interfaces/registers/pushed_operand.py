@@ -1,4 +1,4 @@
-"""PushedOperand: an operand that is pushed word by word, and whether all of it is there.
+"""PushedOperand: an operand register that is written word by word and reports when it is complete.
 
 Ports: push, word; go: a computation starts, and may have the number once more -> number; complete: all
 words have been pushed since the last go, or none and the number was complete before. Area order: a

@@ -1,4 +1,4 @@
-"""ReadRegisters: the registers of fl/axi4lite.py that are read, with status, result and cycles of the last
+"""ReadRegisters: the readable registers of fl/axi4lite.py, with status, result and cycles of the last
 computation.
 
 Ports: start: a new computation begins, with too_wide one that is refused; counting: the cycle counts; ends:

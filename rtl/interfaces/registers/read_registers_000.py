@@ -1,4 +1,4 @@
-"""ReadRegisters000: the registers of paper 000's accelerator that are read (fl/axi4lite_000.rdl).
+"""ReadRegisters000: the readable registers of paper 000's accelerator (fl/axi4lite_000.rdl).
 
 Ports: clear; with ends code, answer and its length in bytes are kept, answer and length only without a
 failure; busy; place, of the word that is read; raddr (of a word) -> rdata, error. Area order: a register

@@ -1,4 +1,4 @@
-"""RequestControl: one operation of a machine after the other.
+"""RequestControl: sends the requests of a register interface to a machine, one operation at a time.
 
     IDLE  -- start --> SEND
     SEND  a request is offered -- it is accepted --> RUN

@@ -1,4 +1,4 @@
-"""RunControl: computations of a slave, and zeroise.
+"""RunControl: starts the computations of a bus slave, and clears its machine on zeroise.
 
 After zeroise the computation that runs goes on to its end without an answer, and then the machine computes on
 constants, so that nothing is left in it.

@@ -1,4 +1,4 @@
-"""WriteRegisters: the registers of fl/axi4lite.py that are written: commands, and operands in words.
+"""WriteRegisters: the writable registers of fl/axi4lite.py: commands, and operands in words.
 
 Ports: wen, waddr (of a word), wdata, which is 0 in bytes that wmask does not select, busy -> start and
 zeroise, the commands; operand: all words of each, the least significant first; irq_enable_wen, irq_clear;

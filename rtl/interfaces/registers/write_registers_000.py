@@ -1,4 +1,4 @@
-"""WriteRegisters000: the registers of paper 000's accelerator that are written (fl/axi4lite_000.rdl).
+"""WriteRegisters000: the writable registers of paper 000's accelerator (fl/axi4lite_000.rdl).
 
 Ports: wen, waddr (of a word), wdata, wmask, busy -> start; decrypt, of the operation that runs;
 status_wen; message, 0 behind its last byte, and its length in bytes; place, of the word of the output

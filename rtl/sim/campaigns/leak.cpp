@@ -7,7 +7,7 @@ namespace {
 
 enum Measure : int32_t { DISTANCE, WEIGHT };
 
-// Moments of a group of registers in a cycle, over the operations of a kind. They are integers and therefore exact.
+// Moments of a group of registers in a cycle, over all operations of a kind. They are integers and therefore exact.
 struct Moments {
     int64_t sum, square;
 };
@@ -146,7 +146,7 @@ API void sim_start(
 API void sim_traces(Model* sim, int32_t* to, int64_t cycles) { of(sim)->keep(to, cycles); }
 API int64_t sim_done(Model* sim) { return of(sim)->done; }
 API int64_t sim_taken(Model* sim) { return of(sim)->taken; }
-// The count of numbers, and the numbers: sum and sum of squares, by cycle, kind and group.
+// Return the number of values, and the values: sum and sum of squares, by cycle, kind and group.
 API int64_t sim_moments(Model* sim, const int64_t** to) {
     *to = reinterpret_cast<const int64_t*>(of(sim)->moments.data());
     return 2 * of(sim)->moments.size();

@@ -1,4 +1,6 @@
-"""Update blocks with their place in the Python source, and what all passes over the text look for."""
+"""Locates update blocks in the Python source, and defines the patterns by which all passes find parts of
+Verilog text.
+"""
 
 import re
 from collections import Counter

@@ -1,4 +1,6 @@
-"""A row of processing elements: a first, general ones and a last, each with a word of the operands."""
+"""A row of processing elements of a systolic array: a first, general ones and a last, each with a word of the
+operands.
+"""
 
 from itertools import pairwise
 

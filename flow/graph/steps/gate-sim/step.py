@@ -1,4 +1,6 @@
-"""Gate-simulation step: test rows on a netlist, and its activity, with wires after layout."""
+"""Gate-simulation step: simulates a netlist with test vectors and records its activity, with wires after
+layout.
+"""
 
 from ....kit import kit
 from ... import tools

@@ -1,5 +1,5 @@
-"""RTL step: the design's source (flow/source.py) writes the design; under mflowgen, the public command of
-this package does.
+"""RTL step: writes the design, by its source (flow/source.py); under mflowgen, by the public command of this
+package.
 """
 
 import importlib.metadata
