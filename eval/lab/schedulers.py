@@ -1,7 +1,7 @@
 """Schedulers: run the tasks of a campaign in worker processes here or on a Dask cluster.
 
-A scheduler accepts tasks (points of a sweep, chunks of test vectors) and returns a TaskOutcome for each, in the
-order in which they end. Only the process with the scheduler records results. A worker runs one task at a
+A scheduler accepts tasks (points of a sweep, chunks of test vectors) and returns a TaskOutcome for each, in
+the order in which they end. Only the process with the scheduler records results. A worker runs one task at a
 time, because elaborating hardware is not thread-safe.
 
 Local workers are forked while the parent has a single thread: they share its loaded modules and start at

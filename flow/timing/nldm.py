@@ -2,9 +2,9 @@
 
 The driver of a net sees the lumped capacitance of wire and pins, separately for rise and fall. Level by level
 from the inputs and the registers, the delay and the output slew of each arc are looked up at (slew of its
-input, load of its output), by bilinear interpolation, and by extrapolation beyond the table. Of the arcs that
-meet at a node, the latest arrival and the largest slew propagate, and separately the earliest arrival and the
-smallest slew. This is graph-based analysis as in OpenSTA, but without its model of resistive wires: a wire is
+input, load of its output), by bilinear interpolation, and by extrapolation beyond the table. The
+latest arrival and the largest slew at a node propagate, and separately the earliest arrival and the smallest
+slew. This is graph-based analysis as in OpenSTA, but without its model of resistive wires: a wire is
 a star of equal branches, one for each sink (the library's "balanced tree"), whose resistance only delays the
 sink: R/n * (C/n + pin).
 

@@ -38,8 +38,8 @@ def figures(folder):
     """FOUR_STAGES and TWO_STAGES: your measurements
 
     Measure the multiplier alone: `--interface unit --nbits 16 --clock 2`. The slack is the first one,
-    without wires. The energy of a product has three values: clean_nj is the one without glitches, and glitch_nj
-    the first.
+    without wires. The energy of a product has three values: clean_nj is the one without glitches, and
+    glitch_nj the first.
     """
     student = student_module(folder, "joules.py")
     noted = {name: filled(student, name) for name in PIPELINES}

@@ -1,5 +1,5 @@
-"""DecodeStage: stage D, which decodes, reads the registers, sends multiplications and divisions to their units, and
-decides whether its instruction waits, is squashed, or goes on to X.
+"""DecodeStage: stage D, which decodes, reads the registers, sends multiplications and divisions to their
+units, and decides whether its instruction waits, is squashed, or goes on to X.
 
 An instruction waits in D for an operand that is still being loaded or for an interrupt (wait_D), for the
 multiplier or divider, and for X. A jal redirects F from here. A bubble carries its reason down the pipeline,
