@@ -1,7 +1,7 @@
 """Runs all crosschecks of a run: timing, area, power, layout rules and connectivity.
 
-`figures` takes the files of a run (graph/runner.py) by their names and does what they allow; what they do not
-is in `left_out`.
+`figures` receives the files of a run (graph/runner.py) by name and makes all checks for which they suffice;
+`left_out` lists the other checks.
 """
 
 import json

@@ -21,11 +21,11 @@ from .report import Compared
 
 CHECK = "connections"
 Label = tuple[str, float, float]  # layer, and where in um
-Probe = tuple[str, str, Label]  # net, what is asked for, and where
+Probe = tuple[str, str, Label]  # net, name of the pin or port, and its place
 
 
 def compare(gds: Path, placed: Placed) -> list[Compared]:
-    """Nets that are open, that are shorted, and pins on which there is no metal."""
+    """Find open nets, shorted nets, and pins without metal."""
     import klayout.db as db  # not at the top: not everyone has it
 
     lef, grid = placed.lef, power_grid(placed)

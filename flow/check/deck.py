@@ -42,7 +42,7 @@ class Rules(Product):
     checks: int = 0  # of the deck, or by the table
     markers: Mapping[str, int] = {}  # by rule, of those with any
     of_cells: Mapping[str, int] = {}  # markers that cells of the library have by themselves, likewise
-    # faults by what they are, as open nets; nothing where the layout has no wires
+    # faults by kind, such as open nets; empty if the layout has no wires
     connections: Mapping[str, int] = {}
     antennas: dict[str, int] | None = None  # pieces beyond the LEF's ratios by layer; None where unknown
     densities: Mapping[str, float] = {}  # share of the die under metal, by layer

@@ -83,7 +83,7 @@ LEAKING = re.compile(r"power: leakage cell \S+ (\S+)")
 
 
 class Theirs(NamedTuple):
-    """In mW, from OpenSTA: as it prints it, and by part with what is wrong put right; causes of the
+    """Power from OpenSTA in mW: as printed, and by part with its errors corrected; causes of the
     difference.
     """
 
@@ -98,8 +98,8 @@ class Theirs(NamedTuple):
 
 
 class Unaware(KindEnergy):
-    """A register whose contents have nothing to do with what it is given, with a clock that never rests; a
-    clock gate that is shut.
+    """Energy under OpenSTA's assumptions: the state of a register is independent of its input and its clock
+    never rests; a clock gate is closed.
     """
 
     def _contexts(self, members: Members) -> Context:
@@ -188,7 +188,7 @@ class Powered:
                     f"::sta::set_power_input_port_activity [get_ports {{{bit}}}] {rates[net]:.8g} "
                     f"{ones[net]:.6g}"
                 )
-        # or it forgets the pins when it spreads what it has of the ports
+        # otherwise OpenSTA discards the activity of pins when it propagates that of ports
         yield "report_power -instances [lindex [get_cells *] 0]"
         for name, instance in netlist.cells.items():
             for pin, net in instance.pins.items():

@@ -28,7 +28,7 @@ class Compared(msgspec.Struct):
 
     @property
     def wrong(self) -> bool:
-        """Different, and nobody knows why."""
+        """The figures differ without a known cause."""
         return not self.agrees and not self.cause
 
 

@@ -40,7 +40,7 @@ Item = TypeVar("Item")
 
 @dataclass
 class Driver:
-    """A buffer or a copy of a gate and what it drives: terminals, or drivers one level below."""
+    """A buffer or a copy of a gate, and its sinks: terminals, or drivers one level below."""
 
     at: Point
     kind: str

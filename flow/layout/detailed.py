@@ -143,7 +143,7 @@ def route_detailed(
     ports, rounds = [node for net in (*nets, *alone) for node in net.ports], 0
     trees: list[Routed] = []
     cramped: list[Node] = []
-    for _ in range(ATTEMPTS):  # each routes again what is near pieces that had no room for the least area
+    for _ in range(ATTEMPTS):  # each reroutes wires near metal without room for its least area
         trees, left, tried = search(grid, [*nets, *alone], trees, cramped)
         rounds += tried
         if left:
@@ -281,7 +281,7 @@ def _access(grid: Grid, access: Access, x: int, y: int) -> Iterator[Wire]:
     for via, dx, dy in access.vias:
         below, upper = (layer.name for layer in grid.lef.routing if layer.name in grid.lef.vias[via])
         yield Wire(below, *(x + dx, y + dy) * 2, via)
-        if upper in grid.layers and (dx, dy) != (0, 0):  # metal as long on the track, for what is beside it
+        if upper in grid.layers and (dx, dy) != (0, 0):  # equally long metal on the track, for its neighbours
             half, box = dbu(grid.widths[upper] / 2), grid.lef.vias[via][upper]
             yield Wire(upper, x, y + dy + dbu(box[1]) + half, x, y + dy + dbu(box[3]) - half)
         if access.fill is not None and upper not in grid.layers:

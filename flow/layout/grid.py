@@ -67,7 +67,7 @@ class Grid:
         return {first + round(pitch * every * number) for number in range(count)}
 
     def pin_rows(self, height: int) -> list[int]:
-        """The rows of nodes in a cell of this height that stands on a row of cells."""
+        """The rows of nodes in a cell of this height that is placed on a row of cells."""
         return sorted(y for first, pitch in self.series for y in range(first, height, pitch))
 
     def at(self, column: int, row: int) -> tuple[int, int]:
@@ -113,8 +113,8 @@ class Grid:
         return any("CUM" in ratio for ratio in self.lef.layers[self.layers[index]].antenna)
 
     def asides(self) -> list[tuple[int, int]]:
-        """The steps that a via at a pin may stand beside its node, the shortest first: both of two neighbours
-        may, and its metal is still one piece with that on the node.
+        """The allowed offsets of a pin's via from its node, shortest first: two neighbours may both use them,
+        and the via's metal still touches the metal on the node.
         """
         via, name, step = self.lef.vias[self.routing.stacks[0][0]], self.layers[0], dbu(self.lef.grid) or 1
         layer, pad = self.lef.layers[name], dbu(2 * self.reach(0, 0))
@@ -132,7 +132,7 @@ class Grid:
         return self.lef.least_length(replace(self.lef.layers[name], width=self.widths[name]))
 
     def _vias(self, index: int) -> list[dict[str, Box]]:
-        """The vias that may stand on a layer."""
+        """The vias that may be used on a layer."""
         tracks = self.routing.layers
         below = chain(*self.routing.stacks) if index == 0 else (tracks[index - 1].via,)
         return [self.lef.vias[name] for name in (*below, tracks[index].via) if name]

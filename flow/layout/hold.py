@@ -1,10 +1,10 @@
 """Hold repair: inserts buffers into paths that are so short that data would overtake the clock.
 
 After the clock tree, with the wires of the placement, the flow's own analysis (nldm.py) lists the ends of
-paths at which data changes too early. Each gets as many of the slowest buffers in a row, just before it, as
-it misses, provided that its setup slack bears them. Delays before an output port drive only the port; cells
-on the same net read the undelayed signal. Then it is analysed again, and what is left is tried again.
-OpenSTA has the last word, after routing.
+paths at which data changes too early. Each endpoint gets as many of the slowest buffers in series as it
+needs, directly before it, if its setup slack allows them. Delays before an output port drive only the port;
+cells on the same net read the undelayed signal. Analysis and repair are repeated for the remaining endpoints.
+OpenSTA makes the final check, after routing.
 """
 
 import itertools

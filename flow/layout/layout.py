@@ -1,11 +1,11 @@
 """Writes a layout as files: layout.def and layout.gds of a netlist that is placed, and routed if wires exist.
 
-Beside the placed cells there are taps, end caps, and fillers in all gaps, so that wells and rails go through
-every row; the power grid (supply.py) as special nets; ports as pieces of metal at the edge of the die; and
-whatever wires a router made.
+In addition to the placed cells, a layout has taps, end caps, and fillers in all gaps, so that wells and rails
+are continuous along every row; the power grid (supply.py) as special nets; ports as pieces of metal at the
+edge of the die; and the wires of the router, if there are any.
 
-The GDS is the DEF as KLayout reads it. It has the kit's own cells in it, each once, and the layers the
-numbers that the kit gives them.
+KLayout converts the DEF to GDS. The GDS contains each of the kit's cells once, and uses the kit's layer
+numbers.
 """
 
 import itertools

@@ -1,9 +1,9 @@
 """Pictures of a layout: cells by module, densities, the worst path, and the layout itself.
 
-`amoeba` colours every cell by the module that it belongs to, as Figures 15 and 16 of paper 001, with area and
-share of each module in the legend and the worst path of timing.json over it. `density` is two maps: how full
-the rows are and how much wire crosses each spot. `layout` is what KLayout shows of layout.gds, whole and a
-part of it enlarged.
+`amoeba` colours every cell by its module, as in Figures 15 and 16 of paper 001, with area and share of each
+module in the legend, and draws the worst path of timing.json. `density` is two maps: the utilisation of the
+rows, and the length of wire in each spot. `layout` shows layout.gds as drawn by KLayout, whole and with a
+part enlarged.
 """
 
 import re

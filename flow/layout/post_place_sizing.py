@@ -4,16 +4,16 @@ wires, within the existing rows.
 Synthesis and sizing before placement assume a short wire on every net; after placement some wires are a
 hundred times as long. Nets with a slow wire are cut, and sizing.py goes over the placed netlist with the
 wires of the placement. Changes are made in place, because placing again would change the wires: a resized
-cell stays about where it was, a buffer goes half-way to its readers, and neighbours make way (placed.py).
-The pass is repeated with the resulting wires, and once more with the clock tree, whose copies of clock
-gates lie far from the logic that enables them.
+cell stays about where it was, a buffer goes half-way to its readers, and neighbours make way (placed.py). The
+pass is repeated with the resulting wires, and once more with the clock tree, whose copies of clock gates lie
+far from the logic that enables them.
 
-To sizing the wire of a net is a star, every reader at the end of a branch of its own (timing/graph.py), which
-is near enough for most. One that crosses the die to 47 readers, in the unit of heap with 256 bits, takes 0.95
-ns by its tree and nearly nothing by its star. So before sizes are chosen the tree of each net that keeps a
-reader waiting longer than LONGEST_PS is gone through from its ends to its driver, and cut into pieces, each
-driven by a buffer where it begins, wherever more than MOST_FF hang below. Nets of the clock have their own
-tree, and ports stay on the net of their name.
+Sizing models the wire of a net as a star with one branch for each reader (timing/graph.py), which suffices
+for most nets. A net that crosses the die to 47 readers, in the unit of heap with 256 bits, has a delay of
+0.95 ns by its tree and almost none by its star. Therefore the tree of each net with a wire delay above
+LONGEST_PS is split into pieces before sizes are chosen: from its ends to its driver, a buffer is inserted
+wherever the load below exceeds MOST_FF. Clock nets have a tree of their own, and ports stay on the net of
+their name.
 """
 
 import math
@@ -38,8 +38,8 @@ LARGE_EFFORT = sizing.Effort(rounds=2, batches=20, recoveries=0)
 LARGE = 20_000  # cells
 CARRY_NS = 0.032  # of the library whose delays the windows of sizing fit
 LONGEST_PS = 100.0  # from a driver to a reader, by the wire alone (Elmore)
-MOST_FF = 40.0  # of a piece: wire and pins
-STEP_UM = 100.0  # of a wire, between two places where a repeater may stand
+MOST_FF = 40.0  # load of a piece: wire and pins
+STEP_UM = 100.0  # distance between two possible places of a repeater on a wire
 
 
 def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> dict[str, str]:

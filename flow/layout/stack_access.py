@@ -21,7 +21,7 @@ from ..kit.lef import Box, Macro, MacroPin, Polygon, dbu
 from .grid import Grid
 from .routing import Rect
 
-Via = tuple[str, int, int]  # a via, and where it stands from the node
+Via = tuple[str, int, int]  # a via, and its offset from the node
 
 
 class Access(NamedTuple):
@@ -33,7 +33,7 @@ class Access(NamedTuple):
     fill: Rect | None = None  # from the node
 
     def turned(self, orient: str) -> "Access":
-        """The vias and the metal as the cell stands; the node is still that of the upright cell."""
+        """The vias and the metal in this orientation; the node remains that of the upright cell."""
         mx, my = -1 if orient in ("S", "FN") else 1, -1 if orient in ("S", "FS") else 1
         vias = tuple((via, mx * dx, my * dy) for via, dx, dy in self.vias)
         if self.fill is None:

@@ -369,7 +369,7 @@ class Arrival(NamedTuple):
     """The clock at a pin: the rising edge by the cells' tables and the wires' Elmore delays."""
 
     at_ps: float
-    slew_ns: float  # of whoever drives it
+    slew_ns: float  # of the pin's driver
 
 
 def clock_output(cell: Cell, pin: str) -> str | None:

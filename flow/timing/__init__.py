@@ -1,5 +1,5 @@
-"""Static timing: nldm.py has delays and slews by table and the own engine, opensta.py the first engine,
-wire_table.py the wires, clock_search.py which clock to try next, kernel.py with kernel.cpp the inner loops.
+"""Static timing: opensta.py is the first engine, nldm.py the flow's own; wire_table.py has the wires,
+clock_search.py chooses the next clock to try, and kernel.py with kernel.cpp has the inner loops.
 
-Begin with timing.py, the step; subject.py is what it analyses. Imports flow.kit and flow.netlist.
+Begin with timing.py, the step; its subject is in subject.py. Imports flow.kit and flow.netlist.
 """

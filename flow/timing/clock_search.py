@@ -1,10 +1,11 @@
 """Chooses the next clock to try in the search for the shortest period that a design meets.
 
-A met netlist says little, as its sizes go down again until no slack is left; one that misses its clock says
-by how much it is too slow, and that is nearly the answer. So the search goes well below what is met, then to
-where the missed one would have been, and bisects what is left; near the answer it goes down step by step,
-twice as far each time. Periods lie on a grid. Netlists are not monotone in the clock that they are made for:
-the shortest period that was met is the answer, and a shorter one beside a missed one is not tried.
+A netlist that meets its clock reveals little, because area recovery uses up its slack. The slack of a netlist
+that misses its clock almost gives the answer. The search therefore tries a period well below one that was
+met, then the period that the failed netlist would have met, and bisects the remaining interval; near the
+answer it decreases step by step, doubling the step each time. Periods are on a grid. The result is not
+monotone in the requested clock: the answer is the shortest period that was met, and periods below a missed
+one are not tried.
 """
 
 import itertools
@@ -145,7 +146,7 @@ class ClockSearch:
         return self._between(wanted if wanted < self._met else (self.missed_ns + self._met) / 2)
 
     def _between(self, period: float) -> float:
-        """On the grid, longer than what is missed and shorter than what is met."""
+        """The nearest period on the grid between the longest missed and the shortest met one."""
         low, high = self._above(self.missed_ns), self._met - GRID_NS
         return round(min(max(_on_grid(round(period / GRID_NS)), low), high), 6)
 

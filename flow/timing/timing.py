@@ -7,9 +7,9 @@ OpenSTA that engine takes its place, and timing.json says so: "engine": "nldm". 
 constraints (flow/kit/constraints.py), also written to constraints.sdc.
 
 Wires: none; a wire-load model of the Liberty; or those of wires.spef and wires.json (one is made from the
-other for the engine that cannot read it). The library's default model, which OpenSTA would take by itself,
-is displaced by one of no wires. Before there is a layout the setup slack is reported both without wires and
-with the library's model; the verdict is that of the wires asked for.
+other for the engine that cannot read it). A model without wires replaces the library's default model, which
+OpenSTA would otherwise use. Before layout, the setup slack is reported both without wires and with the
+library's model; the requested wires determine the verdict.
 
 A clock is met if all endpoints are judged and none is late, neither for setup nor for hold. `met_ns` is the
 period that the netlist meets.
@@ -18,8 +18,8 @@ Setup is judged at the slow corner of the kit and hold at the fast one; a corner
 replaced by the typical one. `corner_ns` has the shortest period of the same netlist at every corner, by the
 flow's own engine.
 
-Hold is judged on paths that start at registers (hold_inside_wns_ns); from inputs it depends on what drives
-them, and is only told.
+Hold is judged on paths that start at registers (hold_inside_wns_ns); on paths from inputs it depends on their
+drivers, and is only reported.
 
 The highest clock is that of this netlist: slack is linear in the period as long as all paths take a whole
 cycle, so that period minus slack is it; both engines run again with that period, and OpenSTA searches by

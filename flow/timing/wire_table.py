@@ -88,7 +88,7 @@ BIT = re.compile(r"(.*)(\[\d+\])", re.DOTALL)
 
 
 def escaped(name: str, bus_bit: bool = False) -> str:
-    """A name as SPEF writes it; the index of a bus bit stands outside of the name."""
+    """A name in the syntax of SPEF; the index of a bus bit is not part of the name."""
     match = BIT.fullmatch(name) if bus_bit else None
     if match:
         return SIGN.sub(r"\\\1", match[1]) + match[2]

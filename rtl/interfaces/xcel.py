@@ -2,7 +2,7 @@
 
 `mk_accelerator()` makes a component of the shape, with a status first in its response.
 
-Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands in fl/xcel.py.
+Ports: istream {write, addr, data} -> ostream {write, data}; fl/xcel.py has the protocol.
 """
 
 from pymtl3 import *

@@ -1,7 +1,7 @@
 """XcelAdapter: request and results as accelerator registers of 32 bits (paper 001, section 3.1).
 
-The protocol stands in fl/xcel.py. Pushes fill operands, of which the field assembler makes the request; pops
-empty the result. The answer to each access waits in a queue.
+fl/xcel.py has the protocol. Pushes fill operands, which the field assembler combines into the request; pops
+empty the result. The response to each access waits in a queue.
 
 Ports: istream, ostream towards the processor; req, resp towards the machine. Cycles: 1 an access, 2 around an
 operation. Area order: 4 W words of registers.

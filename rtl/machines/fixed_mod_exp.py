@@ -1,14 +1,12 @@
 """FixedModExp: a machine for one modulus m, known when it is made (paper 000, Figures 16 to 19, 37 and 38).
 
-An inspection of the operands, a ProgramExp that takes them as given, and what is left to do with the result
-(`finish`):
+It checks the operands, passes them to a ProgramExp, and finishes the result (`finish`):
     "none"      the ProgramExp works modulo m and reduces
     "subtract"  it works modulo m, but ends at m for 0 (Montgomery without last subtraction)
     "reduce"    it works modulo a pseudo-modulus, a multiple of m with cheap arithmetic: one reduction, "the
                 final correction block", takes a cycle (a compression tree)
     "remainder" the same by `%`, for a modulus that has no tree
-Without a modulus of its own (modulus = 0) it is a Montgomery machine for any odd one, of which it makes the
-same inspection.
+Without a fixed modulus (modulus = 0) it is a Montgomery machine for any odd modulus, with the same checks.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}. A request with another modulus than m is answered
 with a status, and so is a base not below it. Cycles: those of the ProgramExp, 1 more with "reduce" and

@@ -1,8 +1,8 @@
 """The processor as one self-contained SystemVerilog file, with an accelerator at its port or with the port
 open.
 
-The header says what it is, its parameters, its ports and what moves on them, and all of its control and
-status registers.
+The header describes the processor: its parameters, its ports and their messages, and all control and status
+registers.
 """
 
 import re
@@ -56,8 +56,8 @@ accelerator."""
 def processor_verilog(
     xcel: Xcel | None = None, *, mul_latency: int = 1, div_bits: int = 2, commit: bool = True
 ) -> str:
-    """The file. xcel: what is behind the accelerator port, None: it is one of the module, as the commit port
-    then is.
+    """The file. xcel: the accelerator at the accelerator port; None: the accelerator port and the commit port
+    are ports of the module.
     """
     check_units(mul_latency, div_bits)
     on_bus = xcel is not None and xcel.on_bus

@@ -25,7 +25,7 @@ class Round(msgspec.Struct):
 
 
 class Sizing(Product, omit_defaults=True):
-    """The whole file; where sizing was not asked for nothing else stands there."""
+    """The whole file, which is empty if sizing was not requested."""
 
     FILE = "sizing.json"
     STEP = "synthesis"

@@ -32,7 +32,7 @@ Optimise = Callable[[Circuit, Constraints, Mapping[str, str]], tuple[Circuit, Ro
 
 @dataclass
 class Part:
-    """A part: its module, where it stands (the rest at ""), and the modules of its cells."""
+    """A part: its module, the paths of its instances ("": the rest), and the source modules of its cells."""
 
     name: str
     paths: tuple[str, ...]
@@ -40,7 +40,7 @@ class Part:
     owners: dict[str, str]
 
     def become(self, netlist: Netlist, circuit: Circuit, library: Library) -> None:
-        """The circuit that has been made of its netlist; what it was stays as it is."""
+        """Replace the module by a copy with the sized circuit; the old module is not changed."""
         self.module = copy.deepcopy(self.module)
         write_back(self.module, netlist, circuit.netlist, library)
         owners = {**self.owners, **circuit.owners}

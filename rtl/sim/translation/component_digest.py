@@ -38,7 +38,7 @@ class Recipe:
 
 
 class _Unknown(Exception):
-    """There is something that cannot be told from its like."""
+    """An object cannot be distinguished from similar ones."""
 
 
 def recipe(component: Component, *more: Any) -> Recipe | None:
@@ -94,7 +94,7 @@ class _Writer:
         self.modules: set[str] = set()
         self._seen: dict[int, tuple[int, Any]] = {}  # with the object, so that no other gets its number
         self._ahead: list[FunctionType | type] = []  # code that is to be followed
-        self._given = True  # what is written is an argument, and not what code names
+        self._given = True  # arguments are being written, not objects that code names
 
     def write_given(self, arguments: Any) -> list[FunctionType | type]:
         """Append arguments, and the variables of makers among them; return the code that they lead to."""

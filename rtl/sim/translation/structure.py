@@ -1,9 +1,9 @@
 """Instances, ports and connections of a module, written by overriding PyMTL3's structural translator.
 
 PyMTL3 gives every pin of every instance a wire of its own, arrays of instances arrays of such wires, and
-joins them by assignments; a list of ports becomes an unpacked array, which Yosys and Icarus refuse. Here a
-pin is connected to what it is joined to, a list of ports is a packed array, a list of one is its element, and
-each instance of a list has wires of its own. States have an enumeration (rtl/states.py).
+joins them by assignments; a list of ports becomes an unpacked array, which Yosys and Icarus refuse. Here pins
+are connected directly, a list of ports is a packed array, a list of one port is that port, and each instance
+of a list has wires of its own. States have an enumeration (rtl/states.py).
 """
 
 import re
@@ -194,7 +194,7 @@ class DirectStructure(VTranslator):
         return connections
 
     def rtlir_signal_expr_translation(self, expr: Any, m: Any, status: str = "intermediate") -> str:
-        """As PyMTL3 does, but what an index selects all of stands without it, and constant fields are
+        """As in PyMTL3, but without indices that select a whole signal, and with constant fields as
         numbers.
         """
         if self._exported and isinstance(expr, sexp.StructAttr):

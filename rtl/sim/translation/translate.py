@@ -300,7 +300,7 @@ class Readable(DirectStructure):
         return Block(upblk, src)
 
     def rtlir_tr_upblk_decls(self, upblk_decls: list[list[str]]) -> str:
-        """All blocks in the order of the source; assignments stand together."""
+        """All blocks in the order of the source, with the assignments grouped."""
         blocks = sorted(
             (block for block in upblk_decls if isinstance(block, Block) and block),
             key=lambda block: block.place,
@@ -500,7 +500,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return super().visit_Compare(node)
 
     def _state(self, node: Any) -> str:
-        """A state by name, or whatever else is given to a signal that holds one."""
+        """The name of a state, or any other expression that is assigned to a state signal."""
         return state_name(node, self._known.states) or str(self.visit(node))
 
     def visit_IfExp(self, node: Any) -> Any:
@@ -642,15 +642,15 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return [head, *self._statements(node.body), "end"]
 
     def visit_expr_wrap(self, node: Any) -> Any:
-        """Parentheses around what is more than a term."""
+        """Put compound expressions into parentheses."""
         compound = isinstance(node, bir.IfExp | bir.BinOp | bir.Compare) and not hasattr(node, "_text")
         return f"({self.visit(node)})" if compound and not _is_constant(node) else self.visit(node)
 
 
 def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType({})) -> list[Any]:
-    """Without the loops that have no turns, and what is left empty by that; loops of one turn replaced by it.
+    """Remove loops without iterations and blocks that become empty; replace loops of one iteration by it.
 
-    A loop over instances is replaced by all of its turns, as each instance has signals of its own.
+    A loop over instances is fully unrolled, because each instance has signals of its own.
 
     `outer`: loop variables of such loops around the statements, which `ReadableBlock.visit` finds in
     `_turns`.

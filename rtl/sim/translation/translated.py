@@ -61,7 +61,7 @@ def translated(component: Component, read: Callable[[Component], Any]) -> tuple[
 
 
 def entry_name(component: Component, read: Callable[[Component], Any]) -> str | None:
-    """The name in the cache; None for what is not from this package's files."""
+    """The name in the cache; None for components from outside this package's files."""
     return _entry("verilog", component, read)
 
 
@@ -70,7 +70,7 @@ def _stored(name: str | None, make: Callable[[], bytes]) -> bytes:
 
 
 def _entry(kind: str, component: Component, *more: Any) -> str | None:
-    """The name in the cache of something that is made of a component, and of what else decides."""
+    """The name in the cache of a product of a component and of all other inputs."""
     made_of, translator = recipe(component, *more), _translator()
     if made_of is None or translator is None:
         return None
@@ -80,7 +80,7 @@ def _entry(kind: str, component: Component, *more: Any) -> str | None:
 
 @functools.cache
 def _translator() -> Recipe | None:
-    """As this process has it, whatever has happened to its sources since."""
+    """The translator that this process has loaded, even if its sources have changed since."""
     return recipe_of(Readable)
 
 

@@ -1,10 +1,10 @@
 """Finds signals of a Verilog module with unread bits, and reads them in a signal called `unused`.
 
-A sum has a bit that its reader does not need, a quotient is computed beside a remainder: some of their bits
-are not read. Lint still complains about a signal of which no bit is read. There are two exceptions: a port
-for which the class gives a reason, `UNREAD = (("modulus", "every product unit has this port"),)`, or the
-caller for a signal of the top module; and an unread output of a stream of an inner component, whose sender
-knows that the receiver is ready. The wire to an output that nobody reads is called unused.
+Some bits of a sum, or of a quotient next to a remainder, may be unread. Lint still complains about a signal
+without a read bit. There are two exceptions: a port for which the class gives a reason, `UNREAD =
+(("modulus", "every product unit has this port"),)`, or the caller for a signal of the top module; and an
+unread output of a stream of an inner component, whose sender knows that the receiver is ready. The wire to an
+unread output is called unused.
 """
 
 import itertools
