@@ -143,7 +143,7 @@ class Design:
         return "crt" in {param.name for param in self.params}
 
     def needs_program(self, wanted: str) -> None:
-        """BadInput unless its machines execute programs, which offer what is wanted."""
+        """BadInput unless its machines execute programs; wanted: the feature that needs one."""
         if not self.programmed:
             raise BadInput(
                 f"{self.name} has a controller of its own and no program, which {wanted} needs; "

@@ -1,9 +1,9 @@
 """A chart as a picture, by vl-convert: the same specification as in the page, in the colours of the light
 theme, as wide as one or two columns of a journal.
 
-For papers, the drawn data stand next to each file as CSV, and their provenance as JSON: the command that
-draws the figure, the version and commit of modexlab that drew it, the drawn records, the measurements behind
-them with their commands, commits and rows, and the published sources.
+For papers, each file comes with the drawn data as CSV and their provenance as JSON: the command that draws
+the figure, the version and commit of modexlab that drew it, the drawn records, the measurements behind them
+with their commands, commits and rows, and the published sources.
 """
 
 import csv

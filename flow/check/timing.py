@@ -95,7 +95,7 @@ def compare(subject: Subject, where: str) -> list[Compared]:
 
     def row(what: str, end: str = "", *, hold: bool = False, note: str = "") -> None:
         slack, reference = mine.at(end, hold), other.at(end, hold)
-        # a hold path is short, and what is off on it is judged by the clock, as all else
+        # hold paths are short, so their differences are judged relative to the clock
         clock_ns, figures = subject.asked.clock_ns, (round(slack, 6), round(reference, 6))
         agrees = near(slack, reference, clock_ns if hold else max(clock_ns - reference, 0.0))
         cause = "" if agrees else _cause(subject, (mine, other), end, hold)

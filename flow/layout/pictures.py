@@ -248,9 +248,7 @@ def _draw_ports(axes: Axes, placement: Placement) -> None:
 
 
 def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, float]]:
-    """Names along a side and where they stand, moved so far that none is on another; without those that find
-    no room.
-    """
+    """Names along a side with their positions, shifted until none overlap; names without room are omitted."""
     letter = 0.0082 * length  # width of a letter of the size in use
     texts = {name: f"{name} ({len(bits)})" if len(bits) > 1 else name for name, bits in names.items()}
     wanted = sorted(

@@ -16,7 +16,7 @@ SECONDS_A_CELL, MIB_A_CELL = 0.002, 0.018  # measured at 55,000 to 206,000
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
-    """A row of sites: its lower left corner and what it holds."""
+    """A row of sites: its lower left corner, its number of sites, and its orientation."""
 
     x_um: float
     y_um: float

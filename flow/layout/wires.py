@@ -306,8 +306,8 @@ def _routed_edges(
 
 
 class ClockWires(msgspec.Struct, omit_defaults=True):
-    """When the clock comes to the registers: the latest is the latency, and what is between it and the first
-    the skew.
+    """Arrival of the clock at the registers: the latest arrival is the latency, and the difference to the
+    earliest one is the skew.
     """
 
     sinks: int

@@ -62,7 +62,7 @@ class CellArcs:
     rows: list[Row]
     checks: list[PinCheck]
     unchecked: bool
-    worst: int = 0  # of the rows, the first ones, which stand for all where no pin is constant
+    worst: int = 0  # number of leading rows that cover all others if no pin is constant
 
 
 def compiled(cell: Cell, tables: Tables) -> CellArcs:

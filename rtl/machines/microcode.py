@@ -122,7 +122,7 @@ class Microcode:
     shape: ExpShape
 
     def __post_init__(self) -> None:
-        # a conversion starts from a register or from what it loads, never from an arriving product
+        # a conversion starts from a register or from an operand that it loads, never from an arriving product
         for word, bit in itertools.product(self.words, (0, 1)):
             made = {name for product, dst, *_ in word.made(bit) for name in (dst, product.also)}
             for after in self._successors(word, bit):

@@ -34,10 +34,10 @@ from .bellcore import Factored
 
 MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
 SAMPLES = 5_000
-HANGS = 3  # times the cycles of an operation, after which it hangs
+HANGS = 3  # an operation hangs after so many times its normal cycles
 SHOWN = 20  # wrong results that are kept as examples
-# faults of a part: at most; at least, and where one that is found is enough; in between so many bits of so
-# many cycles
+# faults of a part: maximum; minimum, which is also its size if one found fault is enough; in between, PART
+# divided by the number of bits times cycles
 MOST_OF_PART, LEAST_OF_PART = 4_096, 64
 PART = 500_000_000
 CONFIDENCE = 1.96  # standard deviations: 95 %

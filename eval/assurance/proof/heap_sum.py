@@ -153,7 +153,7 @@ def _heap(module: Module, plan: "HeapPlan") -> Heap:
 
 
 def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:
-    """The adders in an order in which readers come before what they read."""
+    """The adders in reverse topological order: readers before the adders that they read."""
     of = {bit: at for at, adder in enumerate(adders) for bit in (adder.sum, adder.carry)}
     order = in_order({at: adder.inputs for at, adder in enumerate(adders)}, of)
     return tuple(adders[at] for at in reversed(order))

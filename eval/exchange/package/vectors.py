@@ -133,7 +133,7 @@ def _write(address: int, data: int, strobes: int = ALL_BYTES) -> Access:
 
 
 def _of_bus(subject: Subject, top: str) -> Vectors:
-    """Axi4Lite: who it is, what it refuses, requests, fields that are used twice, and zeroise."""
+    """Axi4Lite: identification, refused accesses, requests, reuse of stored fields, and zeroise."""
     shape, traits = subject.machine.shape, subject.machine.traits
     model = Axi4LiteFL(shape, subject.compute(), traits)
     vectors = _Accesses(subject, top, model, axi4lite.address_nbits(shape))
@@ -195,13 +195,11 @@ def _of_bus(subject: Subject, top: str) -> Vectors:
 
 
 def _of_paper_bus(subject: Subject, top: str) -> Vectors:
-    """Axi4Lite000, with one key: what it refuses, encryptions and decryptions, and encodings that are
-    wrong.
-    """
+    """Axi4Lite000, with one key: refused accesses, encryptions and decryptions, and invalid encodings."""
     machine, nbits, nbytes = subject.machine, subject.machine.nbits, subject.machine.nbits // 8
     padded = is_padded(nbits)
     base, _, mod = machine.some_operands()
-    public, private, back = 0x11, 0x1D3, 0  # short: what is tested here is what is around the machine
+    public, private, back = 0x11, 0x1D3, 0  # short exponents: the interface is under test, not the machine
     if padded and not machine.modulus and machine.modulus_nbits == nbits:
         pair = seeded_key(nbits)
         mod, private, back = pair.n, pair.e, pair.d or 0  # encodings are hidden by d, and found by e

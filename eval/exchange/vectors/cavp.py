@@ -1,8 +1,8 @@
 """Reader for NIST CAVP RSA files (.rsp, .fax and the .txt with more values), FIPS 186-2 and 186-4 layouts.
 
-Lines `name = value` under `[mod = ...]` sections. Key values (n, e, d, p, q) stay in force until they are
-given again, whatever block they are in: alone before the tests (186-2), or in every test (186-4 SigVer). The
-values of a test and the scheme named in the header comment decide what is tested:
+Lines `name = value` under `[mod = ...]` sections. Key values (n, e, d, p, q) remain valid until they are
+given again, in any block: alone before the tests (186-2), or in every test (186-4 SigVer). The values of a
+test and the scheme named in the header comment determine the kind of test:
 
     Msg, S with d in force          the encoded message ^ d mod n equals S (PSS only if the salt is given)
     Msg, S                          S^e mod n passes or fails PKCS#1 v1.5, PSS or X9.31 verification

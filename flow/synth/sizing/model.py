@@ -19,8 +19,8 @@ from .circuit import Circuit
 from .families import Families
 from .report import Figures
 
-STEP_FF, STEP_NS = 0.5, 0.005  # of the differences that stand for derivatives
-WORST_WEIGHT = 20.0  # of the worst slack beside the sum over all endpoints
+STEP_FF, STEP_NS = 0.5, 0.005  # steps of the finite differences
+WORST_WEIGHT = 20.0  # of the worst slack, relative to the sum over all endpoints
 
 
 def least(by_node: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ def concurrent(
 ) -> list[Any] | None:
     """Assignments and generate loops with the effect of the statements; None if their order matters.
 
-    variables: those of the loops around the statements, each of which selects what is assigned.
+    variables: the variables of enclosing loops, each of which selects the assigned element.
     """
     if any(isinstance(node, bir.TmpVar) for node in nodes(list(statements))):
         return None
@@ -124,7 +124,7 @@ def _generated(loop: Any, variables: tuple[str, ...]) -> Generate | None:
         return None
     if not all(_selected_by(target, variable) for variable in inside for target in targets):
         return None
-    # a turn may read what it has assigned itself, and nothing that another turn assigns
+    # an iteration may read its own assignments, but not those of other iterations
     assigned = {*_signals(targets)}
     selected = sum(node in targets for node in nodes(loop.body))
     if sum(name in assigned for name in _signals(loop.body)) != selected:
@@ -235,7 +235,7 @@ def _overlap(one: Any, other: Any) -> bool:
 
 
 def _indices(target: Any) -> Iterator[Any]:
-    """The expressions that select what is assigned."""
+    """The index expressions of an assignment's target."""
     while not isinstance(target, bir.Base):
         yield from (getattr(target, name) for name in ("idx", "lower", "upper") if hasattr(target, name))
         target = target.value
@@ -303,7 +303,7 @@ def _disjoint(one: Any, other: Any) -> bool:
 
 
 def _steps(target: Any) -> list[Step]:
-    """The way from the component to what is assigned: names of fields, and ranges of bits or elements."""
+    """The path from the component to an assignment's target: field names, and ranges of bits or elements."""
     if isinstance(target, bir.Base):
         return []
     inside = _steps(target.value)

@@ -44,7 +44,7 @@ class Row:
     text: dict[str, str] = field(default_factory=dict)  # port -> the connection in the loop
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
-    dropped: list[str] = field(default_factory=list)  # messages whose fields stand in the connection
+    dropped: list[str] = field(default_factory=list)  # messages whose fields are connected separately
     before: list[str] = field(default_factory=list)  # assignments to elements
     after: list[str] = field(default_factory=list)  # and from them
 

@@ -35,7 +35,7 @@ def narrowed(types: str, modules: str) -> tuple[str, str]:
 
 
 def _without_padding(text: str) -> str:
-    """A module in which a signal stands for the wire that pads it with zeros, if the zeros are not read."""
+    """Replace a wire that pads a signal with zeros by the signal, if the zeros are not read."""
     for name, zeros, source in _PADDED.findall(text):
         if declared := re.search(rf"(?m)^  logic \[(\d+):0\] {name};\n", text):
             rest = re.sub(rf"(?m)^  assign {name} = .*\n", "", text.replace(declared[0], ""))

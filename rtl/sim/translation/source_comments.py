@@ -3,8 +3,8 @@ blocks and statements. A heading stands before the first instance or block of it
 wire.
 
 They are added last, by the names of signals and blocks, and change no other line. A comment whose place in
-the Verilog is uncertain is left out: a name that a class assigns twice, a statement of which the block has
-another number than the source.
+the Verilog is uncertain is omitted: that of a name that a class assigns twice, or of a statement that occurs
+more or less often in the block than in the source.
 """
 
 import ast
@@ -63,7 +63,7 @@ class _Block:
 
 @dataclass
 class Comments:
-    """The comments of a component by what they are about."""
+    """The comments of a component by subject."""
 
     # and of connections, as "x=" and "instance.port="
     declarations: dict[str, str] = field(default_factory=dict)

@@ -235,7 +235,7 @@ _EMPTY = line_pattern(r"^ *(?:if \(.*\)|always_\w+(?: @\(.*\))?) begin(?: : \w+)
 
 
 def without_unread(text: str) -> str:
-    """Without signals that branches which have been dropped alone read, and what they alone read."""
+    """Remove signals that only dropped branches read, and then those that only removed signals read."""
     while True:
         words = words_in(text)
         written = Counter(_WRITTEN.findall(text))

@@ -86,7 +86,7 @@ def _after_reset(text: str) -> dict[str, int]:
 # ---- one instruction
 
 CAME = f"slot & slots >= {rvfi.JUDGED} & !(trap & cause == {FETCH_FAULT})"
-# where the instruction that was judged goes on; where it leads away, whatever F would have had does not count
+# the address after the judged instruction; after a taken branch or jump, the instruction in F does not count
 FOLLOWED = f"""\
   reg followed = 0;
   reg [31:0] expected;
