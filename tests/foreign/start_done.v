@@ -1,5 +1,4 @@
-// An exponentiation core with parallel operands: it starts while ready, and is ready again with the result. The reset is
-// asynchronous and active low.
+// An exponentiation core with parallel operands that starts while ready; its reset is asynchronous and active low.
 module start_done #(parameter W = 16, FLAW = 0, MONT = 0) (
   input wire clk, input wire rst_n, input wire go,
   input wire [W-1:0] base_i, input wire [W-1:0] exp_i, input wire [W-1:0] mod_i, input wire [W-1:0] one_i,
