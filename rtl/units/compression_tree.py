@@ -30,7 +30,7 @@ def check_size(plan):
     if nbits > most:
         raise BadInput(
             f"a tree for operands of {nbits} bits is too large to translate: "
-            f"give up to {most} bits, or only plan it (modexlab draw, fl.compression)"
+            f"give up to {most} bits, or only plan it (modexlab show --tree, fl.compression)"
         )
     largest = max((level.total(kind) for level in plan.levels for kind in CELLS), default=0)
     if largest > MAX_NBITS:
