@@ -70,7 +70,7 @@ class Asking(Task):
         return cache.key(self.point.version, opensta.version(), sources.digest("flow.check.check"))
 
     def run(self, report: Report) -> Any:
-        return msgspec.to_builtins(compared(self.point, self.say))
+        return msgspec.to_builtins(compared(self.point, self.say, jobs=1))
 
 
 def _silent(_step: str) -> None:
@@ -80,7 +80,9 @@ def _silent(_step: str) -> None:
 def opinions(
     chosen: Sequence[Point], scheduler: Scheduler, progress: Progress, ledger: Ledger
 ) -> Iterator[Opinion]:
-    """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run."""
+    """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run.
+    A bug does in this process; in another one it is the error of its netlist.
+    """
     check.require()
     say = progress.describe if scheduler.breaks_off else _silent
     with scheduler:
@@ -90,7 +92,7 @@ def opinions(
             yield Opinion(outcome.task.point, report, outcome.error)
 
 
-def compared(point: Point, say: Callable[[str], None]) -> FiguresReport:
+def compared(point: Point, say: Callable[[str], None], *, jobs: int = 2) -> FiguresReport:
     """The figures of a point beside those of the other tools."""
     point.check()
     flow = {name: value for name, value in point.flow if name not in (EQUIVALENCE, KIT)}
@@ -98,6 +100,11 @@ def compared(point: Point, say: Callable[[str], None]) -> FiguresReport:
     wanted = targets(layout=point.stage == LAYOUT, skip=(EQUIVALENCE,))
     say(f"{point}: flow")
     outcome, _ = run_asic(
-        wanted, point.chip(), check_flow(flow), lambda event: say(f"{point}: {event.step}"), adk=adk
+        wanted,
+        point.chip(),
+        check_flow(flow),
+        lambda event: say(f"{point}: {event.step}"),
+        jobs=jobs,
+        adk=adk,
     )
     return check.figures(outcome.files(), lambda what: say(f"{point}: {what}"), adk=adk)

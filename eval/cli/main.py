@@ -20,6 +20,7 @@ from importlib.metadata import requires, version
 from typing import Any, NoReturn
 
 from ...fl.errors import BadInput
+from ..folders import check_file
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
 from .options import add_options
 from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, renamed, words
@@ -184,6 +185,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             given = sys.argv[1:] if argv is None else [*argv]
             args = parsed(given)
             args.command = shlex.join([PACKAGE, *given])
+            if getattr(args, "copy", None) is not None:
+                check_file("--output", args.copy)
         except SystemExit as done:  # --help
             code = int(done.code or 0)
         else:

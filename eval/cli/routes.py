@@ -1,5 +1,6 @@
 """The fourteen commands: their groups in the help, the module of each form, and the names used before 1.0."""
 
+import re
 from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -106,17 +107,18 @@ OLD = {
     "new": "new accelerator",
     "completion": "--completion",
 }
+ALWAYS = "always on"
 # Options before 1.0, of all forms or of one: the present option, or else words for it.
 OLD_OPTIONS = {
     "--design": "--accelerator",
-    "check --resume": "always on",
+    "check --resume": ALWAYS,
     "ledger --design": "--subject",
     "new accelerator --field": "--operand",
-    "proc systems --system": "SYSTEM",
     "report --markdown": "--pages",
     "show --tree --operation": "--function",
 }
 SPACED = ("show --costs", "proc systems")  # had several widths after one --nbits
+WIDTH = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
 
 
 class Form(NamedTuple):
@@ -170,21 +172,23 @@ def find(argv: Sequence[str]) -> tuple[str, list[str], str]:
 
 def renamed(form: str, argv: Sequence[str], known: Container[str]) -> tuple[list[str], list[str]]:
     """The arguments of a form in its present options, which are `known`, and a note for each old one."""
-    arguments, notes = [*argv], dict[str, None]()
-    for at in reversed(range(len(argv))):
-        old, equals, value = argv[at].partition("=")
-        new = OLD_OPTIONS.get(f"{form} {old}", OLD_OPTIONS.get(old, ""))
-        if form in SPACED and at and all(map(str.isdigit, argv[at - 1 : at + 1])):
-            arguments.insert(at, "--nbits")
-            old, new = "--nbits M N", "--nbits M --nbits N"
+    arguments, notes = list[str](), dict[str, None]()
+    end = argv.index("--") if "--" in argv else len(argv)
+    for word in argv[:end]:
+        old, equals, value = word.partition("=")
+        new, present = OLD_OPTIONS.get(f"{form} {old}", OLD_OPTIONS.get(old, "")), [word]
+        if form in SPACED and arguments[-2:-1] == ["--nbits"] and WIDTH.fullmatch(word):
+            old, new, present = "--nbits M N", "--nbits M --nbits N", ["--nbits", word]
         elif new in known:
-            arguments[at] = f"{new}{equals}{value}"
-        elif new and not new.startswith("--"):
-            arguments[at : at + 1] = [value] * bool(value)
+            present = [f"{new}{equals}{value}"]
+        elif new == ALWAYS:
+            present = []
         else:
-            continue
-        notes[f"`{old}` is now {new}; the old spelling works until 1.0"] = None
-    return arguments, [*notes]
+            new = ""
+        arguments += present
+        if new:
+            notes[f"`{old}` is now {new}; the old spelling works until 1.0"] = None
+    return [*arguments, *argv[end:]], [*notes]
 
 
 def _place(selector: Sequence[str], rest: Sequence[str]) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@
 // make room (Spindler, Schlichtmann and Johannes, Abacus, ISPD 2008). Improvement works in rounds. Each cell moves to the optimal
 // position for its nets, into a gap or by swapping with another cell, if that shortens wires (Pan, Viswanathan and Chu, FastDP, ICCAD
 // 2005). Every three neighbours in a row are put into their best order. Each cell slides between its neighbours, and is mirrored if
-// that helps. No move raises the density of a spot, a square of a few rows, above its limit. The rounds end when one gains little.
+// that helps. No move or swap raises the density of a spot, a square of a few rows, above its limit. The rounds end when one gains little.
 //
 // Input (numbers on stdin): number of rows, sites per row, width of a site, height of a row, whether the first row is flipped (rows
 // alternate), density limit of a spot in thousandths, maximum number of rounds; number of cells, for each its width in sites and the
@@ -50,7 +50,7 @@ struct Tie {
 
 int rows, sites, site, row_height, first_flipped;
 int cells;
-std::vector<int> width, wish_x, wish_y;   // wishes: global positions, in the unit of a site's width
+std::vector<int> width, wish_x, wish_y;   // wishes: global positions, in the unit of `site`
 std::vector<int> row_of, start;
 std::vector<char> mirrored;
 std::vector<std::vector<int>> order;      // the cells of each row, left to right

@@ -57,12 +57,12 @@ constexpr float CROWDED_FROM = 0.4f, CROWDED = 2, CALMER = 0.5f;
 constexpr int BIN = 16;                              // columns and rows of a bin
 constexpr int AROUND_PIN = 2;                        // bins around the box from a pin to the nearest node of its net's tree
 constexpr int WIDER_AFTER = 6, MOST_AROUND = 200;    // rounds in conflict per bin of margin around a rerouted net; maximum margin
-constexpr int MORE_HOPS = 3, MOST_HOPS = 200;        // removed nodes around a conflict: increment per round, and maximum
+constexpr int MORE_HOPS = 3, MOST_HOPS = 200;        // radius in hops of what is removed around a conflict: increment per round, and maximum
 constexpr int MARGIN = 6, MOST_MARGIN = 250;         // columns and rows of the window around a hole: increment per round, and maximum
 constexpr int OF_ALL_ROUNDS = 3;                     // rounds of the router that count as one round in conflict of every net
-constexpr int GIVEN_UP = 600;                        // margin beyond which a hole cannot be closed
+constexpr int GIVEN_UP = 600;                        // margin beyond which the repair of a hole is abandoned
 constexpr int ISLAND = 60;                           // nodes of the smallest piece without a pin that is kept
-constexpr int ANEW_EACH = 10, ANEW_NODES = 3000;     // rounds in conflict until a net is rerouted; only if it has no more nodes
+constexpr int ANEW_EACH = 10, ANEW_NODES = 3000;     // rounds in conflict until a net of at most so many nodes is rerouted
 constexpr float STEP = 160;                          // range of the estimates in one bucket
 constexpr size_t BUCKETS = 1 << 14;                  // entries beyond the last bucket are in a heap
 constexpr int MOST_JUMPERS = 5;                      // how many times a net may get jumpers
@@ -181,7 +181,7 @@ void cover(const Net& net, int sign) {
 // These nodes of a net, and all nodes too close to them for another net.
 std::vector<int> reach(const std::vector<int>& nodes, const std::vector<Edge>& edges) {
     std::vector<int> covered = nodes;
-    std::vector<int> on_wires;  // nodes at which a wire ends, not only vias
+    std::vector<int> on_wires;  // nodes on a wire, as opposed to nodes that only vias use
     for (const auto& [a, b] : edges)
         if (layer_of(a) == layer_of(b)) on_wires.push_back(a), on_wires.push_back(b);
     tidy(on_wires);

@@ -1,8 +1,8 @@
 // Global routing by negotiated congestion (McMurchie and Ebeling, PathFinder, FPGA 1995): the borders between squares of the die that
 // each wire crosses.
 //
-// A wire joins two points of a net's tree. A* finds its path from square to square. A crossing costs its length, more on an overfull
-// border, and more for each earlier round in which the border was overfull; a turn costs a via. A border is overfull if more wires
+// A wire joins two points of a net's tree. A* finds its path from square to square. A crossing costs its length, more on a nearly
+// full border (ROOM), and more for each earlier round in which the border was overfull; a turn costs a via. A border is overfull if more wires
 // cross it than the usable share of its tracks; detailed routing needs the rest for pins, vias and detours. Each round reroutes the
 // wires that cross overfull borders, in a wider neighbourhood, until no border is overfull or the rounds stop improving. A wire within
 // one square crosses no border, but its length reduces the tracks of that square's borders.

@@ -37,7 +37,7 @@ class Rows:
         self.free = [row.sites for row in placement.rows]
         self.row_of: dict[str, int] = {}
         self.width: dict[str, int] = {}
-        self.sums: dict[int, list[int]] = {}  # of the widths from the left; a row that changes loses its own
+        self.sums: dict[int, list[int]] = {}  # prefix sums of widths by row, dropped when the row changes
         for name, place in sorted(placement.instances.items(), key=lambda item: item[1].x_um):
             row = round((place.y_um - self.low) / lef.row_height)
             self.names[row].append(name)

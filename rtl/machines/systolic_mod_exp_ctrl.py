@@ -28,7 +28,7 @@ IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = map(b3, State)
 
 
 def connect_array(s, nwords):
-    """The control of a machine `s`, its array, and the words that this works on."""
+    """Connect the controller of a machine `s` with its array, and the words that this works on."""
     connect_serial(s)
     s.ctrl.start //= s.array.start
     s.ctrl.returns //= s.array.returns

@@ -460,7 +460,7 @@ def test_one_arity_one_metavar_and_one_meaning():
         "check --resume --design=naive nix.json": "check --accelerator=naive nix.json",
         "ledger --design nix": "ledger --subject nix",
         "new accelerator x --field a": "new accelerator x --operand a",
-        "proc systems --nbits 32 64 --system nix": "proc systems --nbits 32 --nbits 64 nix",
+        "proc systems nix --nbits 0x20 64 --system mont": "proc systems nix mont --nbits 32 --nbits 64",
         "report --markdown ''": "report --pages ''",
         "show mont --costs --nbits 16 32": "show mont --costs --nbits 16 --nbits 32",
         "show --tree --modulus 2^4-1 --operation square": "show --tree --modulus 2^4-1 --function square",

@@ -310,7 +310,7 @@ test_refused_options = refusals(
         "run dm-m-000 --nbits 16 --workload crt": "workload crt has two moduli",
         "run --level formula mont --workload decrypt --exp 3": "--exp with --workload",
         "run --level formula mont --nbits 7 --workload decrypt": "a width of 7 bits is out of range",
-        "proc systems --system proc-naive --set nstages=2": "software on the processor has no parameters",
+        "proc systems proc-naive --set nstages=2": "software on the processor has no parameters",
         "asic proc-naive --set a=1 --set b=2": "--set a=1: software on the processor has no parameters",
         "asic mont --skip synthesis": "--skip synthesis: all that comes after needs it",
         "asic mont --skip power --to timing": "--skip with --to",

@@ -76,6 +76,8 @@ def execute(args: Namespace) -> int:
                     f"{option_} with --space: the points of a space have their own; drop one of them"
                 )
         chosen = crosscheck.points(Space.load(args.space))
+    elif args.jobs:
+        raise BadInput("--jobs without --space: there is one netlist; drop it")
     else:
         own, given = kit_of(args, installed=True), flow_of(args, (CLOCK, KIT), "asic --crosscheck")
         flow = given | ({CLOCK: args.clock} if args.clock else {}) | ({KIT: own} if own else {})

@@ -21,7 +21,7 @@ examples:
 import sys
 import textwrap
 import time
-from argparse import Namespace
+from argparse import SUPPRESS, Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ from ...folders import check_file, write_file
 from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import settings_of
-from ..options import COUPLING, number, option, shared
+from ..options import COUPLING, Option, number, option, shared
 from ..render import Columns, Json, Table, answer, rendered
 
 NOTE = (
@@ -94,6 +94,7 @@ OPTIONS = (
         "such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
         nargs="*",
     ),
+    Option("--system", nargs="+", dest="named", default=[], action="extend", help=SUPPRESS),  # old spelling
     shared("--nbits", "even, 16 to 4096; may be repeated; default: 32", type=number, action="append"),
     "--set",
     COUPLING,
@@ -108,7 +109,7 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     loosely = args.interface != COUPLINGS[0]
     default = DEFAULT_ON_BUS if loosely else DEFAULT_SYSTEMS
-    names = dict.fromkeys(args.systems or default)
+    names = dict.fromkeys([*args.systems, *args.named] or default)
     kinds = [_kind(find_system(name), args.settings) for name in names]
     if loosely:
         kinds = loosely_coupled(kinds)

@@ -1,5 +1,5 @@
 """HeldWord: a register that is written once and then only read, built from latches if the cell library has
-them; DigitReader selects a digit from several such registers.
+them; DigitReader selects a digit of such a register.
 
 The source holds the word from the cycle before `opens` until the cycle after it, like a stream whose request
 is accepted later. `opens` is the output of a flip-flop, and no logic uses the word before `opens` is 0 again.

@@ -49,7 +49,7 @@ class DigitRing(Component):
 
 
 class TinyExp(Component):
-    """Square and multiply with one adder of k bits, the smallest machine."""
+    """Square and multiply with narrow adders, the smallest machine."""
 
     def construct(s, nbits, k, full_scan):
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))

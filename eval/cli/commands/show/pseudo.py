@@ -19,6 +19,7 @@ from typing import Any
 
 from .....fl.errors import BadInput, shown
 from .....fl.multipliers.pseudo_modulus import PseudoModuli
+from .....fl.multipliers.scaled import DIGIT_NBITS
 from .....fl.rsa_keys import RSAKey
 from ....designs.widths import MAX_NBITS
 from ....json_values import attributes, json_number
@@ -28,7 +29,13 @@ from ...render import Json, Table, answer
 OPTIONS = (
     option("modulus", "N", "an odd modulus (decimal or 0x...)", type=number, nargs="?"),
     "--key (instead of N)",
-    option("--w", "W", "bits of a digit, 4 to 130 (default: 16)", type=number, default=16),
+    option(
+        "--w",
+        "W",
+        f"bits of a digit, {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]} (default: 16)",
+        type=number,
+        default=16,
+    ),
     "--json",
 )
 
