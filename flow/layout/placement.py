@@ -9,7 +9,7 @@ from ..synth.sizing.report import Round
 
 TREE = "clock_tree"  # module of what placement adds for the clock, and prefix of its names
 HOLD = "hold_delays"  # likewise of the buffers that make short paths longer
-MAX_CELLS = 250_000  # a fifth more than the largest unit measured
+MAX_CELLS = 400_000  # half as many again as the unit of heap with 1,024 bits has once it is buffered
 # of placing with sizes, clock tree and hold, or of routing; seconds more by a half, MiB as many, at 200,000
 # cells
 SECONDS_A_CELL, MIB_A_CELL = 0.002, 0.018  # measured at 55,000 to 206,000
