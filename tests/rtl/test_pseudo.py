@@ -210,7 +210,7 @@ test_bad_input = bad_calls(
     (PseudoModuli, 1, 16, "modulus 1: all numbers are 0 modulo 1; give an odd modulus of 3 or more"),
     (PseudoModuli, -3, 16, "modulus -3"),
     (PseudoModuli, 24, 16, r"modulus 24 is even, and so are all its multiples.*\(its odd part is 3\)"),
-    (PseudoModuli, 15, 3, "digits of 3 bits: give 4 to 130; the nearest is 4"),
-    (PseudoModuli, 15, 140, "the nearest is 130"),
+    (PseudoModuli, 15, 3, "digits of 3 bits: give 4 to 208; the nearest is 4"),
+    (PseudoModuli, 15, 218, "the nearest is 208"),
     (find_factors, 0, "0 has no factors"),
 )

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: @licence@
 // Self-checking testbench of an AXI4-Lite slave. It makes the accesses of rows.svh one at a time:
 // address and data of a write come in any order, and responses are accepted with pauses. Every
-// response is compared, including those of refused accesses. It ends with PASS, or with FAIL and a
-// nonzero exit code.
+// response is compared, including those of refused accesses. It ends with PASS, or with FAIL and
+// a nonzero exit code.
 //
 // The clock is an input, driven by main.cpp (Verilator) or by tb_clock.sv (Icarus and other
 // event-driven simulators).
@@ -148,7 +148,7 @@ module tb (
         w_left <= writes && !waits;
         ar_left <= !writes && !waits;
       end else begin
-        // each channel is independent: it starts to offer at its turn, and then offers until accepted
+        // channels are independent: each starts its offer in turn, and holds it until accepted
         if (awvalid && awready) awvalid <= 1'b0;
         else if (aw_left && !awvalid && pauses[0]) begin
           awvalid <= 1'b1;
