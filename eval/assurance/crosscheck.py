@@ -64,13 +64,14 @@ class Asking(Task):
 
     point: Point
     say: Callable[[str], None]
+    jobs: int  # parallel steps of its flow
 
     @property
     def key(self) -> str:  # type: ignore[override]
         return cache.key(self.point.version, opensta.version(), sources.digest("flow.check.check"))
 
     def run(self, report: Report) -> Any:
-        return msgspec.to_builtins(compared(self.point, self.say, jobs=1))
+        return msgspec.to_builtins(compared(self.point, self.say, self.jobs))
 
 
 def _silent(_step: str) -> None:
@@ -84,15 +85,16 @@ def opinions(
     A bug does in this process; in another one it is the error of its netlist.
     """
     check.require()
-    say = progress.describe if scheduler.breaks_off else _silent
+    alone = scheduler.breaks_off  # in other processes the points occupy the cores
+    say, jobs = (progress.describe, 2) if alone else (_silent, 1)
     with scheduler:
-        tasks = [Asking(point, say) for point in chosen]
+        tasks = [Asking(point, say, jobs) for point in chosen]
         for outcome in Campaign(scheduler, progress, Results(ledger)).run(tasks):
             report = None if outcome.error else msgspec.convert(outcome.result, FiguresReport)
             yield Opinion(outcome.task.point, report, outcome.error)
 
 
-def compared(point: Point, say: Callable[[str], None], *, jobs: int = 2) -> FiguresReport:
+def compared(point: Point, say: Callable[[str], None], jobs: int) -> FiguresReport:
     """The figures of a point beside those of the other tools."""
     point.check()
     flow = {name: value for name, value in point.flow if name not in (EQUIVALENCE, KIT)}

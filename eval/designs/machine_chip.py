@@ -202,8 +202,8 @@ class Chip(AcceleratorChip):
 
     @property
     def _fixed_length(self) -> bool:
-        """All operations take the same cycles: the machine scans exponents in full or by digits, or holds a
-        key.
+        """A small exponent does not shorten an operation: the machine scans exponents in full or by digits,
+        or holds a key.
         """
         if self.design is None:
             return False
