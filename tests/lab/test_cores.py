@@ -288,7 +288,7 @@ def test_the_machine_to_take(bench, cli):
     limits = {"0.009mm2": "mont", "8999um2": "ssmm", "1mm2": "fold", "0.2us": "mont", "199ns": "fold"}
     assert {limit: pick(limit) for limit in limits} == {limit: [name] for limit, name in limits.items()}
     assert pick("2ms", "") == ["ssmm", "heap"]
-    out = cli("compare cores --own --pick 20000um2").out
+    out = cli("compare --own --pick 20000um2").out
     assert re.search(r"^ +32  fold\+ +ours  0\.100 ", out, re.MULTILINE)
     assert (
         "128 bits, an exponent of 125 bits, netlist: none of 1 machines; heap is nearest with 90,000 µm²"

@@ -26,7 +26,7 @@ multipliers with every library, and says how well the ranking at 45 nm predicts 
 
 examples:
   modexlab compare cores --nbits 32
-  modexlab compare cores --pick 20000um2
+  modexlab compare --pick 20000um2
   modexlab compare paper-003 --measure
   modexlab compare all > comparison.txt
   modexlab compare paper-003 paper-002 --markdown
@@ -83,7 +83,7 @@ OPTIONS = (
     option(
         "--pick",
         "LIMIT",
-        f"with {compare_cores.WORD}: the best machine within an area or a time, such as 20000um2 or 5us",
+        f"the best machine within an area or a time, such as 20000um2 or 5us (alone: of {compare_cores.WORD})",
     ),
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),
@@ -114,6 +114,8 @@ def execute(args: Namespace) -> int:
     forms = [name for name in ("json", MARKDOWN, LATEX) if getattr(args, name)]
     if len(forms) > 1:
         raise BadInput(f"--{forms[0]} with --{forms[1]}: give one of them")
+    if args.pick and not args.papers:
+        args.papers = [compare_cores.WORD]
     if args.papers[:1] == [compare_cores.WORD] and args.kit == compare_league.ALL:
         return compare_league.execute(args, _answer)
     refuse(args, ["record"], f": give `modexlab compare {compare_cores.WORD} --kit {compare_league.ALL}`")
