@@ -28,8 +28,9 @@ from .tiles import Tile
 MAX_MEMORY_BITS = 65536
 
 # estimated cells, which exceed the actual ones: mont-001 at 32 bits, estimated at 66,000, has 43,000 cells
-# and takes 613 MiB and, without sizing, a minute; heap with CRT at 2,048 bits is estimated at 603,000
-MAX_CELLS = 800_000
+# and takes 613 MiB and, without sizing, a minute; heap with CRT at 2,048 bits is estimated at 603,000,
+# and at 985,000 with digits of 172 bits
+MAX_CELLS = 1_000_000
 UNREAD = 1.5  # ratio of cells before constants and unused bits are removed
 SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 
