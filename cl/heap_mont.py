@@ -89,11 +89,11 @@ class TwoStreamsCL(Component):
 
         s.running = Wire()
         s.loads = Wire(32)  # cycles before the first step
-        s.steps = Wire(32)  # remaining
+        s.steps = Wire(32)  # remaining steps
         s.first = Wire()
         s.answer = Wire(wide)  # of the product in progress
         s.adding = Wire()
-        s.left = Wire(32)  # cycles until the sum is there
+        s.left = Wire(32)  # cycles until the sum is available
         s.sum = Wire(wide)
         s.goes = Wire()
         s.ends = Wire()

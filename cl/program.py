@@ -43,8 +43,8 @@ class ProgramTiming:
 
     @property
     def loading_cycles(self) -> int:
-        """The cycles for which a request is examined before it is accepted; for one with a public exponent it
-        is one cycle.
+        """The cycles for which a request is examined before it is accepted: one cycle for a request with a
+        public exponent.
         """
         return sum(word.takes and not word.accepts for word in self.program.words)
 
@@ -57,8 +57,8 @@ class ProgramTiming:
         return self.unit.pair(first, second, self._blocks_by(made[0], modulus))
 
     def _blocks_by(self, product: Made, modulus: int) -> int:
-        """A modulus with as many blocks as the product uses; the products of a microinstruction are of one
-        kind.
+        """A modulus with as many blocks as the product uses; either all products of a microinstruction are
+        wide or none is.
         """
         return (1 << self.nbits) - 1 if product.wide else modulus or 1
 

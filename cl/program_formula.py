@@ -187,5 +187,5 @@ class Formula:
         recipe = self.recipe
         result = (
             0 if recipe.verify else 2
-        )  # stored and fetched; for a checked result, two slots that are not cleared compensate the fetches
+        )  # the result is stored and fetched; with a check, two slots that are not cleared offset that
         return result + 1 + (1 + self.product(0)) + self.montgomery + program_of(recipe).depth + 1

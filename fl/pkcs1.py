@@ -6,9 +6,10 @@ message is a DigestInfo. The padding has at least 8 bytes, so a message has at m
 those on which RSA operates: the first byte of an encoding is the most significant one.
 
 A malformed encoding gives the same answer, without a message, whatever is wrong with it. A service that
-decrypts for others must not reveal even that (Bleichenbacher, 1998): with `fallback`, a message chosen by the
-caller (as in RFC 5246, 7.4.7.1) replaces a malformed encoding and a message of another length, and the answer
-is good. Python is not constant-time; the hardware (rtl/units/padding/pkcs1_unpad.py) is.
+decrypts for others must not even reveal that an encoding is malformed (Bleichenbacher, 1998): with
+`fallback`, a message chosen by the caller (as in RFC 5246, 7.4.7.1) replaces a malformed encoding and a
+message of another length, and the answer is good. Python is not constant-time; the hardware
+(rtl/units/padding/pkcs1_unpad.py) is.
 """
 
 from collections.abc import Iterator

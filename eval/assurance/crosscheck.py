@@ -81,8 +81,8 @@ def _silent(_step: str) -> None:
 def opinions(
     chosen: Sequence[Point], scheduler: Scheduler, progress: Progress, ledger: Ledger
 ) -> Iterator[Opinion]:
-    """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run.
-    A bug does in this process; in another one it is the error of its netlist.
+    """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run. A bug
+    ends the run only if it occurs in this process; in a worker it becomes the error of that netlist.
     """
     check.require()
     alone = scheduler.breaks_off  # in other processes the points occupy the cores
@@ -95,7 +95,7 @@ def opinions(
 
 
 def compared(point: Point, say: Callable[[str], None], jobs: int) -> FiguresReport:
-    """The figures of a point beside those of the other tools."""
+    """The figures of a point compared with those of the other tools."""
     point.check()
     flow = {name: value for name, value in point.flow if name not in (EQUIVALENCE, KIT)}
     adk = kit.named(point.kit) if point.kit else None

@@ -5,7 +5,7 @@ path.
 import sys
 
 if not getattr(sys.flags, "safe_path", sys.flags.isolated):
-    del sys.path[0]  # the current directory: nothing is imported from it
+    del sys.path[0]  # drop the current directory, so that nothing is imported from it
 
 from .main import main
 

@@ -23,7 +23,7 @@ SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow",
 
 
 def given(args: Namespace, name: str) -> bool:
-    """Whether the user has given an option, as --base or base; 0 counts as a value."""
+    """Whether the user has given an option, named `--base` or `base`; 0 counts as given."""
     name = name.removeprefix("--")
     value = getattr(args, name, None)
     return value is not False and value not in (None, []) and (name, value) != ("blind", "no")

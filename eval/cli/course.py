@@ -2,7 +2,7 @@
 
 docs/labs/labN has the handout (index.md), the folder `starter`, and checkpoints.py with a tuple CHECKPOINTS.
 A checkpoint is a function that takes the student's folder and yields a Row for each comparison. The first
-line of its docstring is its title, the rest is the hint that a student gets where a row fails.
+line of its docstring is its title, the rest is the hint that a student gets if a row fails.
 """
 
 import inspect

@@ -41,7 +41,7 @@ five things to try:
 
 `modexlab COMMAND --help` explains a command; `make docs` builds the handbook."""
 
-MOST_EXAMPLES = 3  # in a help text; the page of the command has all
+MOST_EXAMPLES = 3  # in a help text; the command's page has all of them
 
 PACKAGE = "modexlab"
 SHELLS = ("bash", "zsh", "fish")
@@ -115,7 +115,7 @@ def _bare(args: argparse.Namespace) -> int:
     if args.version:
         print(f"{PACKAGE} {version(PACKAGE)}")
     elif args.completion:
-        from .completion import script  # not at the top: it brings commands
+        from .completion import script  # not at the top: it imports the commands
 
         print(script(PACKAGE, {form: parser_of(form) for form in ROUTES}, args.completion))
     else:

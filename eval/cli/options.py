@@ -246,7 +246,7 @@ _DECLARED = (
     # measurements and files
     option("--jobs", "N", "number of processes (default: one for each core)", type=positive),
     flag("--retry", "try again points that failed before"),
-    flag("--full", "include what takes long"),
+    flag("--full", "include slow measurements"),
     option("--table", "N", "only this table of the paper; may be repeated", action="append"),
     option(
         "--ledger",
@@ -264,7 +264,7 @@ UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
 WIDTH = f"--nbits (default: {PAPER_NBITS})"
 HARDWARE = (WIDTH, "--set", Interfaces(unit=True))  # a machine, or its multiplier alone
-COPY = shared("--output", dest="copy", help=argparse.SUPPRESS)  # before 1.0: a file for what is printed
+COPY = shared("--output", dest="copy", help=argparse.SUPPRESS)  # before 1.0: a file for the printed output
 COUPLING = shared(
     "--interface",
     "xcel: at the accelerator port of the processor; axi4lite: on its bus, with an interrupt; default: xcel",

@@ -117,7 +117,7 @@ OLD_OPTIONS = {
     "report --markdown": "--pages",
     "show --tree --operation": "--function",
 }
-SPACED = ("show --costs", "proc systems")  # had several widths after one --nbits
+SPACED = ("show --costs", "proc systems")  # these accepted several widths after one --nbits
 WIDTH = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
 
 

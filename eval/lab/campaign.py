@@ -194,7 +194,7 @@ class Campaign:
         self.step(0, 0)
 
     def seconds_left(self) -> float:
-        """The estimated seconds left; tasks that are not known yet count as the average of finished ones."""
+        """The estimated seconds left; tasks not yet given to `run` count as average ones."""
         seconds = sum(count * self.estimate.seconds(cost) for cost, count in self._left.items())
         under_way = [
             (self.estimate.seconds(task.cost), time.monotonic() - since)

@@ -11,10 +11,11 @@ for each, which would have to be invented) and constraints that are known only a
 Python on top of NumPy, with nothing to compile, and its other samplers (TPE) fit in the same place. The study
 is kept in memory; measurements are stored only in the ledger.
 
-A search resumes because generations are asked and told as a whole, in the order of asking. Its course depends
-only on the seed and the results, not on which worker was first. The same command therefore takes the same
-course again, and finds the points that it has passed in the ledger. A point that already has a place in a
-generation is not measured twice; another one is requested.
+A search can resume because the points of a generation are proposed together, and their results are returned
+to the sampler together, in the order of the proposals. The course of a search depends only on the seed and
+the results, not on which worker was first. The same command therefore repeats the search, and finds the
+points measured before in the ledger. If the sampler proposes a point again, the point is not measured twice;
+the sampler is asked for another one.
 
 The sampler receives figures unchanged. A point that breaks a constraint on figures, or whose figures are
 marked as not comparable, counts as violating a constraint (it loses against any point that does not). A point

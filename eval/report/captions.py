@@ -72,7 +72,7 @@ CHARTS = {  # name: (title, caption)
     "cores": (
         "Area × time of a product",
         "Lower left is better. Multipliers alone, and machines without a separate multiplier, each at the "
-        "clock that was asked for and met. The floor of each width is the area × time of 2n² bit products, "
+        "requested clock that it met. The floor of each width is the area × time of 2n² bit products, "
         "each of which occupies half a selecting gate and half a full adder for one clock, at the shortest "
         "period among the points. The distance to the floor is the cost of registers, control, final "
         "additions and idle cells.",

@@ -482,7 +482,7 @@ def _filled(entry: Entry) -> Cell:
 
 
 def _checked(rules: Record) -> Cell:
-    """The faults that the kit's design rules, the connections and the antennas have."""
+    """The number of violations that the checks of design rules, connections and antennas found."""
     if not rules or not rules["deck"]:
         return MISSING
     faults = sum(sum((rules[kind] or {}).values()) for kind in ("markers", "connections", "antennas"))

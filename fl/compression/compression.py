@@ -13,11 +13,11 @@ strategies are planned; the one with the smallest delay x area (cost.py) becomes
 3. The two remaining rows are added modulo m (mod_sum.py; equation 5 and Figure 6).
 
 A half adder is not always useful, and in the last column of 2^n + k each half adder produces more bits than
-it takes: if one were placed wherever it fits, the tree would not end. So one is placed only where the column
-would otherwise exceed Dadda's bound for the next level. If a carry folds to several bits, none is placed in
-the last column, and none because of folded bits. Even so, a tree may cycle, and so may a tree of 5:3
-compressors. After `_patience` levels only full adders are placed. These always terminate, because each one in
-the last column leaves less than it takes (folding.py).
+it takes: if one were placed wherever it fits, the compression would not terminate. So one is placed only
+where the column would otherwise exceed Dadda's bound for the next level. If a carry folds to several bits, no
+half adder is placed in the last column, and folded bits do not count towards the height of a column. Even so,
+a tree may cycle, and so may a tree of 5:3 compressors. After `_patience` levels only full adders are placed.
+These always terminate, because each one in the last column leaves less than it takes (folding.py).
 """
 
 from collections.abc import Sequence

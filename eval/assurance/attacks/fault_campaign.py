@@ -1,9 +1,10 @@
 """Fault campaigns: single-bit faults in the flip-flops of an accelerator, and their effects on its responses.
 
 A campaign injects a fault into every flip-flop in every cycle if that is feasible, else a random sample;
-net_campaign.py injects into nets of the netlist. An operation without a response in three times its cycles
-hangs. A response with an error status and without a wrong result is a detected fault; any other response that
-differs from that of `fl` is a wrong result. A ledger keeps the outcomes in parts.
+net_campaign.py injects into nets of the netlist. An operation that has not responded after three times its
+normal cycles counts as hung. A response with an error status and without a wrong result is a detected fault;
+any other response that differs from that of `fl` is a wrong result. A ledger stores the outcomes part by
+part, so an interrupted campaign can resume.
 """
 
 import functools
@@ -32,12 +33,12 @@ from ...progress import Progress
 from . import bellcore
 from .bellcore import Factored
 
-MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
+MOST_EXHAUSTIVE = 200_000  # up to this many, all faults are injected unless a number is given
 SAMPLES = 5_000
-HANGS = 3  # an operation hangs after so many times its normal cycles
+HANGS = 3  # an operation counts as hung after this many times its normal cycles
 SHOWN = 20  # wrong results that are kept as examples
-# faults of a part: maximum; minimum, which is also its size if one found fault is enough; in between, PART
-# divided by the number of bits times cycles
+# faults per part: the maximum, the minimum (also used if the run may end early) and, between them, PART
+# divided by the number of possible faults
 MOST_OF_PART, LEAST_OF_PART = 4_096, 64
 PART = 500_000_000
 CONFIDENCE = 1.96  # standard deviations: 95 %
@@ -68,18 +69,18 @@ class FaultCampaign:
     seed: int = 1
     outcomes: list[FaultResult] = field(default_factory=list)
     factored: list[Factored] = field(default_factory=list)
-    seconds: float = 0.0  # of all of it, in this run or one before
+    seconds: float = 0.0  # CPU time of all outcomes, earlier runs included
     exhaustive: bool = False
-    reused: int = 0  # faults of parts that the ledger had
+    reused: int = 0  # faults whose outcomes the ledger had
 
     def __post_init__(self) -> None:
         if self.count < 1:
-            raise BadInput("--operations 0: there is nothing that a fault could meet; give 1 or more")
+            raise BadInput("--operations 0: faults need an operation to act on; give 1 or more")
         self._draw = random.Random(f"{self.machine.nbits} {self.seed}")
         self.operations = [self._operation() for _ in range(self.count)]
         self.model = self._model()
         self.key = bellcore.key_by_crt(self.machine)
-        # cycles are those of a model without faults, which must be right
+        # the cycles are those of fault-free runs, whose answers must be right
         self.cycles = 0
         for operation in self.operations:
             most = max(self.machine.longest, 1000 * (self.machine.nbits + 100) ** 2)
@@ -99,7 +100,7 @@ class FaultCampaign:
         request = self.machine.accepted(self._draw)
         return Operation(request, self.machine.answers([request])[0])
 
-    # ---- which
+    # ---- choice of faults
 
     few: ClassVar[int] = MOST_EXHAUSTIVE
     samples: ClassVar[int] = SAMPLES
@@ -133,7 +134,7 @@ class FaultCampaign:
         chosen = self._draw.choices(bits, k=count)
         return [Fault(site, bit, self._draw.randrange(self.cycles)) for site, bit in chosen]
 
-    # ---- what they do
+    # ---- injection
 
     def run(
         self,
@@ -142,7 +143,7 @@ class FaultCampaign:
         enough: "Callable[[FaultCampaign], bool] | None" = None,
         ledger: Ledger | None = None,
     ) -> None:
-        """Inject the faults; `enough` may end the run early. A ledger keeps what is finished."""
+        """Inject the faults; `enough` may end the run early. A ledger stores each finished part."""
         size = self.size_of_part if enough is None else LEAST_OF_PART
         size = max(self.count, size - size % self.count)
         parts = [Part(self, faults[at : at + size]) for at in range(0, len(faults), size)]
@@ -173,7 +174,9 @@ class FaultCampaign:
         return [sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])]
 
     def _factors(self, outcomes: Sequence[Any]) -> Iterator[Factored]:
-        """The primes that wrong results of these faults reveal; the first fault met the first operation."""
+        """The primes that wrong results of these faults reveal; fault i was injected into operation i modulo
+        their number.
+        """
         if self.key is None:
             return
         for at, outcome in enumerate(outcomes):
@@ -248,7 +251,7 @@ class FaultCampaign:
         return {"registers": self.by_register()}
 
     def as_json(self) -> dict[str, Any]:
-        """For scripts."""
+        """The campaign as JSON, for scripts."""
         return {
             "stage": self.stage,
             "seed": self.seed,

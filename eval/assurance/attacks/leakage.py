@@ -11,9 +11,9 @@ agree. Timing that depends on the message alone is not a leak of the exponent. A
 before any other.
 
 Cycles in which a secret necessarily appears unmasked are not judged: those that load operands; in a program
-that blinds, the words that apply the mask; computations with the public exponent; for messages, what follows
-the unmasking, since the result reveals the message; and clearing. Their t values are reported all the same,
-for each part of the program (fl/program/phases.py).
+that blinds, the microinstructions that apply the mask; computations with the public exponent; for messages,
+what follows the unmasking, since the result reveals the message; and clearing. Their t values are reported
+all the same, for each part of the program (fl/program/phases.py).
 """
 
 import itertools
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 TOGGLES = "toggles"  # of all nets of the netlist
 MODELS = (*MEASURES, TOGGLES)
-LEAST_TRACES = 40  # some of each class in each half
-MOST_POINTS = 2_000_000  # cycles of all registers; in longer operations registers are not distinguished
+LEAST_TRACES = 40  # enough for some of each class in each half
+MOST_POINTS = 2_000_000  # registers times cycles; above this, registers are not distinguished
 BATCH = 2000  # operations that are prepared at a time
 MESSAGES_SHARED = 16  # messages that several secrets share
-SECRETS_SHARED = 3  # random secrets beside the fixed one
+SECRETS_SHARED = 3  # random secrets in addition to the fixed one
 
 # parts that are not judged, by secret
 EXCUSED = {
@@ -72,7 +72,7 @@ class Comparison:
 
     machine: Runnable
     seed: int
-    secret: str  # its name
+    secret: str  # its name in the report
     message: str  # the rest of a request: random or fixed
     words: str  # the secret in a sentence
     title: str  # the two classes, in words
@@ -154,7 +154,7 @@ def compared(
     by_exponent = secret == "exponent"
     if not by_exponent and message != "random":
         raise BadInput(
-            "--message fixed with --fixed message: then nothing is drawn that could differ; drop one of them"
+            "--message fixed with --fixed message: both classes would be the same; drop one of them"
         )
 
     common = {"message"} if by_exponent and message == "random" else set()
@@ -246,8 +246,8 @@ class Assessment:
     curve: list[Point]
     registers: dict[str, list[Point]]
     part_of: list[Part]  # by cycle
-    word_of: list[str]  # by cycle; of a machine without a program, or one that takes its time, empty
-    seconds: float  # of the processor
+    word_of: list[str]  # by cycle; empty without a program, or if operations differ in length
+    seconds: float  # CPU time
 
     def judged(self, cycle: int) -> bool:
         """Whether the secret must not show in this cycle."""
@@ -329,7 +329,7 @@ class Assessment:
         return self.traces / self.seconds if self.seconds else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """For scripts."""
+        """The assessment as JSON, for scripts."""
         worst = self.curve[self.worst]
         return {
             "fixed": self.compared.secret,
@@ -361,7 +361,7 @@ class Assessment:
 
 
 def _span(lengths: Sequence[int]) -> list[int]:
-    """The shortest and the longest."""
+    """The first and the last of these sorted lengths; empty if there are none."""
     return [lengths[0], lengths[-1]] if lengths else []
 
 
@@ -382,8 +382,8 @@ def assess(
     progress: Callable[[int, int], None] = lambda *_: None,
     adk: Path | None = None,
 ) -> Assessment:
-    """The test with so many operations; with the measure `toggles` on the netlist of a kit, else on the
-    registers at RTL.
+    """Run the test with this many operations: on the netlist of a kit if the measure is `toggles`, otherwise
+    on the registers at RTL.
     """
     if traces < LEAST_TRACES:
         raise BadInput(
@@ -393,7 +393,7 @@ def assess(
     operations = compared.operations()
     first = next(operations)
     with _campaign(compared, measure, first.request, adk) as campaign:
-        respond = machine.responder()  # one for all, as state stays between operations
+        respond = machine.responder()  # one for all operations, since state persists between them
 
         def run(
             operations: Sequence[Operation], kinds: Sequence[int], told: Callable[[int], None] | None = None
@@ -422,7 +422,7 @@ def assess(
         if not compared.blinded:
             of_all = list(itertools.chain.from_iterable(campaign.lengths))
             shared = [run(group, [IGNORED] * len(group)) for group in compared.shared()] or [of_all]
-        if measure == TOGGLES:  # logic switches until the next edge on what an edge has stored
+        if measure == TOGGLES:  # until the next edge, logic switches on the values stored at the last one
             part_of[campaign.taken + 1] = Part.LOAD
         return Assessment(
             compared,
@@ -444,7 +444,7 @@ def _campaign(
     """A campaign on the netlist, or on the registers at RTL."""
     rtl = compared.machine.rtl()
     if measure == TOGGLES:
-        from .netlist_power import NetlistCampaign  # not at the top: it brings the flow
+        from .netlist_power import NetlistCampaign  # not at the top: it imports the flow
 
         taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
         return NetlistCampaign(rtl, taken, adk)
@@ -469,7 +469,8 @@ def _placed(
     found: list[Part] = []
     words = []
     for executed, end in zip(trace, timing.ends(trace, request[1]), strict=True):
-        # words before the request is accepted take a cycle each; all others end so many cycles after that
+        # microinstructions before the request is accepted take one cycle each; the others end this many
+        # cycles after it is accepted
         last = len(found) if not end and executed.word.takes else timing.loading_cycles + end
         more = max(0, last + 1 - len(found))
         found += [of_word[executed.pc]] * more

@@ -43,7 +43,7 @@ class NetCampaign(FaultCampaign):
 
     @property
     def size_of_part(self) -> int:
-        """The engine injects some ten faults per second."""
+        """Small parts, since the engine injects only about ten faults per second."""
         return LEAST_OF_PART
 
     def _every(self) -> list[Any]:

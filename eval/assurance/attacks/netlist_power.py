@@ -32,7 +32,7 @@ class NetlistCampaign(Closing):
         self.taken = taken
         self.groups = [name or "(top)" for name in self._model.modules]
         self.lengths: list[list[int]] = [[] for _ in range(NKINDS)]
-        # by cycle, kind and module (the last: all of them): how many, their sum, and that of their squares
+        # by cycle, kind and module (the last entry: all modules): number, sum, and sum of squares
         self._moments = np.zeros((0, NKINDS, len(self.groups) + 1, 3), np.int64)
 
     def run(

@@ -12,7 +12,7 @@ import random
 from ....fl.errors import BadInput, shown
 from ....fl.rsa_keys import RSAKey
 
-LOW = 5  # of its bits the low ones
+LOW = 5  # low bits of every public exponent
 TRIES = 10_000
 
 

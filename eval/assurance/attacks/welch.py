@@ -1,9 +1,9 @@
 """Welch's t-test on moments: decides whether two classes of operations differ in their power.
 
 Test vector leakage assessment (G. Goodwill, B. Jun, J. Jaffe, P. Rohatgi: A testing methodology for
-side-channel resistance validation, 2011): above a t of 4.5 the two means differ, except for one time in
-147,000. A point leaks if both halves of the traces exceed it with the same sign, which makes false alarms
-unlikely even in curves of thousands of points.
+side-channel resistance validation, 2011): if the two means are equal, the absolute value of t exceeds 4.5
+only once in 147,000 tests. A point leaks if both halves of the traces exceed it with the same sign, which
+makes false alarms unlikely even in curves of thousands of points.
 
 Cycles are compared by their distributions (Kolmogorov and Smirnov), since different times may have the same
 mean.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ....rtl.sim.campaigns.leak import Moments
 
 THRESHOLD = 4.5
-CERTAIN = 1e6  # in the place of a t without bounds: means that differ where nothing varies
+CERTAIN = 1e6  # stands for an infinite t: the means differ and neither class varies
 
 # kinds of operations: a class in a half
 CLASSES = FIXED, RANDOM = range(2)

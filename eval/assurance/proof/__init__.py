@@ -1,6 +1,7 @@
 """Proofs about a design: its units, handshakes, timing and netlist.
 
-Begin with registry.py. unit_contracts.py says what units without registers compute and exhaustive.py what
-those with streams answer; both are held against the hardware by benches in SystemVerilog (benches.py), which
-flow/prove decides.
+Begin with registry.py. unit_contracts.py specifies units by their outputs or by one step of their registers;
+exhaustive.py specifies the answers of units with streams. Benches in SystemVerilog (benches.py), which
+flow/prove decides, compare the contracts with the hardware. Answers are compared by native simulation, after
+a proof that they depend only on the request and the static ports.
 """

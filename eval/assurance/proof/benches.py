@@ -6,8 +6,8 @@ flow/prove/assertions.py.
                    than there is room for, an answer within a bound, and an idle design accepts a request
                    within the same bound
     held           an answer, and the registers behind it, do not change until it is accepted
-    between        an answer stays until it is accepted; no request is accepted beside it, and one can be
-                   right after it
+    between        an answer stays until it is accepted; no request is accepted while it is offered, and one
+                   can be accepted right after it
     after_reset    two copies in arbitrary states are reset: their units are idle
     alone          two copies in arbitrary states accept the same request: the registers that decide all that
                    follows become equal
@@ -17,10 +17,10 @@ flow/prove/assertions.py.
     same_answer    two copies in arbitrary states accept the same request: they give the same answer in the
                    same cycle, within a bound
     one_request    from any state in which a request can be accepted: it is answered within a bound, no other
-                   is accepted before, and one can be after
-    one_looked_at  the same for a design that looks at a request before it accepts it
+                   request is accepted before that, and one can be accepted after it
+    one_looked_at  the same for a design that examines a request before it accepts it
     passed_on      chained units: the output stream of each is the input stream of the next
-    row            chained units: each depends on nothing but the answer of the one before and static ports
+    row            chained units: each depends only on the answer of the previous unit and on static ports
     steady         two copies in the same busy state: their inputs do not affect these registers
     same           two texts of a unit, in the same state: their outputs and next states are equal
     same_time      two copies from reset, whose requests differ in one field: both answer in the same cycles
@@ -233,8 +233,8 @@ def handshakes(design: Stream, cycles: int, room: int, stays: bool = False) -> s
     """An answer comes within `cycles`, with at most `room` requests in flight.
 
     stays: an offered request is held until it is accepted, and the design need not be ready without one. The
-    same count runs while nothing is in flight and no request would be accepted, so that a design that stops
-    answering is late, too.
+    count of `cycles` also runs while nothing is in flight and no request would be accepted, so a design that
+    stops accepting requests is late, too.
     """
     idle = "request_rdy | !request_val" if stays else "request_rdy"
     body = [
@@ -290,10 +290,10 @@ def held(
 
 
 def between(design: Stream, looks: bool = False) -> str:
-    """In all cycles from reset: an answer stays until it is accepted, no request is accepted beside it, and
-    one can be right after it.
+    """In all cycles from reset: an answer stays until it is accepted, no request is accepted while it is
+    offered, and one can be accepted right after it.
 
-    looks: the design looks at a request first, which stays until it is accepted.
+    looks: the design examines a request first; the request stays until it is accepted.
     """
     body = [
         _counted(design, 1),
@@ -435,7 +435,7 @@ def idle(
     these values; static ports are arbitrary.
 
     values: value and width of each register. never: they do not have these values. looks: the cycles are
-    those in which no request has been looked at and none is in flight.
+    those in which no request has been examined and none is in flight.
     """
     if looks:
         unit = [
@@ -462,8 +462,8 @@ def idle(
 def same_answer(design: Stream, cycles: int, waits: tuple[int, int]) -> str:
     """Two copies accept the same request in the first cycle, and have independent inputs afterwards.
 
-    waits: whether each would accept an answer in the first cycle. While `paired`, the request is in flight:
-    it is answered within `cycles`, and no other is accepted before.
+    waits: for each copy, whether its answer would be accepted in the first cycle. While `paired`, the request
+    is in flight: it is answered within `cycles`, and no other is accepted before.
     """
     body = [
         design.running,
@@ -540,7 +540,7 @@ def one_request(design: Stream, cycles: int) -> str:
 
 
 def one_looked_at(design: Stream, cycles: int) -> str:
-    """`one_request` for a design that looks at a request first; the request stays until it is accepted."""
+    """`one_request` for a design that examines a request first; the request stays until it is accepted."""
     statics, changes = _open(design, "under_way || (request_val && request_rdy)")
     body = [
         "  wire reset = 0;",
@@ -573,7 +573,9 @@ def one_looked_at(design: Stream, cycles: int) -> str:
 
 
 def row(design: Stream, parts: Mapping[str, Stream]) -> str:
-    """In one cycle of two copies in any states: the units of these names, from the request to the answer."""
+    """In one cycle of two copies in any states: each of these units, from the request to the answer, depends
+    only on the previous one and on static ports.
+    """
     before = ["request_val", "request_rdy_1", "request == request_other"]
     holds = []
     for name, part in parts.items():
@@ -593,7 +595,7 @@ def row(design: Stream, parts: Mapping[str, Stream]) -> str:
 
 
 def _joined(source: Lines, sink: Lines) -> list[str]:
-    """Both handshakes are one, and the sink's message depends on the source's alone."""
+    """Source and sink share one handshake, and the sink's message depends on the source's alone."""
     return [f"{source[0]} == {sink[0]}", f"{source[1]} == {sink[1]}", f"!({source[2]}) || ({sink[2]})"]
 
 
@@ -659,8 +661,9 @@ def same_pace(
     """`same_time` as a step of induction, over two cycles from any two states that are in `relation`: some
     registers are equal, others have the same bit length.
 
-    registers: all of them with their widths; those without a reset begin equal. shown: the one register that
-    is asserted in the second cycle; without it all are, and the handshakes. Both may be reset in any cycle.
+    registers: all of them with their widths; those without a reset begin equal. shown: the only register that
+    is asserted in the second cycle; by default all registers and the handshakes are. Both may be reset in any
+    cycle.
     """
     requests, inputs, conditions = _two_secrets(design, secret)
     equal, alike = relation
@@ -680,7 +683,7 @@ def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
     """`same_time` from any states in which a request can be accepted until its answer; offered answers are
     accepted, other inputs are arbitrary.
 
-    looks: the designs look at a request first; it stays, and both accept it in the same cycle.
+    looks: the designs examine a request first; it stays, and both accept it in the same cycle.
     """
     requests, inputs, conditions = _two_secrets(design, secret, "_now")
     statics, changes = _open(design, "taken || (request_val && request_rdy_1)")

@@ -33,8 +33,8 @@ def bus_check(accelerator: Runnable) -> Check:
     nbits = address_nbits(accelerator.shape)
 
     says = (
-        "behind AXI4-Lite an answer for each access, held until taken, in a bounded time, whatever a "
-        "master does that keeps the rules"
+        "behind AXI4-Lite each access gets one answer, held until accepted, within a bounded time, for any "
+        "master that obeys the rules"
     )
     return Check(
         AXI,

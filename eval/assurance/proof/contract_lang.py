@@ -23,7 +23,7 @@ class Contract:
     free: tuple[str, ...] = ()  # universally quantified numbers
     # registers and nets of a step; `old_NAME` is the value of one, or of a port, before the step
     registers: tuple[str, ...] = ()
-    # by name, modules that are replaced by what a contract of their own says
+    # by name, modules that are replaced by their own contracts
     instead: Mapping[str, str] = field(default_factory=dict)
     nbits: int = 0  # of all numbers; 0: a few more than the widest port
 
@@ -39,7 +39,9 @@ def default_nbits(unit: Component) -> int:
 
 
 def sum_of_rows(plan: HeapPlan) -> str:
-    """A module that replaces a bit heap by what heap_sum.py proves of it: the pair adds up to its rows."""
+    """A module that replaces a bit heap by the property that heap_sum.py proves: the pair adds up to its
+    rows.
+    """
     columns = plan.columns
     rows = [
         f"(~row[{i}] & {columns}'h{(1 << min(line.hi, columns)) - (1 << line.lo):x})"

@@ -1,8 +1,8 @@
 """Checks of a machine's protections: refusals, wiped memories, and zeroise behind AXI4-Lite.
 
-refusal   operands that a machine cannot take are answered with their status and 0, all others are computed
+refusal   a machine answers invalid operands with their status and 0, and computes all others
 wipe      the memory of a program holds the same words after every computation
-zeroise   no operand or result stays in the slave, no answer of before is delivered, and an operation on
+zeroise   no operand or result stays in the slave, no earlier answer is delivered, and an operation on
           constants overwrites the machine before the slave is free again
 """
 
@@ -30,18 +30,18 @@ from .machine_checks import measured, named
 from .ports import inside, ports
 from .stream_checks import OF_SUCH_AS_STAY
 
-# None: any status but OK; in words that Python and SystemVerilog have in common
+# a status (None: any but OK), and an expression that is valid in Python and in SystemVerilog
 Condition = tuple[Status | None, str]
 MOST_CYCLES = 1_000_000  # of an operation
 UNROLLED = (16, 32, 64, 128)  # cycles before an answer in which a memory is overwritten
-OPERATIONS = 6  # whose memories are compared
+OPERATIONS = 6  # after which memories are compared
 MEMORIES = (ResidueMemory, ShieldedMemory)
 # the machine behind the bus may be any that answers requests
 MACHINE = ("istream__rdy", "ostream__val", "ostream__msg")
 
 
 def guard_checks(machine: Machine) -> Iterator[Check]:
-    """The checks of a machine that apply to it."""
+    """The guard checks that apply to a machine."""
     says = "operands that cannot be computed are answered with a status and 0"
     yield Check(REFUSAL, REFUSAL, says, lambda seconds: refusal(machine, Stream.of(machine.rtl()), seconds))
     programmed = machine.build.programmed
@@ -81,7 +81,7 @@ def conditions(machine: Machine) -> list[Condition]:
 
 
 def refusal(machine: Machine, design: Stream, seconds: float) -> Decision:
-    """Decide on a text of the machine, which may have been changed."""
+    """Decide the refusals of a machine by its text, which may be that of a mutant."""
     left = countdown(seconds)
     if (wrong := wrong_corner(machine)) is not None:
         return Decision(REFUTED, "asked natively", [wrong])
@@ -95,7 +95,7 @@ def refusal(machine: Machine, design: Stream, seconds: float) -> Decision:
 def wrong_corner(machine: Machine) -> dict[str, int] | None:
     """The first of some corner requests that the hardware answers with a wrong status or result.
 
-    With a key, a request that nothing promises to refuse is asked only under the key's own modulus.
+    With a key, a request that need not be refused is sent only with the key's own modulus.
     """
     n = machine.modulus or (1 << machine.modulus_nbits) - 1
     exp = machine.key.d if machine.keyed else 1
@@ -130,14 +130,16 @@ def wrong_corner(machine: Machine) -> dict[str, int] | None:
 
 
 def wipe(machine: Machine, design: Stream, seconds: float) -> Decision:
-    """Compare memories after some operations natively, then prove that the words are the same after all."""
+    """Compare memories after some operations natively, then prove that the words are the same after every
+    operation.
+    """
     left = countdown(seconds)
     memories = [
         repr(unit).removeprefix("s.") for unit in inside(design.hardware) if isinstance(unit, MEMORIES)
     ]
     words: dict[str, tuple[int, int]] = {}  # by path: what it holds, and its bits
     model, before = Faulted(machine.rtl()), None
-    # without a key nothing is written that a refused request would have to overwrite
+    # without a key a refused request writes nothing that it would have to overwrite
     judged = "1" if machine.keyed else f"{design.answered('status')} == 0"
     for request in _requests(machine):
         answer, state = model.state(request, MOST_CYCLES)
@@ -160,7 +162,7 @@ def wipe(machine: Machine, design: Stream, seconds: float) -> Decision:
         found = decide(benches.wiped(design, words, cycles, judged), left() / 2, cycles, how=how)
         if found.proved:
             break
-    # from a state that is never reached, perhaps
+    # the counterexample may start from an unreachable state: decide from reset
     if not found.proved:
         found = decide(benches.wiped(design, words, 0, judged), left(), how=how)
     return found
@@ -188,7 +190,7 @@ def _requests(machine: Machine) -> Iterator[tuple[int, ...]]:
 
 
 def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Decision:
-    """Decide on the slave, or a changed text of it, around a machine that answers as it likes."""
+    """Decide on the slave, or on a mutant of it, around a machine whose answers are arbitrary."""
     slave = machine.exported(AXI4LITE)
     slave.elaborate()
     text = verilog or translate(slave)

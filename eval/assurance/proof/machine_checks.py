@@ -3,7 +3,7 @@ netlist.
 
 Handshakes and timing are proved on the registers that they depend on or, if that is not enough, on the
 hardware with its whole datapath at small widths. A timing claim names the fields of a request that must not
-change its cycles; two requests with different cycles refute it.
+change its cycles; two requests with different cycles disprove it.
 """
 
 import contextlib
@@ -47,9 +47,9 @@ from .stream_checks import (
 )
 
 PAIRS, EXPONENTS = 8, 32  # pairs of base and modulus, and exponents of one length, that are tried
-ALL_NBITS = 16  # if requests have at most so many bits, all are tried
-DRAWN, VARIED = 32, 32  # else: requests that are drawn, and values of the claimed fields in each
-TOGETHER = 1024  # requests of one run, except for a machine
+ALL_NBITS = 16  # if requests have at most this many bits, all are tried
+DRAWN, VARIED = 32, 32  # otherwise: random requests, and values of the claimed fields in each
+TOGETHER = 1024  # requests per run; a machine runs all of them in one
 STALLED = 4  # requests that are offered while the first answer waits; or two more than fit
 PLACE = "place"  # the step of the flow
 SHOWN = 3  # differences of a placed netlist that are reported
@@ -72,13 +72,13 @@ def machine_checks(accelerator: Runnable, library: str = "") -> Iterator[Check]:
     netlists, if it is not the default.
     """
     adk = kit.named(library) if library else None
-    promised = "each request one answer, held until taken, in a bounded time, at all delays"
+    promised = "each request gets one answer, held until accepted, within a bounded time, for all delays"
     yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds: _protocol(accelerator, seconds))
     yield bus_check(accelerator)
     yield from _time_checks(accelerator)
     name = f"{NETLIST} {library}".rstrip()
-    yield Check(name, NETLIST, "the netlist does what the RTL says", lambda _: _netlist(accelerator, adk))
-    placed = "the placed netlist does what the netlist does"
+    yield Check(name, NETLIST, "the netlist is equivalent to the RTL", lambda _: _netlist(accelerator, adk))
+    placed = "the placed netlist is equivalent to the netlist"
     if not library or kit.described(library).supply is not None:  # else there is no layout
         yield Check(f"{PLACED} {library}".rstrip(), PLACED, placed, lambda _: _placed(accelerator, adk))
 
@@ -131,12 +131,14 @@ def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
 
 
 def _of_other_schedules(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """The machine with each other schedule that promises constant time, if its own is its design's."""
+    """The machine with each other schedule that promises constant time; none unless it has its design's
+    default schedule.
+    """
     param = machine.design.control.schedule
     if machine.parameters.get(param.name) != param.default:
         return
     for schedule in param.legal if isinstance(param.legal, tuple) else ():
-        with contextlib.suppress(BadInput):  # it does not go with the other settings
+        with contextlib.suppress(BadInput):  # the schedule is incompatible with the other settings
             sibling = machine.design.at(machine.nbits, **{**machine.parameters, param.name: schedule})
             if schedule != param.default and sibling.promises.constant_time:
                 yield schedule, sibling
@@ -234,7 +236,7 @@ def measured(accelerator: Runnable) -> tuple[int, int]:
 def _in_turn(
     accelerator: Runnable, simulation: Simulation, requests: Sequence[Message]
 ) -> tuple[list[int], bool]:
-    """The cycles of each request, and whether one was accepted before the response to the one before."""
+    """The cycles of each request, and whether any was accepted before the response to its predecessor."""
     latencies = []
     early = False
     together = len(requests) if isinstance(accelerator, Machine) else TOGETHER
@@ -247,7 +249,7 @@ def _in_turn(
 
 
 def _run(accelerator: Runnable, simulation: Simulation, requests: Sequence[Message], waits: int = 0) -> Run:
-    """A run whose first answer is accepted after so many cycles; static ports have the values of the first
+    """A run whose first answer is accepted after this many cycles; static ports have the values of the first
     row.
 
     A machine has the usual limit, after which it counts as hung.
@@ -306,12 +308,12 @@ def same_pace(design: Stream, secret: Secret, seconds: float) -> Decision:
             if verdict == UNDECIDED or left() < 0:
                 lost = []
                 break
-        if not lost:  # which may be for a state that is never reached
+        if not lost:  # the failure may concern unreachable states only
             break
         differ = [name for name in equal if name in lost]
         equal = [name for name in equal if name not in lost]
         alike = [*(name for name in alike if name not in lost), *(differ if secret.lengths else [])]
-    return Decision(UNDECIDED, "no relation of two machines is found that lasts")
+    return Decision(UNDECIDED, "no inductive relation between two machines was found")
 
 
 def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | None:
@@ -340,7 +342,7 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
 
 
 def _netlist(accelerator: Runnable, adk: Path | None) -> Decision:
-    """The proof of the flow; a part gets the seconds that the flow gives it."""
+    """The proof of the flow; each of its parts has the time limit that the flow sets."""
     found = product.read(_flow(accelerator, EQUIVALENCE, adk)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
     verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
     return Decision(verdict, found.summary, seconds=sum(part.seconds for part in found.parts))

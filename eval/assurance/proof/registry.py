@@ -111,7 +111,7 @@ def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tup
 
 
 def _hardware(nbits: int) -> Iterator[tuple[Callable[[], Component], str]]:
-    """Each design with its defaults, then with another value of one parameter where that makes a machine, and
+    """Each design with its defaults, then with another value of one parameter if such a machine exists, and
     the unit of a paper that no design has.
     """
     for design in catalogue.designs():
@@ -132,7 +132,7 @@ def _is(check: Check, name: str) -> bool:
 
 
 def prove(check: Check, seconds: float, known: dict[str, Decision]) -> Proof:
-    """Run a check within a CPU time; what the tools refuse is undecided, with the reason.
+    """Run a check within a CPU time; if the tools reject it, it is undecided, with the reason.
 
     known: outcomes by identity, of units that other machines have too; new ones are added.
     """
@@ -178,7 +178,7 @@ class Proving(task.Task):
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Verdicts of the same sources; all are forgotten where checks are proved anew."""
+    """Recorded verdicts of the same sources; `anew` ignores all of them."""
 
     ledger: Ledger
     anew: bool

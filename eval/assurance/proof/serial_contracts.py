@@ -48,7 +48,7 @@ def shielded_memory(unit: Component) -> Contract:
         f"{now} == (old_write && old_write_at == {i} ? old_in_data : {was})"
         for i, (was, now) in enumerate(zip(before, after, strict=True))
     ]
-    # ... and no register moves but for the word that is meant
+    # ... and an enable is 1 only for the word that is addressed
     shut = [
         f"{name} == (old_{port} && old_{port}_at == {i})"
         for name, port, i in (
@@ -117,7 +117,7 @@ def _inverse(names: tuple[str, ...], bits: str, top: int) -> tuple[str, ...]:
 
 
 def digit_processor(unit: Component) -> Contract:
-    """Each stage as a function of what the stage before left."""
+    """Each pipeline stage as a function of the registers of the previous stage."""
     given = arguments(unit)
     shape, reduces = given["shape"], given["reduces"]
     s, last, wide = shape.digit_nbits, shape.ndigits - 1, shape.wide
@@ -174,7 +174,7 @@ def digit_processor(unit: Component) -> Contract:
 
 
 def word_multiplier(unit: Component) -> Contract:
-    """The same for words, with two products."""
+    """The contract of `digit_processor`, for words and with two products."""
     shape = arguments(unit)["shape"]
     s, k, last = shape.word_nbits, shape.digit_nbits, shape.nwords - 1
     total = "q * operand_c + x * operand_y + operand_u + (adds_index == 0 ? starts : carry)"

@@ -36,23 +36,23 @@ from .check import UNITS, Check, source_of
 from .exhaustive import Answers, Sweep, Words, fields
 from .ports import fresh, inside
 
-MOST_OPERANDS = 1 << 24  # that are run
+MOST_OPERANDS = 1 << 24  # most operands that are run
 MOST_LISTED = 1 << 27  # candidates that are tested for the conditions
 ROOM_SAMPLE = 12  # requests that are offered while no answer is accepted
-STALLED = 400  # cycles of that
+STALLED = 400  # cycles for which no answer is accepted
 HANG = 1_000_000  # cycles without an answer
 MOST_STATES = 8  # of the control registers, in which a request can be accepted
 OF_SUCH_AS_STAY = ", of requests that stay until they are taken"
 MOST_NARROW = 4  # bits of a register that counts as control, whose values may be enumerated
 SOME, MOST = 64, 4096  # requests that are timed for each modulus, and for the last one
-MORE = 4  # times the measured cycles, after which an answer is late
+MORE = 4  # an answer after this many times the measured cycles is late
 ANSWER = ("ostream__val", "ostream__msg")
 OUTPUTS = (*ANSWER, "istream__rdy")
 PACE = ("istream__rdy", "ostream__val")
-AT_ONCE_S = 10.0  # of a processor
-PROMISED = "each request one answer, held until taken, in a bounded time"
+AT_ONCE_S = 10.0  # CPU time
+PROMISED = "each request gets one answer, held until accepted, within a bounded time"
 REFUSED = (SimulationTimeout, UnexpectedResponse, BrokenPromise)
-INSTANCE = r"^\s*(\w+) {}\s*\("  # of a part, in the text
+INSTANCE = r"^\s*(\w+) {}\s*\("  # the instance of a part, in the text
 
 
 class Rewritten(NativeSimulation):
@@ -105,8 +105,8 @@ class StreamUnit:
         return sum(len(sweep) for sweep in self.said.sweeps(self.asked))
 
     def measured(self) -> tuple[int, int]:
-        """The longest latency of a sample, and the number of requests accepted while no answer is; the proof
-        confirms both.
+        """The longest latency of a sample, and the number of requests accepted while no answer is accepted;
+        the proof confirms both.
         """
         with Rewritten(self.design) as simulation:
             latest = 0
@@ -200,8 +200,8 @@ def not_at_rest(design: Stream, seconds: float) -> Decision | None:
 
 
 def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int = 0) -> Decision:
-    """Decide the handshakes of a stream: each request gets one answer, within so many cycles, which is held
-    until it is accepted.
+    """Decide the handshakes of a stream: each request gets one answer within this many cycles, and the answer
+    is held until it is accepted.
 
     asked: the number of all possible requests if each has run natively within `cycles`.
     """
@@ -217,7 +217,7 @@ def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int 
         return Decision(PROVED, f"{how}; nothing else counts")
     if room == 1 and (alone := one_by_one(design, cycles, seconds)) is not None:
         return alone.outcome
-    # the measured latency may not be the longest, and some units look at a request before they accept it
+    # the measured latency may not be the longest, and some units examine a request before they accept it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
         bench = benches.handshakes(design, longest, room, stays)
         how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
@@ -294,7 +294,7 @@ class OneByOne(NamedTuple):
     begins: Registers  # registers with their values
     cycles: int  # to an answer
     outcome: Decision
-    looks: bool = False  # at a request before it is taken
+    looks: bool = False  # whether the design examines a request before it accepts it
 
     def same_time(self, design: Stream, secret: Secret, seconds: float) -> Decision:
         """Decide whether two copies answer requests that differ in the secret in the same cycle.
@@ -313,7 +313,7 @@ class OneByOne(NamedTuple):
 def one_by_one(design: Stream, cycles: int, seconds: float) -> OneByOne | None:
     """The proof for all requests, or for those that are held until they are accepted; None if both fail."""
     until_end, sources = countdown(seconds), behind_handshakes(design)
-    # an answer that depends on the inputs of its cycle may be there because it is not accepted
+    # an answer that depends on inputs in the same cycle may be offered only because it is not accepted
     if not sources or answered_at_once(design)[1]:
         return None
     values = {name: value for name, value in _reset(design).items() if name in sources}
@@ -368,8 +368,8 @@ def _alone(said: Answers, design: Stream, cycles: int, seconds: float) -> Decisi
 
 
 def alone(design: Stream, cycles: int, seconds: float) -> Decision:
-    """Decide the same for a unit with one request in flight: over two cycles from any states, or over those
-    of an answer.
+    """Decide whether an answer depends on its request and the static ports alone, for a unit with one request
+    in flight: over two cycles from any states, or over all cycles up to the answer.
     """
     if inputs := answered_at_once(design)[1]:
         return Decision(UNDECIDED, f"the answer depends on {inputs} at once")
@@ -383,8 +383,8 @@ def alone(design: Stream, cycles: int, seconds: float) -> Decision:
 
 
 def _same_answer(design: Stream, cycles: int, seconds: float) -> Decision:
-    """Decide it from all states in which a request can be accepted: registers with a reset take each possible
-    value, the others are arbitrary.
+    """Decide whether two copies give the same answer, from all states in which a request can be accepted:
+    registers with a reset have each possible value, the others are arbitrary.
     """
     left = countdown(seconds)
     cases = itertools.product(_states(design, seconds / 2), (0, 1))
@@ -441,8 +441,8 @@ def _reset(design: Stream) -> dict[str, tuple[int, int]]:
 def _settled(
     design: Stream, values: Mapping[str, tuple[int, int]], seconds: float, looks: bool = False
 ) -> list[str]:
-    """The registers that hold their reset value whenever a request can be accepted and has not been looked
-    at.
+    """The registers that hold their reset value whenever a request can be accepted and none has been
+    examined.
     """
     if not values or decide(benches.idle(design, values, looks=looks), seconds / 2).proved:
         return list(values)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # other registers are control around them
 NO_CONTRACT = Decision(UNDECIDED, "there is no contract for it; units inside it have their own")
-LATENCY = "product-latency"  # the check of a promise that no unit of the machine can be asked for
+LATENCY = "product-latency"  # reports a promise that cannot be checked on any unit of the machine
 BITWISE = (FullAdders, HalfAdders, FullAddersLevel)  # all of their bits are alike: the widest stands for all
 
 
@@ -128,9 +128,9 @@ def _contract_check(name: str, unit: Component) -> Check:
             return decide(benches.contract(text, top, unit, said), seconds, 2 if said.registers else None)
 
         found = decided(said)
-        if found.proved and said.given:  # conditions that exclude each other would prove anything
+        if found.proved and said.given:  # contradictory conditions would prove anything
             if decided(replace(said, holds=("0",))).verdict != REFUTED:
-                return replace(found, verdict=UNDECIDED, how="no inputs are known that meet what is assumed")
+                return replace(found, verdict=UNDECIDED, how="no known inputs satisfy the assumptions")
         if found.proved and said.instead:
             found = replace(found, how=f"{found.how}; of {', '.join(said.instead)} what its own check says")
         inputs = [

@@ -5,8 +5,8 @@ placement, clock tree, routing, GDS and pictures, with open tools and the cell l
 FreePDK45 with the NanGate cells, or a PDK in the folder PDK_ROOT. Finished steps come from the cache, so an
 interrupted run resumes.
 
---fmax searches the shortest clock period that the design meets: synthesis with sizing runs at one clock after
-the other, starting at --clock, on a grid of 0.05 ns, until a period is missed; then all steps run at the
+--fmax searches for the shortest clock period that the design meets: synthesis with sizing runs at one clock
+after another, starting at --clock, on a grid of 0.05 ns, until a period is missed; then all steps run at the
 shortest period that was met. With --layout, placement, clock tree and routing are part of each trial.
 
 If the tests pass on the netlist, a complete run records its figures in the ledger, as a sweep does; the
@@ -149,7 +149,7 @@ def execute(args: Namespace) -> int:
                 f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of "
                 "them"
             )
-        refuse(args, ["skip"], " with --to: a step and what it needs cannot do without; drop one of them")
+        refuse(args, ["skip"], " with --to: --to already selects the steps to run; drop one of them")
         wanted = graph.with_judges(args.to)
     chosen = args.kit or kit.DEFAULT.stem
     asked = kit.described(chosen, args.corner or "").constraints
@@ -225,7 +225,7 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
 
 @contextmanager
 def steps(label: str, quiet: bool) -> Iterator[Report]:
-    """A receiver of the events of steps, which prints a line on stderr for every step that takes time."""
+    """A callback for the events of steps; it prints a line on stderr when a step that was run ends."""
     running = Running()
     with Progress(label, quiet=quiet) as progress:
 
@@ -259,7 +259,7 @@ def _record(
     try:
         with ledger:
             number = ledger.record_first(point, asic_measurement(point, *asic_run))
-    except (NoMeasurement, BadInput) as refused:  # the run is done: a full disk must not hide it
+    except (NoMeasurement, BadInput) as refused:  # the run is complete: a full disk must not hide its results
         warn(f"the figures are not in the ledger: {refused}")
         return
     if not quiet:

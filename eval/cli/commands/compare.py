@@ -15,14 +15,15 @@ Marked figures (a missed clock, for one) and figures that do not compare are lef
 
 `compare cores` compares the cost of a product and of a private operation at 32 to 2,048 bits. Our machines,
 the rebuilt ones of the papers and your own (--accelerator PATH) went through one flow with one library, each
-at a clock that was asked for and met, or that a search found (`modexlab asic --fmax`); published figures
-follow, with their technology. Points that are not measured yet have cycles by formula. --measure measures
-them: first the cores whose clock the reference results list, by one synthesis each, then the others by
-searches; --full adds machines and searches at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`, prints
-the table so far. Name designs of the catalogue to see only these. --no-search skips the searches, which takes
-half as long. --pick names one machine for each width: within an area the one with the fastest private
-operation, within a time the smallest. --kit compares with another cell library. --kit all has the same
-multipliers with every library, and says how well the ranking at 45 nm predicts the others.
+at a requested clock that it met, or at the clock that a search found (`modexlab asic --fmax`); published
+figures follow, with their technology. Points that are not measured yet have cycles by formula. --measure
+measures them: first the cores whose clock the reference results list, by one synthesis each, then the others
+by searches; --full adds machines and searches at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`,
+prints the table so far. Name designs of the catalogue to see only these. --no-search skips the searches,
+which takes half as long. --pick names one machine for each width: within an area limit the one with the
+fastest private operation, within a time limit the smallest. --kit compares with another cell library. --kit
+all compares the same multipliers with every library, and reports how well the ranking at 45 nm predicts the
+others.
 
 examples:
   modexlab compare cores --nbits 32

@@ -1,9 +1,9 @@
 """Measure a space of designs and print its Pareto fronts.
 
 A space is a TOML file or the name of a ready-made one (--list): designs, widths, parameters, workloads,
-stages and settings of the flow, with constraints and objectives. Each figure is written to the ledger when
-it is measured. An interrupted sweep loses only the points under way; the same command continues and
-measures nothing twice. A point that fails is recorded with its message; --retry tries it again.
+stages and settings of the flow, with constraints and objectives. Each figure is written to the ledger when it
+is measured. An interrupted sweep loses only the points in progress; the same command continues and measures
+nothing twice. A point that fails is recorded with its message; --retry tries it again.
 
 Points are measured by local processes, by the workers of a Dask scheduler, or by jobs of a queue; workers
 need this modexlab and its tools. The exit code is 1 if no point could be measured, and 130 after Ctrl-C.

@@ -106,7 +106,7 @@ def settings(machine: Runnable) -> Iterator[tuple[str, str, str]]:
 
 
 def codes(machine: Runnable, interface: Interface) -> dict[int, str]:
-    """Everything that an accelerator behind this interface can answer, in words."""
+    """The status codes that an accelerator behind this interface can answer, with their meanings in words."""
     more = interface.more_statuses(machine.shape)
     found = {0: MEANING[Status.OK]}
     for code in sorted(map(int, {*machine.statuses, *more})):
@@ -136,7 +136,7 @@ def _unit(machine: Machine) -> str:
         ],
         parameters(machine, own),
         lambda: [
-            "Static ports, which must not change while a product is under way:",
+            "Static ports, which must not change while a product is in progress:",
             f"  modulus = {_modulus_of(machine)}",
             *(f"  {port.name} = {port.meaning}" for port in machine.given if hasattr(component, port.name)),
             "",
@@ -166,7 +166,7 @@ def _about(machine: Machine, interface: Interface) -> list[str]:
 
 
 def selection(machine: Runnable) -> str:
-    """The words of a command that choose a machine; one of the user's own by NAME@PATH."""
+    """The arguments of a command that select a machine; a user's own design is given as NAME@PATH."""
     name, at, origin = machine.design.reference.partition("@")
     origin = os.path.relpath(origin) if "/" in origin else origin
     given = (f" --set {setting}" for setting in machine.changed)
@@ -200,20 +200,18 @@ def computes(machine: Machine) -> str:
 
 
 def _cycles(machine: Machine, interface: Interface) -> str:
-    """Figures of this machine, for two exponents that everybody knows; with a key, of its operation."""
+    """The cycles of this machine for two common exponents or, with a key, for its private operation."""
     nbits = machine.nbits
     between = f"request to response{interface.behind}".replace(",", "")
     if machine.keyed:
         try:
             found = costs(machine)
-        except (
-            BadInput
-        ):  # products whose numbers decide on their cycles, and a width of which there is no key
-            return "as the numbers of the key make them"
+        except BadInput:  # cycles of products depend on the operands, and there is no key of this width
+            return "depend on the numbers of the key"
         key = "" if found.promises.every_exponent else ", half of whose private exponent are ones"
         return (
             f"{found.cycles} for a key of {nbits} bits{key} (from {between}); before, {found.loading_cycles} "
-            "in which the request is looked at, a field a cycle, while it waits to be taken"
+            "in which the request is examined, one field per cycle, before it is accepted"
         )
     base, _, mod = machine.some_operands()
     public = ", public" if isinstance(machine, PublicMachine) and machine.calls_public(65537) else ""
@@ -231,8 +229,8 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
     if machine.keyed:
         yield ""
         yield (
-            "Of the key, behind mod; what does not belong together is answered as the statuses say, or "
-            "computed with:"
+            "Numbers of the key, after mod. Inconsistent numbers are refused with a status, or used as they "
+            "are:"
         )
         for number, (name, nbits, meaning) in enumerate(machine.programmed.fields):
             yield f"  {name:<5}{nbits:>5} bits  {meaning} ({interface.place_of_given(number)})"

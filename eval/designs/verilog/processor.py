@@ -72,7 +72,7 @@ def processor_verilog(
     top = re.sub(r"\W", "_", top)
     behind = f" --xcel {selection(machine)}" if machine else " --xcel none" * (xcel is None)
     behind += f"{' --interface axi4lite' * on_bus} --mul-latency {mul_latency} --div-bits {div_bits}"
-    unread = {} if commit else {"proc__commit": "without the commit port nobody looks at it"}
+    unread = {} if commit else {"proc__commit": "not read without the commit port"}
     return verilog_file(
         component,
         top,

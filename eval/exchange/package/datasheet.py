@@ -71,7 +71,7 @@ def _items(lines: Iterable[str]) -> str:
 
 
 def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
-    """The sheet as one HTML file: nothing is fetched."""
+    """The sheet as one self-contained HTML file."""
     import markdown as converter
 
     body = converter.markdown(text, extensions=["tables", "fenced_code"])
@@ -156,7 +156,7 @@ def _figures(subject: Subject, shown: Sequence[Row]) -> Iterator[str]:
 
 
 def _tried(comments: Collection[str]) -> Iterator[str]:
-    """The rows in words; pseudo-random ones are a number."""
+    """The test rows in words; pseudo-random rows are only counted."""
     drawn = [comment for comment in comments if comment.startswith(DRAWN)]
     yield from (comment for comment in comments if comment not in drawn)
     if drawn:

@@ -16,8 +16,8 @@ from ...designs.machine_chip import Chip
 from ...designs.verilog.machine import computes
 from .subject import SPARE_CYCLES, Reuse, Subject, table
 
-RANDOM = ("x", "k", "kp", "kq")  # of what is given with a private key: new with each operation
-SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes depend on no machine
+RANDOM = ("x", "k", "kp", "kq")  # the numbers given with a private key that are new in each operation
+SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes are the same for all machines
 
 
 class Exponentiation(Subject):
@@ -47,11 +47,11 @@ class Exponentiation(Subject):
 
     @functools.cached_property
     def requests(self):
-        """Corners of the mathematics, refused ones, pseudo-random ones."""
+        """Corner cases of the mathematics, refused requests, and pseudo-random requests."""
         return self._chip.requests()
 
     def compute(self):
-        """By the functional model; a result must be that of `pow`."""
+        """Return the functional model, which checks each result against `pow`."""
         machine = self.machine
 
         def computed(base, exp, mod, *given):
@@ -78,7 +78,7 @@ class Exponentiation(Subject):
             machine.carried(base, exp, mod),
             machine.carried(base // 2, exp, mod),
             ("base", *RANDOM),
-            ("a key", "another base with the same key", "no key: what is started then has the modulus 0"),
+            ("a key", "another base with the same key", "no key: an operation started now has modulus 0"),
         )
 
     @property
@@ -112,7 +112,7 @@ class Exponentiation(Subject):
         return self.machine.promises.sentence
 
     def fields(self):
-        """None: base, exponent and modulus are those of the protocol below."""
+        """No rows: the protocol in the data sheet describes base, exponent and modulus."""
         return []
 
     def given(self):
@@ -134,15 +134,15 @@ class Exponentiation(Subject):
             yield f"Given with an operation, and not checked: {said}."
 
     def cycles(self):
-        """By its closed formula."""
+        """Paragraphs and a table of the cycles, by the closed formula."""
         machine, nbits = self.machine, self.machine.nbits
         if machine.keyed:
             key = machine.key
             operands = 0, key.d or 0, key.n
             yield (
                 f"A private operation with a key of {key.n.bit_length()} bits takes the machine "
-                f"{machine.cycles(*operands):,} cycles from request to answer; before, the request is looked "
-                f"at for {machine.programmed.timing.loading_cycles}."
+                f"{machine.cycles(*operands):,} cycles from request to answer; before that, the machine "
+                f"examines the request for {machine.programmed.timing.loading_cycles} cycles."
             )
             yield from self.transfers(machine.carried(*operands))
             return

@@ -76,12 +76,12 @@ class Package:
 
     @functools.cached_property
     def hardware(self) -> str:
-        """The Verilog, with lines that a longer name makes too long broken again."""
+        """The Verilog; lines that a longer name makes too long are wrapped again."""
         text = verilog(self.machine, self.interface.name)
         return layout(re.sub(rf"\b{self.machine.top(self.interface)}", self.name, text))
 
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
-        """The texts by path; `progress` hears of each part before it is made."""
+        """The texts by path; `progress` is called with the name of each part before it is generated."""
         subject, name, interface = self.subject, self.name, self.interface
         progress("Verilog")
         hardware = self.hardware
@@ -145,7 +145,7 @@ class Package:
         return template(kinds, words) | made
 
     def _sdc_ports(self, ports: list[str], direction: str) -> str:
-        """The ports of a direction but the clock."""
+        """The ports of one direction, without the clock."""
         names = (port.split()[-1] for port in ports if port.startswith(direction))
         return " ".join(name for name in names if name != self.interface.clock)
 

@@ -46,7 +46,7 @@ FIRST = 16, 32  # widths that the estimate begins with
 
 
 def core_um2(tiles: str) -> float:
-    """The area of these tiles in which cells can stand."""
+    """The area of these tiles in which cells can be placed."""
     width, height = TILES[tiles]
     return (width - EDGES[0]) * (height - EDGES[1])
 
@@ -101,7 +101,7 @@ class Shuttle(Package):
         from ...lab.asic_run import run_asic
 
         library = kit.named(KIT)
-        kit.find(library)  # refuses one that is not installed
+        kit.find(library)  # BadInput if it is not installed
         with tempfile.TemporaryDirectory() as directory:
             write_folder(Path(directory), self.sources)
             files = tuple(Path(directory) / name for name in self.sources)
@@ -147,8 +147,8 @@ def project(
     report: Report,
     progress: Callable[[str], object],
 ) -> "tuple[Shuttle, str, Summary]":
-    """The project with its tiles and figures: the smallest tiles for a width, the widest machine for tiles;
-    without either, that of one tile.
+    """The project with its tiles and figures: the smallest tiles for a width, or the widest machine for
+    tiles; without either, the widest machine for one tile.
     """
 
     @functools.cache

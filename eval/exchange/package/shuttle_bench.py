@@ -15,7 +15,7 @@ REQUESTS, EXPECTED = (
 )
 NUMBERS = {name: int(digits) for name, digits in re.findall(r"int (\w+) = (\d+);", ROWS)}
 REQUEST_BYTES, RESPONSE_BYTES = (-(-NUMBERS[f"{name}_NBITS"] // 8) for name in ("REQUEST", "RESPONSE"))
-CLOCK_NS, HOST_NS = 20, 33  # the host looks at the pins in a time of its own
+CLOCK_NS, HOST_NS = 20, 33  # the host samples the pins asynchronously to the clock
 MOST_NS = 5_000_000  # after which no request is sent
 STROBE, GO = 0b01, 0b10
 TAKEN, BUSY = 2, 3
@@ -26,7 +26,7 @@ def shown(dut, pin):
 
 
 async def until(dut, pin, level, most=64):
-    """Wait until a pin has a level, for so many cycles at most."""
+    """Wait until a pin has a level, for at most this many cycles."""
     for _ in range(most * CLOCK_NS // HOST_NS + 1):
         await Timer(HOST_NS, "ns")
         if shown(dut, pin) == level:
@@ -43,12 +43,14 @@ async def strobe(dut, byte, go=False):
 
 
 async def call(dut, request, early=True):
-    """The response to a request; `early`: after a strobe that does nothing, since the machine is busy."""
+    """The response to a request; `early`: first send a strobe that must have no effect, since the machine is
+    busy.
+    """
     for place in range(REQUEST_BYTES):
         await strobe(dut, request >> 8 * place & 0xFF, go=place == REQUEST_BYTES - 1)
     if early:
         await strobe(dut, 0xFF)
-        if not shown(dut, BUSY):  # too late: it may have shifted the response
+        if not shown(dut, BUSY):  # the strobe came too late: it may have shifted the response
             return await call(dut, request, early=False)
     await until(dut, BUSY, 0, NUMBERS["LONGEST"])
     response = 0

@@ -93,17 +93,17 @@ class Subject:
         return found
 
     def compute(self) -> Callable[..., Sequence[int]]:
-        """The functional model from reset on."""
+        """The functional model, starting from reset."""
         return self.machine.computing()
 
     @property
     def longest(self) -> int:
-        """Cycles of a request at most, with as many to spare."""
+        """An upper bound on the cycles of a request: twice the most, and SPARE_CYCLES."""
         return 2 * max(self.machine.most_cycles([request]) for request in self._fitting) + SPARE_CYCLES
 
     @property
     def _fitting(self) -> list[Message]:
-        """The requests that the fields hold."""
+        """The requests whose values fit the fields."""
         fields = self.machine.shape.request
         return [
             request

@@ -70,7 +70,7 @@ class Recorder:
         return row
 
     def until(self, name: str, **inputs: int) -> dict[str, int]:
-        """The row in which a signal is 1 at last."""
+        """Clock until a signal is 1, and return that row."""
         rows = (self.cycle(**inputs) for _ in range(self.longest))
         return next(row for row in rows if row[name])
 
@@ -95,7 +95,7 @@ def _streams(interface: Interface, machine: Runnable, request: Message) -> Itera
     record.cycle(ostream__rdy=0)
     caption = (
         "A request and its answer: each moves in the cycle in which val and rdy are both 1; the "
-        "answer waits until it is taken."
+        "answer waits until it is accepted."
     )
     lanes = {
         stream: [(f"{stream}.msg", f"{stream}.val"), f"{stream}.val", f"{stream}.rdy"]
@@ -122,7 +122,9 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
         accesses = interface.requests(machine.shape, request)
 
     def play(access):
-        """Address and data together; ready for the answer at once."""
+        """Perform an access and return its last row: address and data are offered together, and the answer is
+        accepted at once.
+        """
         write, wait, address, data, strobes = access
         if wait:
             return record.until("irq")
@@ -149,7 +151,7 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     )
     assert play((0, 0, accesses[0][2], 0, 0))["s_axi.rresp"] == SLVERR
     yield Diagram(
-        "refused", "A read of what cannot be read: the answer is SLVERR, and the data are 0.", drawn("ar r")
+        "refused", "A read of a write-only register: the answer is SLVERR, and the data are 0.", drawn("ar r")
     )
     begin = next(place for place, (_, wait, *_) in enumerate(accesses) if wait) - 1
     for access in accesses[:begin]:
@@ -163,7 +165,7 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     record.cycle()
     caption = (
         "A computation: start, the interrupt at its end, status read, interrupt cleared. The cut "
-        "is as long as the machine takes."
+        "is the time of the computation."
     )
     yield Diagram("computation", caption, drawn("aw w b ar r"))
 

@@ -19,14 +19,14 @@ from ....rtl.units.padding.random_health import STARTUP
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, answers
 from .subject import Subject
 
-# of an access: {write, wait, address, data[32], strobes[4]}, beside the address, and {write, data[32],
-# refused}
+# bits of an access {write, wait, address, data[32], strobes[4]} without the address, and of its answer
+# {write, data[32], refused}
 REQUEST_NBITS, RESPONSE_NBITS = 38, 34
 Access = tuple[Any, ...]
 
 
 class Vectors:
-    """Packed messages side by side, with comments; what the testbench must know beside them."""
+    """Packed requests and expected responses with their comments, and the constants of the testbench."""
 
     def __init__(self, subject: Subject, top: str, request_nbits: int, response_nbits: int) -> None:
         self.request_nbits, self.response_nbits = request_nbits, response_nbits
@@ -35,7 +35,7 @@ class Vectors:
         self.constants: dict[str, tuple[int, int]] = {}  # name: bits, value
         self.requests: list[int] = []
         self.expected: list[int] = []
-        self.comments: dict[int, str] = {}  # before the row of a number
+        self.comments: dict[int, str] = {}  # by row number: the comment before that row
 
     def add(self, comment: str, requests: Iterable[int], expected: Iterable[int]) -> None:
         self.comments[len(self.requests)] = comment
@@ -106,7 +106,7 @@ def vectors(subject: Subject, top: str) -> Vectors:
 
 
 class _Accesses(Vectors):
-    """Accesses, whose answers are those of a model."""
+    """Accesses, with the answers of a model."""
 
     def __init__(self, subject: Subject, top: str, model: Any, address_nbits: int) -> None:
         super().__init__(subject, top, REQUEST_NBITS + address_nbits, RESPONSE_NBITS)
@@ -145,7 +145,7 @@ def _of_bus(subject: Subject, top: str) -> Vectors:
         [_read(register.address) for register in readable if not register.name.startswith("CYCLES")],
     )
     vectors.part(
-        "refused: what cannot be read, what cannot be written, what is no register",
+        "refused: reads and writes that a register does not allow, and addresses without a register",
         [
             *(_read(register.address) for register in registers.values() if not register.readable),
             *(_write(register.address, 1) for register in registers.values() if not register.writable),
@@ -202,11 +202,11 @@ def _of_paper_bus(subject: Subject, top: str) -> Vectors:
     public, private, back = 0x11, 0x1D3, 0  # short exponents: the interface is under test, not the machine
     if padded and not machine.modulus and machine.modulus_nbits == nbits:
         pair = seeded_key(nbits)
-        mod, private, back = pair.n, pair.e, pair.d or 0  # encodings are hidden by d, and found by e
+        mod, private, back = pair.n, pair.e, pair.d or 0  # d encrypts the encodings, e decrypts
         base %= mod
     _, _, _, *given = machine.carried(base, private, mod)
     key = KeyPorts(mod, public, private, given)
-    random = itertools.islice(lfsr_not_random(), STARTUP, None)  # the first bytes are thrown away
+    random = itertools.islice(lfsr_not_random(), STARTUP, None)  # the first bytes are discarded
     model = Axi4Lite000FL(nbits, subject.compute(), key, random)
     vectors = _Accesses(subject, top, model, axi4lite.ADDRESS_NBITS)
     at = {name: register.address for name, register in axi4lite_000.register_map().items()}
@@ -214,7 +214,7 @@ def _of_paper_bus(subject: Subject, top: str) -> Vectors:
     def operation(comment, value, length, decrypt=False):
         vectors.part(comment, axi4lite_000.as_accesses(nbits, value, length, decrypt=decrypt))
 
-    vectors.part("refused: what cannot be read or written, places without a word", [
+    vectors.part("refused: reads and writes that a register does not allow, indices without a word", [
         *(_read(at[name]) for name in ("INPUT_LENGTH", "WRITE_ADDRESS", "READ_ADDRESS")),
         *(_read(at[name]) for name in ("INPUT_FIFO", "OUTPUT_FIFO")),
         *(_write(at[name], 0) for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO")),

@@ -3,7 +3,7 @@ port to the test bench.
 
 LiteX's Wishbone-to-AXI-Lite converter connects the CPU's bus to the accelerator, whose interrupt is a line of
 the CPU. The port has four registers on LiteX's CSR bus: `console` for a character, `word` for a word of
-output, `mark` for a number that tells where the program is (the simulation adds the cycle), and `stop` for
+output, `mark` for a number that marks the program's progress (the simulation adds the cycle), and `stop` for
 the exit code.
 """
 

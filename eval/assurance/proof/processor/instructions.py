@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .....proc.isa.causes import MISALIGNED_FETCH, MISALIGNED_LOAD, MISALIGNED_STORE
 from .....proc.isa.isa import BY_NAME
 
-# beside `insn`, its address `pc`, and the values `rs1` and `rs2` of the registers that it names
+# in addition to `insn`, its address `pc`, and the values `rs1` and `rs2` of its source registers
 OPERANDS = """\
   wire [31:0] imm_i = {{20{insn[31]}}, insn[31:20]};
   wire [31:0] imm_s = {{20{insn[31]}}, insn[31:25], insn[11:7]};
@@ -22,7 +22,7 @@ OPERANDS = """\
   wire [4:0] shamt = insn[24:20];
 """
 
-# what rd becomes
+# the new value of rd
 RESULTS = {
     "lui": "imm_u",
     "auipc": "pc + imm_u",
@@ -57,7 +57,8 @@ TAKEN = {
     "bltu": "rs1 < rs2",
     "bgeu": "rs1 >= rs2",
 }
-# bytes, and the value; `word` is what was read, moved so that its lowest byte is the one at the address
+# number of bytes, and the value; `word` is the word that was read, shifted so that its lowest byte is the one
+# at the address
 LOADS = {
     "lb": (1, "{{24{word[7]}}, word[7:0]}"),
     "lh": (2, "{{16{word[15]}}, word[15:0]}"),
@@ -79,8 +80,8 @@ class Effect(NamedTuple):
     next_pc: str = "pc + 4"
     traps: str = "0"
     cause: int = 0
-    value: str = "0"  # what mtval then is
-    address: str = ""  # of an access, and the bytes, from which `strobe` and `data` of a store follow
+    value: str = "0"  # of mtval, for a trap
+    address: str = ""  # of an access; `strobe` and `data` of a store follow from its number of bytes
     nbytes: int = 0
     stores: bool = False
 

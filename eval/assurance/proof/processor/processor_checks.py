@@ -4,16 +4,16 @@
     ill         an illegal word traps, and no other word causes that trap
     pc_fwd      the next pc after traps, mret and everything except jumps and branches; this covers pc_bwd,
                 as the pipeline is in order
-    imem        a retired word is what the memory has at its pc
-    reg         the register file is written with what retires, and with nothing else
+    imem        a retired word is the one that the memory holds at its pc
+    reg         exactly the results of retiring instructions are written to the register file
     unique      no more instructions retire than were fetched
     causal      each access to the memory or the accelerator belongs to an instruction that then retires, and
                 there is one at a time
     liveness    if memories answer at once, the next instruction retires within a bound
 
-The checks are bounded: so many cycles from any state (rvfi.py), or from that after a reset, with arbitrary
-CSRs and registers. CSRs are not checked here; tests compare them with the simulator. The units that rvfi.py
-cuts out are proved on their own, without a bound.
+The checks are bounded: a fixed number of cycles from any state (rvfi.py), or from the state after a reset,
+with arbitrary CSRs and registers. CSRs are not checked here; tests compare them with the simulator. The units
+that rvfi.py cuts out are proved on their own, without a bound.
 """
 
 import functools
@@ -36,7 +36,7 @@ REDIRECTED = 10  # and the one that it jumps to for two
 FROM_RESET = 16
 LONGEST = 8  # cycles from one instruction to the next with zero-wait memories
 WHOLE = source_of(Proc)
-ANYTHING = ("csrs.", "registers.")  # may be any after a reset: a program may have set them
+ANYTHING = ("csrs.", "registers.")  # arbitrary after a reset, as if a program had set them
 
 
 class Bench(NamedTuple):
@@ -175,7 +175,7 @@ _MEMORY = " | ".join(f"({is_a(name)})" for name, item in EFFECTS.items() if item
 def _reg() -> Bench:
     inner = "core.decode.registers"
     return Bench(
-        "what retires is what is written to the register file, and nothing else is",
+        "exactly the results of retiring instructions are written to the register file",
         [
             f"slots < {rvfi.JUDGED} || {inner}.wen == wen",
             f"slots < {rvfi.JUDGED} || !wen || {inner}.waddr == rd && {inner}.wdata == data && rd != 0 && "
@@ -204,8 +204,8 @@ def _causal() -> Bench:
             f"!stopped || !{port}_waits",
         ]
     return Bench(
-        "what is asked of memory or accelerator is answered for an instruction that then ends, one after "
-        "the other",
+        "each request to memory or accelerator belongs to an instruction that ends when it is answered; "
+        "requests do not overlap",
         holds,
         "ExecuteStage",
         lines,
@@ -217,8 +217,8 @@ def _liveness() -> Bench:
     prompt = ["imem_req__rdy", "imem_resp__val", "dmem_req__rdy", "dmem_resp__val", "xcel_req__rdy"]
     prompt += ["xcel_resp__val", "mngr2proc__val", "proc2mngr__rdy"]
     return Bench(
-        f"where nobody waits for what is around the processor, the next instruction ends within {LONGEST} "
-        "cycles, or it has halted",
+        f"if memories, accelerator and manager respond at once, the next instruction ends within {LONGEST} "
+        "cycles, or the processor has halted",
         [f"waited < {LONGEST}"],
         "FetchUnit",
         ["  reg [4:0] waited = 0;\n  always @(posedge clk) waited <= slot | halted ? 0 : waited + 1;"],
@@ -230,8 +230,8 @@ def _liveness() -> Bench:
 
 BENCHES: dict[str, Bench] = {
     "ill": Bench(
-        "a word that is no instruction traps with its own word in mtval, and no instruction does, but for "
-        "CSRs that there are not",
+        "an illegal word traps with itself in mtval, and no legal instruction does, except for accesses to "
+        "missing CSRs",
         [
             f"!judged || legal || trap && cause == {ILLEGAL} && data == insn && !wen",
             f"!judged || !legal || is_csr || !(trap && cause == {ILLEGAL})",
@@ -240,8 +240,8 @@ BENCHES: dict[str, Bench] = {
         [f"  wire judged = {CAME}, legal = {_LEGAL}, is_csr = {_CSR};"],
     ),
     "pc_fwd": Bench(
-        "behind an instruction that is no jump comes pc + 4, behind mret mepc, behind a trap mtvec, and "
-        "behind one that halts nothing",
+        "the next pc is pc + 4 unless the instruction is a jump or branch, mepc after mret, and mtvec after "
+        "a trap; nothing follows a trap that halts",
         [GOES_ON, "!(slot & stopped)"],
         "FetchUnit",
         [
@@ -254,7 +254,7 @@ BENCHES: dict[str, Bench] = {
     ),
     # bench of an instruction memory with any word, or none, at any address
     "imem": Bench(
-        "what retires or traps at an address is the word that the memory has there; where it has none, that "
+        "the word that retires or traps at an address is the one in memory there; an address without memory "
         "traps",
         [
             "!judged || pc != place || insn == held[31:0]",

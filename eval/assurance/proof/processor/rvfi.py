@@ -28,11 +28,11 @@ from .....rtl.sim.ports import Message
 from .. import benches
 
 JUDGED = 4  # slots that come before one that is judged
-FOLLOWED = 5  # and before one that is judged with the next
+FOLLOWED = 5  # slots that come before one that is judged together with the next
 TOP = "Proc"
 FREE = ("*.free_*",)  # nets with any value in any cycle
 PORT = re.compile(r"^  (input|output) +(.+) (\w+),?$", re.MULTILINE)
-RESULT = "(rs1 - rs2) ^ {29'd0, funct3}"  # of both operands, and another one of them exchanged
+RESULT = "(rs1 - rs2) ^ {29'd0, funct3}"  # of both operands; exchanged operands give another result
 UNIT = """\
 module {name} (input clk, input reset, input [66:0] istream__msg, input istream__val, output istream__rdy,
     output [31:0] ostream__msg, output ostream__val, input ostream__rdy);

@@ -138,20 +138,20 @@ def _register_file(text: str, top: str) -> str:
 UNITS = (
     _check(
         MulUnit,
-        "the low half of a b, or the high one as mulh, mulhsu and mulhu have it, held until taken",
+        "the low half of a b, or its high half with the signs of mulh, mulhsu or mulhu, held until accepted",
         _mul,
         3,
     ),
     _check(
         DivUnit,
-        "quotient and remainder with RISC-V's signs, of what the unsigned divider makes of the magnitudes; "
-        "by 0 too",
+        "quotient and remainder with RISC-V's signs, from the unsigned divider's results for the magnitudes; "
+        "also for divisor 0",
         _div,
         6,
     ),
     _check(
         RegisterFile,
-        "a register is what was written to it last, and that of number 0 is 0",
+        "a register holds the value written to it last, and register 0 is 0",
         _register_file,
         2,
     ),

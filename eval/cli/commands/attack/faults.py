@@ -74,7 +74,7 @@ def execute(args: Namespace) -> int:
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
         given = machine, args.operations, args.seed
         if args.netlist:
-            from ....assurance.attacks.net_campaign import NetCampaign  # not at the top: it brings the flow
+            from ....assurance.attacks.net_campaign import NetCampaign  # not at the top: it imports the flow
 
             campaign: FaultCampaign = NetCampaign(*given, adk=adk)
         else:
