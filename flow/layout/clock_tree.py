@@ -9,9 +9,10 @@ split into halves of equal counts along its longer side, repeatedly, and each dr
 of its sinks.
 
 Leaves then get the drive strength with which the clock arrives in all clusters at about the same time as in
-the slowest (tables of the library, Elmore delay of the wires). Any other cell at the clock, such as an
-inverter or a gate behind a gate, is driven like a register. The cells behind it get a tree of their own,
-which is not balanced with the rest.
+the slowest (tables of the library, Elmore delay of the wires). If that leaves a skew above MOST_SKEW_PS, as
+on a large die with dense and sparse regions, the branches are sized in the same way, level by level from the
+top. Any other cell at the clock, such as an inverter or a gate behind a gate, is driven like a register. The
+cells behind it get a tree of their own, which is not balanced with the rest.
 
 All added cells are named clock_tree.LEVEL_NUMBER; the root is clock_tree.0_0.
 """
@@ -31,9 +32,11 @@ from .placed import Placed
 from .placement import TREE, TreeSummary
 
 LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, a slew below 0.05 ns
+LEAF_UM = 200.0  # at most, half the outline of a leaf's sinks: a wire across it delays the last ones
 BRANCHES = 6  # at most, of a buffer above the leaves: more are further apart, and their wires differ more
 WORST_SLEW_NS = 0.08  # at registers; their own delay grows with it
 ROUNDS = 3  # of choosing sizes: a leaf's size is a load to the branch above
+MOST_SKEW_PS = 50.0  # between clusters, with branches of one size
 
 Item = TypeVar("Item")
 
@@ -131,15 +134,22 @@ def _pins(cell: Cell) -> tuple[str, str]:
     return (gate.clock, gate.output) if gate else (cell.inputs[0], cell.outputs[0])
 
 
-def clusters(items: list[tuple[Point, Item]], most: int) -> list[list[tuple[Point, Item]]]:
-    """Groups of neighbours of nearly equal sizes, none larger than `most`."""
+def clusters(
+    items: list[tuple[Point, Item]], most: int, most_um: float = math.inf
+) -> list[list[tuple[Point, Item]]]:
+    """Groups of neighbours of nearly equal sizes, none larger than `most`, and none with half an outline
+    above `most_um`.
+    """
 
     def parted(group: list[tuple[Point, Item]], parts: int) -> Iterable[list[tuple[Point, Item]]]:
+        xs, ys = zip(*(point for point, _ in group), strict=True)
+        width, height = max(xs) - min(xs), max(ys) - min(ys)
+        if parts == 1 and width + height > most_um and len(group) > 1:
+            parts = 2
         if parts == 1:
             yield group
             return
-        xs, ys = zip(*(point for point, _ in group), strict=True)
-        axis = 0 if max(xs) - min(xs) >= max(ys) - min(ys) else 1
+        axis = 0 if width >= height else 1
         group.sort(key=lambda item: (item[0][axis], item[0][1 - axis]))
         cut = round(len(group) * (parts // 2) / parts)
         yield from parted(group[:cut], parts // 2)
@@ -161,6 +171,7 @@ class _Builder:
         self.library, self.before = placed.library, placed.netlist
         self.domains = domains(placed.netlist, placed.library, root)
         self.drivers: list[Driver] = []  # in order of names
+        self.branches: list[list[Driver]] = []  # by level, the root first
 
     def build(self) -> TreeSummary:
         """All of it."""
@@ -174,8 +185,13 @@ class _Builder:
                     self.placed.rows.remove(driver.name)
             for driver in self.drivers:
                 self.placed.rows.insert(driver.name, driver.kind, *driver.at)
+            leaves = [driver for driver in self.drivers if driver.sinks]
             for _ in range(ROUNDS):
-                self._choose_sizes()
+                skew = self._choose_sizes(leaves)
+            if skew > MOST_SKEW_PS:
+                for branches in self.branches[1:]:
+                    self._choose_sizes(branches)
+                    self._choose_sizes(leaves)
         for driver in self.drivers:
             found.gates_copied += bool(driver.gate) and not driver.original
             found.buffers += not driver.gate
@@ -196,7 +212,7 @@ class _Builder:
         items = [(self.placed.position(terminal), terminal) for terminal in domain.sinks]
         found = [
             Driver(middle(points), domain.leaf, list(terminals), gate=domain.gate)
-            for group in clusters(items, LEAF_SINKS)
+            for group in clusters(items, LEAF_SINKS, LEAF_UM)
             for points, terminals in [zip(*group, strict=True)]
         ]
         if domain.gate and found:
@@ -222,6 +238,8 @@ class _Builder:
             for index, driver in enumerate(front):
                 driver.name = driver.gate if driver.original else f"{TREE}.{level}_{index}"
             self.drivers += front
+            if branches := [driver for driver in front if driver.below]:
+                self.branches.append(branches)
             front, level = [below for driver in front for below in driver.below], level + 1
         return level
 
@@ -244,33 +262,45 @@ class _Builder:
             attach(root, net)
         self.placed.netlist = edited.connected()
 
-    def _choose_sizes(self) -> None:
-        """Leaves so strong that the clock comes to all registers when it comes to the slowest of them."""
+    def _choose_sizes(self, drivers: list[Driver]) -> float:
+        """Size drivers so that the clock comes to all registers below them when it comes to the slowest;
+        return the difference in time between the fastest and the slowest driver before.
+        """
         found = wires.wires_of(self.placed, nets={self.root, *(driver.output for driver in self.drivers)})
         by_net = {wire.net: wire for wire in found}
         arrivals = wires.clock_arrivals(found, self.placed, self.root)
-        leaves = [driver for driver in self.drivers if driver.sinks]
-        options = [list(self._options(leaf, arrivals, by_net[leaf.output])) for leaf in leaves]
+        options = [list(self._options(driver, arrivals, by_net[driver.output])) for driver in drivers]
         goal = max(min(row)[0] for row in options)
-        for leaf, row in zip(leaves, options, strict=True):
+        for driver, row in zip(drivers, options, strict=True):
             fit = [option for option in row if option[1] <= WORST_SLEW_NS] or [min(row)]
             kind = min(fit, key=lambda option: abs(option[0] - goal))[2]
-            if kind != leaf.kind:
-                leaf.kind = kind
+            if kind != driver.kind:
+                driver.kind = kind
                 cells = self.placed.netlist.cells
-                cells[leaf.name] = replace(cells[leaf.name], kind=kind)
-                self.placed.rows.resize(leaf.name, kind)
+                cells[driver.name] = replace(cells[driver.name], kind=kind)
+                self.placed.rows.resize(driver.name, kind)
+        times = [self._latest(driver, arrivals) for driver in drivers]
+        return max(times) - min(times)
+
+    def _latest(self, driver: Driver, arrivals: dict[Terminal, wires.Arrival]) -> float:
+        """When the clock comes to the middle of a leaf's sinks, or to the slowest leaf below a branch."""
+        if driver.below:
+            return max(self._latest(below, arrivals) for below in driver.below)
+        times = [arrivals[terminal].at_ps for terminal in driver.sinks]
+        return (min(times) + max(times)) / 2
 
     def _options(
-        self, leaf: Driver, arrivals: dict[Terminal, wires.Arrival], wire: wires.Wire
+        self, driver: Driver, arrivals: dict[Terminal, wires.Arrival], wire: wires.Wire
     ) -> Iterator[tuple[float, float, str]]:
-        """When the clock comes to the middle of a leaf's sinks and its slew, for each kind that it may be."""
-        pin, output = _pins(self.library.cells[leaf.kind])
-        start = arrivals[leaf.name, pin]
-        delays, load = wire.delays_ps()[1:], wire.load_ff
-        after = (min(delays) + max(delays)) / 2
-        for kind in strengths(self.library, leaf.kind) if leaf.gate else self.library.roles.clock_leaves:
-            passed = wires.clock_through(self.library.cells[kind], pin, output, start.slew_ns, load)
+        """When the clock comes to the registers below a driver and its slew, for each kind that it may be."""
+        pin, output = _pins(self.library.cells[driver.kind])
+        start = arrivals[driver.name, pin]
+        now = wires.clock_through(self.library.cells[driver.kind], pin, output, start.slew_ns, wire.load_ff)
+        after = self._latest(driver, arrivals) - start.at_ps - (now[0] if now else 0.0)
+        roles = self.library.roles
+        any_strength = driver.gate or driver.below
+        for kind in strengths(self.library, driver.kind) if any_strength else roles.clock_leaves:
+            passed = wires.clock_through(self.library.cells[kind], pin, output, start.slew_ns, wire.load_ff)
             if passed is None:
                 raise BadInput(
                     f"{kind} has no table for a rising clock: take it out of the kit's clock_leaves"

@@ -205,6 +205,19 @@ def fan_out(places, rows, sites, outputs=()):
     return in_rows(netlist, rows, sites, instances, pins)
 
 
+def flops(places, rows, sites):
+    """Flip-flops at these places that keep their values, with the clock port `clk` on net 0."""
+    cells = {
+        f"r{index}": Instance(f"r{index}", "DFF_X1", {"CK": 0, "D": index, "Q": index})
+        for index in range(1, len(places) + 1)
+    }
+    names = ["clk", *(f"q{index}" for index in range(1, len(places) + 1))]
+    outline = Netlist("d", {}, names, {"clk": ("input", [0])}, [], [], {"clk": 0}, {"clk": ["clk"]})
+    netlist = connected(outline, cells, names, kit.find().library)
+    instances = {name: Place("DFF_X1", *at, "N") for name, at in zip(cells, places, strict=True)}
+    return in_rows(netlist, rows, sites, instances, [("clk", "input", 0.0, 3.57)])
+
+
 def star():
     """Inverters in three rows, the first of which drives 24 others."""
     return fan_out([(2.85 + 3.8 * (index % 10), 2.8 + 1.4 * (index // 10)) for index in range(25)], 3, 210)

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import json
+import math
 import struct
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,7 +46,7 @@ from modexlab.flow.timing.report import PathPoint, TimedPath, TimingReport
 from pytest import approx
 
 from tests.command_line import Cli
-from tests.flow.circuits import Circuit, fan_out, half_perimeter, in_rows
+from tests.flow.circuits import Circuit, fan_out, flops, half_perimeter, in_rows
 from tests.harness import module_fixture, parametrize, refused, regress
 
 FILES = kit.find()
@@ -539,6 +540,28 @@ class TestRows:
         assert sorted(index for group in groups for _, index in group) == list(range(101))
         assert len(groups) == 5
         assert {len(group) for group in groups} <= {20, 21}
+        near = clock_tree.clusters(items, 24, 0.5)
+        assert sorted(index for group in near for _, index in group) == list(range(101))
+        assert all(half_perimeter([at for at, _ in group]) <= 0.5 for group in near)
+
+    def test_branches_balance_dense_and_sparse_registers(self, monkeypatch):
+        """With branches of one size, the clock is late where registers are far apart."""
+
+        def skew(most):
+            monkeypatch.setattr(clock_tree, "MOST_SKEW_PS", most)
+            dense = [(15 + 20 * (index % 25), 4 * (index // 25)) for index in range(600)]
+            sparse = [(700 + 130 * (index % 20), 20 * (index // 20)) for index in range(400)]
+            places = [(2.85 + 0.19 * site, 2.8 + 1.4 * row) for site, row in [*dense, *sparse]]
+            subject = flops(places, 450, 3500)
+            before = subject.netlist
+            clock_tree.build(subject, 0)
+            assert not [*place._overlaps(subject), *place._misplaced(subject)]
+            assert prove_same(before, subject.netlist, subject.library) == []
+            return wires.clock_tree(wires.wires_of(subject), subject)
+
+        alike, sized = skew(math.inf), skew(0.0)
+        assert sized.skew_ps < 0.8 * alike.skew_ps, (alike, sized)
+        assert sized.slew_ps < 80
 
 
 class TestTrees:
