@@ -84,7 +84,7 @@ OPTIONS = (
     option(
         "--pick",
         "LIMIT",
-        f"the best machine within an area or a time, such as 20000um2 or 5us (alone: of {compare_cores.WORD})",
+        f"the best machine within an area or a time, such as 20000um2 or 5us (default: {compare_cores.WORD})",
     ),
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),
