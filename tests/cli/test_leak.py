@@ -78,7 +78,7 @@ test_what_is_refused = refusals(
         "attack leakage mont -o curve.pdf": "give a file that ends in .png",
         "attack leakage mont --nbits 8 --traces 10": "10 traces are too few",
         "attack leakage mont --model toggles": "without --netlist",
-        "attack leakage mont --fixed message --message fixed": "nothing is drawn",
+        "attack leakage mont --fixed message --message fixed": "both classes would be the same",
         "attack faults mont --nbits 8 --bellcore": "add --crt",
         "attack faults mont --samples 0": "0 is too few",
         "attack faults mont --exhaustive --samples 5": "not allowed with",

@@ -248,7 +248,7 @@ def test_what_is_refused():
     machine = find("mont").at(8)
     with refused("39 traces are too few"):
         assessed(machine, 39)
-    with refused("nothing is drawn"):
+    with refused("both classes would be the same"):
         leakage.compared(machine, "message", "fixed")
 
 
