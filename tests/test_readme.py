@@ -148,7 +148,7 @@ def heap_energy():
             nj = f"{clean:.2f}", f"{full:.2f}", f"{(full - clean) / found['cycles'] * 1e3:.0f}"
             time = found["cycles"], f"{clock:.2f}", f"{found['cycles'] * clock:.1f}"
             rows.append((kind, shape.quotient_delay, *time, f"{found['area_um2']:,.0f}", *nj))
-    columns = "rows", "delay", "cycles", "ns", "product", "um2", "nJ", "with glitches", "pJ of them a cycle"
+    columns = "rows", "delay", "cycles", "ns", "product", "um2", "nJ", "with glitches", "glitch pJ/cycle"
     return render(columns, sorted(rows)) + "\n"
 
 

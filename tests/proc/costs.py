@@ -104,7 +104,7 @@ def cost_table():
         causes = ", ".join(f"{cause} {count:g}" for cause, count in found.causes.items())
         rows.append((members(name) if name not in seen else "", when, found.cycles, causes))
         seen.add(name)
-    return markdown(("instruction", "when", "cycles", "of them bubbles"), rows)
+    return markdown(("instruction", "when", "cycles", "bubbles"), rows)
 
 
 def members(name):
