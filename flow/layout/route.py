@@ -3,8 +3,10 @@
 Global routing works for designs of any size: every net becomes segments between the squares of a grid, within
 the capacity of the signal layers. Each net is a Steiner tree (wires.py). Each edge of the tree is a wire that
 goes straight or with one turn if there is room, and detours otherwise (global_router.cpp). The length of a
-net is therefore that of its tree plus its detours. If the capacity suffices for all nets and the design is
-small enough, detailed.py then routes every wire, and the lengths are those of its wires.
+net is therefore that of its tree plus its detours. Long nets take the layers of least resistance while these
+have tracks, the longest first; all others are on the kit's two layers for unrouted wires. If the capacity
+suffices for all nets and the design is small enough, detailed.py then routes every wire, and the lengths are
+those of its wires.
 """
 
 import math
@@ -12,17 +14,20 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from pathlib import Path
 
+import numpy as np
+
 from ..kit.lef import DBU, Lef, dbu
 from ..prove.assertions import spent
 from . import subprocess_engine
 from .detailed import MOST_CELLS, not_detailed, route_detailed
 from .placed import Placed
-from .placement import refuse_large
+from .placement import TREE, refuse_large
 from .routing import Overflow, RoutedNet, Routing, Segment, Ways
-from .wires import Tree, steiner_tree, terminal_positions
+from .wires import Tree, layer_units, steiner_tree, terminal_positions
 
 SOURCE = Path(__file__).with_name("global_router.cpp")
 SQUARE_ROWS = 2  # side of the router's squares: of one row only, pins alone fill many
+LONG_UM = 100.0  # to shorter nets the vias to a higher layer would add much of what its wires save
 ROUNDS, SECONDS = 40, 600  # of the processor, which a busy machine does not change
 
 
@@ -88,12 +93,56 @@ def route_globally(placed: Placed) -> Ways:
     segments = {
         net: [piece for _ in tree.edges for piece in _segments(answer, layers)] for net, tree in trees.items()
     }
+    raise_long(segments, placed)
     return Ways(segments, overflow, round(spent() - start, 2))
 
 
-def _task(trees: dict[int, Tree], placed: Placed) -> Iterator[str]:
+def _squares(placed: Placed) -> tuple[float, int, int]:
+    """The side of the router's squares in um, and the numbers of their columns and rows."""
     side = SQUARE_ROWS * placed.lef.row_height
     columns, rows = (math.ceil(length / side) for length in placed.placement.die_um)
+    return side, columns, rows
+
+
+def raise_long(segments: dict[int, list[Segment]], placed: Placed) -> None:
+    """Move long nets to better layers, except the clock's: its tree was balanced on the layers of unrouted
+    wires.
+    """
+    (side, *shape), lef = _squares(placed), placed.lef
+    units, usual = layer_units(lef), {lef.kit.layers.horizontal, lef.kit.layers.vertical}
+    names = sorted(
+        (track.name for track in reversed(lef.kit.routing.layers)), key=lambda name: units[name].res_ohm
+    )
+    # by layer the better ones, best first, and how many more wires may cross a border of each square
+    better = {
+        name: [
+            (other, np.full(shape, int(side / lef.layers[other].pitch * lef.kit.routing.share / 100)))
+            for other in names
+            if lef.layers[other].direction == lef.layers[name].direction
+            and units[other].res_ohm < units[name].res_ohm
+        ]
+        for name in usual
+    }
+    lengths = {net: _length(pieces) for net, pieces in segments.items()}
+    for net in sorted(segments, key=lambda net: (-lengths[net], net)):
+        driver = placed.netlist.driver[net]
+        if lengths[net] < LONG_UM or (driver and driver[0].startswith(TREE)):
+            continue
+        for index, (name, x0, y0, x1, y1) in enumerate(segments[net]):
+            (left, right), (bottom, top) = (
+                sorted(min(int(end / side), count - 1) for end in ends)
+                for ends, count in zip(((x0, x1), (y0, y1)), shape, strict=True)
+            )
+            crossed = np.s_[left:right, bottom] if y0 == y1 else np.s_[left, bottom:top]
+            for other, free in better[name]:
+                if (free[crossed] > 0).all():
+                    free[crossed] -= 1
+                    segments[net][index] = other, x0, y0, x1, y1
+                    break
+
+
+def _task(trees: dict[int, Tree], placed: Placed) -> Iterator[str]:
+    side, columns, rows = _squares(placed)
     across, along = (math.floor(track) for track in tracks(placed.lef, side))
     share = placed.lef.kit.routing.share
     yield f"{columns} {rows} {dbu(side)} {across} {along} {share} {ROUNDS} {SECONDS}"

@@ -4,8 +4,8 @@ model.
 Placement: a rectilinear Steiner tree over the pins of a net (a minimum spanning tree by Prim, then median
 points between pairs of neighbouring edges while that saves wire, as Borah, Owens and Irwin, IEEE TCAD 13(12),
 1994), its horizontal and its vertical wire on the layers that the kit names. Global routing: the same tree,
-stretched to the length that the router took. Detailed routing: the wires and vias themselves, with the values
-of their layers.
+stretched to the length that the router took, per um with the mean of the net's layers. Detailed routing: the
+wires and vias themselves, with the values of their layers.
 
 Per um a wire has the LEF's resistance (RPERSQ / WIDTH) and the LEF's capacitance (area and two edges) to what
 is below. The LEF leaves out the neighbours on the same layer: a wall of THICKNESS at SPACING is added on one
@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, pairwise
+from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ from ..product import Product
 from ..timing import wire_table
 from ..timing.wire_table import NetWire, Source
 from .placed import Placed
-from .routing import RoutedNet, Routing
+from .routing import RoutedNet, Routing, Segment
 
 EPSILON_0 = 8.854e-3  # fF/um
 NEIGHBOURS = [(column, row) for column in (-1, 0, 1) for row in (-1, 0, 1)]  # of a square, with itself
@@ -200,11 +201,10 @@ class Wire:
 def wires_of(
     placed: Placed, *, routing: Routing | None = None, nets: Collection[int] | None = None
 ) -> list[Wire]:
-    """Every net (of these) as a tree of wires: as it is routed in detail, or else a Steiner tree, stretched
-    to the length of the global routing if that is more.
+    """Every net (of these) as a tree of wires: as it is routed in detail, or else a Steiner tree on the
+    layers of the global routing, stretched to its length if that is more.
     """
     units, layers = layer_units(placed.lef), placed.lef.kit.layers
-    across, along = units[layers.horizontal], units[layers.vertical]
     wires = []
     for net, terminals, points in terminal_positions(placed, nets):
         loads = list(map(placed.pin_cap, terminals))
@@ -218,12 +218,26 @@ def wires_of(
         taken = max(length, routed.length_um) if routed else length * layers.detour
         stretch = taken / length if length else 1.0
         wire = Wire(net, terminals, loads, tree, taken)
+        taken_by = routed.segments if routed else ()
+        across, along = (
+            _mean(units, [piece for piece in taken_by if (piece[1] != piece[3]) == lies], usual)
+            for lies, usual in ((True, layers.horizontal), (False, layers.vertical))
+        )
         for a, b in tree.edges:
             dx, dy = (abs(p - q) * stretch for p, q in zip(tree.points[a], tree.points[b], strict=True))
             wire.capacitances.append(dx * across.cap_ff + dy * along.cap_ff)
             wire.resistances.append(dx * across.res_ohm + dy * along.res_ohm)
         wires.append(wire)
     return wires
+
+
+def _mean(units: Mapping[str, Unit], pieces: Sequence[Segment], usual: str) -> Unit:
+    """The mean of these pieces' layers, by length; that of the usual layer if they are on no other one."""
+    if all(layer == usual for layer, *_ in pieces):
+        return units[usual]
+    lengths = [abs(x1 - x0) + abs(y1 - y0) for _, x0, y0, x1, y1 in pieces]
+    values = zip(*(units[layer] for layer, *_ in pieces), strict=True)
+    return Unit(*(sum(map(mul, row, lengths)) / sum(lengths) for row in values))
 
 
 Node = tuple[str, int, int]  # a layer, and where on it in database units

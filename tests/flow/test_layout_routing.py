@@ -8,10 +8,12 @@ from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import detailed, placement, route, subprocess_engine
-from modexlab.flow.layout.routing import Wire
+from modexlab.flow.layout.routing import InDetail, Overflow, RoutedNet, Routing, Wire
+from modexlab.flow.layout.wires import layer_units, wires_of
 from modexlab.rtl.sim.toolchain import ToolError
+from pytest import approx
 
-from tests.flow.circuits import star
+from tests.flow.circuits import fan_out, star
 from tests.harness import module_fixture, parametrize
 
 SIDE, SQUARES = 100, 8  # of a grid by hand
@@ -123,6 +125,36 @@ def test_a_net_is_one_piece_with_all_its_pins():
         reached += [other for other in around[point] if other not in reached]
     assert len(reached) == len(around)
     assert len(around) >= 25
+
+
+def test_long_nets_take_better_layers():
+    """The longest nets take the best layer while it has tracks, then the next one. Short nets and the clock
+    tree's stay.
+    """
+    placed = fan_out([(2.85, 2.8)], 200, 40)
+    per_layer = [int(2.8 / placed.lef.layers[name].pitch * 0.75) for name in ("metal6", "metal4")]
+    long = sum(per_layer) + 1
+    placed.netlist.driver[:] = [("u0", "ZN")] * (long + 1) + [(f"{placement.TREE}.0_0", "Z")]
+    lengths = [route.LONG_UM + net for net in range(long)] + [route.LONG_UM - 1, 2 * route.LONG_UM]
+    segments = {net: [("metal2", 2.0, 2.0, 2.0, 2.0 + length)] for net, length in enumerate(lengths)}
+    route.raise_long(segments, placed)
+    layers = [segments[net][0][0] for net in reversed(range(long))]
+    assert layers == ["metal6"] * per_layer[0] + ["metal4"] * per_layer[1] + ["metal2"]
+    assert [segments[net][0][0] for net in (long, long + 1)] == ["metal2"] * 2
+
+
+def test_wires_have_the_mean_of_their_layers():
+    placed = fan_out([(2.85, 2.8), (2.85, 142.8)], 200, 40)
+    units = layer_units(placed.lef)
+    nets = {name: RoutedNet(0.0, []) for name in placed.netlist.nets}
+    nets["n1"] = RoutedNet(140.0, [("metal2", 3.0, 3.0, 3.0, 38.0), ("metal6", 3.0, 38.0, 3.0, 143.0)])
+    done = InDetail(False, "", 0.0, 0)
+    (wire,) = wires_of(placed, routing=Routing(True, Overflow(0, 0, 1), {}, done, nets), nets={1})
+    mean = [0.25 * two + 0.75 * six for two, six in zip(units["metal2"], units["metal6"], strict=True)]
+    (dx, dy), across = (abs(a - b) for a, b in zip(*wire.tree.points, strict=True)), units["metal3"]
+    stretch = max(1, 140.0 / (dx + dy))
+    assert wire.cap_ff == approx(stretch * (dy * mean[0] + dx * across.cap_ff))
+    assert sum(wire.resistances) == approx(stretch * (dy * mean[1] + dx * across.res_ohm))
 
 
 def test_what_has_no_room_is_not_routed_in_detail(monkeypatch):
