@@ -7,8 +7,11 @@
 // wires that cross overfull borders, in a wider neighbourhood, until no border is overfull or the rounds stop improving. A wire within
 // one square crosses no border, but its length reduces the tracks of that square's borders.
 //
+// The prices of crowded borders outlast the crowd, and leave wires on detours past borders that have room again. If asked, the router
+// ends by taking the wires with the longest detours up first, and gives each the shortest path that makes no border overfull.
+//
 // Input (numbers on stdin): columns, rows, side of a square; tracks per side for horizontal and for vertical wires; their usable share
-// in percent; maximum number of rounds, limit in seconds of CPU time; number of wires; per wire x0 y0 x1 y1 in the unit of the side.
+// in percent; maximum number of rounds, limit in seconds of CPU time; 1 to shorten at the end; number of wires; per wire x0 y0 x1 y1 in the unit of the side.
 // Output: number of borders with more wires than tracks, number of excess wires, rounds; per wire the number of its corners, and the
 // x y of each: its ends, and its turns between them.
 
@@ -38,6 +41,8 @@ constexpr float FIRST_PRICE = 0.5f, PRICE_GROWTH = 1.5f, MOST_PRICE = 60, MEMORY
 constexpr float ROOM = 0.8f;                    // fraction of a border's usable tracks above which a crossing costs more
 constexpr int LEAST_HALO = 3, MOST_HALO = 20;   // squares searched around a wire's box; two more each round
 constexpr int STALLED = 6;                      // rounds without fewer excess wires after which routing stops
+constexpr float CLOSED = 1e4f;                  // price of a border without room, when wires are shortened
+constexpr int SHORTENINGS = 3;                  // a shorter wire makes room for others
 constexpr int TOLD = 2000;                      // wires between two progress reports of the first round
 
 int columns, rows, side;
@@ -82,8 +87,8 @@ bool too_full(const Wire& wire) {
     return false;
 }
 
-// Find the cheapest path of a wire; a node is a square and the direction in which it was entered.
-void find(Wire& wire, float present, int halo) {
+// Find the cheapest path of a wire, or with `shorten` the shortest; a node is a square and the direction in which it was entered.
+void find(Wire& wire, float present, int halo, bool shorten = false) {
     search++;
     const int start = square_at(wire.from), end = square_at(wire.to), goal_x = column_of(end), goal_y = row_of(end);
     const int low_x = std::max(0, std::min(column_of(start), goal_x) - halo);
@@ -122,13 +127,34 @@ void find(Wire& wire, float present, int halo) {
         auto step = [&](int w, int other) {
             const int border = std::min(square, other);
             const float over = beyond(w, border, ROOM * share) + 1;
-            const float price = 1 + memory[w][border] + (over > 0 ? present * over : 0);
+            const float crowd = memory[w][border] + (over > 0 ? present * over : 0);
+            const float price = 1 + (!shorten ? crowd : beyond(w, border, share) + 1 > 0 ? CLOSED : 0);
             offer(2 * other + w, base + price + ((node & 1) != w ? TURN : 0), node);
         };
         if (x > low_x) step(0, square - 1);
         if (x < high_x) step(0, square + 1);
         if (y > low_y) step(1, square - columns);
         if (y < high_y) step(1, square + columns);
+    }
+}
+
+// Borders that a wire crosses beyond those of a shortest path.
+int detour(const Wire& wire) {
+    const int a = square_at(wire.from), b = square_at(wire.to);
+    return int(wire.squares.size()) - 1 - std::abs(column_of(a) - column_of(b)) - std::abs(row_of(a) - row_of(b));
+}
+
+void shorten(std::vector<int> crossing) {
+    for (int time = 0; time < SHORTENINGS; time++) {
+        std::stable_sort(crossing.begin(), crossing.end(), [](int a, int b) { return detour(wires[a]) > detour(wires[b]); });
+        for (int n : crossing) {
+            Wire& wire = wires[n];
+            if (detour(wire) == 0) break;
+            if (too_full(wire)) continue;
+            claim(wire, -1);
+            find(wire, 0, detour(wire) / 2, true);
+            claim(wire, 1);
+        }
     }
 }
 
@@ -163,6 +189,7 @@ int main() {
     const int across = read(), along = read();
     share = float(read()) / 100;
     const int most_rounds = read(), seconds = read();
+    const bool also_shorten = read();
     wires.resize(read());
     const size_t squares = size_t(columns) * rows;
     for (int w : {0, 1}) {
@@ -215,6 +242,7 @@ int main() {
         if (!full || turn - best >= STALLED || std::clock() > std::clock_t(seconds) * CLOCKS_PER_SEC) break;
         present = std::min(present * PRICE_GROWTH, MOST_PRICE);
     }
+    if (also_shorten) shorten(crossing);
     int full = 0, over = 0;
     for (int w : {0, 1})
         for (size_t border = 0; border < squares; border++)

@@ -3,10 +3,10 @@
 `place` draws a square core of rows at the requested density, with the ports spread around the die, and
 places the cells (placer.py). If that placement misses the clock by its wires, the cells are placed again with
 heavier late nets. It then resizes and buffers by the wires of the placement (post_place_sizing.py), adds the
-clock tree (clock_tree.py), sizes once more, and adds delays for hold (hold.py); cells make way on their rows
-(placed.py). The result is checked: cells on rows and sites, no overlaps, all in the core, every pin
-connected, the clock at every register, and the netlist proved to compute what it did. A placement that fails
-a check is refused, not written.
+clock tree (clock_tree.py), sizes once more, in large designs also by global routes, and adds delays for hold
+(hold.py); cells make way on their rows (placed.py). The result is checked: cells on rows and sites, no
+overlaps, all in the core, every pin connected, the clock at every register, and the netlist proved to compute
+what it did. A placement that fails a check is refused, not written.
 
 Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the
 modules "clock_tree" and "hold").
@@ -38,6 +38,7 @@ from ..synth.sizing.families import Families
 from ..synth.sizing.model import Model, least
 from ..timing.graph import TimingGraph
 from . import clock_tree, hold, placer, post_place_sizing, wires
+from .detailed import MOST_CELLS
 from .diodes import add_diodes
 from .placed import Placed
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
@@ -110,14 +111,18 @@ def _finish(
     """
     placement, owners = placed.placement, dict[str, str]()
 
-    def size() -> None:
-        owners.update(post_place_sizing.improve(placed, asked, {**modules, **owners}))
+    def size(by_routes: bool = False) -> None:
+        known = {**modules, **owners}
+        owners.update(post_place_sizing.improve(placed, asked, known, by_routes=by_routes))
 
     steps: dict[str, Callable[[], object]] = {"sizing": size}
     if clock is not None:
         steps["clock_tree"] = lambda: clock_tree.build(placed, clock)
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
         steps["sizing_after_tree"] = size
+    if len(placed.netlist.cells) > MOST_CELLS:
+        steps["sizing_by_routes"] = lambda: size(by_routes=True)
+    if clock is not None:
         steps["hold"] = lambda: hold.repair(placed, asked, fast)
     if placed.library.roles.diode:
         steps["diodes"] = lambda: owners.update(add_diodes(placed))

@@ -6,7 +6,8 @@ hundred times as long. Nets with a slow wire are cut, and sizing.py goes over th
 wires of the placement. Changes are made in place, because placing again would change the wires: a resized
 cell stays about where it was, a buffer goes half-way to its readers, and neighbours make way (placed.py). The
 pass is repeated with the resulting wires, and once more with the clock tree, whose copies of clock gates lie
-far from the logic that enables them.
+far from the logic that enables them. Designs too large for detailed routing are routed globally and sized by
+these wires as well, because their detours are what they have to be timed with.
 
 Sizing models the wire of a net as a star with one branch for each reader (timing/graph.py), which suffices
 for most nets. A net that crosses the die to 47 readers, in the unit of heap with 256 bits, has a delay of
@@ -29,7 +30,7 @@ from ..synth.sizing import sizing
 from ..synth.sizing.circuit import wired
 from ..synth.sizing.fanout import SLEW_NS, through
 from ..timing.graph import TimingGraph
-from . import wires
+from . import route, wires
 from .placed import Placed
 
 ROUNDS = 2
@@ -42,12 +43,20 @@ MOST_FF = 40.0  # load of a piece: wire and pins
 STEP_UM = 100.0  # distance between two possible places of a repeater on a wire
 
 
-def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> dict[str, str]:
-    """Resize and buffer towards the clock, using the placement's wires; return the modules of new buffers."""
-    owners = insert_repeaters(placed, asked, modules)
+def improve(
+    placed: Placed, asked: Constraints, modules: Mapping[str, str], *, by_routes: bool = False
+) -> dict[str, str]:
+    """Resize and buffer towards the clock, using the placement's wires, or those of a global routing; return
+    the modules of new buffers.
+    """
+    owners = {} if by_routes else insert_repeaters(placed, asked, modules)
     ideal = replace(asked, propagated=False)
     for _ in range(ROUNDS):
-        circuit = wired(placed.netlist, 0.0, wires.table(wires.wires_of(placed), placed.netlist))
+        routed = (
+            route.by_name(route.route_globally(placed, shorten=True), placed.netlist) if by_routes else None
+        )
+        found = wires.table(wires.wires_of(placed, routed=routed), placed.netlist)
+        circuit = wired(placed.netlist, 0.0, found)
         circuit.owners = owners
         effort = EFFORT if len(placed.netlist.cells) < LARGE else LARGE_EFFORT
         slower = max(1.0, placed.library.roles.carry_ns / CARRY_NS)

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ..kit.lef import DBU, Lef, dbu
+from ..netlist.netlist import Netlist
 from ..prove.assertions import spent
 from . import subprocess_engine
 from .detailed import MOST_CELLS, not_detailed, route_detailed
@@ -34,11 +35,9 @@ ROUNDS, SECONDS = 40, 600  # of the processor, which a busy machine does not cha
 def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: int = MOST_CELLS) -> Routing:
     """Route globally, and if asked and there is room for it in detail; writes routing.json."""
     refuse_large(placed.netlist, "route")
-    ways = route_globally(placed)
-    table = {
-        placed.netlist.nets[net]: RoutedNet(_length(segments), segments)
-        for net, segments in ways.segments.items()
-    }
+    # detailed routing needs guides that leave it room
+    ways = route_globally(placed, shorten=not in_detail or len(placed.netlist.cells) > most_cells)
+    table = by_name(ways, placed.netlist)
     done, found = (
         route_detailed(placed, ways, most_cells)
         if in_detail
@@ -64,6 +63,13 @@ def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: 
     return routing
 
 
+def by_name(ways: Ways, netlist: Netlist) -> dict[str, RoutedNet]:
+    """The routes by the names of their nets."""
+    return {
+        netlist.nets[net]: RoutedNet(_length(segments), segments) for net, segments in ways.segments.items()
+    }
+
+
 def _length(segments: list[Segment]) -> float:
     return round(sum(abs(x1 - x0) + abs(y1 - y0) for _, x0, y0, x1, y1 in segments), 3)
 
@@ -83,11 +89,11 @@ def tracks(lef: Lef, side: float) -> tuple[float, float]:
     return across, along
 
 
-def route_globally(placed: Placed) -> Ways:
-    """A way for every net that has a wire."""
+def route_globally(placed: Placed, *, shorten: bool = False) -> Ways:
+    """A way for every net that has a wire; `shorten` takes back detours past borders that have room again."""
     start = spent()
     trees = {net: steiner_tree(points) for net, _, points in terminal_positions(placed)}
-    answer = subprocess_engine.run(SOURCE, "global routing", _task(trees, placed))
+    answer = subprocess_engine.run(SOURCE, "global routing", _task(trees, placed, shorten))
     overflow = Overflow(*islice(answer, 3))
     layers = placed.lef.kit.layers.horizontal, placed.lef.kit.layers.vertical
     segments = {
@@ -141,11 +147,11 @@ def raise_long(segments: dict[int, list[Segment]], placed: Placed) -> None:
                     break
 
 
-def _task(trees: dict[int, Tree], placed: Placed) -> Iterator[str]:
+def _task(trees: dict[int, Tree], placed: Placed, shorten: bool) -> Iterator[str]:
     side, columns, rows = _squares(placed)
     across, along = (math.floor(track) for track in tracks(placed.lef, side))
     share = placed.lef.kit.routing.share
-    yield f"{columns} {rows} {dbu(side)} {across} {along} {share} {ROUNDS} {SECONDS}"
+    yield f"{columns} {rows} {dbu(side)} {across} {along} {share} {ROUNDS} {SECONDS} {shorten:d}"
     yield str(sum(len(tree.edges) for tree in trees.values()))
     for tree in trees.values():
         for edge in tree.edges:

@@ -199,7 +199,7 @@ class Wire:
 
 
 def wires_of(
-    placed: Placed, *, routing: Routing | None = None, nets: Collection[int] | None = None
+    placed: Placed, *, routed: Mapping[str, RoutedNet] | None = None, nets: Collection[int] | None = None
 ) -> list[Wire]:
     """Every net (of these) as a tree of wires: as it is routed in detail, or else a Steiner tree on the
     layers of the global routing, stretched to its length if that is more.
@@ -208,19 +208,22 @@ def wires_of(
     wires = []
     for net, terminals, points in terminal_positions(placed, nets):
         loads = list(map(placed.pin_cap, terminals))
-        routed = routing and routing.nets[placed.netlist.nets[net]]
-        if routed and (detailed := _in_detail(placed.lef, units, routed, terminals, points)):
+        way = routed[placed.netlist.nets[net]] if routed else None
+        if way and (detailed := _in_detail(placed.lef, units, way, terminals, points)):
             tree, *values = detailed
-            wires.append(Wire(net, terminals, loads, tree, routed.length_um, *values))
+            wires.append(Wire(net, terminals, loads, tree, way.length_um, *values))
             continue
         tree = steiner_tree(points)
         length = tree.length
-        taken = max(length, routed.length_um) if routed else length * layers.detour
+        taken = max(length, way.length_um) if way else length * layers.detour
         stretch = taken / length if length else 1.0
         wire = Wire(net, terminals, loads, tree, taken)
-        taken_by = routed.segments if routed else ()
         across, along = (
-            _mean(units, [piece for piece in taken_by if (piece[1] != piece[3]) == lies], usual)
+            _mean(
+                units,
+                [piece for piece in way.segments if (piece[1] != piece[3]) == lies] if way else [],
+                usual,
+            )
             for lies, usual in ((True, layers.horizontal), (False, layers.vertical))
         )
         for a, b in tree.edges:
@@ -355,7 +358,7 @@ def table(wires: list[Wire], netlist: Netlist) -> dict[str, NetWire]:
 def extract(placed: Placed, out_dir: Path, routing: Routing | None = None) -> WiresSummary:
     """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist."""
     source: Source = "placement" if routing is None else "routing"
-    wires = wires_of(placed, routing=routing)
+    wires = wires_of(placed, routed=routing.nets if routing else None)
     rounded = {
         name: NetWire(round(wire.cap_ff, 4), round(wire.res_ohm, 3), round(wire.length_um, 3), source)
         for name, wire in table(wires, placed.netlist).items()

@@ -391,9 +391,9 @@ class TestInPlace:
         monkeypatch.setattr(placer, "run", lambda *_: (cells, {}))
         passes = []
 
-        def improve(subject, *more):
+        def improve(subject, *more, **ways):
             before = subject.netlist
-            owners = real(subject, *more)
+            owners = real(subject, *more, **ways)
             passes.append((before, list(subject.placement.sizing), subject.netlist))
             return owners
 
@@ -406,6 +406,24 @@ class TestInPlace:
         assert found.sizing == again
         after = netlist.read(tmp_path / "netlist_placed.json", library)
         assert all(after.cells[name].kind == cell.kind for name, cell in improved.cells.items())
+
+    def test_large_designs_are_sized_by_routes(self, placed, tmp_path, monkeypatch):
+        """Each net is 0.3 mm longer than its route, which sizing makes up for by stronger cells."""
+        real, further_um = route.by_name, 300.0
+
+        def by_name(ways, design):
+            return {
+                name: msgspec.structs.replace(way, length_um=way.length_um + further_um)
+                for name, way in real(ways, design).items()
+            }
+
+        monkeypatch.setattr(route, "by_name", by_name)
+        monkeypatch.setattr(place, "MOST_CELLS", 100)
+        found = place.place(placed.directory / "netlist.json", None, tmp_path, clock_ns=0.4)
+        assert "sizing_by_routes" in found.seconds and "sizing_by_routes" not in placed.placement.seconds
+        last = found.sizing[-1]
+        assert last.before.wns_ns < 0 < last.after.wns_ns
+        assert last.after.area_um2 > 1.1 * last.before.area_um2
 
     def test_inputs_may_change_places_if_they_commute(self, placed):
         other = placed.changed()
@@ -431,7 +449,7 @@ class TestByTiming:
         with monkeypatch.context() as patch:
             real = placer.run
             patch.setattr(placer, "run", run)
-            patch.setattr(post_place_sizing, "improve", lambda *_: {})
+            patch.setattr(post_place_sizing, "improve", lambda *_, **ways: {})
             source = placed.directory / "netlist.json"
             return place.place(source, None, directory, **clock).instances, floors
 
@@ -620,7 +638,7 @@ class TestTrees:
         routing = routing_file.Routing(
             True, routing_file.Overflow(0, 0, 1), {}, done, {**nets, placed.netlist.nets[1]: routed}
         )
-        (wire,) = wires.wires_of(placed, routing=routing, nets={1})
+        (wire,) = wires.wires_of(placed, routed=routing.nets, nets={1})
         one, two, three = (wires.layer_units(placed.lef)[f"metal{n}"] for n in (1, 2, 3))
         up, across, down, aside = y2 - y, x1 - x, top - y1, abs(x2 - x)
         caps = 20 * two.cap_ff + across * three.cap_ff + down * two.cap_ff + aside * one.cap_ff
@@ -694,7 +712,7 @@ class TestRouted:
         assert 0 <= flat.clock_tree.skew_ps < 20 < flat.clock_tree.latency_ps
 
     def test_routed_wires_reach_all_terminals(self, placed, routing):
-        for wire in wires.wires_of(placed, routing=routing):
+        for wire in wires.wires_of(placed, routed=routing.nets):
             assert len(wire.branches) == len(wire.tree.points) - 1
             assert wire.tree.length == approx(wire.length_um, abs=2 * len(wire.terminals))
 

@@ -1,6 +1,7 @@
 """The routers: paths within the available tracks, the report of overflow, and progress."""
 
 import itertools
+import random
 from collections import Counter, defaultdict
 
 import pytest
@@ -8,7 +9,7 @@ from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import detailed, placement, route, subprocess_engine
-from modexlab.flow.layout.routing import InDetail, Overflow, RoutedNet, Routing, Wire
+from modexlab.flow.layout.routing import RoutedNet, Wire
 from modexlab.flow.layout.wires import layer_units, wires_of
 from modexlab.rtl.sim.toolchain import ToolError
 from pytest import approx
@@ -19,9 +20,9 @@ from tests.harness import module_fixture, parametrize
 SIDE, SQUARES = 100, 8  # of a grid by hand
 
 
-def ways(wires, across=1, along=1, share=100):
+def ways(wires, across=1, along=1, share=100, *, shorten=False):
     """The router's answer: borders too full, wires over, rounds, and the corners of each wire."""
-    task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} {share} 30 60", str(len(wires))]
+    task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} {share} 30 60 {shorten:d}", str(len(wires))]
     task += [" ".join(map(str, wire)) for wire in wires]
     answer = subprocess_engine.run(route.SOURCE, "global routing", task)
     full, over, rounds = (next(answer) for _ in range(3))
@@ -62,6 +63,17 @@ def test_wires_go_around_one_another():
     assert full == 0 and over == 0
     assert max(count for (way, *_), count in crossings(corners).items() if way == 0) <= 2
     assert sorted(length(points) for points in corners)[-1] > 700
+
+
+@parametrize("seed", range(6))
+def test_detours_past_borders_with_room_are_taken_back(seed):
+    """Wires get shorter in all, and no border gets too full by it."""
+    draw = random.Random(seed)
+    wires = [tuple(draw.randrange(2 * SIDE, 6 * SIDE) for _ in range(4)) for _ in range(60)]
+    before, after = (ways(wires, 5, 5, shorten=shorten) for shorten in (False, True))
+    assert before[0] == after[0] == 0
+    assert max(crossings(after[3]).values()) == 5
+    assert sum(map(length, after[3])) < 0.98 * sum(map(length, before[3]))
 
 
 def test_where_there_is_no_room_it_is_told():
@@ -148,8 +160,7 @@ def test_wires_have_the_mean_of_their_layers():
     units = layer_units(placed.lef)
     nets = {name: RoutedNet(0.0, []) for name in placed.netlist.nets}
     nets["n1"] = RoutedNet(140.0, [("metal2", 3.0, 3.0, 3.0, 38.0), ("metal6", 3.0, 38.0, 3.0, 143.0)])
-    done = InDetail(False, "", 0.0, 0)
-    (wire,) = wires_of(placed, routing=Routing(True, Overflow(0, 0, 1), {}, done, nets), nets={1})
+    (wire,) = wires_of(placed, routed=nets, nets={1})
     mean = [0.25 * two + 0.75 * six for two, six in zip(units["metal2"], units["metal6"], strict=True)]
     (dx, dy), across = (abs(a - b) for a, b in zip(*wire.tree.points, strict=True)), units["metal3"]
     stretch = max(1, 140.0 / (dx + dy))
