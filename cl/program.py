@@ -43,8 +43,8 @@ class ProgramTiming:
 
     @property
     def loading_cycles(self) -> int:
-        """The cycles for which a request is examined before it is accepted: one cycle for a request with a
-        public exponent.
+        """The cycles for which a private request is examined before it is accepted; one with a public
+        exponent is examined for one cycle.
         """
         return sum(word.takes and not word.accepts for word in self.program.words)
 

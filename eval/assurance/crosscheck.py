@@ -85,8 +85,8 @@ def opinions(
     ends the run only if it occurs in this process; in a worker it becomes the error of that netlist.
     """
     check.require()
-    alone = scheduler.breaks_off  # in other processes the points occupy the cores
-    say, jobs = (progress.describe, 2) if alone else (_silent, 1)
+    say = progress.describe if scheduler.breaks_off else _silent
+    jobs = 2 if len(chosen) == 1 else 1  # the points of a space occupy the cores
     with scheduler:
         tasks = [Asking(point, say, jobs) for point in chosen]
         for outcome in Campaign(scheduler, progress, Results(ledger)).run(tasks):

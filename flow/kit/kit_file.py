@@ -74,7 +74,7 @@ class Cells(_Part, frozen=True):
     clock_gate: str  # the weakest; the clock tree also uses others of its family
     clock_leaf: str  # the buffer before registers, until sizes are chosen
     clock_leaves: tuple[str, ...]  # the choices for these sizes
-    clock_branch: str  # the buffer above the leaves
+    clock_branch: str  # the buffer above the leaves; if the skew is large, also others of its family
     delay: str  # a slow buffer, for hold
     delay_ns: Positive  # of that buffer, at least
     carry_ns: Positive  # of one bit of a rippling carry, by which synthesis chooses adders

@@ -9,10 +9,10 @@ split into halves of equal counts along its longer side, repeatedly, and each dr
 of its sinks.
 
 Leaves then get the drive strength with which the clock arrives in all clusters at about the same time as in
-the slowest (tables of the library, Elmore delay of the wires). If that leaves a skew above MOST_SKEW_PS, as
-on a large die with dense and sparse regions, the branches are sized in the same way, level by level from the
-top. Any other cell at the clock, such as an inverter or a gate behind a gate, is driven like a register. The
-cells behind it get a tree of their own, which is not balanced with the rest.
+the slowest (tables of the library, Elmore delay of the wires). If the skew is still above MOST_SKEW_PS before
+the last of ROUNDS, as on a large die with dense and sparse regions, the branches are sized in the same way,
+level by level from the top. Any other cell at the clock, such as an inverter or a gate behind a gate, is
+driven like a register. The cells behind it get a tree of their own, which is not balanced with the rest.
 
 All added cells are named clock_tree.LEVEL_NUMBER; the root is clock_tree.0_0.
 """
@@ -32,9 +32,9 @@ from .placed import Placed
 from .placement import TREE, TreeSummary
 
 LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, a slew below 0.05 ns
-LEAF_UM = 200.0  # at most, half the outline of a leaf's sinks: a wire across it delays the last ones
+LEAF_UM = 200.0  # at most, half-perimeter of a leaf's sinks: a wire across it delays the last ones
 BRANCHES = 6  # at most, of a buffer above the leaves: more are further apart, and their wires differ more
-WORST_SLEW_NS = 0.08  # at registers; their own delay grows with it
+WORST_SLEW_NS = 0.08  # behind a leaf or a branch; the delay of the cells there grows with it
 ROUNDS = 3  # of choosing sizes: a leaf's size is a load to the branch above
 MOST_SKEW_PS = 50.0  # between clusters, with branches of one size
 
@@ -118,7 +118,7 @@ def needed(found: list[Domain]) -> bool:
 
 
 def planned_width(netlist: Netlist, library: Library, lef: Lef, root: int) -> float:
-    """About the width of all cells that the tree will add, in um."""
+    """About the width of all cells that the tree will add, in um, before sizes are chosen."""
     found = domains(netlist, library, root)
     if not needed(found):
         return 0.0
@@ -137,8 +137,8 @@ def _pins(cell: Cell) -> tuple[str, str]:
 def clusters(
     items: list[tuple[Point, Item]], most: int, most_um: float = math.inf
 ) -> list[list[tuple[Point, Item]]]:
-    """Groups of neighbours of nearly equal sizes, none larger than `most`, and none with half an outline
-    above `most_um`.
+    """Groups of neighbours: nearly equal parts of at most `most` items, each halved until its half-perimeter
+    is at most `most_um`.
     """
 
     def parted(group: list[tuple[Point, Item]], parts: int) -> Iterable[list[tuple[Point, Item]]]:
@@ -171,7 +171,6 @@ class _Builder:
         self.library, self.before = placed.library, placed.netlist
         self.domains = domains(placed.netlist, placed.library, root)
         self.drivers: list[Driver] = []  # in order of names
-        self.branches: list[list[Driver]] = []  # by level, the root first
 
     def build(self) -> TreeSummary:
         """All of it."""
@@ -185,13 +184,8 @@ class _Builder:
                     self.placed.rows.remove(driver.name)
             for driver in self.drivers:
                 self.placed.rows.insert(driver.name, driver.kind, *driver.at)
-            leaves = [driver for driver in self.drivers if driver.sinks]
-            for _ in range(ROUNDS):
-                skew = self._choose_sizes(leaves)
-            if skew > MOST_SKEW_PS:
-                for branches in self.branches[1:]:
-                    self._choose_sizes(branches)
-                    self._choose_sizes(leaves)
+            for _, first in roots:
+                self._balance(first)
         for driver in self.drivers:
             found.gates_copied += bool(driver.gate) and not driver.original
             found.buffers += not driver.gate
@@ -238,8 +232,6 @@ class _Builder:
             for index, driver in enumerate(front):
                 driver.name = driver.gate if driver.original else f"{TREE}.{level}_{index}"
             self.drivers += front
-            if branches := [driver for driver in front if driver.below]:
-                self.branches.append(branches)
             front, level = [below for driver in front for below in driver.below], level + 1
         return level
 
@@ -262,11 +254,25 @@ class _Builder:
             attach(root, net)
         self.placed.netlist = edited.connected()
 
+    def _balance(self, first: Driver) -> None:
+        """Size the leaves of a tree and, if the skew stays large, its branches."""
+        levels = [[first]]
+        while below := [item for driver in levels[-1] for item in driver.below]:
+            levels.append(below)
+        leaves = levels[-1]
+        for _ in range(ROUNDS):
+            skew = self._choose_sizes(leaves)
+        if skew > MOST_SKEW_PS:
+            for branches in levels[1:-1]:
+                self._choose_sizes(branches)
+                self._choose_sizes(leaves)
+
     def _choose_sizes(self, drivers: list[Driver]) -> float:
-        """Size drivers so that the clock comes to all registers below them when it comes to the slowest;
-        return the difference in time between the fastest and the slowest driver before.
+        """Size drivers so that the clock arrives below each of them as late as below the slowest. Return the
+        skew between them before this call, in ps.
         """
-        found = wires.wires_of(self.placed, nets={self.root, *(driver.output for driver in self.drivers)})
+        nets = {*(domain.net for domain in self.domains), *(driver.output for driver in self.drivers)}
+        found = wires.wires_of(self.placed, nets=nets)
         by_net = {wire.net: wire for wire in found}
         arrivals = wires.clock_arrivals(found, self.placed, self.root)
         options = [list(self._options(driver, arrivals, by_net[driver.output])) for driver in drivers]
@@ -296,13 +302,19 @@ class _Builder:
         pin, output = _pins(self.library.cells[driver.kind])
         start = arrivals[driver.name, pin]
         now = wires.clock_through(self.library.cells[driver.kind], pin, output, start.slew_ns, wire.load_ff)
-        after = self._latest(driver, arrivals) - start.at_ps - (now[0] if now else 0.0)
+        if now is None:
+            raise BadInput(
+                f"{driver.kind} has no table for a rising clock: name another cell as the kit's clock_gate, "
+                "clock_leaf or clock_branch"
+            )
+        after = self._latest(driver, arrivals) - start.at_ps - now[0]
         roles = self.library.roles
         any_strength = driver.gate or driver.below
         for kind in strengths(self.library, driver.kind) if any_strength else roles.clock_leaves:
             passed = wires.clock_through(self.library.cells[kind], pin, output, start.slew_ns, wire.load_ff)
             if passed is None:
                 raise BadInput(
-                    f"{kind} has no table for a rising clock: take it out of the kit's clock_leaves"
+                    f"{kind} has no table for a rising clock: take it out of the kit's clock_leaves, or add "
+                    "it to dont_use"
                 )
             yield start.at_ps + passed[0] + after, passed[1], kind

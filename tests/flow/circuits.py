@@ -205,16 +205,19 @@ def fan_out(places, rows, sites, outputs=()):
     return in_rows(netlist, rows, sites, instances, pins)
 
 
-def flops(places, rows, sites):
-    """Flip-flops at these places that keep their values, with the clock port `clk` on net 0."""
-    cells = {
-        f"r{index}": Instance(f"r{index}", "DFF_X1", {"CK": 0, "D": index, "Q": index})
-        for index in range(1, len(places) + 1)
-    }
-    names = ["clk", *(f"q{index}" for index in range(1, len(places) + 1))]
+def flops(places, rows, sites, inverted=()):
+    """Flip-flops at these places that keep their values, with the clock port `clk` on net 0; others behind an
+    inverter near the port.
+    """
+    spots = [(2.85, 2.8), *places, *inverted]
+    cells = {"r0": Instance("r0", "INV_X1", {"A": 0, "ZN": len(spots)})} if inverted else {}
+    for index in range(1, len(spots)):
+        clock = 0 if index <= len(places) else len(spots)
+        cells[f"r{index}"] = Instance(f"r{index}", "DFF_X1", {"CK": clock, "D": index, "Q": index})
+    names = ["clk", *(f"q{index}" for index in range(1, len(spots) + 1))]
     outline = Netlist("d", {}, names, {"clk": ("input", [0])}, [], [], {"clk": 0}, {"clk": ["clk"]})
     netlist = connected(outline, cells, names, kit.find().library)
-    instances = {name: Place("DFF_X1", *at, "N") for name, at in zip(cells, places, strict=True)}
+    instances = {name: Place(cell.kind, *spots[int(name[1:])], "N") for name, cell in cells.items()}
     return in_rows(netlist, rows, sites, instances, [("clk", "input", 0.0, 3.57)])
 
 

@@ -581,6 +581,16 @@ class TestRows:
         assert sized.skew_ps < 0.8 * alike.skew_ps, (alike, sized)
         assert sized.slew_ps < 80
 
+    def test_registers_behind_an_inverter_have_a_tree_of_their_own(self):
+        rows = [[(2.85 + 0.19 * 25 * column, 2.8 + 1.4 * row) for column in range(30)] for row in (4, 8)]
+        subject = flops(rows[0], 20, 800, inverted=rows[1])
+        before = subject.netlist
+        clock_tree.build(subject, 0)
+        assert place.violations(subject, "clk") == []
+        assert prove_same(before, subject.netlist, subject.library) == []
+        told = wires.clock_tree(wires.wires_of(subject), subject)
+        assert (told.sinks, told.skew_ps < 120) == (60, True)
+
 
 class TestTrees:
     @parametrize(

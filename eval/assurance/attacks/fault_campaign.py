@@ -75,7 +75,7 @@ class FaultCampaign:
 
     def __post_init__(self) -> None:
         if self.count < 1:
-            raise BadInput("--operations 0: faults need an operation to act on; give 1 or more")
+            raise BadInput(f"--operations {self.count}: faults need an operation to act on; give 1 or more")
         self._draw = random.Random(f"{self.machine.nbits} {self.seed}")
         self.operations = [self._operation() for _ in range(self.count)]
         self.model = self._model()
@@ -175,7 +175,7 @@ class FaultCampaign:
 
     def _factors(self, outcomes: Sequence[Any]) -> Iterator[Factored]:
         """The primes that wrong results of these faults reveal; fault i was injected into operation i modulo
-        their number.
+        `count`.
         """
         if self.key is None:
             return

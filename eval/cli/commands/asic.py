@@ -225,7 +225,7 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
 
 @contextmanager
 def steps(label: str, quiet: bool) -> Iterator[Report]:
-    """A callback for the events of steps; it prints a line on stderr when a step that was run ends."""
+    """A callback for the events of steps, which prints a line on stderr for each that ran and ended."""
     running = Running()
     with Progress(label, quiet=quiet) as progress:
 

@@ -20,10 +20,10 @@ figures follow, with their technology. Points that are not measured yet have cyc
 measures them: first the cores whose clock the reference results list, by one synthesis each, then the others
 by searches; --full adds machines and searches at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`,
 prints the table so far. Name designs of the catalogue to see only these. --no-search skips the searches,
-which takes half as long. --pick names one machine for each width: within an area limit the one with the
-fastest private operation, within a time limit the smallest. --kit compares with another cell library. --kit
-all compares the same multipliers with every library, and reports how well the ranking at 45 nm predicts the
-others.
+which takes half as long. --pick, which implies `cores`, names one machine for each width: within an area
+limit the one with the fastest private operation, within a time limit the smallest. --kit compares with
+another cell library. --kit all compares the same multipliers with every library, and reports how well the
+ranking at 45 nm predicts the others.
 
 examples:
   modexlab compare cores --nbits 32
@@ -84,7 +84,8 @@ OPTIONS = (
     option(
         "--pick",
         "LIMIT",
-        f"the best machine within an area or a time, such as 20000um2 or 5us (default: {compare_cores.WORD})",
+        f"with {compare_cores.WORD}, which it implies: the best machine in an area or a time, as in 20000um2 "
+        "or 5us",
     ),
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),

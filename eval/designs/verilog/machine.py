@@ -210,8 +210,8 @@ def _cycles(machine: Machine, interface: Interface) -> str:
             return "depend on the numbers of the key"
         key = "" if found.promises.every_exponent else ", half of whose private exponent are ones"
         return (
-            f"{found.cycles} for a key of {nbits} bits{key} (from {between}); before, {found.loading_cycles} "
-            "in which the request is examined, one field per cycle, before it is accepted"
+            f"{found.cycles} for a key of {nbits} bits{key} (from {between}); before that, the request "
+            f"is examined for {found.loading_cycles} cycles, one field per cycle"
         )
     base, _, mod = machine.some_operands()
     public = ", public" if isinstance(machine, PublicMachine) and machine.calls_public(65537) else ""
@@ -229,8 +229,8 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
     if machine.keyed:
         yield ""
         yield (
-            "Numbers of the key, after mod. Inconsistent numbers are refused with a status, or used as they "
-            "are:"
+            "Inconsistent numbers of a key are refused with a status or used as they are. The numbers, after "
+            "mod:"
         )
         for number, (name, nbits, meaning) in enumerate(machine.programmed.fields):
             yield f"  {name:<5}{nbits:>5} bits  {meaning} ({interface.place_of_given(number)})"

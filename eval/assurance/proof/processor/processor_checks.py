@@ -230,8 +230,8 @@ def _liveness() -> Bench:
 
 BENCHES: dict[str, Bench] = {
     "ill": Bench(
-        "an illegal word traps with itself in mtval, and no legal instruction does, except for accesses to "
-        "missing CSRs",
+        "an illegal word traps as an illegal instruction, with the word in mtval; no legal instruction does, "
+        "except for accesses to missing CSRs",
         [
             f"!judged || legal || trap && cause == {ILLEGAL} && data == insn && !wen",
             f"!judged || !legal || is_csr || !(trap && cause == {ILLEGAL})",
@@ -240,8 +240,8 @@ BENCHES: dict[str, Bench] = {
         [f"  wire judged = {CAME}, legal = {_LEGAL}, is_csr = {_CSR};"],
     ),
     "pc_fwd": Bench(
-        "the next pc is pc + 4 unless the instruction is a jump or branch, mepc after mret, and mtvec after "
-        "a trap; nothing follows a trap that halts",
+        "the next pc is mtvec after a trap, mepc after mret, and pc + 4 after any other instruction except "
+        "jumps and branches; nothing follows a trap that halts",
         [GOES_ON, "!(slot & stopped)"],
         "FetchUnit",
         [
