@@ -64,9 +64,11 @@ def place(
     clock_port: str | None = "clk",
     adk: Path | None = None,
     corner: str | None = None,
+    routes_above: int = MOST_CELLS,
 ) -> Placement:
     """Place the netlist and write the products to `out_dir`; clock_port: None without registers; corner: None
-    sizes at the slow one and repairs hold at the fast one.
+    sizes at the slow one and repairs hold at the fast one; routes_above: size designs of more cells by their
+    global routes as well.
     """
     if not 0.05 <= density <= 0.95:
         raise BadInput(f"cells cannot be placed at the density {density}: give 0.05 to 0.95, usually 0.7")
@@ -87,7 +89,8 @@ def place(
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
     placed = _by_timing(Placed(netlist, _placement(netlist, lef, floor), library, lef), floor, asked)
     placement = placed.placement
-    owners = _finish(placed, clock, asked, known.cells, fast)
+    by_routes = len(netlist.cells) > routes_above
+    owners = _finish(placed, clock, asked, known.cells, fast, by_routes)
     wrong = [*violations(placed, clock_port), *prove_same(netlist, placed.netlist, library)]
     if wrong:
         faults = some(wrong, SHOWN, "; ")
@@ -104,7 +107,12 @@ def place(
 
 
 def _finish(
-    placed: Placed, clock: int | None, asked: Constraints, modules: dict[str, str], fast: Library
+    placed: Placed,
+    clock: int | None,
+    asked: Constraints,
+    modules: dict[str, str],
+    fast: Library,
+    by_routes: bool,
 ) -> dict[str, str]:
     """Setup, clock tree, hold and taps, all in the rows of the placement; returns the modules of new
     buffers.
@@ -120,7 +128,7 @@ def _finish(
         steps["clock_tree"] = lambda: clock_tree.build(placed, clock)
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
         steps["sizing_after_tree"] = size
-    if len(placed.netlist.cells) > MOST_CELLS:
+    if by_routes:
         steps["sizing_by_routes"] = lambda: size(by_routes=True)
     if clock is not None:
         steps["hold"] = lambda: hold.repair(placed, asked, fast)

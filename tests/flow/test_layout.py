@@ -418,8 +418,8 @@ class TestInPlace:
             }
 
         monkeypatch.setattr(route, "by_name", by_name)
-        monkeypatch.setattr(place, "MOST_CELLS", 100)
-        found = place.place(placed.directory / "netlist.json", None, tmp_path, clock_ns=0.4)
+        source = placed.directory / "netlist.json"
+        found = place.place(source, None, tmp_path, clock_ns=0.4, routes_above=100)
         assert "sizing_by_routes" in found.seconds and "sizing_by_routes" not in placed.placement.seconds
         last = found.sizing[-1]
         assert last.before.wns_ns < 0 < last.after.wns_ns

@@ -22,6 +22,7 @@ def run(job: Job) -> None:
         clock_port=job.design.clock_port,
         adk=job.adk,
         corner=job.corner,
+        routes_above=job.parameters["routes_above"],
     )
     # with the cells that placement added
     library = kit.find(job.adk).library
