@@ -32,7 +32,7 @@ from .placed import Placed
 from .placement import TREE, TreeSummary
 
 LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, a slew below 0.05 ns
-LEAF_UM = 200.0  # at most, half-perimeter of a leaf's sinks: a wire across it delays the last ones
+LEAF_UM = 200.0  # at most, the half-perimeter of a leaf's sinks: a wire across it delays the last ones
 BRANCHES = 6  # at most, of a buffer above the leaves: more are further apart, and their wires differ more
 WORST_SLEW_NS = 0.08  # behind a leaf or a branch; the delay of the cells there grows with it
 ROUNDS = 3  # of choosing sizes: a leaf's size is a load to the branch above
@@ -300,12 +300,12 @@ class _Builder:
     ) -> Iterator[tuple[float, float, str]]:
         """When the clock comes to the registers below a driver and its slew, for each kind that it may be."""
         pin, output = _pins(self.library.cells[driver.kind])
-        start = arrivals[driver.name, pin]
-        now = wires.clock_through(self.library.cells[driver.kind], pin, output, start.slew_ns, wire.load_ff)
-        if now is None:
+        cell, start = self.library.cells[driver.kind], arrivals.get((driver.name, pin))
+        now = start and wires.clock_through(cell, pin, output, start.slew_ns, wire.load_ff)
+        if start is None or now is None:
             raise BadInput(
-                f"{driver.kind} has no table for a rising clock: name another cell as the kit's clock_gate, "
-                "clock_leaf or clock_branch"
+                f"{driver.kind}, or a cell before it in the clock tree, has no table for a rising clock: "
+                "name another cell as the kit's clock_gate, clock_leaf or clock_branch"
             )
         after = self._latest(driver, arrivals) - start.at_ps - now[0]
         roles = self.library.roles

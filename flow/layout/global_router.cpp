@@ -8,7 +8,8 @@
 // one square crosses no border, but its length reduces the tracks of that square's borders.
 //
 // The prices of crowded borders outlast the crowd, and leave wires on detours past borders that have room again. If asked, the router
-// ends by taking the wires with the longest detours up first, and gives each the shortest path that makes no border overfull.
+// finally rips up the wires with detours, the longest first, and gives each the cheapest path, by length and turns, through borders with
+// room. Wires across overfull borders stay as they are.
 //
 // Input (numbers on stdin): columns, rows, side of a square; tracks per side for horizontal and for vertical wires; their usable share
 // in percent; maximum number of rounds, limit in seconds of CPU time; 1 to shorten at the end; number of wires; per wire x0 y0 x1 y1 in the unit of the side.
@@ -87,7 +88,8 @@ bool too_full(const Wire& wire) {
     return false;
 }
 
-// Find the cheapest path of a wire, or with `shorten` the shortest; a node is a square and the direction in which it was entered.
+// Find the cheapest path of a wire; with `shorten` by length and turns alone, through borders with room. A node is a square and the
+// direction in which it was entered.
 void find(Wire& wire, float present, int halo, bool shorten = false) {
     search++;
     const int start = square_at(wire.from), end = square_at(wire.to), goal_x = column_of(end), goal_y = row_of(end);

@@ -89,8 +89,7 @@ def place(
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
     placed = _by_timing(Placed(netlist, _placement(netlist, lef, floor), library, lef), floor, asked)
     placement = placed.placement
-    by_routes = len(netlist.cells) > routes_above
-    owners = _finish(placed, clock, asked, known.cells, fast, by_routes)
+    owners = _finish(placed, clock, asked, known.cells, fast, routes_above)
     wrong = [*violations(placed, clock_port), *prove_same(netlist, placed.netlist, library)]
     if wrong:
         faults = some(wrong, SHOWN, "; ")
@@ -112,7 +111,7 @@ def _finish(
     asked: Constraints,
     modules: dict[str, str],
     fast: Library,
-    by_routes: bool,
+    routes_above: int,
 ) -> dict[str, str]:
     """Setup, clock tree, hold and taps, all in the rows of the placement; returns the modules of new
     buffers.
@@ -123,20 +122,22 @@ def _finish(
         known = {**modules, **owners}
         owners.update(post_place_sizing.improve(placed, asked, known, by_routes=by_routes))
 
-    steps: dict[str, Callable[[], object]] = {"sizing": size}
-    if clock is not None:
-        steps["clock_tree"] = lambda: clock_tree.build(placed, clock)
-        # copies of a clock gate lie far from what enables them, a net of the design that is longer now
-        steps["sizing_after_tree"] = size
-    if by_routes:
-        steps["sizing_by_routes"] = lambda: size(by_routes=True)
-    if clock is not None:
-        steps["hold"] = lambda: hold.repair(placed, asked, fast)
-    if placed.library.roles.diode:
-        steps["diodes"] = lambda: owners.update(add_diodes(placed))
-    if placed.lef.kit.supply.tap:
-        steps["taps"] = lambda: add_taps(placed)
-    for name, step in steps.items():
+    def steps() -> Iterator[tuple[str, Callable[[], object]]]:
+        yield "sizing", size
+        if clock is not None:
+            yield "clock_tree", lambda: clock_tree.build(placed, clock)
+            # copies of a clock gate lie far from what enables them, a net of the design that is longer now
+            yield "sizing_after_tree", size
+        if len(placed.netlist.cells) > routes_above:  # with what was added, as detailed routing counts
+            yield "sizing_by_routes", lambda: size(by_routes=True)
+        if clock is not None:
+            yield "hold", lambda: hold.repair(placed, asked, fast)
+        if placed.library.roles.diode:
+            yield "diodes", lambda: owners.update(add_diodes(placed))
+        if placed.lef.kit.supply.tap:
+            yield "taps", lambda: add_taps(placed)
+
+    for name, step in steps():
         elapsed = stopwatch()
         step()
         placement.seconds[name] = elapsed()

@@ -6,8 +6,8 @@ hundred times as long. Nets with a slow wire are cut, and sizing.py goes over th
 wires of the placement. Changes are made in place, because placing again would change the wires: a resized
 cell stays about where it was, a buffer goes half-way to its readers, and neighbours make way (placed.py). The
 pass is repeated with the resulting wires, and once more with the clock tree, whose copies of clock gates lie
-far from the logic that enables them. Designs too large for detailed routing are routed globally and sized by
-these wires as well, because their detours are what they have to be timed with.
+far from the logic that enables them. Large designs (`routes_above` in place.py) are then routed globally and
+sized by these wires as well, because their final timing includes the detours.
 
 Sizing models the wire of a net as a star with one branch for each reader (timing/graph.py), which suffices
 for most nets. A net that crosses the die to 47 readers, in the unit of heap with 256 bits, has a delay of
@@ -49,6 +49,7 @@ def improve(
     """Resize and buffer towards the clock, using the placement's wires, or those of a global routing; return
     the modules of new buffers.
     """
+    # the passes before have cut the nets that are slow without detours
     owners = {} if by_routes else insert_repeaters(placed, asked, modules)
     ideal = replace(asked, propagated=False)
     for _ in range(ROUNDS):

@@ -3,10 +3,10 @@
 Global routing works for designs of any size: every net becomes segments between the squares of a grid, within
 the capacity of the signal layers. Each net is a Steiner tree (wires.py). Each edge of the tree is a wire that
 goes straight or with one turn if there is room, and detours otherwise (global_router.cpp). The length of a
-net is therefore that of its tree plus its detours. Long nets take the layers of least resistance while these
-have tracks, the longest first; all others are on the kit's two layers for unrouted wires. If the capacity
-suffices for all nets and the design is small enough, detailed.py then routes every wire, and the lengths are
-those of its wires.
+net is therefore that of its tree plus its detours. Long nets, except those behind cells of the clock tree,
+take the layers of least resistance while these have tracks, the longest first; all others are on the kit's
+two layers for unrouted wires. If the capacity suffices for all nets and the design is small enough,
+detailed.py then routes every wire, and the lengths are those of its wires.
 """
 
 import math
@@ -111,8 +111,8 @@ def _squares(placed: Placed) -> tuple[float, int, int]:
 
 
 def raise_long(segments: dict[int, list[Segment]], placed: Placed) -> None:
-    """Move long nets to better layers, except the clock's: its tree was balanced on the layers of unrouted
-    wires.
+    """Move long nets to better layers, except those behind cells of the clock tree, which was balanced on the
+    layers of unrouted wires.
     """
     (side, *shape), lef = _squares(placed), placed.lef
     units, usual = layer_units(lef), {lef.kit.layers.horizontal, lef.kit.layers.vertical}
@@ -132,7 +132,7 @@ def raise_long(segments: dict[int, list[Segment]], placed: Placed) -> None:
     lengths = {net: _length(pieces) for net, pieces in segments.items()}
     for net in sorted(segments, key=lambda net: (-lengths[net], net)):
         driver = placed.netlist.driver[net]
-        if lengths[net] < LONG_UM or (driver and driver[0].startswith(TREE)):
+        if lengths[net] < LONG_UM or (driver and driver[0].startswith(f"{TREE}.")):
             continue
         for index, (name, x0, y0, x1, y1) in enumerate(segments[net]):
             (left, right), (bottom, top) = (

@@ -218,14 +218,9 @@ def wires_of(
         taken = max(length, way.length_um) if way else length * layers.detour
         stretch = taken / length if length else 1.0
         wire = Wire(net, terminals, loads, tree, taken)
-        across, along = (
-            _mean(
-                units,
-                [piece for piece in way.segments if (piece[1] != piece[3]) == lies] if way else [],
-                usual,
-            )
-            for lies, usual in ((True, layers.horizontal), (False, layers.vertical))
-        )
+        pieces = way.segments if way else []
+        across = _mean(units, [piece for piece in pieces if piece[1] != piece[3]], layers.horizontal)
+        along = _mean(units, [piece for piece in pieces if piece[1] == piece[3]], layers.vertical)
         for a, b in tree.edges:
             dx, dy = (abs(p - q) * stretch for p, q in zip(tree.points[a], tree.points[b], strict=True))
             wire.capacitances.append(dx * across.cap_ff + dy * along.cap_ff)

@@ -581,6 +581,15 @@ class TestRows:
         assert sized.skew_ps < 0.8 * alike.skew_ps, (alike, sized)
         assert sized.slew_ps < 80
 
+    def test_a_driver_without_a_table_is_named(self):
+        subject = flops([(2.85 + 0.19 * 25 * column, 5.6) for column in range(30)], 20, 800)
+        buffer = subject.library.cells["BUF_X8"]
+        timing = [replace(arc, cell_rise=None) for arc in buffer.pins["Z"].timing]
+        pins = {**buffer.pins, "Z": replace(buffer.pins["Z"], timing=timing)}
+        cells = {**subject.library.cells, "BUF_X8": replace(buffer, pins=pins)}
+        with refused("no table for a rising clock"):
+            clock_tree.build(replace(subject, library=replace(subject.library, cells=cells)), 0)
+
     def test_registers_behind_an_inverter_have_a_tree_of_their_own(self):
         rows = [[(2.85 + 0.19 * 25 * column, 2.8 + 1.4 * row) for column in range(30)] for row in (4, 8)]
         subject = flops(rows[0], 20, 800, inverted=rows[1])
@@ -683,14 +692,25 @@ class TestRouted:
         table = wires.extract(placed, placed.directory)
         assert routing.length_um == approx(table.length_um, rel=0.15)
 
-    def test_global_routing_only(self, placed, tmp_path):
+    def test_global_routing_only(self, placed, tmp_path, monkeypatch):
+        """Routes are shortened and take other layers where they are the wires."""
+        shortened, usual = [], {placed.lef.kit.layers.horizontal, placed.lef.kit.layers.vertical}
+
+        def globally(subject, *, shorten):
+            shortened.append(shorten)
+            return real(subject, shorten=shorten)
+
+        real = route.route_globally
+        monkeypatch.setattr(route, "route_globally", globally)
+        monkeypatch.setattr(route, "LONG_UM", 5.0)
         routing = route.route(placed, tmp_path, most_cells=100)
+        assert {name for net in routing.nets.values() for name, *_ in net.segments} > usual
         assert not routing.detailed.done
         assert "more than 100" in routing.detailed.why_not
         assert "more than 100 (detailed_cells)" in pictures.unrouted(routing)
         routing = route.route(placed, tmp_path, in_detail=False)
         assert "the setting detailed=false leaves it out" in pictures.unrouted(routing)
-        assert not routing.wires()
+        assert not routing.wires() and shortened == [True, True]
         table = wires.extract(placed, tmp_path)
         assert routing.length_um == approx(table.length_um, rel=0.25)
 

@@ -84,8 +84,7 @@ OPTIONS = (
     option(
         "--pick",
         "LIMIT",
-        f"with {compare_cores.WORD}, which it implies: the best machine in an area or a time, as in 20000um2 "
-        "or 5us",
+        f"the best machine within an area or a time, such as 20000um2 or 5us; implies {compare_cores.WORD}",
     ),
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),

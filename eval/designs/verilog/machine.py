@@ -229,8 +229,7 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
     if machine.keyed:
         yield ""
         yield (
-            "Inconsistent numbers of a key are refused with a status or used as they are. The numbers, after "
-            "mod:"
+            "Numbers of the key, after mod; inconsistent ones are refused with a status or used as they are:"
         )
         for number, (name, nbits, meaning) in enumerate(machine.programmed.fields):
             yield f"  {name:<5}{nbits:>5} bits  {meaning} ({interface.place_of_given(number)})"
