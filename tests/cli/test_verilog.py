@@ -214,7 +214,7 @@ def test_header_of_a_machine_with_a_key(cli):
     words = " ".join(header.split())
     machine = find("mont").at(16, schedule="fixed-window", crt=True, verify=True)
     found = costs(machine)
-    assert f"Cycles {found.cycles} for a key of 16 bits (from request to response); before, " in words
+    assert f"Cycles {found.cycles} for a key of 16 bits (from request to response); before that, " in words
     assert (
         "Constant time yes: the same number of cycles for all messages and all private keys of the same"
         in words
