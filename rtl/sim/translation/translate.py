@@ -641,6 +641,10 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         head = f"for ({kind} {i} = {start}; {i} {compare} {end}; {move}) begin"
         return [head, *self._statements(node.body), "end"]
 
+    def visit_Reduce(self, node: Any) -> str:
+        """Unlike PyMTL3, which writes `^ a & b` for reduce_xor(a & b): Verilog reads that as (^a) & b."""
+        return f"({self.ops[type(node.op)]}{self.visit_expr_wrap(node.value)})"
+
     def visit_expr_wrap(self, node: Any) -> Any:
         """Put compound expressions into parentheses."""
         compound = isinstance(node, bir.IfExp | bir.BinOp | bir.Compare) and not hasattr(node, "_text")

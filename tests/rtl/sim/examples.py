@@ -5,7 +5,21 @@ import subprocess
 import sys
 
 from modexlab.rtl.messages import declare_streams, mk_product_req
-from pymtl3 import Bits8, Component, InPort, OutPort, Wire, mk_bits, trunc, update, update_ff, zext
+from pymtl3 import (
+    Bits8,
+    Component,
+    InPort,
+    OutPort,
+    Wire,
+    mk_bits,
+    reduce_and,
+    reduce_or,
+    reduce_xor,
+    trunc,
+    update,
+    update_ff,
+    zext,
+)
 
 from tests.paths import ROOT
 
@@ -263,6 +277,20 @@ class Distance(Component):
                 s.ostream.msg @= s.istream.msg + (LAST + 2 - nbits)
             else:
                 s.ostream.msg @= (s.istream.msg >> (nbits - 2 + 1)) + (nbits + 1)
+
+
+class Parities(Component):
+    """Reductions of compound expressions."""
+
+    def construct(s):
+        through(s, 8)
+        MASK = 0x5A
+
+        @update
+        def reduce():
+            s.ostream.msg @= zext(reduce_xor(s.istream.msg & MASK), 8)
+            if reduce_and(s.istream.msg | MASK) & ~reduce_or(s.istream.msg & MASK):
+                s.ostream.msg @= 2
 
 
 class Loops(Component):

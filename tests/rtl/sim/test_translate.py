@@ -35,6 +35,7 @@ from tests.rtl.sim.examples import (
     CountOnes,
     Distance,
     Loops,
+    Parities,
     Pass,
     Positions,
     ReservedWord,
@@ -325,6 +326,15 @@ def test_a_long_concatenation_is_broken():
     broken = layout(line)
     assert broken.split() == line.split() and all(len(part) <= 100 for part in broken.splitlines())
     assert layout(line, even=False).split() == line.split()
+
+
+def test_a_reduction_is_of_the_whole_expression():
+    run = ran_alike(Parities, range(256))
+    expected = [
+        2 if message & 0xA5 == 0xA5 and not message & 0x5A else (message & 0x5A).bit_count() % 2
+        for message in range(256)
+    ]
+    assert run.responses == expected
 
 
 @parametrize("count", one_now((1, 2), 2))
