@@ -14,6 +14,7 @@ Outputs in `out`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json
 and logs in work/.
 """
 
+import itertools
 import json
 import re
 from collections import Counter, defaultdict
@@ -151,6 +152,12 @@ STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
 # following commands take 20 s.
 WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
 MOST_CHOSEN = 150_000  # estimated cells, without those that the design names
+# The style `area` maps in both ways, by the shapes of cells and by cuts, and keeps the smaller netlist. Cuts
+# suit control logic (tiny with 16 bits: 257 cells, and by shapes 267 on 2 um^2 more), shapes suit arithmetic.
+AREA_STRUCTURES = {
+    "shapes": "dch -f\namap -m",
+    "cuts": "&get -n\n&syn3\n&syn3\n&dch -f\n&nf -R 1000 -F 20\n&put",
+}
 ABC_DELAY = re.compile(r"\bDelay = *([\d.]+) ps")
 
 STYLE_OPTIONS: dict[str, dict[str, Any]] = {
@@ -272,11 +279,14 @@ class _Mapper:
         kinds = self._adders(design, bool(named))
         self._write_inputs(work, kinds)
         few = estimate.cells(design) - len(own) <= MOST_CHOSEN
+        tried = [STRUCTURES if few else WITHOUT_CHOICES]
+        if self.style == SMALLEST:
+            tried = [{name: commands} for name, commands in AREA_STRUCTURES.items()]
         results = []
-        for adders in kinds:
+        for adders, structures in itertools.product(kinds, tried):
             options = replace(self.options, adders=adders)
             script = self._script(top, options, named)
-            structure, mapping = self._map(script, work, STRUCTURES if few else WITHOUT_CHOICES)
+            structure, mapping = self._map(script, work, structures)
             unmapped, module = (
                 json.loads((work / name).read_text())["modules"][top]
                 for name in ("unmapped.json", "mapped.json")
@@ -370,8 +380,8 @@ class _Mapper:
         )
 
     def _map(self, script: str, work: Path, structures: Mapping[str, str]) -> tuple[str, yosys.Run]:
-        """Run a script; if the result is late, repeat abc's part with the other structure. Return the
-        structure of the better result, and the run.
+        """Run a script; if the result is late, repeat abc's part with the second structure, if there is one.
+        Return the structure of the better result, and the run.
         """
         match = BY_ABC.search(script)
         assert match, self.style
@@ -382,12 +392,14 @@ class _Mapper:
             done = yosys.run("map", script, work)
             return max(map(float, ABC_DELAY.findall(done.log)), default=0.0), done
 
-        first, second = structures
+        first, *others = structures
         delay, done = run(first, f"{before}write_rtlil {BEFORE_ABC}\n{by_abc}")
-        if "@structure@" not in _style_text(f"{self.style}.abc") or delay <= LATE * self.clock_ns * PS_PER_NS:
+        chosen = "@structure@" in _style_text(f"{self.style}.abc")
+        if not others or not chosen or delay <= LATE * self.clock_ns * PS_PER_NS:
             return first, done
         for name in REPEATED:
             (work / name).rename(work / f"{first}.{name}")
+        second = others[0]
         faster, again = run(second, f"read_rtlil {BEFORE_ABC}\n{by_abc}")
         again = replace(again, peak_memory_mib=max(done.peak_memory_mib, again.peak_memory_mib))
         if faster < delay:

@@ -1,7 +1,10 @@
 """tiny, the machine with a serial adder: all digit widths of its adder, and its promised cycles."""
 
+import itertools
+
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
+from modexlab.rtl.machines.tiny.shift_counter import ShiftCounter, states_of
 
 from tests.harness import (
     any_word,
@@ -52,6 +55,29 @@ def test_every_operation_of_tiny_ct_takes_the_same_time():
     machine = TINY_CT.at(16)
     rows = [(0, 0, 1), (1, 0, 2), (65534, 65535, 65535), (5, 1, 60001), (5, 1 << 15, 60001)]
     assert set(check_powers(machine, rows).latencies) == {32 * 16 * 33 + 1}
+
+
+def test_states_of_a_counter_are_distinct():
+    for nbits in range(1, 13):
+        states = states_of(1 << nbits)
+        assert sorted(states) == list(range(1 << nbits))
+        assert states_of((1 << nbits) - nbits // 2) == states[: len(states) - nbits // 2]
+
+
+@parametrize("count", (2, 3, 13, 16))
+def test_a_counter_goes_through_its_states_again_and_again(count):
+    counter = stepped(ShiftCounter(count))
+    expected = itertools.cycle(states_of(count))
+    for cycle in range(8 * count):
+        counter.clears @= cycle == 0 or cycle == 5 * count
+        counter.steps @= cycle % 3 > 0
+        if counter.clears:
+            expected = itertools.cycle(states_of(count))
+            state = next(expected)
+        elif counter.steps:
+            state = next(expected)
+        counter.sim_tick()
+        assert counter.state == state
 
 
 @parametrize("digit", one_now((1, 8), 8))

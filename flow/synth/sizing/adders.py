@@ -36,10 +36,10 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
 
 
 def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.Adder]:
-    """Return the adders that meet timing with all earlier ones exchanged, in topological order.
+    """Return the adders, in topological order, that meet timing if all adders chosen before become cells.
 
-    Arrivals go from level to level as in an analysis, and past an adder that is chosen by its cell's tables;
-    required times stay.
+    Arrival times are propagated level by level, as in timing analysis. At a chosen adder they come from the
+    tables of its cell. Required times are not updated.
     """
     level = np.zeros(len(model.base) // 2, int)
     levels = [slice(low, high) for low, high in itertools.pairwise([0, *model.bounds])]
@@ -73,15 +73,15 @@ def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.
 def _behind_adders(
     model: Model, arrival: np.ndarray, adders: list[full_adders.Adder], nets: np.ndarray
 ) -> np.ndarray:
-    """When sums and carries (rows of `nets`) would be there if adders were cells, the later edge of each,
-    with an inverter behind.
+    """Return the arrival times of sums and carries (rows of `nets`) if the adders were cells: the later edge
+    of each output, plus the delay of an inverter.
     """
     cell, share = model.library.roles.full_adder, 1 + model.constraints.derate
     assert cell is not None
     kind = model.families.number[cell.cell]
     leaves = np.array([adder.leaves for adder in adders], int)
     at = most(arrival)[leaves]
-    order = np.argsort(at, axis=1)  # the pins are given out so
+    order = np.argsort(at, axis=1)  # Exchange assigns pins in this order
     at = np.take_along_axis(at, order, axis=1)
     slews = most(model.slew[0])[np.take_along_axis(leaves, order, axis=1)]
     loads = most(model.load)[nets]

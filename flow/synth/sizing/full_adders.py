@@ -1,19 +1,17 @@
-"""Finds the gates that compute sum and carry of three bits, and replaces them by full-adder cells where time
-allows.
+"""Finds groups of gates that form a full adder, and replaces them by full-adder cells where timing allows.
 
-abc knows no cell with two outputs, so it builds every full adder of single gates: two XOR and a multiplexer
-or two complex gates, 5.05 um^2 with the NanGate cells where their full adder takes 4.26. Mapping the adders
-to it beforehand is no way out: abc then sees no path through them, and their carries are slow. So they are
-looked for afterwards, when all paths are known.
+abc maps to single-output cells only, so it builds a full adder from separate gates: two XORs, and a
+multiplexer or two complex gates. With the NanGate cells that takes 5.05 um^2; the full-adder cell takes 4.26.
+Mapping the adders to that cell before abc does not work: abc then sees no path through them, and their
+carries become slow. They are therefore recognised after mapping, when all paths are known.
 
-`find` enumerates for every net its cuts of up to three leaves with their truth tables (Cong and Ding,
-"FlowMap", IEEE Trans. CAD 13(1), 1994; inverters and buffers are passed through), and pairs a net that is the
-exclusive or of three leaves with one that is their majority, each of them in any polarity: the cells that
-serve nothing else go. Both functions of a full adder are self-dual, so that inputs may all be inverted if
-both outputs are; where phases do not agree an inverter comes in, or a reader that is an XOR becomes an XNOR.
-`Exchange` makes them; which ones there is time for is sizing.py's to say.
+`find` enumerates the cuts of each net with up to three leaves, and their truth tables (Cong and Ding,
+"FlowMap", IEEE Trans. CAD 13(1), 1994). It looks through inverters and buffers. It pairs a net that is the
+XOR of three leaves with a net that is their majority, each in any polarity. Gates that feed nothing else are
+removed. Both functions of a full adder are self-dual: inverting all inputs inverts both outputs. Where
+polarities differ, an inverter is inserted, or an XOR that reads the net becomes an XNOR.
 
-Measured on 32 bits with 3 ns: a Booth multiplier from 5,447 to 4,982 um^2 by 440 adders, MontMulRem by 560.
+`Exchange` edits the netlist; adders.py selects the adders that meet timing.
 """
 
 import functools
@@ -48,10 +46,10 @@ MAJORITIES = {
 
 
 class Adder(NamedTuple):
-    """A full adder of single gates, its nets, and the cells that serve it alone.
+    """A full adder built from gates: its nets, and the gates that only it uses.
 
-    sum = a ^ b ^ c ^ odd; carry = majority of the leaves, of which those in `polarity` are inverted, ^
-    carry_odd.
+    sum = a ^ b ^ c ^ odd
+    carry = majority(a ^ polarity[0], b ^ polarity[1], c ^ polarity[2]) ^ carry_odd
     """
 
     leaves: tuple[int, ...]
@@ -137,7 +135,7 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
 
 @functools.cache
 def _placed(places: tuple[int, ...], table: int) -> int:
-    """A table whose inputs are at other places, among more of them."""
+    """Rewrite a truth table for a larger set of inputs; `places` are the new positions of its inputs."""
     rows = (sum((row >> place & 1) << k for k, place in enumerate(places)) for row in range(8))
     return sum((table >> at & 1) << row for row, at in enumerate(rows))
 
@@ -206,8 +204,9 @@ class Exchange(EditedNetlist):
         self.adder_of: dict[int, str] = {}  # net: the module of the new cell that drives it
 
     def make(self, adders: list[Adder], arrival: Sequence[float]) -> int:
-        """Exchange those of the adders, in topological order, that still save area, and count them; `arrival`
-        is by net.
+        """Replace the adders, given in topological order, that still save area; return their number.
+
+        `arrival` is indexed by net.
         """
         made = 0
         self.waiting = {name for adder in adders for name in adder.cells}
@@ -246,15 +245,15 @@ class Exchange(EditedNetlist):
         self._add("adder", self.adder.cell, pins, owner)
 
     def _phases(self, adder: Adder, flip: int) -> tuple[list[bool], tuple[bool, bool]]:
-        """Return which leaves a cell gets inverted, and whether its sum and its carry are complements of the
-        nets, if all inputs are (7) or are not (0) inverted.
+        """Return which leaves the cell needs inverted, and whether its sum and carry outputs are the
+        complements of the adder's nets. `flip`: 7 to invert all inputs in addition, 0 not to.
         """
         inputs, (total, carry) = adder.polarity ^ flip, self.complemented
         odd = bool(inputs.bit_count() & 1) ^ adder.odd ^ total
         return [bool(inputs >> k & 1) for k in range(WIDEST)], (odd, bool(flip) ^ adder.carry_odd ^ carry)
 
     def _inverters(self, adder: Adder, flip: int) -> int:
-        """How many an adder takes whose inputs are, or are not, all inverted."""
+        """Return the number of inverters that an adder needs with this `flip` (see `_phases`)."""
         inverted, complemented = self._phases(adder, flip)
         count = sum(here ^ (leaf in self.true) for here, leaf in zip(inverted, adder.leaves, strict=True))
         for net, opposite in zip((adder.sum, adder.carry), complemented, strict=True):
@@ -283,7 +282,9 @@ class Exchange(EditedNetlist):
         return out
 
     def _complement(self, net: int, opposite: int) -> None:
-        """Bring the readers of a net to the one with its complement, or make the net of that."""
+        """Let the readers of a net read its complement instead, by exchanging XOR and XNOR cells; drive the
+        net by an inverter if other readers remain.
+        """
         for name, pin in sorted(self.readers[net]):
             if name != PORT and (twin := self.twin((reader := self.cells[name]).kind)):
                 self.readers[net].discard((name, pin))

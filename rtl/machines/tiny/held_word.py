@@ -91,9 +91,15 @@ class DigitReader(Component):
         s.digit //= digits[0]
 
 
-def read_digit(reader, word, places, digit):
-    """Connect a DigitReader to its word, to Lines and to the digit that it reads."""
-    reader.word //= word
+def read_digit(reader, word, order, places, digit):
+    """Connect a DigitReader to a word, to Lines and to the digit that it reads; `order` has the index of each
+    digit of the word, from the lowest on.
+    """
+    k = digit.get_type().nbits
+    number = {index: i for i, index in enumerate(order)}
+    for index in range(reader.word.get_type().nbits // k):
+        low = k * number.get(index, -1)
+        reader.word[k * index : k * index + k] //= word[low : low + k] if low >= 0 else 0
     for own, lines in zip(reader.lines, places.lines, strict=True):
         own //= lines
     reader.digit //= digit

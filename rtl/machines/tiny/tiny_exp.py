@@ -25,6 +25,7 @@ from pymtl3 import *
 from ...messages import answer_stays, declare_streams, mk_modexp_req, mk_modexp_resp
 from ...units.serial_ctrl import connect_serial
 from .held_word import DigitReader, HeldWord, Lines, read_digit
+from .shift_counter import states_of
 from .tiny_exp_ctrl import TinyExpCtrl
 
 
@@ -97,14 +98,16 @@ class TinyExp(Component):
         else:
             s.places = Lines(clog2(nbits // k))  # selects the digits of the base and the modulus
             s.places.index //= s.ctrl.digit
-            s.base_reader, s.mod_reader = DigitReader(nbits, k), DigitReader(nbits, k)
-            read_digit(s.base_reader, s.base.word, s.places, s.base_digit)
-            read_digit(s.mod_reader, s.mod.word, s.places, s.mod_digit)
+            order = states_of(nbits // k)
+            s.base_reader, s.mod_reader = (DigitReader(k << clog2(nbits // k), k) for _ in range(2))
+            read_digit(s.base_reader, s.base.word, order, s.places, s.base_digit)
+            read_digit(s.mod_reader, s.mod.word, order, s.places, s.mod_digit)
 
         s.exp_place = Lines(clog2(nbits))  # selects the bit of the exponent
-        s.exp_place.index //= s.ctrl.exp_index
-        s.exp_reader = DigitReader(nbits, 1)
-        read_digit(s.exp_reader, s.exp.word, s.exp_place, s.ctrl.exp_bit)
+        s.exp_place.index //= s.ctrl.exp_place
+        s.exp_reader = DigitReader(1 << clog2(nbits), 1)
+        highest_first = states_of(nbits)[::-1]
+        read_digit(s.exp_reader, s.exp.word, highest_first, s.exp_place, s.ctrl.exp_bit)
 
     def choose(s, k):
         """The addends: y, and m, -m - 1 or 0, by the sign and the pass."""

@@ -18,6 +18,7 @@ from pymtl3 import *
 from ....fl.status import STATUS_NBITS, Status
 from ...states import state_name, states
 from ...units.serial_ctrl import declare_handshakes
+from .shift_counter import ShiftCounter, states_of
 
 ST_NBITS = 4
 CODES = {
@@ -49,7 +50,7 @@ class TinyExpCtrl(Component):
         s.next_negative, s.below, s.no_modulus = InPort(), InPort(), InPort()
         s.r_digit = InPort(k)
         s.exp_bit = InPort()
-        s.exp_index = OutPort(clog2(nbits))
+        s.exp_place = OutPort(clog2(nbits))
 
         # bits of a state: a pass or DONE adds or offers (0), words are open (1), p becomes 0 or there is no
         # result (2), the rings turn (3)
@@ -102,25 +103,24 @@ class TinyExpCtrl(Component):
             s.first //= 1
             s.last //= 1
             return
-        LAST_DIGIT, digit_nbits = ndigits - 1, clog2(ndigits)
-        s.digit = OutPort(digit_nbits)
-        s.goes_on = Wire()
-        s.wraps = Wire()
-        s.wraps //= int(ndigits == 1 << digit_nbits)  # the counter wraps to 0 by itself
+        LAST_DIGIT = states_of(ndigits)[-1]
+        s.digit = OutPort(clog2(ndigits))
+        s.digits = ShiftCounter(ndigits)
+        s.digits.steps //= 1
+        s.digit //= s.digits.state
 
         @update
         def ends_of_pass():
+            s.digits.clears @= ~s.runs
             s.first @= s.digit == 0
             s.last @= s.digit == LAST_DIGIT
-            s.goes_on @= s.runs & (~s.last | s.wraps)
-
-        @update_ff
-        def digits():
-            s.digit <<= s.digit + 1 if s.goes_on else 0
 
     def scan_exponent(s, nbits, full_scan):
         """The place in the exponent, from the highest bit down; whether a product follows a square."""
-        LAST_BIT, index_nbits = nbits - 1, clog2(nbits)
+        LOWEST_BIT = states_of(nbits)[-1]
+        s.exp_bits = ShiftCounter(nbits)
+        s.exp_bits.clears //= s.opens
+        s.exp_place //= s.exp_bits.state
 
         if full_scan:
             s.follows //= 1
@@ -136,20 +136,13 @@ class TinyExpCtrl(Component):
                 s.follows @= s.exp_bit
                 s.takes @= s.reduces
 
-        s.next_bit, s.squares = Wire(), Wire()
+        s.squares = Wire()
 
         @update
         def at_end():
-            s.ends @= s.exp_index == 0
+            s.ends @= s.exp_place == LOWEST_BIT
             s.squares @= s.multiplies | ~s.follows  # the next product is a square
-            s.next_bit @= s.reduces & ~s.ends & ((s.last & s.squares) if s.runs else ~s.exp_bit)
-
-        @update_ff
-        def exponent_index():
-            if s.opens:
-                s.exp_index <<= LAST_BIT
-            else:
-                s.exp_index <<= s.exp_index - zext(s.next_bit, index_nbits)
+            s.exp_bits.steps @= s.reduces & ~s.ends & ((s.last & s.squares) if s.runs else ~s.exp_bit)
 
         @update_ff
         def factor():
@@ -217,10 +210,12 @@ class TinyExpCtrl(Component):
                 s.place <<= s.place - 1
 
     def pick_bits(s, nbits, k):
-        """x, the bit of r that ADD multiplies by; 1 in CHECK. `distance` counts the digits before it."""
-        LAST_DIGIT, distance_nbits = nbits // k - 1, clog2(nbits // k)
-        s.distance = Wire(distance_nbits)
-        s.nearer, s.restarts = Wire(), Wire()
+        """x, the bit of r that ADD multiplies by; 1 in CHECK. Its digit is at the end of the ring when
+        `distance` has counted to the last digit.
+        """
+        s.distance = ShiftCounter(nbits // k)
+        LAST_DIGIT = states_of(nbits // k)[-1]
+        s.distance.clears //= s.opens
         s.picked, s.here, s.candidate = Wire(), Wire(), Wire()
         s.lowest = Wire()  # the bit is the lowest of its digit
         if k == 1:
@@ -244,7 +239,7 @@ class TinyExpCtrl(Component):
 
         @update
         def pick():
-            s.here @= s.distance == 0
+            s.here @= s.distance.state == LAST_DIGIT
             s.ends_product @= s.here & s.lowest
             s.x @= s.adds & s.picked
 
@@ -257,15 +252,7 @@ class TinyExpCtrl(Component):
 
         @update
         def step_nearer():
-            s.nearer @= s.runs & ~s.clears & (~s.adds | (s.last & s.lowest))
-            s.restarts @= s.opens | (s.nearer & s.here & ~s.wraps)
-
-        @update_ff
-        def distances():
-            if s.restarts:
-                s.distance <<= LAST_DIGIT
-            else:
-                s.distance <<= s.distance - zext(s.nearer, distance_nbits)
+            s.distance.steps @= s.runs & ~s.clears & (~s.adds | (s.last & s.lowest))
 
     def line_trace(s):
-        return f"{state_name(s, s.st)} {int(s.exp_index)}"
+        return f"{state_name(s, s.st)} {int(s.exp_place)}"
