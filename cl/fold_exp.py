@@ -16,7 +16,7 @@ from ..fl.multipliers.row_fold import FoldShape
 from .one_at_a_time import exponentiation_cl
 from .timing import FixedTiming
 
-FOLD_TIMING = FixedTiming(2)  # from factors to a factor; another product may begin one cycle later
+FOLD_TIMING = FixedTiming(2)  # from operands to the reduced product; a product can start in every cycle
 
 
 fold_status = partial(operand_status, odd_only=False, reduced_only=False)

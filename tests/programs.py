@@ -28,7 +28,7 @@ EVERYTHING = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify"
 
 
 def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits=False, scaled=None):
-    """With these protections."""
+    """Return a recipe for this width, domain, schedule and protection."""
     return Recipe(
         nbits,
         domain,
@@ -48,8 +48,8 @@ CONVERSIONS = ({"conversion": "double"}, {"conversion": "square"}, {"conversion"
 
 
 def plain_recipes(nbits):
-    """Every schedule in every domain with every conversion, for exponents of their length and for those that
-    are scanned whole.
+    """Return recipes for every schedule, domain, conversion and window, and where the schedule allows it also
+    for a scan of all exponent bits.
     """
     found = []
     for domain, (name, schedule) in itertools.product(DOMAINS, SCHEDULES.items()):
@@ -128,12 +128,12 @@ def messages(key, rng):
 
 @dataclass(frozen=True)
 class Operation:
-    """A request to a machine with a key, and what is right."""
+    """A request to a machine with a key, and the expected response."""
 
     name: str
     request: tuple[int, ...]
-    key: RSAKey | None  # None: the request is refused
-    golden: tuple[int, int]
+    key: RSAKey | None  # None: the machine must reject the request
+    golden: tuple[int, int]  # status and result
 
 
 def operations(machine, count):

@@ -31,7 +31,7 @@ from .stages import IMPLEMENTED, STAGES
 from .task import Cost, Report, Task, TaskOutcome
 
 LONG_SECONDS = 2.0  # slower points are reported on a line of their own
-GUESSED_NBITS = 32  # the width of the seconds that a stage of the flow states
+GUESSED_NBITS = 32  # the width for which Stage.seconds estimates a stage of the flow
 SYSTEM_FACTOR = 4.0  # factor at stages of the flow with a processor
 SEARCHES = 4.0  # likewise with a search for the highest clock
 

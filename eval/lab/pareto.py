@@ -22,7 +22,7 @@ def goals_of(objectives: Mapping[str, str]) -> Goals:
     """The goals for the objectives of a space, for example {"time_ns": "min"}."""
     for metric, direction in objectives.items():
         if direction not in DIRECTIONS:
-            raise BadInput(f'objective {metric} = {direction!r} has no such direction; give "min" or "max"')
+            raise BadInput(f'objective {metric}: unknown direction {direction!r}; give "min" or "max"')
     return {metric: DIRECTIONS[direction] for metric, direction in objectives.items()}
 
 

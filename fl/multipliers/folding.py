@@ -1,12 +1,12 @@
 """Folding: the residue modulo m that replaces a bit of weight 2^i above the word (paper 000, section 2.2.1).
 
-|2^i|_m is written with the digits that have fewer ones: those of 2^i mod m or, all of them negative, those of
-m - (2^i mod m); the positive ones if both have equally many. A negative digit puts the inverted bit into the
-tree, as -x = (1 - x) - 1, and leaves a constant -1; the sum of these constants is the correction.
+|2^i|_m is written either as the 1 bits of 2^i mod m or, with negative sign, as those of m - (2^i mod m),
+whichever has fewer; on a tie the positive form is used. A negative bit enters the tree inverted, because
+-x = (1 - x) - 1, and leaves a constant -1. The sum of these constants is the correction.
 
-There is one addition to the paper's rule. A carry that is folded during compression must decrease in value,
-or the tree would never end. If the digits with fewer ones are worth more than three quarters of the carry,
-the other sign is used. None of the paper's moduli is such a case.
+One rule is added to the paper's. A carry that is folded during compression must decrease in value, or
+compression would not terminate. If both forms fit into the word, a form worth more than 3/4 of 2^columns is
+therefore not used for carries (`shrinks`). None of the paper's moduli is affected.
 """
 
 from typing import NamedTuple

@@ -1,14 +1,15 @@
-"""Rows of one step on a scaled modulus in one heap: S' = floor(S / 2^w) + q * M' + digit * B.
+"""Partial-product rows of one Montgomery step on a scaled modulus, added in one bit heap:
+S' = floor(S / 2^w) + q * M' + digit * B.
 
-Three kinds of rows can form the two products (rtl/units/heap/heap_step.py):
+The rows of the two products can be formed in three ways (rtl/units/heap/heap_step.py):
 
     radix-4   two bits of a digit select {0, X, 2X, 3X} (3B, 3M' are in registers): w rows, one AOI222 per bit
     and       one bit of a digit selects {0, X}: 2w rows, one gate per bit
     joint     one bit of the digit and one of q select {0, B, M', B + M'}: w rows, all as late as q
 
-Booth digits are not offered: their rows have signs, which make the pair of the state wider than its sum, and
-3X costs no more. The state arrives immediately, the digit when its lines have driven a row, and q when the
-low word of the state has been added.
+Booth recoding is not offered: its signed rows would make the carry-save state wider than its sum, and 3X in
+a register costs no more. The state is available at once, the digit after its select lines have driven a row,
+and q after the low words of the state have been added.
 """
 
 from typing import NamedTuple

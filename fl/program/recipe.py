@@ -30,13 +30,12 @@ class Recipe:
     verify: bool = False
     doublings_per_cycle: int = 4
     given: bool = False  # the request has base and 1 in the domain, and the result stays there
-    once: bool = (
-        False  # to the right, exponent 0 takes a step, as paper 001's RTL tests the exponent after a step
-    )
-    plain_result: bool = True  # to the right, only b is in Montgomery form, the result is not
+    # right-to-left: exponent 0 takes one step, because paper 001's RTL tests the exponent after a step
+    once: bool = False
+    plain_result: bool = True  # right-to-left: only b is in Montgomery form, the result is not
     r_nbits: int = 0  # R = 2^r_nbits of a Montgomery domain; 0: nbits
     public: bool = False  # requests flag a public exponent, which may affect the cycles
-    apart: bool = False  # to the right, one unit, and one microinstruction per product
+    apart: bool = False  # right-to-left on one unit: each product has its own microinstruction
     scaled: ScaledEntry | None = None  # for units on a scaled modulus, which are half as wide with CRT
 
     @property

@@ -15,8 +15,8 @@ from ..files import replace_text, scratch
 PROGRAM = "klayout"
 INSTALL = "run `apt-get install klayout`"
 SECONDS = 3600
-# Debian's KLayout lacks purge_devices, which IHP's deck calls for devices that it has moved. The time
-# of its purge grows with the square of the number of vias, unless their circuits have lost their nets
+# Debian's KLayout lacks purge_devices, which IHP's deck calls for devices that it has moved. The run time of
+# its purge is quadratic in the number of vias, unless circuits with only passive nets lose these nets first
 ADDED = """
 class RBA::Netlist
   def purge_devices; end unless method_defined?(:purge_devices)
@@ -51,8 +51,8 @@ def version() -> str:
 
 
 def run_deck(deck: Path, files: Mapping[str, Path], report: Path, options: Sequence[str] = ()) -> None:
-    """Run a deck on files by the names that it has for them; it writes the report. BadInput if the
-    application is missing.
+    """Run a deck, which writes `report`; `files` maps the deck's variables to files. BadInput if KLayout is
+    missing.
     """
     require()
     given = [word for name, file in files.items() for word in ("-rd", f"{name}={file.absolute()}")]

@@ -144,7 +144,7 @@ def _check_machine(name: str, elf: ELFFile) -> None:
         )
     if elf["e_flags"] & COMPRESSED:
         raise BadInput(
-            f"{name} has compressed instructions, which this processor has not; compile with -march=rv32im"
+            f"{name} has compressed instructions, which this processor lacks; compile with -march=rv32im"
         )
 
 

@@ -1,5 +1,5 @@
-"""Machines that raise to a power with product units: programs and what executes them, conversions in and out
-of a representation.
+"""Exponentiation machines built on product units: microprogrammed machines, machines with controllers of
+their own, and converters into and out of number representations.
 
 Begin with program_exp.py; fl/program/ir.py defines programs, fl/program/plan.py the choices of a machine
 without a key.

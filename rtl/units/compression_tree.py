@@ -1,9 +1,8 @@
-"""CompressionTree: the products of two words (or of one with itself, or a word) compressed to two rows modulo
-m.
+"""CompressionTree: compresses the partial products of a * b or a * a, or the word a, to two rows modulo m.
 
-It is the plan of fl/compression/compression.py, instantiated bit by bit: a TreeLevel for each of its levels,
-with the compressors `five`, `full` and `half`, in order from the lowest column upward (`modexlab show --tree`
-draws the same plan).
+It instantiates a plan of fl/compression/compression.py bit by bit: one TreeLevel per level, with the
+compressors `five`, `full` and `half` in order from the lowest column upward. `modexlab show --tree` draws the
+same plan.
 
 Ports: a, b (a alone for a square or a residue) -> row_a, row_b, with row_a + row_b = result mod m;
 combinational. The modulus is fixed. Area order: n^2 AND gates and as many full adders for 2^n - 1 and 2^n +

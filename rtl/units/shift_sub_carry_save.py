@@ -1,21 +1,22 @@
-"""ShiftSubCarrySave: paper 004's shift-sub product with c and p in carry-save form: no carry runs across the
-word.
+"""ShiftSubCarrySave: paper 004's shift-subtract multiplier in carry-save form: no iteration propagates a
+carry across the word.
 
-The paper subtracts the modulus where it fits, and to know that takes a comparison of n bits. Here p and c are
-pairs (sum, carry) in two's complement with -n <= value <= n, and q in {-1, 0, 1} is chosen by the top four
-bits of a pair, as in radix-2 SRT division with a carry-save residual (Ercegovac and Lang, Division and Square
-Root, 1994, section 3.2):
+It computes p = a * b mod n from the lowest bit of b upward: c = 2^i * a mod n is added to p if b_i is 1. The
+paper subtracts n where it fits, which requires an n-bit comparison. Here p and c are pairs (sum, carry) in
+two's complement with -n <= value <= n. The top four bits of a pair select the quotient digit q in {-1, 0, 1},
+as in radix-2 SRT division with a carry-save residual (Ercegovac and Lang, Division and Square Root, 1994,
+section 3.2):
 
     y = 2c or p + b_i * c, |y| <= 2n;  est = y by its bits from 2^(nbits-1) on, at most 2^nbits too small;
     q = 1 if est >= 0, 0 if est = -2^(nbits-1), else -1;  |y - q * n| <= n
 
-That needs a modulus with its top bit set; a shorter one, and a with it, is shifted up first and the product
-down in the end.
+This requires a modulus whose top bit is set. A shorter modulus is first shifted up, together with a, and the
+product is shifted down at the end.
 
 Ports: istream {a, b} -> ostream; `modulus` not 0 and static while the unit is busy; a < modulus, b may be any
 word. Cycles: steps + 3 + twice the leading zeros of the modulus, where steps = nbits / bits_per_cycle (until
-= "count": constant time) or the cycles that b's ones take (until = "spent"). Area order: 5 rows of full
-adders a step, one adder, 7n registers.
+= "count": constant time), or the number of cycles up to the highest 1 of b (until = "spent"). Area order:
+4 rows of full adders and two 4-bit adders per step, one carry-propagate adder, 6n register bits.
 """
 
 from pymtl3 import *

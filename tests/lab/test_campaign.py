@@ -88,7 +88,7 @@ def test_results_go_to_another_ledger_and_are_checked(ledger, tmp_path):
         campaign([2], other)
 
 
-def test_what_is_left_counts_what_is_under_way(monkeypatch):
+def test_time_left_accounts_for_tasks_in_flight(monkeypatch):
     """The time spent on a task in flight is subtracted; a slow one raises the estimate of the others."""
     tasks = [Measuring(Point(name, 32, stage="flow")) for name in ("mont", "heap", "ssmm")]
     made = Campaign(Here(), lambda *_: None)

@@ -317,7 +317,7 @@ def test_readiness_shows_a_secret_while_nobody_asks():
     )
     alone = one_at_a_time(gone)
     outcome = alone.same_time(gone, SECRET, SECONDS)
-    assert outcome.verdict == PROVED and outcome.how.endswith(stream_checks.OF_SUCH_AS_STAY)
+    assert outcome.verdict == PROVED and outcome.how.endswith(stream_checks.ONLY_IF_HELD)
 
 
 @regress

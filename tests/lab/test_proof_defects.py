@@ -1,4 +1,4 @@
-"""Defects planted in the sources of hardware are disproved by the check that promises to find them."""
+"""Defects planted in the hardware sources are caught by the proof check that claims to find them."""
 
 import functools
 import importlib
@@ -100,7 +100,7 @@ def test_a_product_that_is_too_fast(hasty):
 
 
 def test_time_of_a_machine_with_such_a_unit(hasty):
-    """The check is disproved by two operations, not undecided."""
+    """The counterexample is a pair of operations with different latencies; the check is not undecided."""
     time = checks(find("mont").at(8, steps_per_stage=2, nstages=1), ["time"])[0]
     assert time.says == "as many cycles for all bases and all exponents of a length"
     outcome = run(time)

@@ -63,7 +63,8 @@ RESERVED = {GP, RA, *COUNTERS}
 MAX_DEPTH = len(COUNTERS)
 WORDS_FROM_MANAGER = 512  # more than a program reads
 
-# sends cause and mtval, and returns after the instruction, or after the jump to an unmapped address
+# reads mcause and mtval, so that the comparison of commits covers them. It returns to the next instruction
+# or, after a jump to an unmapped address (cause 1), to the address in ra
 HANDLER = """
 handler:
     csrrs t6, mcause, zero
@@ -83,7 +84,8 @@ lost:
 class RandomProgram:
     """A random program that executes at least `minimum` instructions.
 
-    user: it uses only features of user programs on any system, and `end` writes its end.
+    user: restrict it to features that every system offers to user programs; the caller passes `program` an
+    `end` that writes the exit sequence.
     """
 
     handler = HANDLER

@@ -111,9 +111,7 @@ def test_segments_and_entry(tmp_path):
         ): "for another machine (32-bit little-endian EM_ARM), not 32-bit little-endian EM_RISCV",
         File(kind=1): "is not a linked program (ET_REL, not ET_EXEC); link it with -static -no-pie",
         File(kind=3): "is not a linked program (ET_DYN, not ET_EXEC)",
-        File(
-            flags=1
-        ): "has compressed instructions, which this processor has not; compile with -march=rv32im",
+        File(flags=1): "has compressed instructions, which this processor lacks; compile with -march=rv32im",
         File(
             (Segment(), Segment(addr=0x4000_0000, content=b"1234"))
         ): "the segment at 0x40000000 to 0x40000003 is outside memory, "

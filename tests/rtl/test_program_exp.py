@@ -281,7 +281,7 @@ def secrets(machine, rng):
 
 
 def counts(machine, draws):
-    """How many numbers of cycles there are for so many secrets, by the sum over microinstructions."""
+    """Return how many different cycle counts `draws` random secrets give, summed over microinstructions."""
     rng, timing = Random(1), machine.programmed.timing
     return len({timing.cycles(secrets(machine, rng), None) for _ in range(draws)})
 
@@ -294,8 +294,8 @@ def test_constant_time_by_the_rule(name, how):
 
 @parametrize("name, how", CONSTANT)
 def test_constant_time(name, how):
-    """The hardware takes the same cycles, too. The primes are those of a key, as inconsistent numbers end a
-    program with CRT or a check early.
+    """The latency of the RTL is constant, too. CRT and checks need the numbers of a consistent key, because
+    they end the program early on any other.
     """
     machine = machine_of(name, 16, **how)
     rng = Random(2)
@@ -333,8 +333,10 @@ def test_an_exported_rom_has_the_whole_assembly(name, settings):
 @parametrize("exported", [False, True])
 @parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
 def test_rom_has_the_microinstructions(how, exported):
-    """The concatenation of each microinstruction has its bits, and the assembly equals the listing; that for
-    readers names every field that is not 0 behind its value, alone if it is read, and lacks constant fields.
+    """Each case item of the ROM has the bits of its microinstruction, and the assembly as a comment.
+
+    The exported ROM omits constant fields. It names every nonzero field next to its value, and puts every
+    nonzero field that is read on a line of its own.
     """
     program, _, shape = machine_of("mont", 16, **how).rtl()._dsl.args
     code = Microcode(program, shape)
@@ -376,7 +378,7 @@ def test_rom_has_the_microinstructions(how, exported):
 
 @parametrize("name, how", [("mont", {}), ("heap", {}), *later(("mont", EVERYTHING))])
 def test_fields_that_do_not_matter(name, how, monkeypatch):
-    """Other values of the fields that the ROM does not name change neither results nor cycles."""
+    """Changing fields that a microinstruction does not read changes neither results nor cycles."""
     machine = machine_of(name, 16, **how)
     rng = Random(5)
     requests = [tuple(secrets(machine, rng).values()) for _ in range(3)]

@@ -41,8 +41,8 @@ def run(unit, stall=None):
 def products(folder):
     """blakley/rtl.py: products
 
-    A row with a wrong product and a small modulus: compare p after each step with pencil and paper. The
-    sum 2 p + b is below 3 m, so one subtraction is not enough. At p = m a subtraction is due.
+    If rows fail, pick one with a small modulus and check p after each step with pencil and paper. The
+    sum 2 p + b is below 3 m, so one subtraction is not enough. Subtract if p = m, too.
     """
     for bits in BITS:
         unit = design(folder).at(NBITS, bits_per_cycle=bits).multiplier()

@@ -28,7 +28,7 @@ from .benches import Stream
 from .check import REFUSAL, WIPE, ZEROISE, Check
 from .machine_checks import measured, named
 from .ports import inside, ports
-from .stream_checks import OF_SUCH_AS_STAY
+from .stream_checks import ONLY_IF_HELD
 
 # a status (None: any but OK), and an expression that is valid in Python and in SystemVerilog
 Condition = tuple[Status | None, str]
@@ -42,7 +42,7 @@ MACHINE = ("istream__rdy", "ostream__val", "ostream__msg")
 
 def guard_checks(machine: Machine) -> Iterator[Check]:
     """The guard checks that apply to a machine."""
-    says = "operands that cannot be computed are answered with a status and 0"
+    says = "invalid operands are answered with an error status and result 0"
     yield Check(REFUSAL, REFUSAL, says, lambda seconds: refusal(machine, Stream.of(machine.rtl()), seconds))
     programmed = machine.build.programmed
     if programmed is not None and programmed.program.depth:
@@ -75,21 +75,21 @@ def conditions(machine: Machine) -> list[Condition]:
         found += [(Status.BAD_KEY, f"(public == 1) & (({numbers}) != 0)")] if numbers else []
     if promises.key == "crt":  # an even modulus is not the product of odd primes
         found.append((Status.BAD_KEY, f"{private} & ((p & q & mod & 1) == 0)"))
-    if promises.checked:  # the result to the public exponent is below the modulus, and so is not the base
+    if promises.checked:  # the check compares base with result^e mod n, so a base >= n always fails
         found.append((None, f"{private} & (base >= mod)"))
     return found
 
 
 def refusal(machine: Machine, design: Stream, seconds: float) -> Decision:
-    """Decide the refusals of a machine by its text, which may be that of a mutant."""
+    """Decide whether the machine rejects invalid operands; `design` may hold the Verilog of a mutant."""
     left = countdown(seconds)
     if (wrong := wrong_corner(machine)) is not None:
-        return Decision(REFUTED, "asked natively", [wrong])
+        return Decision(REFUTED, "simulated natively", [wrong])
     _, room = measured(machine)
     codes = [(benches.ANY if status is None else int(status), holds) for status, holds in conditions(machine)]
     status = "".join(f"{holds} ? {code} : " for code, holds in codes) + "0"
     found = decide(benches.refusals(design, status, room, exactly=not machine.keyed), left())
-    return replace(found, how=found.how + OF_SUCH_AS_STAY)
+    return replace(found, how=found.how + ONLY_IF_HELD)
 
 
 def wrong_corner(machine: Machine) -> dict[str, int] | None:
@@ -139,7 +139,7 @@ def wipe(machine: Machine, design: Stream, seconds: float) -> Decision:
     ]
     words: dict[str, tuple[int, int]] = {}  # by path: what it holds, and its bits
     model, before = Faulted(machine.rtl()), None
-    # without a key a refused request writes nothing that it would have to overwrite
+    # without a key, a rejected request writes nothing to the memory: only answers with status 0 are checked
     judged = "1" if machine.keyed else f"{design.answered('status')} == 0"
     for request in _requests(machine):
         answer, state = model.state(request, MOST_CYCLES)
@@ -155,7 +155,7 @@ def wipe(machine: Machine, design: Stream, seconds: float) -> Decision:
         before = before or request
     if not words:
         return Decision(UNDECIDED, "there is no memory of a program in it")
-    how = f"{len(words)} words" + OF_SUCH_AS_STAY
+    how = f"{len(words)} words" + ONLY_IF_HELD
     nbits = {name: nbits for name, (_, nbits) in words.items()}
     found = decide(benches.held(design, nbits), seconds / 8, 2)
     for cycles in UNROLLED if found.proved else ():

@@ -42,7 +42,8 @@ ROOM_SAMPLE = 12  # requests that are offered while no answer is accepted
 STALLED = 400  # cycles for which no answer is accepted
 HANG = 1_000_000  # cycles without an answer
 MOST_STATES = 8  # of the control registers, in which a request can be accepted
-OF_SUCH_AS_STAY = ", of requests that stay until they are taken"
+ONLY_IF_HELD = ", for requests that are held until accepted"
+NOTHING_ELSE = "nothing else affects the handshakes"
 MOST_NARROW = 4  # bits of a register that counts as control, whose values may be enumerated
 SOME, MOST = 64, 4096  # requests that are timed for each modulus, and for the last one
 MORE = 4  # an answer after this many times the measured cycles is late
@@ -92,11 +93,9 @@ class StreamUnit:
     def too_many(self) -> str:
         """Why not all operands can be run; empty if they can."""
         if (listed := self.said.listed(self.asked)) > MOST_LISTED:
-            return (
-                f"operands among 2^{math.ceil(math.log2(listed))} are too many to ask each; take fewer bits"
-            )
+            return f"2^{math.ceil(math.log2(listed))} candidate operands are too many; choose a smaller width"
         if self.count > MOST_OPERANDS:
-            return f"{self.count:,} operands are too many to ask each; take fewer bits"
+            return f"{self.count:,} operands are too many to run; choose a smaller width"
         return ""
 
     @functools.cached_property
@@ -180,7 +179,7 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
 def _handshakes(own: StreamUnit, design: Stream, seconds: float) -> Decision:
     left = countdown(seconds)
     if own.too_many:
-        return Decision(UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol")
+        return Decision(UNDECIDED, f"the longest latency is unknown: {own.too_many}, or --check protocol")
     cycles, room = own.measured()
     return not_at_rest(design, seconds / 4) or protocol(design, cycles, room, left())
 
@@ -208,19 +207,19 @@ def protocol(design: Stream, cycles: int, room: int, seconds: float, asked: int 
     left = countdown(seconds)
     sources, inputs = answered_at_once(design)
     if inputs:
-        return Decision(UNDECIDED, f"the answer depends on {inputs} at once")
+        return Decision(UNDECIDED, f"the answer depends combinationally on {inputs}")
     kept = _held(design, sources, room, seconds)
     if not kept.proved:
-        return replace(kept, how=f"an answer that is not taken: {kept.how}")
+        return replace(kept, how=f"holding an answer until it is accepted: {kept.how}")
     if room == 1 and asked and _determined(design, seconds / 4):
-        how = f"all {asked:,} requests asked natively, within {cycles} cycles, one under way"
-        return Decision(PROVED, f"{how}; nothing else counts")
+        how = f"all {asked:,} requests simulated natively, within {cycles} cycles, one in flight"
+        return Decision(PROVED, f"{how}; {NOTHING_ELSE}")
     if room == 1 and (alone := one_by_one(design, cycles, seconds)) is not None:
         return alone.outcome
     # the measured latency may not be the longest, and some units examine a request before they accept it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
         bench = benches.handshakes(design, longest, room, stays)
-        how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
+        how = f"within {longest} cycles, {room} in flight" + (ONLY_IF_HELD if stays else "")
         found = decide(bench, left(), how=how)
         if not found.refuted:
             break
@@ -276,9 +275,9 @@ def in_a_row(design: Stream, parts: Mapping[str, Stream], cycles: int, seconds: 
         found = protocol(part, cycles, 1, left())
         if not found.proved:
             return None
-        stays = stays or OF_SUCH_AS_STAY in found.how
-    how = f"a row of {', '.join(parts)}, each by itself, within {MORE * cycles} cycles"
-    return Decision(PROVED, how + (OF_SUCH_AS_STAY if stays else ""))
+        stays = stays or ONLY_IF_HELD in found.how
+    how = f"{', '.join(parts)} in series, each proved alone, within {MORE * cycles} cycles"
+    return Decision(PROVED, how + (ONLY_IF_HELD if stays else ""))
 
 
 class OneByOne(NamedTuple):
@@ -304,8 +303,8 @@ class OneByOne(NamedTuple):
         initial = _of_copies(one=self.begins, two=self.begins)
         bench = benches.same_latency(design, secret, self.looks)
         found = decide(bench, seconds, self.cycles + 2, initial=initial)
-        how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
-        how += OF_SUCH_AS_STAY if self.looks else ""
+        how = f"SAT, {self.cycles + 2} cycles of two copies from states in which they can accept a request"
+        how += ONLY_IF_HELD if self.looks else ""
         # a counterexample may start from an unreachable value of a register without a reset
         return replace(found, verdict=PROVED if found.proved else UNDECIDED, how=how)
 
@@ -330,10 +329,10 @@ def one_by_one(design: Stream, cycles: int, seconds: float) -> OneByOne | None:
             found = decide(bench, left(), longest + 2, initial=initial)
             if found.proved:
                 how = (
-                    f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of "
-                    f"{len(sources)} registers behind the handshakes; within {longest} cycles, one under way"
+                    f"SAT, {longest + 2} cycles from states that accept a request, by invariants (PDR) of "
+                    f"{len(sources)} registers behind the handshakes; within {longest} cycles, one in flight"
                 )
-                how += OF_SUCH_AS_STAY if looks else ""
+                how += ONLY_IF_HELD if looks else ""
                 return OneByOne(begins, longest, Decision(PROVED, how), looks)
             if not found.refuted:
                 break
@@ -345,9 +344,9 @@ def _answers(own: StreamUnit, design: Stream, seconds: float) -> Decision:
         return Decision(UNDECIDED, own.too_many or "no operands meet what is assumed")
     wrong, latest = _asked(own, design)
     if wrong is not None:
-        return Decision(REFUTED, "asked natively", [wrong])
+        return Decision(REFUTED, "simulated natively", [wrong])
     bound = "in each" if own.said.constant else "at most"
-    how = f"all {own.count:,} operands asked natively, {latest} cycles {bound}; nothing else counts"
+    how = f"all {own.count:,} operands simulated natively, {latest} cycles {bound}; {NOTHING_ELSE}"
     nothing_else = _alone(own.said, design, latest, seconds)
     if not nothing_else.proved:
         return Decision(UNDECIDED, f"{how}: not shown ({nothing_else.how})")
@@ -372,7 +371,7 @@ def alone(design: Stream, cycles: int, seconds: float) -> Decision:
     in flight: over two cycles from any states, or over all cycles up to the answer.
     """
     if inputs := answered_at_once(design)[1]:
-        return Decision(UNDECIDED, f"the answer depends on {inputs} at once")
+        return Decision(UNDECIDED, f"the answer depends combinationally on {inputs}")
     sources, _ = behind(design, OUTPUTS, through=True)
     found = decide(benches.alone(design, sources), seconds / 4, 2)
     if found.proved:

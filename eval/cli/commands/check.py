@@ -4,10 +4,10 @@ Without files, an accelerator of your own runs the rows of its table at every le
 without stalls. FL, CL and RTL must agree in results, CL and RTL in cycles.
 
 With files: the design computes each usable vector, and Python's own pow and the file (its result, or its
-verdict on the padding) judge the answer. The unit for unpadding opens results encoded by PKCS#1 v1.5, at the
-same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a base not below
-the modulus) counts as not applicable, with the reason. With --crt, --blind or --verify, only private
-operations run, by a program that uses their key: p and q are found from d and e if a file lacks them.
+verdict on the padding) judge the answer. Results in PKCS#1 v1.5 encoding also pass through the unpadding
+unit, at the same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a
+base not below the modulus) counts as not applicable, with the reason. With --crt, --blind or --verify, only
+private operations run, by a program that uses their key: p and q are found from d and e if a file lacks them.
 An unreadable file is reported, and the others are checked. Exit code: 0 nothing failed, 1 a vector failed,
 2 a file cannot be read or not one vector was checked, 130 interrupted by Ctrl-C or SIGTERM; the same command
 continues.

@@ -5,11 +5,11 @@ that does the same work, from the ledger or else from the reference results of m
 the missing and the stale ones, as `modexlab sweep` does: after Ctrl-C the same command continues. x is ours
 divided by the published figure. The verdict limits the comparison:
 
-  cycles      of the same work: they compare directly
-  area,       of paper 001 on the same standard cells, but by other tools
+  cycles      comparable directly, since the work is the same
+  area,       comparable for paper 001 only: the same standard cells, but other tools
   energy
-  FPGA        on the same family, counted before packing; if tools or units differ, only ratios: the figure is
-              divided by that of the paper's base machine, and ours by that of its twin
+  FPGA        the same device family, counted before packing; if tools or units differ, only ratios compare:
+              the published figure over that of the paper's base machine, ours over that of its twin
 
 Marked figures (a missed clock, for one) and figures that do not compare are left out, with the reason.
 
@@ -309,7 +309,7 @@ def _short(value: float) -> str:
 def _ending(compared: Compared) -> Iterator[str]:
     found = [item for item in compared if isinstance(item, Comparison)]
     if found:
-        yield "x: ours by the published figure."
+        yield "x: our figure divided by the published one."
     if any(figure.figure.corrected is not None for figure in found):
         yield "*: corrected; the paper contradicts itself there (`--json` has the reason)."
     if any(side.stale and side.value is not None for side in _sides(found)):

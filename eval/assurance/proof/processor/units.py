@@ -1,9 +1,9 @@
-"""Proofs of the units that the pipeline proof cuts out, each on its own and from any state.
+"""Proofs of the processor's units that the pipeline proof replaces by stubs, each from any state.
 
-The 32-bit product is one cell of Yosys on both sides; the proof covers the half that an instruction takes,
-and the signs. The divider of rtl/units is cut out of the processor's divider, since it has checks of its own
-(exhaustive.py): quotient and remainder are arbitrary functions of the magnitudes, and for a divisor of 0 all
-ones and the dividend.
+MulUnit: unit and reference share one 32-bit multiplier cell of Yosys, so the proof covers the choice of the
+result's half and the sign correction, but not the multiplication. DivUnit: a stub replaces the divider of
+rtl/units, which has checks of its own (exhaustive.py). The stub returns two fixed functions of the
+magnitudes in place of quotient and remainder, or all ones and the dividend if the divisor is 0.
 """
 
 from collections.abc import Callable
@@ -43,8 +43,8 @@ PINS = {
     "ostream__rdy": "takes",
 }
 INPUTS = ("input clk", "input [66:0] request", "input asks", "input takes")
-# of the operands in the unit's registers, so that it is one cell for both sides; a sign is worth -2^32 of the
-# other factor
+# multiplies the operands in the unit's own registers, so that unit and reference share one multiplier cell;
+# a negative operand subtracts 2^32 times the other operand
 PRODUCT = """\
   wire [66:0] operands = {unit.funct3, unit.a, unit.b};
   reg [66:0] kept;

@@ -2,12 +2,12 @@
 
 
 def speedup(fraction, factor):
-    """The rest takes as long as before."""
+    """Overall speed-up if `fraction` of the run time becomes `factor` times faster."""
     return 1 / (1 - fraction + fraction / factor)
 
 
 def limit(fraction):
-    """The part takes no time at all."""
+    """Upper limit of the speed-up: the accelerated part takes no time."""
     return 1 / (1 - fraction)
 
 
