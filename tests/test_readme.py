@@ -190,7 +190,7 @@ def heap_model():
     areas = np.array([figures["area_um2"] for *_, figures in measured])
     area = fitted([columns(shape) for shape, *_ in measured], areas)
     clocks = np.array([figures["clock_ns"] - figures["wns_ns"] for *_, figures in measured])
-    clock = fitted([terms(*line[:2]) for line in measured], clocks)
+    clock = fitted([terms(*line[:2]) for line in measured], clocks).round(3) + 0.0  # no -0.00
     rows = [
         (
             shape.nbits,
