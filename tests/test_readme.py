@@ -190,7 +190,7 @@ def heap_model():
     areas = np.array([figures["area_um2"] for *_, figures in measured])
     area = fitted([columns(shape) for shape, *_ in measured], areas)
     clocks = np.array([figures["clock_ns"] - figures["wns_ns"] for *_, figures in measured])
-    clock = fitted([terms(*line[:2]) for line in measured], clocks).round(3) + 0.0  # no -0.00
+    clock = fitted([terms(*line[:2]) for line in measured], clocks)
     rows = [
         (
             shape.nbits,
@@ -212,9 +212,10 @@ def heap_model():
         both = columns(shape) @ area * product / 1e6
         rows.append((nbits, digit, cycles, f"{shortest:.2f}", f"{product:.1f}", f"{both:.2f}"))
     products = render(("bits", "digit", "cycles", "clock", "product", "area x time"), rows)
+    same = clock[0].round(2) + 0.0  # no -0.00
     return (
         f"area  = (bits + digit) * ({area[0]:.0f} + {area[1]:.2f} * digit)              um2\n"
-        f"clock = {clock[0]:.2f} + {clock[1]:.3f} * levels + {clock[2]:.2f} * side in mm      ns\n\n"
+        f"clock = {same:.2f} + {clock[1]:.3f} * levels + {clock[2]:.2f} * side in mm      ns\n\n"
         f"{compared}\n\n{products}\n"
     )
 
