@@ -11,6 +11,8 @@ def check_file(option: str, path: str) -> None:
     """Raise BadInput at once if a file that a long run writes at its end cannot be created there."""
     if Path(path).name in ("", "..") or path.endswith("/"):
         raise BadInput(f"{option} {path!r}: this is not the name of a file; give one, as in {option} result")
+    if Path(path).is_dir():
+        raise BadInput(f"{option} {path}: this is a directory; give a file, as in {option} {path}/result")
     _check_parent(option, path)
 
 

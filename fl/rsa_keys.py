@@ -213,9 +213,9 @@ class RSAKey:
         """The numbers for decryption by CRT; BadInput if the key has no primes."""
         p, q, dp, dq, qinv = self.p, self.q, self.dp, self.dq, self.qinv
         if p is None or q is None or dp is None or dq is None or qinv is None:
-            raise BadInput(
-                f"the key with n = {shown(self.n)} has no primes: give p and q, or decrypt without CRT"
-            )
+            lacks = ", ".join(name for name in CrtNumbers._fields if getattr(self, name) is None)
+            why = "has no primes: give p and q" if None in (p, q) else f"lacks {lacks}: give all"
+            raise BadInput(f"the key with n = {shown(self.n)} {why}, or decrypt without CRT")
         return CrtNumbers(p, q, dp, dq, qinv)
 
     def encrypt(self, message: int, mod_exp: ModExp = pow) -> int:

@@ -176,8 +176,8 @@ _DECLARED = (
     option(
         "--workload",
         "NAME",
-        "a workload instead of operands: encrypt, decrypt, crt, or sign+9verify with any number of "
-        "verifications",
+        "a workload instead of operands: encrypt, decrypt, crt, sign+9verify with any number of "
+        "verifications, exponents, or product (by formula only)",
     ),
     option("--key", "FILE", "an RSA key as PEM, DER or JSON"),
     flag("--crt", "compute modulo both primes and combine the results in hardware"),

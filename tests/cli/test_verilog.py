@@ -417,7 +417,7 @@ def test_a_folder_gets_a_file_per_module(cli, tmp_path):
 
 
 def test_a_directory_is_no_file(cli, tmp_path):
-    assert f"{tmp_path}: cannot be written: Is a directory" in cli.fails(
+    assert f"{tmp_path}: this is a directory; give a file" in cli.fails(
         f"verilog mont --nbits 8 -o {tmp_path}"
     )
     assert list(tmp_path.parent.glob(".*.partial")) == []

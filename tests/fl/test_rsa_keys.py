@@ -291,6 +291,7 @@ test_operations_that_a_key_refuses = bad_calls(
     (PAPER_KEY.public.decrypt, 3, f"n = {N} is public: give the private key"),
     (PAPER_KEY.public.decrypt_crt, 3, f"n = {N} has no primes: give p and q"),
     (RSAKey(N, E, D).decrypt_crt, 3, f"n = {N} has no primes: give p and q"),
+    (RSAKey.unchecked(n=N, e=E, p=3, q=5).decrypt_crt, 3, f"n = {N} lacks dp, dq, qinv: give all"),
 )
 
 

@@ -335,3 +335,12 @@ def test_devices_are_no_ledgers(action, monkeypatch, cli):
     """Reading one might never end."""
     monkeypatch.setenv("MODEXLAB_LEDGER", "/dev/zero")
     assert "/dev/zero" in cli.fails(f"ledger {action}{'' if action == 'list' else ' /dev/zero'}")
+
+
+@parametrize("content", [b"metric = 1\n", b"\xff" * 5000])
+def test_what_is_no_ledger_stays_where_it_is(content, tmp_path, cli):
+    other = tmp_path / "other.sqlite"
+    other.write_bytes(content)
+    for action in ("verify", "salvage"):
+        assert "its first page" in cli.fails(f"ledger {action} {other}")
+    assert [*tmp_path.glob("other*")] == [other] and other.read_bytes() == content

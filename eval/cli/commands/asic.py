@@ -35,7 +35,7 @@ import shutil
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,9 @@ from ....flow.files import replace_text
 from ....flow.progress import Event, Report, Running
 from ....flow.source import Source
 from ....rtl.sim.cache import DIGESTS
+from ...designs.interfaces import DEFAULT
 from ...errors import NoMeasurement
+from ...folders import new_directory
 from ...json_values import attributes
 from ...lab.flow_settings import (
     CORNER,
@@ -159,7 +161,9 @@ def execute(args: Namespace) -> int:
         CORNER: args.corner or "",
         **attributes(args, "style", "fmax"),
     }
-    parameters = check_flow(flow | flow_of(args, flow, "asic"))
+    own = flow_of(args, flow, "asic")
+    _refuse_unused(args, own, graph.needed(wanted))
+    parameters = check_flow(flow | own)
     library = kit.named(chosen)
     kit.find(library)  # BadInput if not installed
     if args.layout:
@@ -175,7 +179,7 @@ def execute(args: Namespace) -> int:
     if point is not None:
         ledger.names()  # BadInput now if it cannot be written
     if args.output is not None:
-        Path(args.output).mkdir(parents=True, exist_ok=True)  # before a long run
+        _make_folder(Path(args.output), graph.needed(wanted))  # before a long run
     start = time.monotonic()
     try:
         with sigterm_as_ctrl_c(), steps("flow", args.json) as progress:
@@ -193,6 +197,35 @@ def execute(args: Namespace) -> int:
     return code
 
 
+def _refuse_unused(args: Namespace, own: Collection[str], steps: Collection[str]) -> None:
+    """BadInput for settings that no step of the run uses."""
+    from ....flow.graph import graph
+
+    used = {name for step in steps for name in graph.declaration(step).parameters}
+    asked = {name: f"--flow {name}" for name in own}
+    if args.density is not None:
+        asked["density"] = "--density"
+    for name, spelled in asked.items():
+        if name not in used:
+            wider = "drop it" if args.layout or name not in graph.defaults() else "add --layout, or drop it"
+            raise BadInput(f"{spelled}: no step of this run uses it; {wider}")
+
+
+def _make_folder(folder: Path, steps: Collection[str]) -> None:
+    """Make the folder of the products; BadInput if it has products of steps that this run would leave."""
+    from ....flow.graph import graph
+
+    if folder.exists():
+        new_directory("--output", str(folder), force=True)  # BadInput if it is a file
+    others = [name for name in graph.ORDER if name not in steps and (folder / name).exists()]
+    if (folder / "summary.json").exists() and others:
+        raise BadInput(
+            f"--output {folder}: another run has left the products of {', '.join(others)}; give another "
+            "directory"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+
+
 def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
     """The design with its point, or Verilog from elsewhere, from the options of `asic` or of `asic
     --fpga`.
@@ -204,6 +237,8 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
         if args.design is not None:
             raise BadInput(f"DESIGN{why}")
         refuse(args, ("manifests", "nbits", "settings", "system"), why)
+        if args.interface != DEFAULT.name:
+            raise BadInput(f"--interface{why}")
         clock_port, vectors = getattr(args, "clock_port", None), getattr(args, "vectors", None)
         files = (args.verilog, args.top, clock_port or "clk", vectors, args.include or (), args.define or ())
         return verilog_files(*files), None

@@ -115,8 +115,8 @@ def execute(args: Namespace) -> int:
     forms = [name for name in ("json", MARKDOWN, LATEX) if getattr(args, name)]
     if len(forms) > 1:
         raise BadInput(f"--{forms[0]} with --{forms[1]}: give one of them")
-    if args.pick and not args.papers:
-        args.papers = [compare_cores.WORD]
+    if args.pick and not {name.removeprefix(PREFIX) for name in args.papers} & {*NUMBERS, *WORDS}:
+        args.papers = [compare_cores.WORD, *args.papers]
     if args.papers[:1] == [compare_cores.WORD] and args.kit == compare_league.ALL:
         return compare_league.execute(args, _answer)
     refuse(args, ["record"], f": give `modexlab compare {compare_cores.WORD} --kit {compare_league.ALL}`")
@@ -169,6 +169,8 @@ def _figures(args: Namespace) -> list[Published]:
     """The requested figures."""
     numbers: dict[str, None] = {}
     for name in args.papers or [ALL]:
+        if name == compare_cores.WORD:
+            raise BadInput(f"{name} with {args.papers[0]}: {CORES_ALONE}")
         number = name.removeprefix(PREFIX)
         if name != ALL and number not in NUMBERS:
             raise unknown("paper", name, WORDS)

@@ -23,12 +23,14 @@ import msgspec
 
 from ....fl.errors import BadInput
 from ....flow.check.report import Compared
+from ...designs.interfaces import DEFAULT
 from ...json_values import attributes
 from ...lab.flow_settings import KIT
 from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
+from ..arguments import refuse
 from ..laboratory import flow_of, flow_point, kit_of, scheduler_of
 from ..options import HARDWARE, option
 from ..render import Block, Columns, Table, answer
@@ -70,11 +72,10 @@ def execute(args: Namespace) -> int:
     if (args.design is None) != many:
         raise BadInput("give either a DESIGN or --space SPACE")
     if many:
-        for name, option_ in (("other", "--flow"), ("kit", "--kit")):
-            if getattr(args, name):
-                raise BadInput(
-                    f"{option_} with --space: the points of a space have their own; drop one of them"
-                )
+        why = " with --space: the points of a space have their own; drop one of them"
+        refuse(args, ("other", "kit", "nbits", "settings", "clock", "layout"), why)
+        if args.interface != DEFAULT.name:
+            raise BadInput(f"--interface{why}")
         chosen = crosscheck.points(Space.load(args.space))
     elif args.jobs:
         raise BadInput("--jobs without --space: there is one netlist; drop it")

@@ -27,17 +27,17 @@ OPTIONS = (
     "--accelerator",
     *HARDWARE,
     Group("Verilog from elsewhere instead of a design", VERILOG),
-    option("--device", "NAME", "artix-7, cyclone-v, ecp5 (default: all)", nargs="+"),
+    option("--device", "NAME", "artix-7, cyclone-v, ecp5 (default: these), virtex-e", nargs="+"),
     flag("--pnr", "place and route, for the frequency"),
     "--json",
 )
 
 
 def execute(args: Namespace) -> int:
-    from ....flow.fpga.fpga import DEVICES, find  # not at the top: it needs the extra [flow]
+    from ....flow.fpga.fpga import USUAL, find  # not at the top: it needs the extra [flow]
     from ...lab.asic_run import run_fpga
 
-    devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
+    devices = [find(name).name for name in dict.fromkeys(args.device or USUAL)]
     source, _ = source_of(args, FPGA)
     with steps("FPGA", args.json) as progress:
         report = run_fpga(source, devices, args.pnr, progress)

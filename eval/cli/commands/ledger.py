@@ -180,7 +180,7 @@ def _joined(item: Joined) -> str:
 
 def _verify(args: Namespace) -> int:
     """Read a whole ledger, or compare reference results with the present hardware."""
-    if args.targets and Path(args.targets[0]).suffix == ".jsonl":
+    if args.targets and Path(args.targets[0]).suffix.lower() == ".jsonl":
         return _verify_reference(Reference(args.targets[0]), args)
     with _other(args.targets[0]) if args.targets else ledger_of(args, read_only=True) as ledger:
         path = ledger.path
@@ -393,6 +393,10 @@ def _export(args: Namespace) -> int:
             "--format"
         )
     with ledger_of(args, read_only=True) as ledger:
+        if format == REFERENCE_FORMAT and path.suffix.lower() != ".jsonl":
+            raise BadInput(
+                f"export {path}: other actions know reference results by their suffix; give {path}.jsonl"
+            )
         if format == REFERENCE_FORMAT and path.is_file():  # keep the points of other ledgers
             ledger.reference = Reference(path)
         count = ledger.export(format, path, history=args.history, **_filters(ledger, args))

@@ -134,10 +134,10 @@ def _check(args: Namespace) -> None:
         raise BadInput("--text with --json: give one of them")
     if args.pdf:
         browser()
-        if Path(_page(args)).suffix == ".pdf":
-            raise BadInput(
-                f"--output {args.output} with --pdf: it names the page; give a name such as report.html"
-            )
+    if Path(_page(args)).suffix == ".pdf":
+        raise BadInput(
+            f"--output {args.output}: it names the page; give a name such as report.html, and --pdf"
+        )
     if args.output is not None or _page(args):
         check_file("--output", args.output if args.output is not None else PAGE)
     for name in ("pages", "figures"):
@@ -231,8 +231,9 @@ def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> I
             failed += " (before; --retry tries again)"
         reused = f"{sweep.reused} were in the ledger"
         yield f"measured {sweep.new} points in {duration(sweep.seconds)}, {reused}{failed}"
-    if content.empty and "page" in written:
-        yield f"the ledger {content.path} has no figures of these; the page says what to run"
+    if content.empty:
+        more = "; the page says what to run" if "page" in written else ""
+        yield f"the ledger {content.path} has no figures of these{more}"
     yield from sorted(written.values(), key=lambda path: path == written.get("page"))
 
 

@@ -40,7 +40,7 @@ from ...designs.own import OwnDesign
 from ...designs.protection import private_settings
 from ...designs.session import LEVELS, NoResult, Operated
 from ...designs.widths import check_fit, check_width
-from ...designs.workload_names import parts_of
+from ...designs.workload_names import PRODUCT, parts_of
 from ...folders import check_file
 from ...json_values import json_number
 from .. import own
@@ -101,6 +101,8 @@ def _operation(args: Namespace, design: Design | OwnDesign) -> Operation:
     settings = settings_of(design, args.settings)
     if _by_program(args, design, settings):
         return _private_operation(args, design, settings)
+    why = ": only programs with --verify, --crt or --blind use it; add one of them, or drop it"
+    refuse(args, ("seed", "unchecked"), why)
     kind = _named if args.workload is not None else _of_operands if args.key is None else _with_key
     return kind(args, design)
 
@@ -229,6 +231,8 @@ def _named(args: Namespace, design: Design) -> Operation:
         (*RSA_OPERANDS, "key", "encrypt", "decrypt", "crt"),
         " with --workload, which has its own operands; drop one of them",
     )
+    if args.workload == PRODUCT:
+        raise BadInput(f"--workload {PRODUCT}: products are only counted by formula; add --level formula")
     machine = accelerator_of(args, design)
     parts = parts_of(args.workload, machine, machine.nbits)
     operands, golden = [part.work.operands for part in parts], [part.work.golden for part in parts]

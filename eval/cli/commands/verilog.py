@@ -45,6 +45,7 @@ OPTIONS = (
     "design (or proc, or a unit of padding)",
     "--accelerator",
     "--output (a file, or FOLDER/ for a file per module; default: stdout)",
+    "--force",
     *HARDWARE,
     flag(
         "--any-width",
@@ -74,7 +75,7 @@ def execute(args: Namespace) -> int:
         raise BadInput(
             f"--any-width with --interface {args.interface}: registers depend on the width; drop one"
         )
-    return _put(args.output, what, lambda: verilog(machine, args.interface, args.any_width))
+    return _put(args, what, lambda: verilog(machine, args.interface, args.any_width))
 
 
 def _padding(args: Namespace) -> int:
@@ -87,7 +88,7 @@ def _padding(args: Namespace) -> int:
     if args.interface != DEFAULT.name:
         raise BadInput(f"--interface: {args.design} has streams of its own; drop it")
     nbits = check_width(PADDING_NBITS if args.nbits is None else args.nbits)
-    return _put(args.output, f"{args.design}, {nbits} bits", lambda: padding_verilog(args.design, nbits))
+    return _put(args, f"{args.design}, {nbits} bits", lambda: padding_verilog(args.design, nbits))
 
 
 def _processor(args: Namespace) -> int:
@@ -112,13 +113,15 @@ def _processor(args: Namespace) -> int:
     asked = attributes(args, "mul_latency", "div_bits")
     units = {unit: value for unit, value in asked.items() if value is not None}
     what = f"{PROCESSOR}, {xcel.name}, {xcel.nbits} bits" if xcel and xcel.design else PROCESSOR
-    return _put(args.output, what, lambda: processor_verilog(xcel, **units, commit=not args.no_commit))
+    return _put(args, what, lambda: processor_verilog(xcel, **units, commit=not args.no_commit))
 
 
-def _put(output: str | None, what: str, make: Callable[[], str]) -> int:
+def _put(args: Namespace, what: str, make: Callable[[], str]) -> int:
     """Write the text to a file or to stdout."""
-    path = None if output == "-" else output
-    folder = new_directory("--output", path) if path and path.endswith("/") else None
+    path = None if args.output == "-" else args.output
+    folder = new_directory("--output", path, args.force) if path and path.endswith("/") else None
+    if not folder:
+        refuse(args, ["force"], " without a folder to write to; give --output FOLDER/, or drop it")
     if path is not None and not folder:
         check_file("--output", path)
     with Progress(what):

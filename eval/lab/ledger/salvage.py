@@ -23,7 +23,7 @@ from .ledger import Ledger, require_file
 from .records import ABOUT, COLUMNS, MEASUREMENT, RESULT, Record, read
 
 # offsets in the header: the size of a page (1: 65,536), and the number of pages
-PAGE_SIZE_AT, PAGES_AT = 16, 28
+MAGIC, PAGE_SIZE_AT, PAGES_AT = b"SQLite format 3\0", 16, 28
 MISSES = 10_000  # consecutive numbers without a measurement, after which no more are expected
 LOG = "-wal"
 SUFFIXES = (LOG, "-shm")  # files next to a ledger that is in use
@@ -69,10 +69,10 @@ def salvage(path: Path, into: Ledger, progress: Progress | None = None) -> Salva
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a ledger")
     kept = path
-    if into.exists and into.path.samefile(path):
-        into.close()
-        kept = _moved(path)
-    with _copied(kept) as copy:
+    with _copied(path) as copy:  # BadInput if it is no ledger, before it is renamed
+        if into.exists and into.path.samefile(path):
+            into.close()
+            kept = _moved(path)
         joined = add_all(into, kept, copy.records(progress))
         return Salvaged(copy.found(path), joined, kept)
 
@@ -216,7 +216,7 @@ def _lengthened(file: Path) -> bool:
     """
     with file.open("r+b") as opened:
         header = opened.read(100)
-        if len(header) < 100:
+        if len(header) < 100 or not header.startswith(MAGIC):
             return False
         size = int.from_bytes(header[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
         size = 65536 if size == 1 else size

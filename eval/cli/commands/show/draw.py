@@ -26,7 +26,7 @@ from ....report.drawing import draw
 from ...arguments import accelerator_of, operands_of, settings_of
 from ...options import Option, choice, number, option
 
-DEFAULT_NBITS = 8
+DEFAULT_NBITS, ADDER = 8, "brent-kung"
 OUTPUT = "--output (a file; default: stdout)"
 
 OPTIONS = (
@@ -40,7 +40,7 @@ OPTIONS = (
         "kinds of cells, with --modulus (default: the best of the paper's three)",
         BEST,
     ),
-    choice("--adder", ADDERS, "final adder, with --modulus (default: brent-kung)", "brent-kung"),
+    choice("--adder", ADDERS, f"final adder, with --modulus (default: {ADDER})", ADDER),
     option("--follow", ("J", "K"), "trace the product a_J * b_K", nargs=2, type=number),
     f"--nbits (of the operands; default: the length of a residue, {DEFAULT_NBITS} for a DESIGN)",
     "--set",
@@ -87,6 +87,9 @@ def _plan(args: Namespace) -> Plan:
         if args.settings:
             raise BadInput("--set belongs to a DESIGN; with --modulus give --function, --strategy, --adder")
         return make_plan(args.function, parse(args.modulus), args.nbits, args.strategy, args.adder)
+    for name, default in (("function", OPERATIONS[0]), ("strategy", BEST), ("adder", ADDER)):
+        if getattr(args, name) != default:
+            raise BadInput(f"--{name} belongs to --modulus; a DESIGN has its own; give --set, or drop it")
     design = catalogue.find(args.design)
     nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
     unit = design.at(nbits, **settings_of(design, args.settings)).multiplier()
