@@ -131,7 +131,7 @@ class SynthesisReport(Product, kw_only=True):
     squarers: int
     carry_save_rows: int
     caveats: list[str]
-    structure: str  # of STRUCTURES, or WITHOUT_CHOICES
+    structure: str  # of STRUCTURES, WITHOUT_CHOICES or AREA_STRUCTURES; outside of tiles
     tiles: Mapping[str, int] = {}  # number of instances of each
     # numbers by kind of the cells that the design names
     named_cells: Mapping[str, int] = {}
@@ -153,7 +153,8 @@ STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
 WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
 MOST_CHOSEN = 150_000  # estimated cells, without those that the design names
 # The style `area` maps in both ways, by the shapes of cells and by cuts, and keeps the smaller netlist. Cuts
-# suit control logic (tiny with 16 bits: 257 cells, and by shapes 267 on 2 um^2 more), shapes suit arithmetic.
+# suit control logic (tiny with 16 bits: 555 um^2 in 252 cells, and by shapes 559 in 267), and shapes suit
+# arithmetic. A part of more than MOST_CHOSEN cells is mapped in the first way only.
 AREA_STRUCTURES = {
     "shapes": "dch -f\namap -m",
     "cuts": "&get -n\n&syn3\n&syn3\n&dch -f\n&nf -R 1000 -F 20\n&put",
@@ -281,7 +282,7 @@ class _Mapper:
         few = estimate.cells(design) - len(own) <= MOST_CHOSEN
         tried = [STRUCTURES if few else WITHOUT_CHOICES]
         if self.style == SMALLEST:
-            tried = [{name: commands} for name, commands in AREA_STRUCTURES.items()]
+            tried = [dict([way]) for way in AREA_STRUCTURES.items()][: None if few else 1]
         results = []
         for adders, structures in itertools.product(kinds, tried):
             options = replace(self.options, adders=adders)
@@ -344,7 +345,9 @@ class _Mapper:
         (work / "wires.lib").write_text(
             with_wire_load(self.files.lib.read_text(), outside.mapping_wire_ff / library.cap_unit_ff)
         )
-        (work / "early.abc").write_text(self._abc(STRUCTURES["depth"]))
+        smallest = self.style == SMALLEST
+        early = next(iter(AREA_STRUCTURES.values())) if smallest else STRUCTURES["depth"]
+        (work / "early.abc").write_text(self._abc(early))
 
     def _abc(self, structure: str) -> str:
         """The abc commands of the style."""

@@ -77,6 +77,12 @@ def made(tmp_path_factory):
         yield out
 
 
+def test_style_area_maps_the_logic_before_named_cells(tmp_path, monkeypatch):
+    monkeypatch.setattr(named_cells, "LEAST", 1)
+    synthesized(tmp_path, DESIGN, clock_ns=1.0, style="area")
+    assert product.read(tmp_path / SynthesisReport.FILE, SynthesisReport).named_cells
+
+
 def test_bits_with_the_function_are_cells_and_all_others_are_logic(made):
     cells = top_of(made)["cells"]
     roles = kit.find().library.roles

@@ -297,6 +297,17 @@ def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
     assert delays[0] == delays[2]
 
 
+def test_style_area_keeps_the_smaller_mapping(tmp_path, monkeypatch):
+    ways, kept = synthesis.AREA_STRUCTURES, {}
+    for names in (["shapes"], ["cuts"], ["shapes", "cuts"], ["cuts", "shapes"]):
+        monkeypatch.setattr(synthesis, "AREA_STRUCTURES", {name: ways[name] for name in names})
+        synthesized(tmp_path, CHAIN, style="area")
+        area = loaded(tmp_path, "area.json")["area_um2"]
+        kept[tuple(names)] = area, loaded(tmp_path, "synthesis.json")["structure"]
+    *alone, forward, backward = kept.values()
+    assert len({*alone}) == 2 and min(alone) == forward == backward
+
+
 @parametrize(
     "words, area_um2",  # a tree of multiplexers takes 194 for data, a decoder 69 for constants
     [("a", 170), ("{8'd0, 8'd37, 8'd74, 8'd111, 8'd148, 8'd185, 8'd222}", 67)],

@@ -61,10 +61,9 @@ def test_states_of_a_counter_are_distinct():
     for nbits in range(1, 13):
         states = states_of(1 << nbits)
         assert sorted(states) == list(range(1 << nbits))
-        assert states_of((1 << nbits) - nbits // 2) == states[: len(states) - nbits // 2]
 
 
-@parametrize("count", (2, 3, 13, 16))
+@parametrize("count", (2, 3, 13, 16, 200, 256))
 def test_a_counter_goes_through_its_states_again_and_again(count):
     counter = stepped(ShiftCounter(count))
     expected = itertools.cycle(states_of(count))

@@ -162,8 +162,8 @@ def execute(args: Namespace) -> int:
         **attributes(args, "style", "fmax"),
     }
     own = flow_of(args, flow, "asic")
-    _refuse_unused(args, own, graph.needed(wanted))
     parameters = check_flow(flow | own)
+    _refuse_unused(args, own, graph.needed(wanted))
     library = kit.named(chosen)
     kit.find(library)  # BadInput if not installed
     if args.layout:
@@ -179,7 +179,9 @@ def execute(args: Namespace) -> int:
     if point is not None:
         ledger.names()  # BadInput now if it cannot be written
     if args.output is not None:
-        _make_folder(Path(args.output), graph.needed(wanted))  # before a long run
+        if Path(args.output).exists():
+            new_directory("--output", args.output, force=True)  # BadInput if it is a file
+        Path(args.output).mkdir(parents=True, exist_ok=True)  # before a long run
     start = time.monotonic()
     try:
         with sigterm_as_ctrl_c(), steps("flow", args.json) as progress:
@@ -201,29 +203,17 @@ def _refuse_unused(args: Namespace, own: Collection[str], steps: Collection[str]
     """BadInput for settings that no step of the run uses."""
     from ....flow.graph import graph
 
-    used = {name for step in steps for name in graph.declaration(step).parameters}
+    def used(by: Collection[str]) -> set[str]:
+        return {name for step in by for name in graph.declaration(step).parameters}
+
+    known = used(steps)
     asked = {name: f"--flow {name}" for name in own}
     if args.density is not None:
         asked["density"] = "--density"
     for name, spelled in asked.items():
-        if name not in used:
-            wider = "drop it" if args.layout or name not in graph.defaults() else "add --layout, or drop it"
-            raise BadInput(f"{spelled}: no step of this run uses it; {wider}")
-
-
-def _make_folder(folder: Path, steps: Collection[str]) -> None:
-    """Make the folder of the products; BadInput if it has products of steps that this run would leave."""
-    from ....flow.graph import graph
-
-    if folder.exists():
-        new_directory("--output", str(folder), force=True)  # BadInput if it is a file
-    others = [name for name in graph.ORDER if name not in steps and (folder / name).exists()]
-    if (folder / "summary.json").exists() and others:
-        raise BadInput(
-            f"--output {folder}: another run has left the products of {', '.join(others)}; give another "
-            "directory"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
+        if name not in known:
+            wider = "add --layout, or " if args.to is None and name in used(graph.WITH_LAYOUT) else ""
+            raise BadInput(f"{spelled}: no step of this run uses it; {wider}drop it")
 
 
 def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:

@@ -101,8 +101,7 @@ def _operation(args: Namespace, design: Design | OwnDesign) -> Operation:
     settings = settings_of(design, args.settings)
     if _by_program(args, design, settings):
         return _private_operation(args, design, settings)
-    why = ": only programs with --verify, --crt or --blind use it; add one of them, or drop it"
-    refuse(args, ("seed", "unchecked"), why)
+    refuse(args, ("seed", "unchecked"), ": no program with --verify, --crt or --blind runs; drop it")
     kind = _named if args.workload is not None else _of_operands if args.key is None else _with_key
     return kind(args, design)
 

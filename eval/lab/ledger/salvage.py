@@ -69,10 +69,12 @@ def salvage(path: Path, into: Ledger, progress: Progress | None = None) -> Salva
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a ledger")
     kept = path
-    with _copied(path) as copy:  # BadInput if it is no ledger, before it is renamed
-        if into.exists and into.path.samefile(path):
-            into.close()
-            kept = _moved(path)
+    if into.exists and into.path.samefile(path):
+        into.close()
+        with _copied(path):  # BadInput if it is no ledger, which stays where it is
+            pass
+        kept = _moved(path)
+    with _copied(kept) as copy:
         joined = add_all(into, kept, copy.records(progress))
         return Salvaged(copy.found(path), joined, kept)
 

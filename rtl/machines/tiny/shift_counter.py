@@ -1,4 +1,4 @@
-"""ShiftCounter: counts in the order of a shift register, with fewer gates than an adder of 1.
+"""ShiftCounter: a counter that is a shift register with nonlinear feedback, smaller than a binary counter.
 
 A linear-feedback shift register of w bits goes through 2^w - 1 states, all but 0. Here the bit that enters is
 inverted if the bits that stay are all 0, which puts 0 between 10..0 and 0..01 (a de Bruijn sequence). The
@@ -10,12 +10,12 @@ Ports: clears, steps -> state. Area order: w flip-flops and w + 4 gates.
 
 from pymtl3 import *
 
-# for 1 to 12 bits, those whose parity enters: the coefficients of a primitive polynomial
+# feedback taps for 1 to 12 bits: the coefficients of a primitive polynomial
 TAPS = (0x1, 0x3, 0x6, 0xC, 0x14, 0x30, 0x60, 0xB8, 0x110, 0x240, 0x500, 0xE08)
 
 
 def states_of(count: int) -> list[int]:
-    """The states in their order."""
+    """The first `count` states in counting order; at most 4,096."""
     nbits = clog2(count)
     kept, taps = (1 << nbits - 1) - 1, TAPS[nbits - 1]
     states = [0]
@@ -46,6 +46,6 @@ class ShiftCounter(Component):
             s.restarts @= s.clears | ((s.state == LAST) & ~s.wraps)
 
         @update_ff
-        def count_up():  # an enable alone: it becomes a clock gate
+        def count_up():  # without a separate reset, so that steps can become a clock gate
             if s.clears | s.steps:
                 s.state <<= 0 if s.restarts else s.next_state

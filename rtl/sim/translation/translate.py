@@ -642,8 +642,11 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return [head, *self._statements(node.body), "end"]
 
     def visit_Reduce(self, node: Any) -> str:
-        """Unlike PyMTL3, which writes `^ a & b` for reduce_xor(a & b): Verilog reads that as (^a) & b."""
-        return f"({self.ops[type(node.op)]}{self.visit_expr_wrap(node.value)})"
+        """Unlike PyMTL3, which writes `^ a & b` for reduce_xor(a & b): Verilog reads that as (^a) & b. And
+        `^~` would be one operator.
+        """
+        value = self.visit(node.value)
+        return f"({self.ops[type(node.op)]}{value if value.isidentifier() else f'({value})'})"
 
     def visit_expr_wrap(self, node: Any) -> Any:
         """Put compound expressions into parentheses."""

@@ -289,6 +289,7 @@ class Parities(Component):
         @update
         def reduce():
             s.ostream.msg @= zext(reduce_xor(s.istream.msg & MASK), 8)
+            s.ostream.msg[7] @= reduce_xor(~s.istream.msg)
             if reduce_and(s.istream.msg | MASK) & ~reduce_or(s.istream.msg & MASK):
                 s.ostream.msg @= 2
 
