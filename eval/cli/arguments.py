@@ -8,7 +8,7 @@ from ...fl.errors import BadInput
 from ...fl.param import Param
 from ...fl.rsa_keys import RSAKey
 from ..designs import catalogue
-from ..designs.interfaces import COUPLINGS
+from ..designs.interfaces import COUPLINGS, DEFAULT
 from ..designs.machine import Design
 from ..designs.own import OwnDesign
 from ..designs.protection import private_settings
@@ -20,13 +20,14 @@ from .render import Json
 
 Settings = dict[str, Any]  # of a design, by name
 SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow", "fields": "--field"}
+UNSAID = (("blind", "no"), ("interface", DEFAULT.name))  # defaults that are values
 
 
 def given(args: Namespace, name: str) -> bool:
     """Whether the user has given an option, named `--base` or `base`; 0 counts as given."""
     name = name.removeprefix("--")
     value = getattr(args, name, None)
-    return value is not False and value not in (None, []) and (name, value) != ("blind", "no")
+    return value is not False and value not in (None, []) and (name, value) not in UNSAID
 
 
 def refuse(args: Namespace, options: Iterable[str], why: str) -> None:

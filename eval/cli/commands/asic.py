@@ -45,7 +45,6 @@ from ....flow.files import replace_text
 from ....flow.progress import Event, Report, Running
 from ....flow.source import Source
 from ....rtl.sim.cache import DIGESTS
-from ...designs.interfaces import DEFAULT
 from ...errors import NoMeasurement
 from ...folders import new_directory
 from ...json_values import attributes
@@ -226,9 +225,7 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
         why = " with --verilog: this is for designs of the catalogue; drop one of them"
         if args.design is not None:
             raise BadInput(f"DESIGN{why}")
-        refuse(args, ("manifests", "nbits", "settings", "system"), why)
-        if args.interface != DEFAULT.name:
-            raise BadInput(f"--interface{why}")
+        refuse(args, ("manifests", "nbits", "settings", "system", "interface"), why)
         clock_port, vectors = getattr(args, "clock_port", None), getattr(args, "vectors", None)
         files = (args.verilog, args.top, clock_port or "clk", vectors, args.include or (), args.define or ())
         return verilog_files(*files), None

@@ -23,7 +23,6 @@ import msgspec
 
 from ....fl.errors import BadInput
 from ....flow.check.report import Compared
-from ...designs.interfaces import DEFAULT
 from ...json_values import attributes
 from ...lab.flow_settings import KIT
 from ...lab.ledger.ledger import Ledger
@@ -73,9 +72,7 @@ def execute(args: Namespace) -> int:
         raise BadInput("give either a DESIGN or --space SPACE")
     if many:
         why = " with --space: the points of a space have their own; drop one of them"
-        refuse(args, ("other", "kit", "nbits", "settings", "clock", "layout"), why)
-        if args.interface != DEFAULT.name:
-            raise BadInput(f"--interface{why}")
+        refuse(args, ("other", "kit", "nbits", "settings", "clock", "layout", "interface"), why)
         chosen = crosscheck.points(Space.load(args.space))
     elif args.jobs:
         raise BadInput("--jobs without --space: there is one netlist; drop it")
