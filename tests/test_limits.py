@@ -1,11 +1,8 @@
-"""Limits of size and style (limits.toml): tokens by room, files by folder, columns, first words of
-sentences.
-"""
+"""Limits of shape and style (limits.toml): commands, files by folder, columns, first words of sentences."""
 
 import ast
 import collections
 import re
-import tokenize
 from pathlib import Path
 
 import msgspec
@@ -15,15 +12,6 @@ from tests.harness import finished, parametrize
 from tests.paths import ROOT
 
 LIMITS = msgspec.toml.decode((ROOT / "tests" / "limits.toml").read_text())
-LAYOUT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}
 # first words of a sentence that stand in for a noun, and words that are not the field's
 FIRST = re.compile(
     r"(?:^|[.:;?!]\s+)(What|Of|Those|Whoever|Who|By (which|what|whom)|In (which|what|words)|As (it|they|is)"
@@ -46,11 +34,6 @@ def tracked():
     return [path.relative_to(ROOT) for path in there if path.is_file()]
 
 
-def tokens(file):
-    with (ROOT / file).open("rb") as text:
-        return sum(token.type not in LAYOUT for token in tokenize.tokenize(text.readline))
-
-
 def faults(text, sign="# "):
     """Lines of a text that break a rule of style, with the rule; "# ", the sign of a comment: in Python."""
     for node in ast.walk(ast.parse(text)) if sign == "# " else ():
@@ -67,14 +50,6 @@ def faults(text, sign="# "):
             yield number, f"comment: {said}"
         if sign == "# " and len(line) > LIMITS["columns"]:
             yield number, f"{len(line)} columns"
-
-
-def test_tokens():
-    found = collections.Counter[str]()
-    for file in tracked():
-        if file.suffix == ".py" and len(file.parts) > 1:
-            found[file.parts[0]] += tokens(file)
-    assert {room: size for room, size in found.items() if size > LIMITS["tokens"].get(room, 0)} == {}
 
 
 def test_files_per_folder():
