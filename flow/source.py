@@ -8,22 +8,25 @@ VerilogFiles is the source for the user's Verilog files, preprocessed for synthe
 import functools
 import importlib.metadata
 import re
+import shutil
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ..fl.errors import BadInput
-from ..rtl.sim import cache, sources, toolchain
+from ..rtl.sim import cache, toolchain
 from . import workload
 from .description import Description
-from .files import replace_json, replace_text
+from .files import replace_json, replace_text, scratch
 from .product import StepRun
 from .progress import stopwatch
 
 PACKAGE = "modexlab"
 STEP = "rtl"  # the step that a source performs
+DESIGN, WORKLOAD = "design.sv", "workload.json"  # outputs besides the description
 DEFINE = re.compile(r"[A-Za-z_]\w*(=[^\n]*)?")
 # messages and output of Verilator's preprocessor
 ERROR = re.compile(
@@ -49,6 +52,8 @@ CASE_KEYWORD = re.compile(r"\b(?:(?:unique0?|priority)\s+)?case[xz]?\s*$")
 class Source(ABC):
     """A design as input of the flow."""
 
+    _entry: Path | None = None  # what `entry` has written
+
     @property
     @abstractmethod
     def tool(self) -> tuple[str, str]:
@@ -58,10 +63,6 @@ class Source(ABC):
     @abstractmethod
     def has_vectors(self) -> bool:
         """Whether there are requests with expected responses."""
-
-    @abstractmethod
-    def key(self) -> str:
-        """A digest of everything that determines the files; BadInput for an invalid design."""
 
     @abstractmethod
     def write(self, directory: Path) -> None:
@@ -74,14 +75,20 @@ class Source(ABC):
         run = StepRun.of(STEP, self.tool, elapsed())
         run.write(directory, run.file)
 
-    @property
-    def entry_name(self) -> str:
-        """The name of its cache entry."""
-        return cache.tree_name(STEP, cache.key(self.key(), sources.digest("flow.source")))
-
     def entry(self) -> Path:
-        """The directory in the cache with the outputs."""
-        return cache.cached_tree(self.entry_name, self.export)
+        """The directory in the cache with the outputs, which are written anew for each source.
+
+        It is named after the contents of the three files, and after nothing else.
+        """
+        if self._entry is not None and cache.intact_tree(self._entry.name):
+            return self._entry
+        with scratch() as directory:
+            self.export(directory)
+            digests = [cache.file_digest(directory / file) for file in (DESIGN, Description.FILE, WORKLOAD)]
+            name = cache.tree_name(STEP, cache.key(*digests))
+            entry = cache.cached_tree(name, partial(shutil.copytree, directory, dirs_exist_ok=True))
+        object.__setattr__(self, "_entry", entry)  # sources are frozen
+        return entry
 
 
 @dataclass(frozen=True)
@@ -103,28 +110,30 @@ class VerilogFiles(Source):
     def has_vectors(self) -> bool:
         return self.vectors is not None
 
-    def key(self) -> str:
-        vectors = "" if self.vectors is None else workload.text(self.vectors)
-        names = ",".join(path.name for path in self.files)
-        return cache.key(self._text, names, self.top, self.clock_port or "", vectors)
-
     @functools.cached_property
     def _text(self) -> str:
         return one_text(self.files, self.include, self.define)
 
     def write(self, directory: Path) -> None:
-        replace_text(directory / "design.sv", self._text)
+        replace_text(directory / DESIGN, self._text)
         files = tuple(path.name for path in self.files)
         Description(self.top, self.top, self.clock_port or None, files=files).write(directory)
         if self.vectors is None:
-            replace_json(directory / "workload.json", {})
+            replace_json(directory / WORKLOAD, {})
         else:
             workload.check_names(workload.load(self.vectors), self.top, self._text)
-            replace_text(directory / "workload.json", workload.text(self.vectors))
+            replace_text(directory / WORKLOAD, workload.text(self.vectors))
 
 
-def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequence[str] = ()) -> str:
+def one_text(
+    files: Sequence[Path],
+    include: Sequence[Path] = (),
+    define: Sequence[str] = (),
+    opened: set[Path] | None = None,
+) -> str:
     """Preprocess Verilog files and join them into one text; BadInput with file and line if that fails.
+
+    opened: receives all files that were read, also by `include.
 
     The text has no comments. `line directives keep the names and lines of the files for the messages of later
     tools, and comments such as `// synopsys full_case` become attributes.
@@ -148,12 +157,16 @@ def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequen
     text = _with_pragmas(
         _preprocessed(read, around, define), lambda: _preprocessed(read, around, define, "--pp-comments")
     )
+    if opened is not None:
+        opened.update(Path(marker["path"]) for marker in MARKER.finditer(text))
     for module, places in _modules(text).items():
         if len(places) == 1:
             continue
         first, second, *_ = places
         if first.resolve() == second.resolve() in listed and len(listed) > 1:  # another file includes it
-            return one_text([path for path in files if path.resolve() != first.resolve()], around, define)
+            return one_text(
+                [path for path in files if path.resolve() != first.resolve()], around, define, opened
+            )
         names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
         raise BadInput(
             f"module {module} is defined twice, in {names[0]} and in {names[1]}: "

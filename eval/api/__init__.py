@@ -115,7 +115,7 @@ def measure(
     from modexlab.eval.lab.point import Point
 
     if isinstance(machine, Point):
-        wanted = machine
+        wanted = machine.at()  # of its files as they are now
     else:
         wanted = point(machine, workload, stage=stage, interface=interface, **flow)
     if ledger is None:

@@ -53,13 +53,13 @@ def student_module(folder: Path, name: str) -> Any:
     """A module of the student's, imported again if the folder has changed."""
     if not (folder / name).is_file():
         raise BadInput(f"{folder / name} is missing; the handout says which command writes it")
-    return own.imported(folder.absolute() / name, own.folder_digest(folder))
+    return own.load(folder / name)[0]
 
 
 def checkpoints(number: str) -> tuple[Checkpoint, ...]:
     """The checkpoints of a lab in the order of its handout."""
     folder = lab_folder(number)
-    return own.imported(folder / "checkpoints.py", own.folder_digest(folder)).CHECKPOINTS
+    return own.load(folder / "checkpoints.py")[0].CHECKPOINTS
 
 
 def grade(checkpoint: Checkpoint, folder: Path) -> Grade:

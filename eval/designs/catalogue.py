@@ -36,6 +36,7 @@ from .multipliers.multiplier import GATED
 from .multipliers.row_fold import ROW_FOLD
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
 from .own import OwnDesign
+from .own_code import Trace
 from .own_controller import (
     FOLD,
     FOLD_CT,
@@ -284,36 +285,41 @@ def by_path(origin: str) -> Design | OwnDesign:
     if not own.is_folder(path) and (path.exists() or ":" not in origin):
         return by_manifest(path)
     folder = (path.parent if path.name == own.FILE else path).absolute()
-    design = (
-        _multiplier_of(folder, own.folder_digest(folder)) if own.is_folder(path) else None
-    ) or own.by_reference(origin)
+    design = (_multiplier_of(folder) if own.is_folder(path) else None) or own.by_reference(origin)
     if design.name in _BY_NAME:
         raise BadInput(f"{origin}: {taken(design.name)}")
     return design
 
 
-@functools.lru_cache(256)
-def _multiplier_of(folder: Path, digest: str) -> Design | None:
+def _multiplier_of(folder: Path) -> Design | None:
     """The RSA design of a folder whose accelerator.py defines it as DESIGN."""
-    found = vars(own.imported(folder / own.FILE, digest)).get("DESIGN")
-    return replace(found, origin=str(folder), sources=digest) if isinstance(found, Design) else None
+    module, trace = own.load(folder / own.FILE)
+    found = vars(module).get("DESIGN")
+    return _traced(found, str(folder), trace) if isinstance(found, Design) else None
+
+
+@functools.lru_cache(256)
+def _traced(design: Design, origin: str, trace: Trace) -> Design:
+    return replace(design, origin=origin, trace=trace)
+
+
+_BY_MANIFEST: dict[Path, tuple[ForeignDesign | OwnDesign, Manifest]] = {}
 
 
 def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
-    """The design of a manifest, cached until the file changes; BadInput if the catalogue already has one of
-    this name.
+    """The design of a manifest, cached until one of its files changes; BadInput if the catalogue already has
+    one of this name.
     """
     file = (path / FILE if path.is_dir() else path).absolute()
-    stamp = file.stat().st_mtime_ns if file.is_file() else 0
-    return _loaded(file, stamp)
-
-
-@functools.lru_cache(256)
-def _loaded(file: Path, stamp: int) -> ForeignDesign | OwnDesign:
+    known = _BY_MANIFEST.get(file)
+    if known is not None and known[1].current:
+        return known[0]
     manifest = Manifest.load(file)
     if (name := manifest.of.name) in _BY_NAME:
         raise manifest.error(("name",), taken(name))
-    return design_of(manifest) if manifest.of.function else ForeignDesign.of(manifest)
+    found = design_of(manifest) if manifest.of.function else ForeignDesign.of(manifest)
+    _BY_MANIFEST[file] = found, manifest
+    return found
 
 
 def taken(name: str, owner: str = "a design of the catalogue") -> str:

@@ -5,7 +5,6 @@ table, with their delays; energy is measured for its own workloads.
 """
 
 import importlib.metadata
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,10 +17,9 @@ from ...flow.description import Description, Published
 from ...flow.files import replace_json, replace_text
 from ...flow.source import Source
 from ...flow.workload import STREAM, ports_json
-from ...rtl.sim import cache, sources
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation import translated
-from ...rtl.sim.translation.translated import Digests
+from ...rtl.sim.verilog_digests import Digests
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .workload_names import own_part, seed_of_spread
@@ -73,11 +71,6 @@ class AcceleratorChip(Source):
         return self.design.name
 
     @property
-    def identity(self) -> str:
-        """Identity of the design in cache keys: its name, or a digest of sources outside this package."""
-        return self.design.identity
-
-    @property
     def top(self) -> str:
         """The name of the top module."""
         return self.machine.top(self.carrier)
@@ -97,15 +90,6 @@ class AcceleratorChip(Source):
     @property
     def tool(self) -> tuple[str, str]:
         return "PyMTL3", importlib.metadata.version("pymtl3")
-
-    def key(self) -> str:
-        self.check()
-        module = type(self).__module__.partition(".")[2]  # its sources determine the files written
-        return cache.key(json.dumps(self._decides(), sort_keys=True), sources.digest(module))
-
-    def _decides(self) -> list[Any]:
-        """Values that determine the files written."""
-        return [self.name, self.identity, self.nbits, self.parameters, self.interface, self.tool]
 
     def write(self, directory: Path) -> None:
         """Write design.sv, design.json and workload.json."""

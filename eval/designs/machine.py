@@ -32,6 +32,7 @@ from .build import Build, Given, Spec, fields_of
 from .control import Control
 from .interfaces import Carried, Operands
 from .multipliers.multiplier import Multiplier
+from .own_code import Trace
 from .programmed import Draw, Programmed
 from .promises import Promises, timing_of
 from .runnable import Runnable
@@ -51,7 +52,7 @@ class Design:
     summary: str
     paper: str = ""  # number of the paper that published the machine
     origin: str = ""  # folder of a user's design
-    sources: str = ""  # digest of that folder's files
+    trace: Trace | None = None  # of the files that its code has read
 
     def __repr__(self) -> str:
         return f"<design {self.name}>"
@@ -103,10 +104,10 @@ class Design:
 
     @property
     def identity(self) -> str:
-        """Identity in cache keys: the digest of a folder's sources, else the name, as sources of this package
-        have their own digests.
+        """Identity in cache keys: the digest of the files that a user's code has read, else the name, as
+        sources of this package have their own digests.
         """
-        return self.sources or self.name
+        return self.trace.digest if self.trace else self.name
 
     @property
     def schedule(self) -> str:

@@ -111,9 +111,6 @@ class Chip(AcceleratorChip):
     def described_interface(self):
         return SYSTEM if self.system else self.interface
 
-    def _decides(self):
-        return [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
-
     @property
     def published(self):  # type: ignore[override]
         """Paper 001's energies by operation for this system or its system of the same kind, with their

@@ -5,10 +5,7 @@ modexlab.accelerators), or from `register`. Another process finds it again by it
 NAME@MODULE:CLASS.
 """
 
-import contextlib
 import functools
-import importlib
-import importlib.util
 import inspect
 import re
 import sys
@@ -20,7 +17,8 @@ from typing import Any, ClassVar
 
 from ...fl.errors import BadInput
 from ...fl.param import Param
-from ...rtl.sim import cache
+from . import own_code
+from .own_code import Trace
 from .runnable import Runnable, place_of
 
 FILE = "accelerator.py"
@@ -38,7 +36,12 @@ class OwnDesign:
     name: str
     kind: type[Runnable]
     origin: str  # a folder, or MODULE:CLASS
-    identity: str  # a digest of its sources
+    trace: Trace  # of the files that its code was imported from or has opened
+
+    @property
+    def identity(self) -> str:
+        """The digest of all files that its code has read so far."""
+        return self.trace.digest
 
     @property
     def family(self) -> str:
@@ -82,20 +85,16 @@ _registered: dict[str, OwnDesign] = {}
 
 def register(kind: type[Runnable]) -> OwnDesign:
     """Add a class of accelerators; other processes import it from its module."""
-    design = _entry_of(kind, f"{kind.__module__}:{kind.__qualname__}")
-    _registered[design.name] = design
+    origin = f"{kind.__module__}:{kind.__qualname__}"
+    trace = own_code.trace_of(sys.modules[kind.__module__])
+    design = _registered[kind.name] = _entry(kind, origin, trace)
     return design
 
 
 def entries() -> dict[str, OwnDesign]:
     """The registered accelerators and those of installed packages, by name."""
-    return {**_installed(), **_registered}
-
-
-@functools.cache
-def _installed() -> dict[str, OwnDesign]:
-    found = (by_reference(point.value) for point in metadata.entry_points(group=GROUP))
-    return {design.name: design for design in found}
+    installed = (by_reference(point.value) for point in metadata.entry_points(group=GROUP))
+    return {**{design.name: design for design in installed}, **_registered}
 
 
 def by_reference(origin: str) -> OwnDesign:
@@ -103,12 +102,13 @@ def by_reference(origin: str) -> OwnDesign:
     module, colon, name = origin.partition(":")
     if colon and "/" not in origin:
         try:
-            kind = getattr(importlib.import_module(module), name)
+            imported, trace = own_code.load_module(module)
+            kind = getattr(imported, name)
         except (ImportError, AttributeError) as error:
             raise BadInput(
                 f"{origin} cannot be imported: {error}; name a class of an installed package"
             ) from None
-        return _entry_of(kind, origin)
+        return _entry(kind, origin, trace)
     path = Path(origin)
     folder = (path.parent if path.name == FILE else path).absolute()
     if not (folder / FILE).is_file():
@@ -116,48 +116,8 @@ def by_reference(origin: str) -> OwnDesign:
             f"{origin}: there is no {FILE} in this folder; `modexlab new accelerator NAME` writes a folder "
             "to begin with"
         )
-    return _loaded(folder, folder_digest(folder))
-
-
-def is_folder(path: Path) -> bool:
-    """Whether a path is an accelerator's folder, or its accelerator.py."""
-    return path.name == FILE or (path / FILE).is_file()
-
-
-def folder_digest(folder: Path) -> str:
-    """A digest of the sources in a folder, excluding tests."""
-    files = sorted(path for path in folder.glob("*.py") if not path.name.startswith("test_"))
-    return cache.key(*(f"{path.name}\n{path.read_text()}" for path in files))
-
-
-def _entry_of(kind: type[Runnable], origin: str) -> OwnDesign:
-    """The entry of an imported class, with the digest of its module's folder."""
-    module = sys.modules[kind.__module__]
-    file = module.__file__
-    digest = cache.key(module.__name__) if file is None else folder_digest(Path(file).parent)
-    return _entry(kind, origin, digest)
-
-
-@functools.lru_cache(MOST_MADE)
-def imported(file: Path, digest: str) -> ModuleType:
-    """Import a module with its folder as a package; import it again if the digest has changed."""
-    folder = file.parent
-    package = ModuleType(f"accelerator_{re.sub(r'[^a-zA-Z0-9]', '_', folder.name)}_{digest[:12]}")
-    package.__path__ = [str(folder)]
-    sys.modules[package.__name__] = package
-    for path in folder.glob("*.py"):  # bytecode stays valid after an edit within a second that keeps the size
-        with contextlib.suppress(OSError):
-            Path(importlib.util.cache_from_source(str(path))).unlink()
-    try:
-        return importlib.import_module(f"{package.__name__}.{file.stem}")
-    except Exception as error:  # anything that the user's code raises
-        raise BadInput(f"{place_of(error, file)}: {type(error).__name__}: {error}") from None
-
-
-@functools.lru_cache(MOST_MADE)
-def _loaded(folder: Path, digest: str) -> OwnDesign:
     file = folder / FILE
-    module = imported(file, digest)
+    module, trace = load(file)
     classes = [kind for kind in vars(module).values() if isinstance(kind, type)]
     kinds = [kind for kind in classes if issubclass(kind, Runnable) and kind.__module__ == module.__name__]
     if len(kinds) != 1:
@@ -165,10 +125,26 @@ def _loaded(folder: Path, digest: str) -> OwnDesign:
         raise BadInput(
             f"{file} defines {len(kinds)} subclasses of modexlab.Accelerator ({names}); define one"
         )
-    return _entry(kinds[0], str(folder), digest)
+    return _entry(kinds[0], str(folder), trace)
 
 
-def _entry(kind: Any, origin: str, identity: str) -> OwnDesign:
+def is_folder(path: Path) -> bool:
+    """Whether a path is an accelerator's folder, or its accelerator.py."""
+    return path.name == FILE or (path / FILE).is_file()
+
+
+def load(file: Path) -> tuple[ModuleType, Trace]:
+    """The module in a user's file, and the trace of the files that it reads; BadInput if it cannot be
+    imported.
+    """
+    try:
+        return own_code.load(file)
+    except Exception as error:  # anything that the user's code raises
+        raise BadInput(f"{place_of(error, file)}: {type(error).__name__}: {error}") from None
+
+
+@functools.lru_cache(MOST_MADE)
+def _entry(kind: Any, origin: str, trace: Trace) -> OwnDesign:
     """The entry of a class; BadInput if the class is not a complete accelerator."""
     if not (isinstance(kind, type) and issubclass(kind, Runnable)):
         raise BadInput(
@@ -182,4 +158,4 @@ def _entry(kind: Any, origin: str, identity: str) -> OwnDesign:
         )
     if missing := sorted(kind.__abstractmethods__):
         raise BadInput(f"{origin}: class {kind.__name__} lacks {', '.join(missing)}; define it")
-    return OwnDesign(name, kind, origin, identity)
+    return OwnDesign(name, kind, origin, trace)

@@ -24,7 +24,7 @@ from ...flow.kit import kit
 from ...flow.progress import Event, Report, Running
 from ...flow.source import Source, VerilogFiles
 from ...flow.workload import RTL_SIM, Simulated
-from ...rtl.sim.translation.translated import Digests
+from ...rtl.sim.verilog_digests import Digests
 from ..designs.interfaces import INTERFACES
 from ..designs.verilog_header import commit
 from ..errors import NoMeasurement

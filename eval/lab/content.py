@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from ...rtl.sim.translation.component_digest import Recipe, recipe, recipe_of
-from ...rtl.sim.translation.translated import Digests
+from ...rtl.sim.verilog_digests import Digests
 from ..designs.machine import Machine, PublicMachine
 from ..designs.workload_names import cycles_of
 from . import keys
@@ -34,7 +34,7 @@ def content_of(point: Point) -> str:
     if point.stage not in (FORMULA, CL):
         return verilog_digests(point).hardware
     if point.own:
-        return str(point.design.identity)
+        return _of_own(point)
     return _remembered(_of_formula if point.stage == FORMULA else _of_model, point)
 
 
@@ -45,7 +45,8 @@ def verilog_digests(point: Point) -> Digests:
 
 def _remembered(make: Callable[[Point], Any], point: Point) -> Any:
     """The cached result of `make`, shared by all points with the same hardware."""
-    hardware = (point.subject, point.nbits, tuple(sorted(point.all_settings.items())), point.interface)
+    settings = tuple(sorted(point.all_settings.items()))
+    hardware = (point.design, point.subject, point.nbits, settings, point.interface)
     if (make, hardware) not in _KNOWN:
         if len(_KNOWN) >= MOST_REMEMBERED:
             _KNOWN.clear()
@@ -55,6 +56,15 @@ def _remembered(make: Callable[[Point], Any], point: Point) -> Any:
 
 def _of_verilog(point: Point) -> Digests:
     return point.chip().digests()
+
+
+def _of_own(point: Point) -> str:
+    """The digest of the files that a user's code reads to make all levels and to answer its workload."""
+    machine = point.machine
+    for level in ("rtl", "cl") if CL in machine.stages else ("rtl",):
+        machine.require_ports(level)
+    _ = point.parts()
+    return str(point.design.identity)
 
 
 def _of_model(point: Point) -> str:

@@ -30,6 +30,7 @@ from .space import Space
 from .stages import IMPLEMENTED, STAGES
 from .task import Cost, Report, Task, TaskOutcome
 
+CHANGED = "its files changed during the sweep; run the same command again"
 LONG_SECONDS = 2.0  # slower points are reported on a line of their own
 GUESSED_NBITS = 32  # the width for which Stage.seconds estimates a stage of the flow
 SYSTEM_FACTOR = 4.0  # factor at stages of the flow with a processor
@@ -146,8 +147,9 @@ class Points:
             return outcome
         number = self.ledger.record_first(point, measurement)
         if number is None:  # another sweep with the same ledger was faster
-            (measured,) = read(self.ledger, {point.key: point})
-            return replace(outcome, result=measured, reused=True)
+            for measured in read(self.ledger, {point.key: point}):
+                return replace(outcome, result=measured, reused=True)
+            return replace(outcome, result=None, error=CHANGED)
         figures, marks = measurement.figures, measurement.marks
         measured = Measured(point, figures, marks, outcome.seconds, number, reused=False)
         return replace(outcome, result=measured)

@@ -142,9 +142,11 @@ class Point:
         """The system; None for a machine alone."""
         return find_system(self.subject, dict(self.settings)) if self.interface == SYSTEM else None
 
-    @property
+    @functools.cached_property
     def design(self) -> Any:
-        """The design of the catalogue or the user's own accelerator; None for software."""
+        """The design of the catalogue or the user's own accelerator, as it was when the point was made; None
+        for software.
+        """
         return self.kind.design if self.kind is not None else entry(self.subject)
 
     @property
@@ -321,6 +323,8 @@ class Point:
         It leaves out the hardware, whose digest takes longer: see `version`.
         """
         identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
+        if self.own:
+            _ = self.content  # its code has then read all its files
         if self.kind is None and self.design is not None:
             identity["subject"] = self.design.identity
         digest = keys.sources_of(self.interface == SYSTEM, self.stage)
@@ -350,7 +354,7 @@ class Point:
         the formula's code replaces them too.
         """
         if self.own:
-            return []  # its workloads are in the digest of its sources
+            return []  # its workloads are in the digest of its files
         machine = self.machine if self.design is not None else None
         by_formula = (
             self.stage in NETLIST and self.kind is None and machine is not None and CL in machine.stages

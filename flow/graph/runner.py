@@ -22,7 +22,7 @@ from ...rtl.sim.toolchain import ToolError
 from .. import isolated, progress
 from ..kit import kit
 from ..progress import Event, Report
-from ..source import STEP, Source
+from ..source import DESIGN, STEP, Source
 from . import graph, step
 from .job import ADK
 
@@ -112,12 +112,12 @@ class _Run:
     _lock: threading.Lock = field(default_factory=threading.Lock)  # no process starts during `stop`
 
     def step(self, name: str) -> Exception | None:
-        """Run one step, or take it from the cache; return its error if it fails. The step rtl runs in this
-        process.
+        """Run one step, or take it from the cache; return its error if it fails. The step rtl runs always, in
+        this process.
         """
         elapsed = progress.stopwatch()
         try:
-            entry = cache.intact_tree(self._entry_name(name))
+            entry = None if name == STEP else cache.intact_tree(self._entry_name(name))
             self._report(Event(name, "begins" if entry is None else "cached"))
             if entry is None:
                 entry = self._design.entry() if name == STEP else self._run(name)
@@ -129,13 +129,12 @@ class _Run:
             return error if isinstance(error, BadInput) else FlowError(f"step {name}: {error}")
         digests = cache.digests_of(entry)
         for file in graph.declaration(name).outputs:
-            self._files[file] = entry / file, digests.get(file) or step.digest(entry / file)
+            known = None if file == DESIGN else digests.get(file)
+            self._files[file] = entry / file, known or step.digest(entry / file)
         self._outcome.entries[name] = entry
         return None
 
     def _entry_name(self, name: str) -> str:
-        if name == STEP:
-            return self._design.entry_name
         digests = {file: self._files[file][1] for file in graph.declaration(name).inputs}
         return step.entry_name(name, digests, self._parameters(name))
 

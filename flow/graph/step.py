@@ -24,6 +24,7 @@ from typing import Any
 from ...fl.errors import BadInput
 from ...rtl.sim import cache, sources
 from ...rtl.sim.toolchain import ToolError
+from ...rtl.sim.verilog_digests import Digests
 from .. import product, progress, source
 from ..files import scratch
 from ..kit import kit
@@ -39,7 +40,11 @@ ALONE_SECONDS = 0.5  # between checks that the parent process still runs
 
 
 def digest(path: Path) -> str:
-    """The digest of a file, or of a directory with all its files."""
+    """The digest of a file, or of a directory with all its files; of a design's Verilog without comments and
+    layout.
+    """
+    if path.name == source.DESIGN:
+        return Digests.of(path.read_text(encoding="utf-8")).hardware
     if path.is_dir():
         files = sorted(item for item in path.rglob("*") if item.is_file())
         return cache.key(*(f"{file.relative_to(path)} {cache.file_digest(file)}" for file in files))

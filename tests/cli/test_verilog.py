@@ -28,7 +28,7 @@ from modexlab.proc.sim import VerilogText, simulate_proc
 from modexlab.proc.software.kernels import kernel_program
 from modexlab.rtl.sim import ToolError, lint, translate
 from modexlab.rtl.sim.toolchain import verilator
-from modexlab.rtl.sim.translation.translated import Digests
+from modexlab.rtl.sim.verilog_digests import Digests
 
 from tests.command_line import refusals
 from tests.harness import expect, finished, later, one_now, parametrize, regress, regress_if

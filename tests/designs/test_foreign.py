@@ -269,7 +269,7 @@ def test_a_module_in_two_files(tmp_path):
     with refused(message):
         _ = by_manifest(path).at(16).modules
     with refused(message):
-        ForeignChip(by_manifest(path), 16, {}).key()
+        ForeignChip(by_manifest(path), 16, {}).entry()
 
 
 def test_a_refused_write_of_a_bus(edited):

@@ -17,7 +17,7 @@ from modexlab.eval.lab.point import Point
 from modexlab.flow.gates import gates
 from modexlab.flow.kit import kit
 from modexlab.rtl.sim import cache, sources, translation
-from modexlab.rtl.sim.translation.translated import Digests
+from modexlab.rtl.sim.verilog_digests import Digests
 from modexlab.rtl.units import add_red
 
 from tests.harness import forget_content, parametrize, regress

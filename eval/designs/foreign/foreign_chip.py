@@ -125,8 +125,6 @@ class CoreChip(AcceleratorChip):
     def tool(self):
         return PACKAGE, importlib.metadata.version(PACKAGE)
 
-    _decides = AcceleratorChip._decides
-
     @property
     def core_top(self) -> str:  # type: ignore[override]
         return f"{self.top}{ALONE}" * self._in_wrapper

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from ....fl.accelerator import Shape, in_words
 from ....fl.errors import BadInput, shown, unknown
-from ....rtl.sim import cache
-from ..own import OwnDesign, folder_digest, imported
+from ..own import OwnDesign, load
 from .core import Core
 from .manifest import Manifest
 
@@ -99,9 +98,8 @@ def design_of(manifest: Manifest) -> OwnDesign:
             ("function",),
             f'function "{of.function}": there is no file {path}; give FILE.py:NAME, relative to the manifest',
         )
-    digest = folder_digest(path.parent)
     try:
-        module = imported(path, digest)
+        module, trace = load(path)
     except BadInput as error:
         raise manifest.error(("function",), f"{file} cannot be imported: {error}; correct it") from None
     function = getattr(module, name, None)
@@ -111,4 +109,6 @@ def design_of(manifest: Manifest) -> OwnDesign:
     own = {name: getattr(manifest, name) for name in ("summary", "params", "usual_nbits")}
     own |= {"name": of.name, "manifest": manifest, "function": staticmethod(function)}
     kind = type(of.name, (FunctionCore,), own)
-    return OwnDesign(of.name, kind, str(manifest.path), cache.key(manifest.text, manifest.verilog, digest))
+    manifest.trace.others.append(trace)
+    _ = manifest.verilog  # records its files
+    return OwnDesign(of.name, kind, str(manifest.path), manifest.trace)

@@ -68,6 +68,7 @@ from ....fl.param import PAPER_NBITS, Param
 from ....flow import typed_toml
 from ....flow.source import one_text
 from ...papers.expression import Expression
+from ..own_code import Trace
 from ..widths import MAX_NBITS, MIN_NBITS
 
 OPERANDS = ("base", "exp", "mod")  # the fields of a manifest without a function
@@ -154,6 +155,7 @@ class Manifest:
     path: Path
     text: str
     of: _File
+    trace: Trace  # of its files and the Python code that it names
 
     @classmethod
     def load(cls, path: Path) -> "Manifest":
@@ -164,7 +166,9 @@ class Manifest:
             f"give the folder of an accelerator.py (`modexlab new accelerator` writes one), a {FILE} or its "
             "folder (`modexlab new manifest` prints one to begin with)",
         )
-        manifest = cls(path, text, _parsed(path, text))
+        trace = Trace(path.parent)
+        trace.read(path)
+        manifest = cls(path, text, _parsed(path, text), trace)
         manifest._check()
         return manifest
 
@@ -223,11 +227,19 @@ class Manifest:
             )
         return int(value)
 
+    @property
+    def current(self) -> bool:
+        """Whether all files are as they were when they were read; patterns may match other files now."""
+        return self.trace.current and ("files" not in vars(self) or self.files == self._listed())
+
     # ---- its Verilog
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
         """The Verilog files; BadInput, with the line, for a file that does not exist."""
+        return self._listed()
+
+    def _listed(self) -> tuple[Path, ...]:
         found = []
         for index, name in enumerate(self.of.files):
             folder, at = self.path.parent, ("files", index)
@@ -256,8 +268,11 @@ class Manifest:
         for index, directory in enumerate(include):
             if not directory.is_dir():
                 raise self.error(("include", index), f"there is no directory {directory}; correct the name")
+        opened: set[Path] = set()
         with self.at("files"):
-            text = one_text(self.files, include, self.of.define)
+            text = one_text(self.files, include, self.of.define, opened)
+        for path in opened:
+            self.trace.read(path, module=True)
         return f"{text}\n`default_nettype wire\n"
 
     # ---- properties of its design

@@ -6,36 +6,20 @@ what translates it.
 """
 
 import functools
-import hashlib
 import json
 import pickle
-import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pymtl3 import Component
 
 from .. import cache, interrupt, sources
 from ..base import claim
+from ..verilog_digests import Digests
 from .component_digest import Recipe, recipe, recipe_of
 from .translate import Readable, translate
 
 MODULE = __name__.partition(".")[2]
-STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-
-
-class Digests(NamedTuple):
-    """Digests of a Verilog text."""
-
-    text: str  # SHA-256 of the file
-    hardware: str  # of the text without comments and layout, which change no figure
-
-    @classmethod
-    def of(cls, verilog: str) -> "Digests":
-        """The digests of this text."""
-        bare = STRING_OR_COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else " ", verilog)
-        lines = (" ".join(line.split()) for line in bare.splitlines())
-        return cls(hashlib.sha256(verilog.encode()).hexdigest(), cache.key(*filter(None, lines)))
 
 
 @interrupt.kept()

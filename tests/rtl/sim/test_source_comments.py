@@ -1,7 +1,7 @@
 """Comments of the Python source in the exported Verilog."""
 
 from modexlab.rtl.sim import lint, translate
-from modexlab.rtl.sim.translation.translated import Digests
+from modexlab.rtl.sim.verilog_digests import Digests
 from pymtl3 import Component, InPort, Interface, OutPort, Wire, b1, concat, update, update_ff
 
 from tests.harness import parametrize

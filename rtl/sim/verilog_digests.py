@@ -1,0 +1,25 @@
+"""Digests of a Verilog text: of the file, and of the hardware that it describes."""
+
+import hashlib
+import re
+from typing import NamedTuple
+
+from . import cache
+
+COMMENT = re.compile(  # or a string or an escaped name, which may contain what looks like one
+    r'"(?:\\.|[^"\\\n])*"|\\\S+|(?P<comment>//[^\n]*|/\*.*?\*/)', re.DOTALL
+)
+
+
+class Digests(NamedTuple):
+    """Digests of a Verilog text."""
+
+    text: str  # SHA-256 of the file
+    hardware: str  # of the text without comments and layout, which change no figure
+
+    @classmethod
+    def of(cls, verilog: str) -> "Digests":
+        """The digests of this text."""
+        bare = COMMENT.sub(lambda found: " " if found["comment"] else found[0], verilog)
+        lines = (" ".join(line.split()) for line in bare.splitlines())
+        return cls(hashlib.sha256(verilog.encode()).hexdigest(), cache.key(*filter(None, lines)))
