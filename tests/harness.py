@@ -164,7 +164,7 @@ def code_of(notebook):
 
 def forget_content():
     """Digests of code are computed anew: a process keeps them otherwise."""
-    content._methods.cache_clear()
+    content._methods_of.cache_clear()
     content._KNOWN.clear()
     content._FORMULAS.clear()
 

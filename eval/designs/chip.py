@@ -124,6 +124,10 @@ class AcceleratorChip(Source):
         component = self._component()
         return translated.digests(component, self.top, partial(self._verilog_of, component))
 
+    def origin(self) -> str | None:
+        """A digest of the code and the arguments that make design.sv; None for the code of users."""
+        return translated.origin(self._component(), self.top)
+
     def _verilog_of(self, component: Any) -> str:
         return translated.written(component, self.top)
 

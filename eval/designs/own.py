@@ -87,7 +87,8 @@ def register(kind: type[Runnable]) -> OwnDesign:
     """Add a class of accelerators; other processes import it from its module."""
     origin = f"{kind.__module__}:{kind.__qualname__}"
     trace = own_code.trace_of(sys.modules[kind.__module__])
-    design = _registered[kind.name] = _entry(kind, origin, trace)
+    design = _entry(kind, origin, trace)
+    _registered[design.name] = design
     return design
 
 
@@ -117,9 +118,9 @@ def by_reference(origin: str) -> OwnDesign:
             "to begin with"
         )
     file = folder / FILE
-    module, trace = load(file)
-    classes = [kind for kind in vars(module).values() if isinstance(kind, type)]
-    kinds = [kind for kind in classes if issubclass(kind, Runnable) and kind.__module__ == module.__name__]
+    loaded, trace = load(file)
+    classes = [kind for kind in vars(loaded).values() if isinstance(kind, type)]
+    kinds = [kind for kind in classes if issubclass(kind, Runnable) and kind.__module__ == loaded.__name__]
     if len(kinds) != 1:
         names = ", ".join(kind.__name__ for kind in kinds) or "none"
         raise BadInput(

@@ -252,7 +252,7 @@ def _recording(trace: Trace) -> Iterator[None]:
     belong to this one too.
     """
     if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder)
         sys.addaudithook(_audit)
     for other in {id(other): other for other in _files.values()}.values():
         _forget(other.loaded)

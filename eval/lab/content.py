@@ -15,6 +15,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+from ...rtl.sim import cache, sources
 from ...rtl.sim.translation.component_digest import Recipe, recipe, recipe_of
 from ...rtl.sim.verilog_digests import Digests
 from ..designs.machine import Machine, PublicMachine
@@ -36,6 +37,19 @@ def content_of(point: Point) -> str:
     if point.own:
         return _of_own(point)
     return _remembered(_of_formula if point.stage == FORMULA else _of_model, point)
+
+
+def origin_of(point: Point) -> str:
+    """A digest of the code and the arguments that make the hardware or model of a point, without comments.
+
+    Points of one origin have one content, which takes longer to find. It is empty for the code of users and
+    of tests, and the same in every version of Python.
+    """
+    if point.stage not in (FORMULA, CL):
+        return _remembered(_origin_of_verilog, point)
+    if point.own:
+        return ""
+    return _remembered(_origin_of_formula if point.stage == FORMULA else _origin_of_model, point)
 
 
 def verilog_digests(point: Point) -> Digests:
@@ -67,28 +81,58 @@ def _of_own(point: Point) -> str:
     return str(point.design.identity)
 
 
+def _origin_of_verilog(point: Point) -> str:
+    return point.chip().origin() or ""
+
+
 def _of_model(point: Point) -> str:
+    return _digest(point.machine, _model(point))
+
+
+def _origin_of_model(point: Point) -> str:
+    return _origin(_model(point))
+
+
+def _model(point: Point) -> Recipe | None:
     machine, interface = point.machine, point.machine.interface(point.interface)
     # `machine.cl` would include the whole machine, with its RTL, in the digest
-    return _digest(machine, recipe(interface.wrap(machine.shape, machine.build.cl, machine.traits)))
+    return recipe(interface.wrap(machine.shape, machine.build.cl, machine.traits))
 
 
 def _of_formula(point: Point) -> str:
-    machine = point.machine
-    build = machine.build
-    none = None
-    bare = replace(build, rtl=none, cl=none, unit=replace(build.unit, rtl=none, cl=none))
-    kinds = [PublicMachine] if isinstance(machine, PublicMachine) else []
-    return f"{_methods(*kinds)} {_digest(machine, recipe_of(machine.design.domain, bare, known=_FORMULAS))}"
+    return f"{_methods(point).digest} {_digest(point.machine, _formula(point))}"
+
+
+def _origin_of_formula(point: Point) -> str:
+    return _origin(_formula(point), _methods(point))
+
+
+def _formula(point: Point) -> Recipe | None:
+    build = point.machine.build
+    bare = replace(build, rtl=None, cl=None, unit=replace(build.unit, rtl=None, cl=None))
+    return recipe_of(point.machine.design.domain, bare, known=_FORMULAS)
+
+
+def _origin(*recipes: Recipe | None) -> str:
+    """The digest of recipes with the code that they lead to; empty if one has none."""
+    if None in recipes:
+        return ""
+    found = [item for item in recipes if item is not None]
+    modules = sorted({module for item in found for module in item.modules})
+    return cache.key(*(item.arguments for item in found), sources.code_digest(*modules))
+
+
+def _methods(point: Point) -> Recipe:
+    """The recipe of the methods that compute all figures by formula."""
+    return _methods_of(*([PublicMachine] if isinstance(point.machine, PublicMachine) else []))
 
 
 @functools.cache
-def _methods(*kinds: type[Machine]) -> str:
-    """The digest of the methods that compute all figures by formula."""
+def _methods_of(*kinds: type[Machine]) -> Recipe:
     names = [*_USED, *cycles_of.__code__.co_names]
     found = recipe_of(_reached(Machine, names), cycles_of, *(_reached(kind, names) for kind in kinds))
     assert found is not None, "they are code of this package"
-    return found.digest
+    return found
 
 
 def _digest(machine: Machine, found: Recipe | None) -> str:

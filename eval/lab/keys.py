@@ -5,6 +5,8 @@ hardware is therefore left out here: a new design or unit leaves the figures of 
 """
 
 import functools
+import importlib.metadata
+import platform
 from collections.abc import Mapping
 
 from ...fl.errors import BadInput
@@ -91,22 +93,6 @@ def sources_of_attacks() -> str:
     return sources.digest(*_MACHINES, _ATTACKS, without=_NO_FIGURES)
 
 
-@functools.cache
-def sources_of_hardware() -> str:
-    """Digest of the code that generates all machines and systems.
-
-    The cache has it for the present files of modexlab: finding the imports parses hundreds of them.
-    """
-
-    def digest() -> bytes:
-        return sources.digest(*_MACHINES, *_SYSTEMS, without=_NO_FIGURES).encode()
-
-    rooms = sorted(path.parent for path in sources.ROOT.glob("*/__init__.py"))
-    files = [path for room in rooms for path in sorted(room.rglob("*.*")) if path.is_file()]
-    present = (f"{path} {cache.file_digest(path)}" for path in files if path.suffix not in (".pyc", ".so"))
-    return cache.stored(f"hardware-{cache.key(*present)}", digest).decode()
-
-
 def kit_of(stage: str, name: str | None = None) -> str:
     """Digest of the kit used at a stage; empty if the stage uses none, or if files of the kit are missing."""
     if stage not in NETLIST:
@@ -123,7 +109,7 @@ def kit_of(stage: str, name: str | None = None) -> str:
 def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
     """Names and versions of the tools of a stage; device: including place and route for this FPGA."""
     if stage == FORMULA:
-        return {}
+        return {"Python": platform.python_version(), **ours()}
     if stage in (CL, PYTHON):
         steps = ["rtl"]
     elif stage in (VERILOG, NATIVE, FPGA):
@@ -140,6 +126,11 @@ def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
             return versions
         versions |= {router.name: router.version for router in routers.values()}
     return versions
+
+
+def ours() -> dict[str, str]:
+    """Name and version of modexlab as a tool."""
+    return {"modexlab": importlib.metadata.version("modexlab")}
 
 
 def _version(step: str) -> tuple[str, str]:

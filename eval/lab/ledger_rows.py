@@ -59,6 +59,7 @@ class Row:
     key: str
     point: Mapping[str, Any]
     source: Source = field(repr=False, compare=False)
+    unverified: str = ""  # the reason to measure a recorded figure again
 
     @property
     def kit(self) -> str:

@@ -67,6 +67,13 @@ def content_in(version: str) -> str:
     return version.partition("-")[2]
 
 
+def is_content(content: str, origin: str, point: "Point") -> bool:
+    """Whether a recorded content is that of a point now. The origin is compared first, because it is faster
+    to find.
+    """
+    return (bool(origin) and origin == point.origin) or content == point.content
+
+
 @dataclass(frozen=True)
 class Point:
     """One thing to measure. The constructor rejects unknown names and settings; `check` rejects impossible
@@ -335,6 +342,11 @@ class Point:
     def content(self) -> str:
         """Digest of the measured hardware or model."""
         return content.content_of(self)
+
+    @functools.cached_property
+    def origin(self) -> str:
+        """Digest of the code and the arguments that make the measured hardware or model; see `content`."""
+        return content.origin_of(self)
 
     @property
     def version(self) -> str:

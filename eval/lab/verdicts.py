@@ -9,7 +9,7 @@ import functools
 import json
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,8 @@ from ..designs.runnable import Runnable
 from ..designs.verilog_header import commit
 from ..json_values import Json, canonical, spelled
 from . import keys
-from .point import Point
+from .point import Point, is_content
+from .stages import FPGA, NATIVE
 
 TIME = "time"  # kind of check: a machine keeps its promise about time
 PROMISED = " of "  # in the name of a time check of promised fields other than the secret ones
@@ -32,6 +33,7 @@ PROCESSOR = Point("proc-naive", 32)  # whose hardware is the processor
 LEAKAGE, FAULTS = ATTACKS = "leakage", "faults"  # kinds of checks of `modexlab attack`
 TRACES, SAMPLES = 5000, 1000  # operations and faults per attack
 FILE = Path(__file__).parents[1] / "results" / "verdicts.jsonl"
+RECORDED = ("content", "origin", "tools", "unverified")  # keys of a line that only reference verdicts have
 Key = tuple[str, int, str]
 _PROCESSOR = "eval.assurance.proof.processor.processor_checks"
 
@@ -134,29 +136,38 @@ class Verdict:
         return shlex.join(["modexlab", *map(str, words)])
 
     @property
-    def hardware(self) -> str:
-        """The digest of the current hardware; BadInput if it no longer exists."""
-        settings = tuple(sorted(self.settings.items()))
-        return _content(PROCESSOR if self.subject == PROC else Point(self.subject, self.nbits, settings))
+    def point(self) -> Point:
+        """The present hardware; BadInput if it no longer exists."""
+        return _point(self.subject, self.nbits, tuple(sorted(self.settings.items())))
 
 
 @dataclass(frozen=True)
 class Recorded(Verdict):
-    """A reference verdict with the digest of its hardware, empty if that was not recorded."""
+    """A reference verdict with its tools, and the digest of its hardware, empty if that was not recorded."""
 
     content: str = ""
+    origin: str = ""  # of the hardware, see content.py
+    tools: Mapping[str, str] = field(default_factory=dict)
+    unverified: str = ""  # the reason to check it again
 
     @property
     def stale(self) -> bool:
         try:
-            return not self.content or self.content != self.hardware
+            return not self.content or not is_content(self.content, self.origin, self.point)
         except BadInput:
             return True
 
 
 @functools.cache
-def _content(point: Point) -> str:
-    return point.content
+def _point(subject: str, nbits: int, settings: tuple[tuple[str, Any], ...]) -> Point:
+    """Verdicts on one machine share a point, which caches its digests."""
+    return PROCESSOR if subject == PROC else Point(subject, nbits, settings)
+
+
+def tools_of(kind: str) -> dict[str, str]:
+    """Names and versions of the tools of a kind of checks. Proofs of units also simulate all operands."""
+    solver = {} if kind in ATTACKS else {"Yosys": keys.tools_of(FPGA)["Yosys"]}
+    return dict(sorted({**keys.tools_of(NATIVE), **keys.ours(), **solver}.items()))
 
 
 # ---- reference verdicts
@@ -187,7 +198,7 @@ def reference() -> Iterator[Recorded]:
             seconds=0.0,
             settings=line.get("settings", {}),
             how=line.get("how", ""),
-            content=line.get("content", ""),
+            **{name: line[name] for name in RECORDED if name in line},
             **{name: line[name] for name in ("nbits", "kind", "verdict")},
         )
 
@@ -211,7 +222,9 @@ def record(verdicts: Iterable[Verdict], drop: Collection[Key] = ()) -> None:
             "command": item.command,
             **({"settings": dict(item.settings)} if item.kind in ATTACKS else {}),
             "commit": commit(),
-            "content": item.hardware,
+            "content": item.point.content,
+            "origin": item.point.origin,
+            "tools": tools_of(item.kind),
         }
     kept = sorted(lines.keys() - set(drop))
     FILE.write_text("".join(json.dumps(keys.sealed(lines[key])) + "\n" for key in kept))

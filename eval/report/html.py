@@ -222,6 +222,7 @@ def _measurements(content: Content) -> Records:
             **attributes(entry, "label", "nbits", "tests", "setup"),
             "command": shlex.join(entry.command),
             "marks": "\n".join(entry.marks),
+            "unverified": "; ".join(_doubts(entry)),
             "interface": entry.behind,
             "parameters": ", ".join(f"{name} = {_value(value)}" for name, value in entry.parameters.items()),
             "tools": ", ".join(_versions(entry)),
@@ -234,6 +235,14 @@ def _measurements(content: Content) -> Records:
         }
         for entry in content.once
     ]
+
+
+def _doubts(entry: Entry) -> list[str]:
+    """The figures to measure again, with the reasons."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in entry.unverified.items():
+        reasons.setdefault(reason, []).append(name)
+    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
 def when(entry: Entry) -> str:

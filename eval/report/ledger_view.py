@@ -127,6 +127,11 @@ class Entry:
             return self.rows[name].value
         return self.derived.get(name)
 
+    @cached_property
+    def unverified(self) -> dict[str, str]:
+        """The reasons to measure figures again, by metric."""
+        return {name: row.unverified for name, row in self.rows.items() if row.unverified}
+
     def source(self, name: str) -> int | None:
         """The row of a figure; for a derived time, the row of its cycles."""
         row = self.rows.get(name) or (self.rows.get("cycles") if name in self.derived else None)

@@ -23,6 +23,8 @@ MOST_LINES = 300  # designs and settings; all figures are in a table of their ow
 NO_KEY = "†"
 SIGN = "‡"
 SIGN_HERE = f" {SIGN}: stale, measured with other sources or tools than the present ones."
+DOUBT = "¶"
+DOUBT_HERE = f" {DOUBT}: unverified, to be measured again; the panel of the figure says why."
 NO_KEYS_HERE = (
     f" Machines for one modulus with known factors ({NO_KEY} below) cannot be used for RSA and are left out."
 )
@@ -41,7 +43,8 @@ class Cell(NamedTuple):
     measurement: int | None = None
     published: str | None = None  # number of a published figure (published.py)
     tone: str = ""  # good, bad or quiet
-    stale: bool = False  # `line` adds the sign and drops the tone
+    stale: bool = False  # `line` adds the signs and drops the tone
+    unverified: bool = False
     upper: float | None = None  # if the value is a lower bound
 
 
@@ -92,8 +95,10 @@ class Table(NamedTuple):
     @property
     def explained(self) -> "Table":
         """The table with its signs explained in the caption."""
-        stale = any(cell.stale for line in self.lines for cell in line.cells)
-        return self._replace(caption=f"{self.caption}{SIGN_HERE}") if stale else self
+        cells = [cell for line in self.lines for cell in line.cells]
+        signs = SIGN_HERE if any(cell.stale for cell in cells) else ""
+        signs += DOUBT_HERE if any(cell.unverified for cell in cells) else ""
+        return self._replace(caption=f"{self.caption}{signs}") if signs else self
 
 
 def table_of(
@@ -110,7 +115,8 @@ def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> L
         cell = part_of(item, column.cell)
         if not isinstance(cell, Cell):
             cell = Cell("-" if cell is None else str(cell), cell if isinstance(cell, int) else None)
-        cells.append(cell._replace(text=f"{cell.text}{SIGN}", tone="") if cell.stale else cell)
+        signs = SIGN * cell.stale + DOUBT * cell.unverified
+        cells.append(cell._replace(text=f"{cell.text}{signs}", tone="") if signs else cell)
     return Line(cells, of, group)
 
 
@@ -137,7 +143,8 @@ def figure(entry: Entry | None, name: str) -> Cell:
     """A cell with a figure of the ledger."""
     if entry is None or (value := entry.value(name)) is None:
         return MISSING
-    return own(value, entry.source(name), entry.measurement, entry.stale)
+    found = own(value, entry.source(name), entry.measurement, entry.stale)
+    return found._replace(unverified=name in entry.unverified)
 
 
 def figures(head: str, name: str, unit: str = "", of: Part = lambda it: it) -> Column:

@@ -8,7 +8,9 @@ functions, but not those imported only for type checking), modules that it runs 
 
 import ast
 import functools
+import io
 import threading
+import tokenize
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -26,6 +28,7 @@ STATEMENTS = (
     "handlers",
     "cases",
 )  # fields of syntax nodes that contain statements
+QUOTES = ("'", '"')
 NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
 
 
@@ -36,6 +39,37 @@ def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
     """
     files = sorted(files_of(*modules, without=without))
     return cache.key(*(f"{path.relative_to(ROOT)} {cache.file_digest(path)}" for path in files))
+
+
+def code_digest(*modules: str) -> str:
+    """The digest of these modules and all their imports, without comments, docstrings and blank lines."""
+    files = sorted(files_of(*modules))
+    return cache.key(*(f"{path.relative_to(ROOT)} {_code_digest(path)}" for path in files))
+
+
+@functools.cache
+def _code_digest(path: Path) -> str:
+    if path.suffix != ".py":
+        return cache.file_digest(path)
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    with _PARSER:
+        tree = ast.parse(text)
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Module(body=[first, *_])
+                | ast.ClassDef(body=[first, *_])
+                | ast.FunctionDef(body=[first, *_])
+            ) if ast.get_docstring(node) is not None:
+                assert first.end_lineno is not None
+                place = slice(first.lineno - 1, first.end_lineno)
+                if "\n".join(lines[place]).strip().strip("rR").startswith(QUOTES):  # a statement of its own
+                    lines[place] = [""] * len(lines[place])
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and (line := lines[token.start[0] - 1]):
+            lines[token.start[0] - 1] = line[: token.start[1]]
+    return cache.key(*filter(None, map(str.rstrip, lines)))
 
 
 def module_digest(module: str) -> str:

@@ -13,7 +13,7 @@ import modexlab
 import pytest
 from modexlab.eval.designs import catalogue, own
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.rtl.sim import cache
+from modexlab.flow import source
 
 from tests.harness import one_now, parametrize
 from tests.paths import ROOT
@@ -138,8 +138,8 @@ def accelerator(depth, more=""):
     return f"{more}\nimport modexlab\nfrom .rtl import DelayRTL\n{depth}\n{ACCELERATOR}"
 
 
-# ---- where the depth is written: functions that write an accelerator, and return the option that names it and
-# the file to edit
+# ---- where the depth is written: functions that write an accelerator, and return its folder or name, and the
+# file to edit
 
 
 def in_accelerator(folder, _):
@@ -198,7 +198,7 @@ def in_include(folder, _):
 
 
 def registered(folder, monkeypatch):
-    """A class that a script gives to modexlab.register; it names the class by module."""
+    """A class that a script gives to modexlab.register."""
     monkeypatch.syspath_prepend(str(folder.parent))
     name = f"registered_{folder.parent.name.replace('-', '_')}"
     made = f"{accelerator('DEPTH = 2').replace('from .rtl', f'from {name}_rtl')}"
@@ -206,7 +206,7 @@ def registered(folder, monkeypatch):
     importlib.invalidate_caches()
     monkeypatch.setattr(own, "_registered", {})
     modexlab.register(importlib.import_module(name).Delay)
-    return f"{name}:Delay", f"../{name}.py"
+    return "delay", f"../{name}.py"
 
 
 def entry_point(folder, monkeypatch):
@@ -249,79 +249,79 @@ def stages_of(text):
     return int(found[0])
 
 
-def depth_of_design(path):
-    """The depth in the text that a step of the flow read last."""
-    newest = max(cache.root().glob("rtl-*.tree"), key=lambda entry: entry.stat().st_atime_ns)
-    return stages_of((newest / path).read_text().replace("`DEPTH", "2"))
-
-
 class Commands:
     """Commands with their answers to the question how deep the pipeline is, up to a constant."""
 
     def __init__(self, cli, folder, option):
         self._cli, self._folder, self._option = cli, folder, option
         self._ledger = f"--ledger {folder.parent / 'ledger.sqlite'}"
+        self.entries = []  # outputs of the step rtl
 
-    def _report(self, words, *more):
-        return self._cli.json(f"{words} --accelerator {self._option} --nbits {NBITS}")
+    @property
+    def _design(self):
+        return catalogue.entry(self._option.split()[-1])
+
+    def _words(self, command):
+        return f"{command.format(self._option)} --nbits {NBITS}"
+
+    def _report(self, command):
+        return self._cli.json(self._words(command))
 
     def run(self):
-        return self._report("run")["cycles"]
+        return self._report("run {}")["cycles"]
 
     def formula(self):
-        return self._report("run --level formula")["cycles"]
+        return self._report("run {} --level formula")["cycles"]
 
     def check(self):
         """A row of the table waits for the answer before it."""
-        runs = self._report("check --stage native")["runs"]
+        runs = self._report("check {} --stage native")["runs"]
         return runs[0]["cycles"] / 13
 
     def verilog(self):
-        return stages_of(self._cli.passes(f"verilog --accelerator {self._option} --nbits {NBITS} -o -").out)
+        return stages_of(self._cli.passes(self._words("verilog {} -o -")).out)
 
     def package(self):
         folder = self._folder.parent / "package"
-        self._cli.passes(
-            f"verilog --package --force -o {folder} --accelerator {self._option} --nbits {NBITS}"
-        )
+        self._cli.passes(self._words(f"verilog {{}} --package --force -o {folder}"))
         (text,) = [file.read_text() for file in folder.rglob("*.sv") if "valid [" in file.read_text()]
         return stages_of(text)
 
     def asic(self):
-        return self._report("asic --to synthesis")["flops"] / BITS
+        return self._report("asic {} --to synthesis")["flops"] / BITS
 
     def asic_behind_registers(self):
-        return self._report("asic --to synthesis --interface xcel")["flops"] / BITS
+        return self._report("asic {} --to synthesis --interface xcel")["flops"] / BITS
 
     def fpga(self):
-        return self._report("asic --fpga --device ecp5")["devices"]["ecp5"]["ffs"] / BITS
+        return self._report("asic {} --fpga --device ecp5")["devices"]["ecp5"]["ffs"] / BITS
 
     def prove_protocol(self):
-        (check,) = self._report("prove --check protocol")
+        (check,) = self._report("prove {} --check protocol")
         return int(re.search(r"within (\d+) cycles", check["how"])[1])
 
     def prove_netlist(self):
-        (check,) = self._report("prove --check netlist")
+        (check,) = self._report("prove {} --check netlist")
         assert check["verdict"] == "proved"
-        return depth_of_design("design.sv")
+        return stages_of((self.entries[-1] / "design.sv").read_text())
 
     def leakage(self):
-        return self._report("attack leakage --traces 200")["cycles"]
+        return self._report("attack leakage {} --traces 200")["cycles"]
 
     def faults(self):
-        return self._report(f"attack faults --samples 20 {self._ledger}")["flip_flops"] / BITS
+        return self._report(f"attack faults {{}} --samples 20 {self._ledger}")["flip_flops"] / BITS
 
     def proc(self):
         program = written(self._folder.parent, main_c=PROGRAM) / "main.c"
-        report = self._report(f"proc {program}")
+        xcel = f"--xcel {self._option}" if "/" not in self._option else self._option
+        report = self._cli.json(f"proc {program} {xcel} --nbits {NBITS}")
         assert report["exit_code"] == 0
         return report["cycles"]
 
     def _sweep(self, stage, metric):
         """The figure that a sweep adds to a ledger, which has no other that is current."""
         space = self._folder.parent / "space.toml"
-        (design,) = catalogue.by_paths([self._option])
-        lines = "[[part]]", f'designs = ["{design.reference}"]', "nbits = [8]", f'stages = ["{stage}"]'
+        lines = "[[part]]", f'designs = ["{self._design.reference}"]', "nbits = [8]", f'stages = ["{stage}"]'
         space.write_text("\n".join(lines))
         self._cli.passes(f"sweep {space} {self._ledger}")
         with Ledger(self._folder.parent / "ledger.sqlite") as ledger:
@@ -342,14 +342,17 @@ class Commands:
         return self._sweep("flow", "flops") / BITS
 
     def python_interface(self):
-        machine = catalogue.entry(self._option).at(NBITS)
+        machine = self._design.at(NBITS)
         return modexlab.measure(machine, "typical").value("cycles")
 
 
 COMMANDS = [name for name in vars(Commands) if not name.startswith("_")]
 FOREIGN = (in_verilog, in_include)
-# commands that need a functional or cycle-level model of ours, or a text without macros
-NOT_OF_VERILOG = ("formula", "sweep_formula", "sweep_cl", "verilog", "package", "python_interface")
+# commands that need a cycle-level model, a formula, secret fields or an interface
+NOT_OF_VERILOG = (
+    *("formula", "sweep_formula", "sweep_cl", "package", "asic_behind_registers"),
+    *("leakage", "faults", "proc"),
+)
 
 
 @parametrize("place", one_now(PLACES, *NOW))
@@ -357,7 +360,11 @@ def test_commands_show_the_new_hardware(cli, tmp_path, monkeypatch, place):
     """The depth grows by one, by all commands."""
     folder = tmp_path / "delay"
     option, file = place(folder, monkeypatch)
-    commands = Commands(cli, folder, str(option))
+    commands = Commands(cli, folder, option if isinstance(option, str) else f"--accelerator {option}")
+    written = source.Source.entry
+    monkeypatch.setattr(
+        source.Source, "entry", lambda self: commands.entries.append(written(self)) or commands.entries[-1]
+    )
     names = [name for name in COMMANDS if place not in FOREIGN or name not in NOT_OF_VERILOG]
     before = {name: getattr(commands, name)() for name in names}
     path = folder / file

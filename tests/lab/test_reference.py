@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shlex
 import subprocess
 import warnings
 from collections import Counter
@@ -56,7 +57,7 @@ def test_figures_come_with_their_origin(rows):
     assert {row.metric for row in rows} >= {"cycles", "area_um2", "wns_ns", "energy_nj"}
     for row in rows:
         assert row.tests and row.command[0] == "modexlab", row
-        assert row.stage == FORMULA or row.tools, row
+        assert row.tools, row
         assert len(row.verilog_hash) >= 20, row
         details = reference.measurement(row.measurement).details
         assert row.stage not in NETLIST or details["corner"], row
@@ -177,33 +178,52 @@ def test_a_ledger_has_them_where_it_has_nothing(small, tmp_path):
         assert len(ledger.rows(history=True)) == 2
 
 
-def test_they_are_stale_when_the_hardware_changes(small, monkeypatch):
-    """Digests decide, unless the sources are known to be those of the measured hardware."""
-    monkeypatch.setattr(export, "recorded_stale", lambda: None)
-    assert not row_of(small).stale
-    line = json.loads(small.read_text().replace(MONT.content, MONT.content[::-1]))
+def changed(file, **values):
+    """Change the only line of a file of results, which is sealed again."""
+    line = json.loads(file.read_text()) | values
     del line["digest"]
-    small.write_text(json.dumps(keys.sealed(line)))
-    assert row_of(small).stale and not Reference(small).has(MONT)
-    monkeypatch.setattr(export, "recorded_stale", frozenset)
-    assert not row_of(small).stale and Reference(small).has(MONT)
+    file.write_text(json.dumps(keys.sealed(line)))
 
 
-def test_verify_names_what_changed(small, cli, monkeypatch, tmp_path):
-    """The digests of sources and of stale results are recorded only for modexlab's own file."""
-    monkeypatch.setattr(export, "SOURCES", tmp_path / "sources.txt")
-    assert "0 of 1 measurements" in cli.passes(f"ledger verify {small}").out
-    assert not export.SOURCES.exists()
-    monkeypatch.setattr(export, "REFERENCE", small)
-    cli.passes(f"ledger verify {small}")
-    assert export.SOURCES.read_text().splitlines() == [keys.sources_of_hardware()]
+def test_they_are_stale_when_the_hardware_changes(small):
+    """The content decides, unless the origin is that of the measured hardware."""
     assert not row_of(small).stale
-    content = MONT.content
-    monkeypatch.setattr(Point, "content", "another")
-    result = cli(f"ledger verify {small}")
-    assert export.SOURCES.read_text().splitlines() == [keys.sources_of_hardware(), content]
+    changed(small, content="another")
+    assert not row_of(small).stale and Reference(small).has(MONT)
+    changed(small, origin="another")
+    assert row_of(small).stale and not Reference(small).has(MONT)
+    changed(small, content=MONT.content)
+    assert not row_of(small).stale
+
+
+def test_they_are_stale_when_the_kit_changes(small):
+    changed(
+        small, point=MONT.at(stage=FLOW).as_json(), kit="of other files", content=MONT.at(stage=FLOW).content
+    )
     assert row_of(small).stale
-    assert result.code == 1 and "modexlab run mont --level formula --nbits 8" in result.out
+    changed(small, kit=keys.kit_of(FLOW))
+    assert not row_of(small).stale
+
+
+def test_verify_names_what_changed(small, cli, monkeypatch):
+    """Verdicts are compared with modexlab's own file, and nothing is written."""
+    assert "0 of 1 measurements and 0 verdicts" in cli.passes(f"ledger verify {small}").out
+    changed(small, origin="", content="another")
+    found = cli.finds(f"ledger verify {small}").out
+    assert "1 of 1 measurements" in found and "modexlab run mont --level formula --nbits 8" in found
+    changed(small, content=MONT.content, unverified={"cycles": "a reason"})
+    assert cli.reports(f"ledger verify {small}", stale=[])["unverified"] == [
+        shlex.join(row_of(small).command)
+    ]
+    assert row_of(small).unverified == "a reason"
+    changed(small, unverified={})
+    before = small.read_bytes(), sorted(RESULTS.iterdir())
+    monkeypatch.setattr(export, "REFERENCE", small)
+    (verdict, *_) = reference = [*verdicts.reference()]
+    monkeypatch.setattr(verdicts, "reference", lambda: [replace(verdict, content="another", origin="")])
+    monkeypatch.setattr(export, "reference", verdicts.reference)
+    assert cli.finds(f"ledger verify {small} --json").json()["stale"] == [verdict.command]
+    assert len(reference) > 400 and before == (small.read_bytes(), sorted(RESULTS.iterdir()))
 
 
 def test_a_changed_figure_is_refused(small):
@@ -290,7 +310,6 @@ def test_they_are_a_space(small):
 
 def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
     """Reference results are shown at once; the user's own figures replace them, with a mark."""
-    monkeypatch.setattr(export, "recorded_stale", frozenset)
     ledger = tmp_path / "own.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))
     found = {row["design"]: row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]}

@@ -299,8 +299,10 @@ def _side(comparison: Comparison, side: Side | None) -> list[str]:
         return ["-", "-"]
     ratio = comparison.ratio(side)
     value = "-" if side.value is None else _short(side.value)
-    stale = STALE_MARK if side.value is not None and side.stale else ""
-    return [f"{value} {side.name}{stale}", "-" if ratio is None else f"{ratio:.3g}"]
+    marks = ""
+    if side.value is not None:
+        marks = STALE_MARK * side.stale + compare_cores.DOUBT_MARK * bool(side.unverified)
+    return [f"{value} {side.name}{marks}", "-" if ratio is None else f"{ratio:.3g}"]
 
 
 def _short(value: float) -> str:
@@ -316,6 +318,8 @@ def _ending(compared: Compared) -> Iterator[str]:
         yield "*: corrected; the paper contradicts itself there (`--json` has the reason)."
     if any(side.stale and side.value is not None for side in _sides(found)):
         yield compare_cores.STALE
+    reasons = (why for side in _sides(found) if side.value is not None for why in side.unverified)
+    yield from compare_cores.doubts(reasons)
     left = missing(compared, stale=False, failed=False)
     quick, long = len(left.quick), len(left.long)
     if quick or long:

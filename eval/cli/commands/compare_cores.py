@@ -31,7 +31,7 @@ WORD = "cores"
 LINE = 120
 LEAST_NAME = 16  # of a column of names
 MARKDOWN_ONLY = ("obtained", "commit", "url", "note")  # too wide for the text
-STALE_MARK, MARK, OWN_MARK = "!", "*", "+"
+STALE_MARK, MARK, OWN_MARK, DOUBT_MARK = "!", "*", "+", "?"
 STALE = (
     f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it "
     "again."
@@ -62,7 +62,13 @@ def figure(name: str) -> Callable[[Any], str]:
 
 def marked_name(core: Core) -> str:
     own = OWN_MARK if core.measured and not core.reference else ""
-    return f"{core.name}{own}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
+    marks = MARK * bool(core.marks) + STALE_MARK * core.stale + DOUBT_MARK * bool(core.unverified)
+    return f"{core.name}{own}{marks}"
+
+
+def doubts(reasons: Iterable[str]) -> Iterator[str]:
+    """A line for each reason to measure figures again."""
+    return (f"{DOUBT_MARK}, unverified: {reason}." for reason in dict.fromkeys(filter(None, reasons)))
 
 
 NAME: Columns = {"design": marked_name, "of": lambda core: None if core.kind == lab.PUBLISHED else core.kind}
@@ -278,6 +284,7 @@ def _ending(found: Cores, args: Namespace) -> Iterator[str]:
             yield f"{MARK} {core.name}, {core.nbits:,} bits: {'; '.join(core.marks)}."
     if any(core.stale for core in measured):
         yield STALE
+    yield from doubts(core.unverified for core in measured)
     if any(core.reference for core in measured):
         yield REFERENCE
     for core in found:

@@ -16,7 +16,7 @@ from ...lab.point import Point
 from ...report.metrics import shown
 from ..arguments import refuse
 from ..render import Block, Columns, Json, Table, warn
-from .compare_cores import OWN_MARK, STALE_MARK, figure, marked_name, wrapped
+from .compare_cores import OWN_MARK, STALE_MARK, doubts, figure, marked_name, wrapped
 
 ALL = "all"
 ABOUT = (
@@ -107,6 +107,7 @@ def _ending(found: Cores) -> Iterator[str]:
             yield f"Left out: {what}: {'; '.join(core.marks)}."
     if any(core.stale for core in measured):
         yield f"{STALE_MARK}, stale: measured with other sources or tools than the present ones."
+    yield from doubts(core.unverified for core in measured)
     if any(core.reference for core in measured):
         yield f"{OWN_MARK}, measured by you; the others are the reference results of modexlab."
     if missing := len(found) - len(measured):

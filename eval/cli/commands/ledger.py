@@ -10,7 +10,8 @@ measurement of a point counts; --history shows the older ones too.
   diff OLD [NEW]   figures that differ between ledgers or reference files (NEW: default --ledger);
                    exit code 1 if there are any
   merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
-  verify [FILE]    read a whole ledger; exit code 1 if a measurement is damaged
+  verify [FILE]    read a whole ledger; exit code 1 if a measurement is damaged. Of reference results, compare
+                   measurements and verdicts with the present hardware and kits; exit code 1 if one is stale
   salvage [FILE]   replace a damaged ledger by its intact rows, and keep the damaged file under another name;
                    with FILE and --ledger OTHER the intact rows go to OTHER, and FILE stays as it is
   path             where the ledger is
@@ -194,10 +195,14 @@ def _verify(args: Namespace) -> int:
 def _verify_reference(reference: Reference, args: Namespace) -> int:
     """Compare the digests of a file of results with the present hardware."""
     with Progress(f"{reference.path}", unit="measurement", quiet=args.json) as progress:
-        changed = reference.verify(progress)
-    text = f"{len(changed)} of {len(reference.points())} measurements are stale: their hardware has changed"
-    report = {"path": str(reference.path), "changed": changed}
-    return answer(args, report, "\n  ".join([text, *capped(changed, SHOWN, "more")]), ok=not changed)
+        found = reference.verify(progress)
+    stale = found.stale
+    judged = f"{found.measurements} measurements and {found.verdicts} verdicts"
+    text = f"{len(stale)} of {judged} are stale: their hardware or their kit has changed"
+    more = f"{len(found.unverified)} are unverified: `modexlab ledger show ROW` says why"
+    report = {"path": str(reference.path), **found._asdict()}
+    lines = ["\n  ".join([text, *capped(stale, SHOWN, "more")]), *([more] if found.unverified else [])]
+    return answer(args, report, "\n".join(lines), ok=not stale)
 
 
 def _salvage(args: Namespace) -> int:
@@ -293,7 +298,9 @@ def _list(args: Namespace) -> int:
             row.value,
             row.unit,
             when_text(row.when),
-            ", ".join(["stale"] * row.stale + ["marked"] * bool(row.marks)),
+            ", ".join(
+                ["stale"] * row.stale + ["marked"] * bool(row.marks) + ["unverified"] * bool(row.unverified)
+            ),
         ]
         for row in rows
     ]
@@ -373,6 +380,7 @@ def _details(row: Row, whole: Measurement) -> Iterator[tuple[str, str]]:
     yield "  tools", pairs(row.tools, " ")
     yield "  measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s" if row.when else ""
     yield "  commit", whole.details.get("commit", "")
+    yield "  unverified", row.unverified
     yield "  sources", "changed since (stale)" if row.stale else "the present ones"
     figures = (f"{figure.operation} {figure.metric} {cell(figure.value)}".strip() for figure in whole.figures)
     yield "  with it", ", ".join(figures)

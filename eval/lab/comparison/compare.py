@@ -124,6 +124,11 @@ class Side(NamedTuple):
         return any(row.stale for row in self.rows)
 
     @property
+    def unverified(self) -> tuple[str, ...]:
+        """The reasons to measure rows again."""
+        return tuple(dict.fromkeys(row.unverified for row in self.rows if row.unverified))
+
+    @property
     def reference(self) -> bool:
         """Whether a row is a reference result, not from the user's ledger."""
         return any(row.reference for row in self.rows)

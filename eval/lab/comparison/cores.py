@@ -123,6 +123,7 @@ class Core:
     note: str = ""
     marks: tuple[str, ...] = ()
     stale: bool = False
+    unverified: str = ""  # the reason to measure a figure of it again
     reference: bool = False  # a reference result, not of the user's ledger
     searched: bool = False  # the clock was searched, not given
     failure: str = ""  # why it could not be measured
@@ -496,6 +497,12 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         found = rows.beside(row, metric, operation)
         return None if found is None else found.value
 
+    def unverified() -> str:
+        asked = [("area_um2", "")] + [("energy_nj", operation) for operation in (PRODUCT, DECRYPT)]
+        found = (rows.beside(row, metric, operation) for metric, operation in asked)
+        reasons = (item.unverified for item in found if item is not None)
+        return next(filter(None, reasons), "")
+
     def drawn(operation: str) -> Any:
         found = tuple(value(metric, operation) for metric in DRAWN)
         return None if None in found else found
@@ -532,6 +539,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         corner=details.get("corner", ""),
         technology=kit.described(row.kit or kit.DEFAULT.stem).title,
         source=f"{'reference result' if row.reference else 'measured here'} {WHERE[row.stage]}: row {row.id}",
+        unverified=unverified(),
         reference=row.reference,
         note="; ".join(filter(None, notes)),
         searched=searched,

@@ -18,7 +18,7 @@ import json
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -31,10 +31,10 @@ from ...png import smaller
 from .. import keys
 from ..ledger_rows import COLUMNS, Failure, Row, Source, record
 from ..metrics import Figure, Measurement
-from ..point import Point, content_in, version_of
+from ..point import Point, content_in, is_content, version_of
 from ..stages import LAYOUT
 from ..task import LARGE, LATE
-from ..verdicts import Verdict, reference
+from ..verdicts import Recorded, reference
 from .records import FIGURE
 
 if TYPE_CHECKING:
@@ -94,7 +94,6 @@ def _type(module: Any, name: str) -> "pyarrow.DataType":
 NAME = "reference"  # of the format, for `modexlab ledger export`
 RESULTS = Path(__file__).parents[2] / "results"
 REFERENCE = RESULTS / "baseline.jsonl"
-SOURCES = RESULTS / "sources.txt"  # digest of the sources with which REFERENCE was verified; stale contents
 DETAILS = (
     "area_by_module",
     "commit",
@@ -125,6 +124,18 @@ class Line(msgspec.Struct):
     tests: str = ""
     tools: dict[str, str] = {}
     details: Json = {}
+    origin: str = ""  # digest of the code that made this content, see content.py
+    kit: str = ""  # digest of the files of the cell library
+    unverified: dict[str, str] = {}  # reasons to measure again, by metric; "": all figures
+
+
+class Verified(NamedTuple):
+    """The result of comparing a file with the present hardware; commands measure again."""
+
+    measurements: int
+    verdicts: int
+    stale: list[str]
+    unverified: list[str]
 
 
 def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
@@ -151,6 +162,7 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
                 "content": content_in(row.key),
                 "figures": [],
                 "details": {name: value for name, value in kept.items() if value},
+                **_provenance(row.point),
             }
         lines[place]["figures"].append([columns[name] for name in FIGURE])
     for failure in ledger.failures():
@@ -161,12 +173,19 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
                 "command": shlex.join(failure.command),
                 "content": content_in(failure.key),
                 "figures": [],
+                **_provenance(failure.point),
             }
             lines.setdefault(_place(failure.point), late)
     with path.open("w", encoding="utf-8") as file:
         for _, line in sorted(lines.items()):
             line["figures"].sort(key=str)
             file.write(canonical(keys.sealed(line)) + "\n")
+
+
+def _provenance(point: Mapping[str, Any]) -> Json:
+    """Origin and kit of a point that has been measured with the present files."""
+    found = Point.from_json(point)
+    return {"origin": found.origin, "kit": keys.kit_of(found.stage, found.kit or None)}
 
 
 def _picture(path: Path, point: Mapping[str, Any]) -> Path:
@@ -194,23 +213,20 @@ def _parsed(path: Path, content: bytes) -> list[Line]:
 
 
 class ReferenceSource(Source):
-    """The staleness of a reference result. While the sources are as recorded, nothing is elaborated."""
+    """The staleness of a reference result. While its origin is as recorded, nothing is elaborated."""
+
+    def __init__(self, key: str, line: Line) -> None:
+        super().__init__(key, line.point)
+        self._line = line
 
     def moved(self, point: Point) -> bool:
-        return _is_stale(content_in(self.key), point)
+        return _is_stale(self._line, point)
 
 
-def recorded_stale() -> frozenset[str] | None:
-    """Content digests of the results that were stale when the file was verified; None if sources have changed
-    since.
-    """
-    sources, *stale = SOURCES.read_text().splitlines() if SOURCES.is_file() else [""]
-    return frozenset(stale) if sources == keys.sources_of_hardware() else None
-
-
-def _is_stale(content: str, point: Point) -> bool:
-    known = recorded_stale()
-    return content != point.content if known is None else content in known
+def _is_stale(line: Line, point: Point) -> bool:
+    """Whether a point has other hardware or another kit now; a kit that is not here cannot be compared."""
+    kit = line.kit and keys.kit_of(point.stage, point.kit or None)
+    return (bool(kit) and kit != line.kit) or not is_content(line.content, line.origin, point)
 
 
 class Reference(Closing):
@@ -253,7 +269,7 @@ class Reference(Closing):
             if not line.figures
         ]
 
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> list[Recorded]:
         """The reference verdicts; only modexlab's own file has any."""
         return [*reference()] if self._own else []
 
@@ -264,33 +280,37 @@ class Reference(Closing):
 
     def has(self, point: Point) -> bool:
         """Whether it has current figures of this point."""
-        content = self._content.get(canonical(point.as_json()))
-        return content is not None and not _is_stale(content, point)
+        line = self._by_point.get(canonical(point.as_json()))
+        return line is not None and not _is_stale(line, point)
 
     @functools.cached_property
-    def _content(self) -> dict[str, str]:
-        return {canonical(line.point): line.content for line in self._lines}
+    def _by_point(self) -> dict[str, Line]:
+        return {canonical(line.point): line for line in self._lines}
 
     def points(self) -> list[Point]:
         """The points of the file; BadInput for one that is no longer in the catalogue."""
         return [Point.from_json(line.point) for line in self._lines]
 
-    def verify(self, progress: Callable[[int, int], None]) -> list[str]:
-        """Compare all digests with those of the current hardware; return the commands of the lines that
-        differ. For modexlab's own file, record the digests of the sources and of stale results.
+    def verify(self, progress: Callable[[int, int], None]) -> Verified:
+        """Compare the digests of all results, and of the verdicts of modexlab's own file, with those of the
+        present hardware and kits.
         """
-        changed = []
+        verdicts = self.verdicts()
+        count = len(self._lines) + len(verdicts)
+        stale, unverified = [], []
         for number, line in enumerate(self._lines, 1):
-            progress(number, len(self._lines))
+            progress(number, count)
             try:
-                same = Point.from_json(line.point).content == line.content
-            except BadInput:
-                same = False
-            changed += [] if same else [line]
-        if self._own:
-            stale = sorted({line.content for line in changed})
-            SOURCES.write_text("\n".join([keys.sources_of_hardware(), *stale, ""]))
-        return [line.command for line in changed]
+                moved = _is_stale(line, Point.from_json(line.point))
+            except BadInput:  # a design or a parameter that no longer exists
+                moved = True
+            stale += [line.command] * moved
+            unverified += [line.command] * bool(line.unverified)
+        for number, verdict in enumerate(verdicts, len(self._lines) + 1):
+            progress(number, count)
+            stale += [verdict.command] * verdict.stale
+            unverified += [verdict.command] * bool(verdict.unverified)
+        return Verified(len(self._lines), len(verdicts), stale, unverified)
 
     def measurement(self, number: int) -> Measurement:
         """A whole measurement, by its negative number."""
@@ -311,7 +331,7 @@ class Reference(Closing):
 def _rows_of(line: Line, number: int, metrics: Collection[str] | None = None) -> Iterator[Row]:
     """The rows of a line; metrics: only of these."""
     key = version_of(f"line {-number}", line.content)
-    source = ReferenceSource(key, line.point)
+    source = ReferenceSource(key, line)
     shared = {
         **{name: line.point[name] for name in ("subject", "nbits", "interface", "workload", "stage", "flow")},
         **attributes(line, "point", "family", "parameters", "tests", "tools"),
@@ -334,6 +354,7 @@ def _rows_of(line: Line, number: int, metrics: Collection[str] | None = None) ->
             metric=metric,
             value=int(value, 16) if isinstance(value, str) else value,
             unit=unit,
+            unverified=line.unverified.get(metric) or line.unverified.get("", ""),
         )
 
 

@@ -270,6 +270,7 @@
         ["Checked", about.tests], ["Stage", about.setup], ["Corner", about.corner], ["Interface", about.interface], ["Parameters", about.parameters],
         ["Tools", about.tools], ["Verilog", about.verilog && element("code", {}, about.verilog)],
         ["Measured", about.when], ["Commit", about.commit && element("code", {}, about.commit)], ["Sources", about.sources],
+        ["Unverified", about.unverified],
       ]),
       element("h3", {}, "Its figures"),
       element("table", {}, element("thead", {}, element("tr", {}, ...["Figure", "Operation", "Value", "Unit", "Row"].map((head, index) =>

@@ -31,10 +31,13 @@ PLAIN = frozenset({type(None), bool, float, str, bytes})
 
 @dataclass(frozen=True)
 class Recipe:
-    """Its digest, and the modules of this package that it leads to ("rtl.machines.program_exp")."""
+    """Its digest, the modules of this package that it leads to ("rtl.machines.program_exp"), and the digest of
+    the arguments alone, which is the same in every version of Python.
+    """
 
     digest: str
     modules: tuple[str, ...]
+    arguments: str
 
 
 class _Unknown(Exception):
@@ -63,8 +66,9 @@ def recipe_of(*values: Any, known: dict[tuple[Any, ...], Recipe] | None = None) 
     except (_Unknown, ValueError):  # ValueError: of a variable of a maker that has no value yet
         return None
     # no item has a line feed in it: texts are written as Python writes them
-    digest = cache.key(*VERSIONS, "\n".join(writer.text), code.digest)
-    return Recipe(digest, tuple(sorted({*writer.modules, *code.modules})))
+    text = "\n".join(writer.text)
+    modules = tuple(sorted({*writer.modules, *code.modules}))
+    return Recipe(cache.key(*VERSIONS, text, code.digest), modules, cache.key(text))
 
 
 def _followed(roots: list[FunctionType | type], known: dict[tuple[Any, ...], Recipe] | None) -> Recipe:
@@ -80,7 +84,7 @@ def _followed(roots: list[FunctionType | type], known: dict[tuple[Any, ...], Rec
     if found is None:
         writer = _Writer()
         writer.follow(roots)
-        found = Recipe(cache.key("\n".join(writer.text)), tuple(writer.modules))
+        found = Recipe(cache.key("\n".join(writer.text)), tuple(writer.modules), "")
         if known is not None:
             known[key] = found
     return found

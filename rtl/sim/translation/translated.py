@@ -38,6 +38,18 @@ def digests(component: Component, top: str, write: Callable[[], str]) -> Digests
     return Digests(*json.loads(_stored(name, lambda: json.dumps(Digests.of(write())).encode())))
 
 
+def origin(component: Component, top: str) -> str | None:
+    """A digest of the arguments of a component and of the code that makes its text of them, without comments;
+    None for components from outside this package's files.
+
+    Equal origins make equal hardware; another origin may make the same.
+    """
+    made_of = recipe(component, top)
+    if made_of is None:
+        return None
+    return cache.key(made_of.arguments, sources.code_digest(MODULE, *made_of.modules))
+
+
 def translated(component: Component, read: Callable[[Component], Any]) -> tuple[str, Any]:
     """The text of a component that is to be simulated, and what `read` finds out when it is elaborated."""
     claim(component)
