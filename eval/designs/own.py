@@ -93,8 +93,13 @@ def register(kind: type[Runnable]) -> OwnDesign:
 
 
 def entries() -> dict[str, OwnDesign]:
-    """The registered accelerators and those of installed packages, by name."""
+    """The registered accelerators and those of installed packages, by name; of an edited module, its new
+    class.
+    """
     installed = (by_reference(point.value) for point in metadata.entry_points(group=GROUP))
+    for name, design in _registered.items():
+        if not design.trace.current:
+            _registered[name] = by_reference(design.origin)
     return {**{design.name: design for design in installed}, **_registered}
 
 
