@@ -2,16 +2,15 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from ..fl.errors import BadInput
 from ..flow.files import replacing, scratch
+from ..rtl.sim import toolchain
 from ..rtl.sim.toolchain import ToolError
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SCRIPT_MS = 60_000  # of the page's own clock, for its scripts: charts are drawn before it is printed
-MOST_SECONDS = 600
 
 
 def browser() -> str:
@@ -39,10 +38,7 @@ def print_pdf(page: Path) -> Path:
             f"--print-to-pdf={part}",
             page.absolute().as_uri(),
         ]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise ToolError(f"{command[0]} did not print {page} within {MOST_SECONDS} s") from None
+        done = toolchain.run(command, toolchain.PAGE)
         if done.returncode or not part.stat().st_size:
             raise ToolError(f"{command[0]} did not print {page}: {done.stderr.strip()[-500:]}")
     return pdf

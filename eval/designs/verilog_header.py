@@ -7,7 +7,6 @@ An exported file is used on its own, so its header never mentions files of this 
 import functools
 import importlib.metadata
 import re
-import subprocess
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -45,7 +44,9 @@ def commit() -> str:
         return ""
     describe = ("git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty= with local changes")
     try:
-        return subprocess.run(describe, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        from ...rtl.sim import toolchain  # not at the top: it imports PyMTL3
+
+        return toolchain.run(describe, toolchain.QUESTION, cwd=ROOT).stdout.strip()
     except OSError:  # git is not installed
         return ""
 

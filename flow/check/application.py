@@ -4,17 +4,16 @@ programs.
 
 import functools
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...fl.errors import BadInput
+from ...rtl.sim import toolchain
 from ...rtl.sim.toolchain import ToolError
 from ..files import replace_text, scratch
 
 PROGRAM = "klayout"
 INSTALL = "run `apt-get install klayout`"
-SECONDS = 3600
 # Debian's KLayout lacks purge_devices, which IHP's deck calls for devices that it has moved. The run time of
 # its purge is quadratic in the number of vias, unless circuits with only passive nets lose these nets first
 ADDED = """
@@ -30,10 +29,6 @@ end
 TAIL = 500  # characters of a log that a message has
 
 
-class TooSlow(ToolError):
-    """The application was stopped."""
-
-
 def require() -> None:
     """BadInput if the application is missing."""
     if shutil.which(PROGRAM) is None:
@@ -46,8 +41,7 @@ def require() -> None:
 def version() -> str:
     """The version of the application; BadInput if it is missing."""
     require()
-    run = subprocess.run([PROGRAM, "-v"], capture_output=True, text=True, timeout=60)
-    return run.stdout.removeprefix("KLayout").strip()
+    return toolchain.run([PROGRAM, "-v"], toolchain.QUESTION).stdout.removeprefix("KLayout").strip()
 
 
 def run_deck(deck: Path, files: Mapping[str, Path], report: Path, options: Sequence[str] = ()) -> None:
@@ -59,9 +53,6 @@ def run_deck(deck: Path, files: Mapping[str, Path], report: Path, options: Seque
     with scratch() as folder:
         replace_text(folder / "added.rb", ADDED)
         command = [PROGRAM, "-b", "-rm", str(folder / "added.rb"), "-r", str(deck), *given, *options]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=report.parent)
-        except subprocess.TimeoutExpired:
-            raise TooSlow(f"{deck.name} did not end within {SECONDS:,} s") from None
+        run = toolchain.run(command, name=deck.name, cwd=report.parent)
     if run.returncode or not report.exists():
         raise ToolError(f"{deck.name} ended with code {run.returncode}: {run.stderr.strip()[-TAIL:]}")

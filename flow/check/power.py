@@ -17,7 +17,6 @@ give OpenSTA's figure. If it does not, the difference has no known cause.
 
 import functools
 import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...rtl.sim import toolchain
 from ...rtl.sim.toolchain import ToolError
 from ..gates.activity_file import Activity
 from ..power.cell_energy import Context, KindEnergy, Members
@@ -147,7 +147,7 @@ class Powered:
             if subject.table:
                 (work / "wires.spef").write_text(stars(subject.netlist, subject.table))
             with (work / "trace").open("w") as trace:
-                done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=trace, text=True)
+                done = toolchain.run(command, name="OpenSTA", cwd=work, stderr=trace)
             total = TOTAL.search(done.stdout)
             if total is None or "@end" not in done.stdout:
                 raise ToolError(f"OpenSTA's report_power stopped ({done.returncode}): {done.stdout[-200:]}")

@@ -19,13 +19,14 @@ import msgspec
 
 from ...fl.errors import BadInput
 from ...fl.input_file import read_text
+from ...rtl.sim.toolchain import ToolTimeout
 from ..files import replace_text, scratch
 from ..kit.kit import Kit
 from ..kit.kit_file import gds_number
 from ..layout import fill
 from ..layout.layout import cells_of
 from ..layout.placed import Placed
-from .application import TooSlow, run_deck
+from .application import run_deck
 
 GDS, CDL, EXTRACTED, REPORT = "layout.gds", "netlist.cdl", "*_extracted.cir", "lvs_report.lvsdb"
 # as the decks of SKY130 and IHP call their files; the report of SKY130's is always beside the GDS
@@ -76,7 +77,7 @@ def compare(gds: Path, kit: Kit, placed: Placed) -> Transistors | None:
             files = {name: folder / file for name, file in NAMES.items()}
             try:
                 run_deck(deck, files, folder / REPORT, OPTIONS)
-            except (BadInput, TooSlow) as error:
+            except (BadInput, ToolTimeout) as error:
                 return Transistors(deck.name, len(own), {}, why_not=str(error))
             found = _differences(folder / REPORT)
             split = [kind for kind in own if found.get(kind) and kind not in replaced]

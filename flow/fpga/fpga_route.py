@@ -22,19 +22,18 @@ import json
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, STDOUT
+from subprocess import STDOUT
 from typing import Any
 
 import msgspec
 
 from ...fl.errors import BadInput
-from ...rtl.sim import cache
+from ...rtl.sim import cache, toolchain
 from ...rtl.sim.toolchain import ToolError
 from .. import product
 from ..isolated import PREAMBLE
@@ -184,7 +183,7 @@ def artix() -> Router | None:
     if program is None:
         return None
     version, options = (
-        subprocess.run([program, option], stdout=PIPE, stderr=STDOUT, text=True).stdout
+        toolchain.run([program, option], toolchain.QUESTION, stderr=STDOUT).stdout
         for option in ("--version", "--help")
     )
     found = re.search(r"nextpnr-(\S+?)\)", version)
@@ -337,7 +336,7 @@ def _run(router: Router, part: str, directory: Path) -> None:
     options = f"--json framed.json --report report.json --seed {SEED} --freq {TARGET_MHZ} --timing-allow-fail"
     command = [*router.command(part), *options.split()]
     with log.open("w") as out:
-        done = subprocess.run(command, cwd=directory, stdin=DEVNULL, stdout=out, stderr=STDOUT)
+        done = toolchain.run(command, name=router.name, cwd=directory, stdout=out, stderr=STDOUT)
     if not done.returncode:
         return
     text = log.read_text(errors="replace")

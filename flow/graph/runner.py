@@ -12,13 +12,14 @@ import subprocess
 import threading
 from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from ...fl.errors import BadInput
-from ...rtl.sim import cache
-from ...rtl.sim.toolchain import ToolError
+from ...rtl.sim import cache, toolchain
+from ...rtl.sim.toolchain import ToolError, running
 from .. import isolated, progress
 from ..kit import kit
 from ..progress import Event, Report
@@ -157,33 +158,28 @@ class _Run:
     def _process(self, name: str, job: str) -> tuple[int, str, str]:
         """Run a step in its own session, so that it can be terminated with all its child processes."""
         command = isolated.command("modexlab.flow.graph.step", name, "--job")
-        with self._lock:
-            if self._stopped:
-                return -signal.SIGTERM, "", ""
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,
-            )
-            self._processes[name] = process
+        options = {**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), "start_new_session": True}
         lines: list[str] = []
-        listener = threading.Thread(target=self._listen, args=(name, process.stderr, lines))
-        listener.start()
-        assert process.stdin is not None and process.stdout is not None
-        try:
-            with contextlib.suppress(BrokenPipeError):  # it has already ended, with a message
-                process.stdin.write(job)
-                process.stdin.close()
-            printed = process.stdout.read()
-            process.wait()
-        finally:
-            listener.join()
+        with ExitStack() as stack:
             with self._lock:
-                del self._processes[name]
+                if self._stopped:
+                    return -signal.SIGTERM, "", ""
+                started = running(command, toolchain.STEP, name=f"the step {name}", **options)
+                process = stack.enter_context(started)
+                self._processes[name] = process
+            listener = threading.Thread(target=self._listen, args=(name, process.stderr, lines))
+            listener.start()
+            assert process.stdin is not None and process.stdout is not None
+            try:
+                with contextlib.suppress(BrokenPipeError):  # it has already ended, with a message
+                    process.stdin.write(job)
+                    process.stdin.close()
+                printed = process.stdout.read()
+                process.wait()
+            finally:
+                listener.join()
+                with self._lock:
+                    del self._processes[name]
         return process.returncode, printed, "".join(lines)
 
     def _listen(self, name: str, errors: IO[str], lines: list[str]) -> None:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ...rtl.sim.toolchain import ToolError
+from ...rtl.sim.toolchain import ToolError, running
 from .. import progress
 from ..compiled import compiled
 from ..files import scratch
@@ -30,17 +30,15 @@ def run(source: Path, what: str, task: Iterable[str]) -> Iterator[int]:
         with given.open("w") as file:
             file.writelines(f"{line}\n" for line in task)
         with given.open() as stdin, answer.open("w") as stdout:
-            process = subprocess.Popen(
-                [str(program)], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True
-            )
             told: deque[str] = deque(maxlen=LAST_LINES)
             most = 0
-            assert process.stderr is not None
-            with process.stderr:
+            options = {"stdin": stdin, "stdout": stdout, "stderr": subprocess.PIPE}
+            with running([program], name=what, **options) as process:
+                assert process.stderr is not None
                 for line in process.stderr:
                     told.append(line.strip())
                     most = _tell(what, line.split(), most)
-            if process.wait():
+            if process.returncode:
                 raise ToolError(f"{what} failed ({process.returncode}): {'; '.join(told)}")
         with answer.open() as file:
             for line in file:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...fl.errors import BadInput
+from ...rtl.sim import toolchain
 from .. import isolated
 from ..progress import stopwatch
 
@@ -29,6 +30,7 @@ EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
 PASS = re.compile(r"^[\d.]+ Executing (\S+)", re.MULTILINE)
 USED = ".used.json"  # peak memory of a script, next to it
 NAMES_A_RUN = 10_000_000
+ELAPSED = 10  # a limit of CPU time is reached within so many times as many elapsed seconds
 OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
@@ -76,8 +78,10 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
         command = isolated.command("modexlab.flow.netlist.yosys_process", f"{name}.ys", used.name)
         if limit is not None:
             command = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(limit)), *command]
-        done = subprocess.run(
+        done = toolchain.run(
             command,
+            name="yosys",
+            least=ELAPSED * (limit or 0.0),
             cwd=directory,
             stdout=log,
             stderr=subprocess.STDOUT,

@@ -17,7 +17,6 @@ An assumption holds in all cycles up to the one that is checked.
 import math
 import re
 import resource
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +25,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
+from ...rtl.sim import toolchain
 from ..files import scratch
 from ..netlist import yosys
 from .report import PROVED, REFUTED, UNDECIDED, Result
@@ -230,10 +230,9 @@ def run_abc(commands: str, work: Path, seconds: float, patience: float | None = 
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(seconds)))]
     script = [*limited, str(yosys.abc()), "-q", commands]
     try:
-        done = subprocess.run(
-            script, cwd=work, capture_output=True, text=True, errors="replace", timeout=patience
-        )
-    except subprocess.TimeoutExpired:
+        least = yosys.ELAPSED * seconds
+        done = toolchain.run(script, name="abc", least=least, seconds=patience or 0.0, cwd=work)
+    except toolchain.ToolTimeout:
         return "", False
     text = done.stdout + done.stderr
     if done.returncode and done.returncode not in yosys.OUT_OF_TIME:

@@ -18,14 +18,14 @@ import functools
 import math
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from subprocess import DEVNULL, STDOUT
+from subprocess import STDOUT
 
 from ...fl.errors import BadInput, some
+from ...rtl.sim import toolchain
 from ...rtl.sim.toolchain import ToolError
 from ..files import scratch
 from ..kit.constraints import Constraints
@@ -194,7 +194,7 @@ def installed() -> Path:
 @functools.cache
 def version() -> str:
     """Return OpenSTA's version as it prints it."""
-    done = subprocess.run([installed(), "-version"], capture_output=True, text=True)
+    done = toolchain.run([installed(), "-version"], toolchain.QUESTION)
     return " ".join(done.stdout.split()) or "unknown"
 
 
@@ -258,7 +258,7 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
             (work / "cells.lib").write_text(CAPACITANCE_RANGE.sub("", subject.kit.lib.read_text()))
         if subject.table is not None and not subject.spef:
             (work / spef).write_text(stars(subject.netlist, subject.table))
-        done = subprocess.run(command, cwd=work, stdin=DEVNULL, stdout=log, stderr=STDOUT)
+        done = toolchain.run(command, name="OpenSTA", cwd=work, stdout=log, stderr=STDOUT)
         log.seek(0)
         sections = _sections(log)
     _complain(sections, done.returncode, subject, spef)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ...fl.errors import BadInput
-from ...rtl.sim import cache
+from ...rtl.sim import cache, toolchain
 from .memory import BUS_BASE
 
 SOFTWARE = Path(__file__).parent
@@ -168,9 +168,7 @@ def _run(names: str, command: Sequence[str], cwd: Path | None) -> subprocess.Com
     """Run a tool for these sources; raise BadInput with its first errors if it fails."""
     environment = os.environ | {"LC_ALL": "C"}
     try:
-        done = subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace"
-        )
+        done = toolchain.run(command, cwd=cwd, env=environment)
     except OSError as error:
         raise BadInput(f"{command[0]} cannot be run: {error.strerror}; set RISCV_CC to a compiler") from None
     if done.returncode:

@@ -5,6 +5,9 @@ fetches it, which needs a network.
 
 The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab.
 
+Every external tool has a limit of elapsed time: two hours, and eight for a whole step of the flow.
+MODEXLAB_PATIENCE=2 doubles these limits.
+
 examples:
   modexlab env
   modexlab env tools

@@ -26,6 +26,7 @@ from ....fl.xcel import from_words, words_of
 from ....proc.software.compiler import DRIVER_FILES
 from ....proc.software.seeded_keys import seeded_key
 from ....rtl.sim import build
+from ....rtl.sim.toolchain import running
 from ...designs.interfaces import AXI4LITE
 from ...designs.levels import check_rows
 from ...designs.machine import Machine
@@ -124,16 +125,11 @@ class Chip:
         with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
             for name, text in self.memories(program).items():
                 (Path(own) / name).write_text(text)
-            with subprocess.Popen(
-                [str(self.model), str(max_cycles)], cwd=own, stdout=subprocess.PIPE, text=True
-            ) as process:
+            command = [self.model, str(max_cycles)]
+            with running(command, name="the chip's simulation", cwd=own, stdout=subprocess.PIPE) as process:
                 assert process.stdout is not None
-                try:
-                    for line in process.stdout:
-                        _take(output, line.rstrip("\n"), progress)
-                except BaseException:
-                    process.kill()
-                    raise
+                for line in process.stdout:
+                    _take(output, line.rstrip("\n"), progress)
         if output.code is None:
             said = "; ".join(output.text) or "nothing"
             raise ChipError(f"the program has not ended after {max_cycles} cycles; it printed: {said}")

@@ -1,7 +1,6 @@
 """Programs of the chip: the C of software/, the driver and the operands, compiled to the image of the ROM."""
 
 import itertools
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from ....fl.accelerator import WORD_NBITS, Accelerator, Fields, Message
 from ....fl.xcel import to_words, words_of
 from ....proc.software.call_header import call_header, identifier, returns_result
 from ....proc.software.compiler import DRIVER_FILES, FLAGS, LINK, compiler
-from ....rtl.sim.toolchain import ToolError
+from ....rtl.sim.toolchain import ToolError, run
 
 SOFTWARE = Path(__file__).with_name("software")
 SHARED = tuple(SOFTWARE / name for name in ("start.S", "platform.c", "platform.h", "link.ld"))
@@ -55,7 +54,7 @@ class Software:
             for name, text in self.files.items():
                 (Path(own) / name).write_text(text)
             command = [str(compiler()), *self.command, "-o", "program.elf"]
-            done = subprocess.run(command, cwd=own, capture_output=True, text=True)
+            done = run(command, cwd=own)
             if done.returncode:
                 raise ToolError(f"the program of the chip does not compile: {done.stderr.strip()}")
             with (Path(own) / "program.elf").open("rb") as file:
