@@ -101,6 +101,7 @@ OPTIONAL = {
 # modules that import others of the package inside functions, and why
 LAZY = {
     "eval.api": "`import modexlab` is quick: its parts are imported when they are asked for",
+    "eval.cli.entry": "Ctrl-C is handled before the command line is imported",
     "eval.cli.main": "completion imports all commands",
     "eval.designs.interfaces": "an interface is known by its name without its hardware",
     "eval.designs.machine": "digests of formulas follow names, and not to the generator of keys",

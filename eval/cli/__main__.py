@@ -7,6 +7,6 @@ import sys
 if not getattr(sys.flags, "safe_path", sys.flags.isolated):
     del sys.path[0]  # drop the current directory, so that nothing is imported from it
 
-from .main import main
+from .entry import main
 
 sys.exit(main())

@@ -16,13 +16,12 @@ import shlex
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from importlib.metadata import requires, version
 from typing import Any, NoReturn
 
 from ...fl.errors import BadInput
 from ..folders import check_file
+from .ctrl_c import importing
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
-from .options import add_options
 from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, renamed, words
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
@@ -113,6 +112,8 @@ def _top() -> _Parser:
 def _bare(args: argparse.Namespace) -> int:
     """`modexlab` without a command."""
     if args.version:
+        from importlib.metadata import version
+
         print(f"{PACKAGE} {version(PACKAGE)}")
     elif args.completion:
         from .completion import script  # not at the top: it imports the commands
@@ -125,6 +126,8 @@ def _bare(args: argparse.Namespace) -> int:
 
 def parser_of(form: str) -> _Parser:
     """The parser of one form of a command."""
+    from .options import add_options  # slow to import; Ctrl-C ends `importing` at once
+
     summary, text, examples, module = form_of(form)
     route = ROUTES[form]
     text = f"Use it to {route.use}. Page: docs/{route.page}.md\n\n{text}"
@@ -183,7 +186,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         try:
             given = sys.argv[1:] if argv is None else [*argv]
-            args = parsed(given)
+            with importing():
+                args = parsed(given)
             args.command = shlex.join([PACKAGE, *given])
             if getattr(args, "copy", None) is not None:
                 check_file("--output", args.copy)
@@ -202,6 +206,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except ModuleNotFoundError as error:
+        from importlib.metadata import requires
+
         top = (error.name or "").partition(".")[0]
         distribution = DISTRIBUTIONS.get(top, top.replace("_", "-"))
         wanted = rf"{re.escape(distribution)}\b.*extra == ['\"](flow|fpga|report|sweep|soc)['\"]"

@@ -377,8 +377,7 @@ JOB = {"cores": 1, "memory": "4GB", "walltime": "04:00"}
 
 def make_queue(kind: str, options: Sequence[str]) -> Any:
     """A dask-jobqueue cluster without jobs; `options` are settings of that cluster, as name=value."""
-    import dask_jobqueue
-
+    dask_jobqueue = _imported("dask_jobqueue")
     _quiet()
     given = dict(map(_option, options))
     values = {
@@ -406,6 +405,17 @@ def make_queue(kind: str, options: Sequence[str]) -> Any:
         raise BadInput(
             f"--{kind}: {' '.join(str(error).split())}; change it by --option NAME=VALUE"
         ) from None
+
+
+def _imported(name: str) -> Any:
+    """A module whose import replaces the handler of SIGINT; the handler stays the present one."""
+    before = signal.getsignal(signal.SIGINT)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return importlib.import_module(name)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _option(text: str) -> tuple[str, Any]:
