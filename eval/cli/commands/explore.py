@@ -107,11 +107,11 @@ def execute(args: Namespace) -> int:
     if args.manifests:
         space = space.with_designs([design.reference for design in by_paths(args.manifests)])
     ledger = ledger_of(args)
-    ledger.names()  # BadInput now if it cannot be read
     seed = 1 if args.seed is None else args.seed
     search = make_search(space, args.method, args.points or DEFAULT_POINTS, seed)
     if args.dry_run:
         return _dry_run(args, space, search, ledger)
+    ledger.check_writable()
     sweep = Sweep(space, ledger, search, args.retry)
     timeout = args.timeout or math.inf
     scheduler = scheduler_for(jobs_of(args), args.scheduler, _queues(args), args.option, timeout)

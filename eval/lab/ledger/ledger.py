@@ -11,6 +11,7 @@ import json
 import math
 import os
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -144,6 +145,19 @@ class Ledger(Closing):
         """Delete the results of these tasks, whose command has ended."""
         with self.writing() as connection:
             connection.execute(f"DELETE FROM result WHERE key {_IN}", (canonical(list(keys)),))
+
+    def check_writable(self) -> None:
+        """BadInput if a measurement could not be recorded; for use before a long run."""
+        require_file(self.path)
+        if self.exists:
+            with self.writing():
+                return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.path.parent):
+                return
+        except OSError as error:
+            raise self._not_made(error) from None
 
     # ---- reading
 
@@ -380,7 +394,7 @@ class Ledger(Closing):
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BadInput(f"the ledger {self.path} cannot be made: {error.strerror}; {ANOTHER}") from None
+            raise self._not_made(error) from None
         connection = sqlite3.connect(
             self.path if writable else self._read_only,
             timeout=WAIT_SECONDS,
@@ -406,6 +420,9 @@ class Ledger(Closing):
             connection.close()
             raise
         return connection
+
+    def _not_made(self, error: OSError) -> BadInput:
+        return BadInput(f"the ledger {self.path} cannot be made: {error.strerror}; {ANOTHER}")
 
     @property
     def _read_only(self) -> str:
