@@ -188,7 +188,6 @@ def asic_measurement(
     """The measurement of a point from a run of these steps; NoMeasurement if a step or a test failed."""
     _require_done(point, run, wanted)
     chip = point.chip()
-    proof = dict(point.flow)[EQUIVALENCE]
     files = outcome.files()
     told = msgspec.json.decode(msgspec.json.encode(run))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
@@ -205,7 +204,10 @@ def asic_measurement(
         },
         "steps": [attributes(step, "name", "tool", "version", "seconds") for step in run.steps],
         "exponentiations": [{"name": work.name, **work.as_json()} for work in works],
-        "caveats": [*run.caveats, *filter(None, ["" if proof else NOT_PROVED, chip.note, chip.limits])],
+        "caveats": [
+            *run.caveats,
+            *filter(None, ["" if run.equivalence else NOT_PROVED, chip.note, chip.limits]),
+        ],
     }
     return Measurement(
         figures=tuple(_asic_figures(run, point.stage)),
@@ -240,7 +242,11 @@ def _asic_figures(run: Summary, stage: str) -> list[Figure]:
 
 
 def _require_done(point: Point, run: Summary, wanted: Collection[str]) -> None:
-    """NoMeasurement if a step was not done, if a test failed, or if the netlist is another circuit."""
+    """NoMeasurement if a step was not done, if routing or a test failed, or if the netlist is another
+    circuit.
+    """
+    if run.unrouted:
+        raise NoMeasurement(f"{point}: routing failed: {run.unrouted}")
     for name, why in summary.undone(run).items():
         if name in wanted and name != EQUIVALENCE:
             raise NoMeasurement(f"{point}: step {name}: {why}")

@@ -64,7 +64,7 @@ METRICS: dict[str, Metric] = {
             for corner in CORNERS
         ),
         Metric("wns_ns", "Slack", "ns", NETLIST, better="max"),
-        Metric("hold_wns_ns", "Hold slack", "ns", NETLIST, better="max"),
+        Metric("hold_wns_ns", "Hold slack on paths from registers", "ns", NETLIST, better="max"),
         Metric("cells", "Cells", "cells", NETLIST, axis=True, counted=True),
         Metric("flops", "Flip-flops", "cells", NETLIST, axis=True, counted=True),
         Metric("die_um2", "Die", "um2", (LAYOUT,)),

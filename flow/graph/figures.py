@@ -38,7 +38,7 @@ class Headline(msgspec.Struct, kw_only=True):
     met: bool | None = None
     met_ns: float | None = None  # a period that the netlist meets; None: unknown
     wns_ns: float | None = None
-    hold_wns_ns: float | None = None
+    hold_wns_ns: float | None = None  # of paths from registers
     fmax_mhz: float | None = None
     worst_path: WorstPath | None = None
     power_mw: float | None = None
@@ -94,11 +94,14 @@ class Step(StepRun):
 
 
 class Verdict(msgspec.Struct):
-    """Result of the equivalence proof."""
+    """Result of the equivalence proof, with the number of parts of each result."""
 
     equivalent: bool
     refuted: bool
     summary: str
+    proved: int = 0
+    disproved: int = 0
+    undecided: int = 0
 
 
 class Summary(Headline, Product):
@@ -135,7 +138,8 @@ class Summary(Headline, Product):
     comparable: bool
     caveats: list[str]
     core: Core | None = None
-    rules: Rules | None = None  # design-rule markers, if the kit has a deck
+    rules: Rules | None = None  # of a layout: design-rule markers, or why there is no check
+    unrouted: str = ""  # why routing failed
     corners: Mapping[str, str] = {}  # for setup, hold and power
     derate: float = 0.0  # of the delays of cells on data paths
     corner_ns: Mapping[str, float] = {}  # the shortest period at each corner

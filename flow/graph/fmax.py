@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import product
 from ..kit.constraints import CLOCK_NS
+from ..layout.routing import Routing
 from ..progress import Event, Report, stopwatch
 from ..source import Source
 from ..synth.area import PLACED, Area
@@ -87,7 +88,7 @@ def _expected(search: ClockSearch, clock_ns: float, seconds: float) -> str:
 
 def judged(outcome: FlowResult, clock_ns: float) -> Trial:
     """The trial of a run: its slack, area, and whether it met the clock; FlowError if its timing could not be
-    analysed.
+    analysed or its layout not be routed.
     """
     files = outcome.files()
     after = "timing_post.json" in files
@@ -96,6 +97,8 @@ def judged(outcome: FlowResult, clock_ns: float) -> Trial:
         lost = {**outcome.left_out, **outcome.failed}
         reasons = "; ".join(f"step {name}: {reason}" for name, reason in lost.items())
         raise FlowError(f"there is no verdict on {clock_ns:g} ns: {reasons}")
+    if after and (why := product.read(files[Routing.FILE], Routing).failure):
+        raise FlowError(f"there is no verdict on {clock_ns:g} ns: routing failed: {why}")
     slack = product.read(files[timing], TimingReport).wns_ns
     area = product.read(files[PLACED if after else Area.FILE], Area).area_um2
     sized = None if after else product.read(files[Sizing.FILE], Sizing).after

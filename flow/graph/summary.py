@@ -1,13 +1,14 @@
 """Summary of a run: every figure in summary.json, and a one-screen text (summary_text.py).
 
-A figure is comparable only if its netlist passed the tests, was not disproved, and meets its clock; `marks`
-lists the reasons why it is not, a missed clock first. A time is the number of cycles times a period that is
-known to be met, `met_ns`; without a verdict on the clock there is no time. Top-level figures are those after
-layout if there is one; `before_layout` and `after_layout` have both. If the timing of a placed netlist was
-not analysed there is no verdict either, as the one before layout belongs to another netlist. `left_out` has
-the steps that could not run, with the reasons.
+A figure is comparable only if its netlist passed the tests, was not disproved, was routed and meets its
+clock; `marks` lists the reasons why it is not, failed routing and a missed clock first. A time is the number
+of cycles times a period that is known to be met, `met_ns`; without a verdict on the clock there is no time.
+Top-level figures are those after layout if there is one; `before_layout` and `after_layout` have both. If the
+timing of a placed netlist was not analysed there is no verdict either, as the one before layout belongs to
+another netlist. `left_out` has the steps that could not run, with the reasons.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,6 @@ import msgspec
 
 from ...fl.errors import some
 from .. import description, product
-from ..check import deck
 from ..check.deck import Rules
 from ..files import replace_text
 from ..kit.kit import FAST
@@ -25,7 +25,7 @@ from ..layout.route import Routing
 from ..layout.wires import WiresSummary
 from ..power.report import NO_ENERGY, PowerReport, beside_published
 from ..product import Product, StepRun
-from ..prove.report import Equivalence
+from ..prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
 from ..synth.area import PLACED, Area
 from ..synth.synthesis import SynthesisReport
 from ..timing.clock_search import MHZ, HighestClocks, Searched
@@ -53,13 +53,18 @@ ACTIVITY = {
 }
 NOT_TESTED = "the netlist has not been tested"
 NOT_TIMED = "the netlist's timing has not been analysed"
+PLACED_NOT_TIMED = (
+    "the timing of the placed netlist has not been analysed: slacks and clocks are those before layout"
+)
+BY_GLOBAL_ROUTES = "the figures after layout are those of global routes, not of wires that can be built"
 SUPPOSED = "; before layout a period is met if it is met with the wires that sizing supposes as well"
 ENERGIES = ("energy_nj", "energy_with_glitches_nj", "energy_inertial_nj")
+INCOMPLETE = (NOT_TESTED, NOT_TIMED, PLACED_NOT_TIMED, NO_PATHS)  # marks of figures that are not wrong
 # fields that are copied between structs under the same name
 OF_DESIGN = ("top", "nbits", "interface", "place", "parameters")
 OF_AREA = ("cells", "flops", "clock_gates")
 OF_CORE = ("area_um2", "cells", "flops")
-OF_TIMING = ("wns_ns", "tns_ns", "met", "met_ns", "wires", "verdict", "fmax_mhz")
+OF_TIMING = ("wns_ns", "hold_wns_ns", "tns_ns", "met", "met_ns", "wires", "verdict", "fmax_mhz")
 
 
 class Read:
@@ -79,8 +84,7 @@ class Read:
         self.placement, self.routing = found(Placement), found(Routing)
         self.wires = found(WiresSummary)
         self.proof = found(Equivalence)
-        rules = found(Rules)
-        self.rules = rules if rules is not None and rules.why_not != deck.NO_DECK else None
+        self.rules = found(Rules)
         every = {name: found(Simulated, file) for name, file in SIMULATED.items()}
         self.simulated = {name: result for name, result in every.items() if result is not None}
         runs = (found(StepRun, graph.declaration(name).run_file) for name in graph.ORDER)
@@ -130,7 +134,7 @@ def summarize(
         tests_passed=sum(test.passed for test in tests.values()),
         tests_failed=sum(test.failed for test in tests.values()),
         tests=tests,
-        equivalence=Verdict(proof.equivalent, proof.refuted, proof.summary) if proof else None,
+        equivalence=_verdict(proof) if proof else None,
         before_layout=before if before.any else None,
         after_layout=after if after.any else None,
         steps=[Step(**msgspec.structs.asdict(run), cached=run.name not in fresh) for run in read.runs],
@@ -144,6 +148,7 @@ def summarize(
         corners=_corners(read),
         derate=_derate(read),
         rules=read.rules,
+        unrouted=_unrouted(read, left_out or {}),
         corner_ns=read.last_timing.corner_ns if read.last_timing else {},
     )
     if searched is not None:
@@ -164,12 +169,12 @@ def summarize(
 
 def _picked(source: object, names: Sequence[str]) -> dict[str, Any]:
     """These attributes of a product as a dictionary; None for each if there is no product."""
-    return {name: getattr(source, name, None) for name in names}
+    return {name: None if source is None else getattr(source, name) for name in names}
 
 
 def good(report: Summary, targets: Collection[str]) -> bool:
     """Whether nothing is wrong with the figures and all targets were done."""
-    wrong = [mark for mark in report.marks if mark not in (NOT_TESTED, NOT_TIMED, NO_PATHS)]
+    wrong = [mark for mark in report.marks if mark not in INCOMPLETE]
     return not wrong and not {*undone(report)} & {*targets}
 
 
@@ -185,8 +190,7 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
     figures = Figures(area_um2=area.area_um2 if area else None, **_picked(timing, OF_TIMING))
     if timing is not None:
         figures.wns_by_model_ns = timing.wns_by_model_ns or None
-        # from register to register: the external drivers of the inputs are unknown
-        figures.hold_wns_ns, figures.timing_engine = timing.hold_inside_wns_ns, timing.engine
+        figures.timing_engine = timing.engine
         figures.fmax_by = "search" if timing.fmax_mhz is not None else "slack"
         if timing.fmax_mhz is None and timing.wns_ns is not None:
             figures.fmax_mhz = round(MHZ / (timing.clock_ns - timing.wns_ns), 3)
@@ -202,6 +206,12 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
             figures.energy_inertial_nj = power.inertial.energy_nj
             figures.energy_spread_nj = power.inertial.spread_nj or None
     return figures
+
+
+def _verdict(proof: Equivalence) -> Verdict:
+    count = Counter(part.result for part in proof.parts)
+    counts = {result: count[result] for result in (PROVED, REFUTED, UNDECIDED)}
+    return Verdict(proof.equivalent, proof.refuted, proof.summary, **counts)
 
 
 def _take(figures: Figures, searched: Searched | None) -> None:
@@ -253,7 +263,9 @@ def _caveats_of_core(core: Core, path: WorstPath | None) -> Iterator[str]:
 
 
 def _marks(report: Summary, read: Read, before: Figures, last: Figures) -> Iterator[str]:
-    """The reasons why the figures do not count, a missed clock first."""
+    """The reasons why the figures do not count, failed routing and a missed clock first."""
+    if report.unrouted:
+        yield f"routing failed: {report.unrouted}" + (f"; {BY_GLOBAL_ROUTES}" if read.routing else "")
     if last.met is False:
         yield f"{'' if last is before else 'after layout '}{last.verdict}"
     for name, where in TESTED.items():
@@ -263,15 +275,20 @@ def _marks(report: Summary, read: Read, before: Figures, last: Figures) -> Itera
     if "gates" not in report.tests and report.cells is not None:
         yield NOT_TESTED
     if last.met is None and report.cells is not None:
-        yield last.verdict or NOT_TIMED
+        yield last.verdict or (NOT_TIMED if last is before else PLACED_NOT_TIMED)
     if report.equivalence is not None and report.equivalence.refuted:
         yield f"the netlist is not what the design says: {report.equivalence.summary}"
     if last is not before and before.met is False:
         yield f"before layout {before.verdict}"
     if read.rules is not None and read.rules.wrong:
         yield f"the layout has faults: {read.rules.text}"
-    if read.routing is not None and not read.routing.success:
-        yield "the router left overflows: too many wires for the layers"
+
+
+def _unrouted(read: Read, left_out: Mapping[str, str]) -> str:
+    """Why a placed netlist could not be routed; empty if it was routed, or if that was not asked for."""
+    if read.routing is not None:
+        return read.routing.failure
+    return left_out.get(Routing.STEP, "") if read.placement is not None else ""
 
 
 def _wires(read: Read, source: Source) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..synth.area import ModuleArea
 from ..timing.clock_search import MHZ
-from .figures import Figures, Summary
+from .figures import Figures, Headline, Summary
 
 MODULES = 12  # lines of the table
 PATH_MODULES = 4  # modules named for the worst path
@@ -24,7 +24,7 @@ def text(report: Summary) -> str:
 def _lines(report: Summary) -> Iterator[str]:
     nbits = f", {report.nbits} bits" if report.nbits else ""
     parameters = " ".join(f"{name}={value}" for name, value in report.parameters.items())
-    first = report.met is False  # whether the first mark is the missed clock
+    first = bool(report.unrouted) + (report.met is False)  # marks above the name
     yield from (f"! {mark}" for mark in report.marks[:first])
     yield f"{report.design}{nbits}{report.place}{': ' if parameters else ''}{parameters}"
     yield from (f"  ! {mark}" for mark in report.marks[first:])
@@ -65,7 +65,8 @@ def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
 
 
 def _rows(report: Summary) -> Iterator[tuple[str, str]]:
-    before, after = report.before_layout or Figures(), report.after_layout or Figures()
+    both = _Both(report)
+    before, after = both.before, both.after
     missed = "" if report.met is not False else ", missed"
     if missed and report.met_ns is not None:
         missed += f"; {report.met_ns:.3f} ns is met"
@@ -83,22 +84,23 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
         width, height = after.die_um
         wire = f", {after.wire_um / 1000:.1f} mm of wire" if after.wire_um is not None else ""
         yield "die", f"{width:.0f} x {height:.0f} um, rows {after.density:.0%} full{wire}"
-    yield "slack", _slack(before, after)
-    yield "hold slack", f"{after.hold_wns_ns:+.3f} ns" if after.hold_wns_ns is not None else ""
+    yield "slack", both.slack
+    hold = after.hold_wns_ns
+    yield "hold slack", f"{hold:+.3f} ns from registers" if hold is not None else ""
     if path := report.worst_path:
         yield "worst path", path.told(PATH_MODULES)
-    yield "highest clock", _both(before.fmax_mhz, after.fmax_mhz, "{:.1f} MHz")
-    yield "period", _both(before.period_ns, after.period_ns, "{:g} ns, searched")
+    yield "highest clock", both.text("fmax_mhz", "{:.1f} MHz")
+    yield "period", both.text("period_ns", "{:g} ns, searched")
     for figures, where in ((before, ""), (after, " after layout")):
         yield "tried (ns)", f"{', '.join(map(str, figures.trials))}{where}" if figures.trials else ""
     unreal = f" at {report.clock_ns:g} ns" if missed else ""
-    yield "power", _both(before.power_mw, after.power_mw, f"{{:.3f}} mW{unreal}")
+    yield "power", both.text("power_mw", f"{{:.3f}} mW{unreal}")
     if after.drop_mv:
         yield "IR drop", ", ".join(f"{value:.2f} mV of {net}" for net, value in after.drop_mv.items())
     for name, cycles in report.cycles.items():
         time = f", {_short(report.time_ns[name])} ns" if name in report.time_ns else ""
         at = f" at {report.met_ns:.3f} ns" if time and missed else ""
-        yield name, f"{cycles:,} cycles{time}{at}{_energy(report, name)}"
+        yield name, f"{cycles:,} cycles{time}{at}{_energy(both, name)}"
     ran = [f"{test.passed} passed, {test.failed} failed at {where}" for where, test in report.tests.items()]
     if len({*report.corners.values()}) > 1:
         values = {"setup": report.wns_ns, "hold": report.hold_wns_ns, "power": report.power_mw}
@@ -126,37 +128,60 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _slack(before: Figures, after: Figures) -> str:
-    """The slack after layout, or before it with each kind of wires."""
-    models = (before.wns_by_model_ns or {}).items()
-    names = {"none": "without wires"}
-    parts = [f"{slack:+.3f} ns {names.get(name, f'with the wire load {name}')}" for name, slack in models]
-    if after.wns_ns is None:
-        return ", ".join(parts) or _both(before.wns_ns, None, "{:+.3f} ns")
-    return f"{after.wns_ns:+.3f} ns after layout" + (f" ({', '.join(parts)} before)" if parts else "")
+class _Both:
+    """Figures before and after layout as text that names the netlist they belong to."""
+
+    def __init__(self, report: Summary) -> None:
+        self.report = report
+        self.before, self.after = report.before_layout or Figures(), report.after_layout or Figures()
+        self.of_layout = "by global routes" if report.unrouted else "after layout"
+        self.of_netlist = "" if self.after.die_um is None else " before layout"  # of a layout without figures
+
+    def text(self, name: str, form: str) -> str:
+        """A figure after layout, followed by the figure before."""
+        first, second = getattr(self.before, name), getattr(self.after, name)
+        if second is None:
+            return "" if first is None else f"{form.format(first)}{self.of_netlist}"
+        before = "" if first is None else f" ({form.format(first)} before)"
+        return f"{form.format(second)} {self.of_layout}{before}"
+
+    @property
+    def slack(self) -> str:
+        """The slack after layout, or before it: first with the wires that decide, then with the others."""
+        models = [*(self.before.wns_by_model_ns or {}).items()]
+        if not models:
+            return self.text("wns_ns", "{:+.3f} ns")
+        slacks = [(models[0][0], self.before.wns_ns), *models[1:]]
+        names = {"none": "without wires"}
+        parts = ", ".join(
+            f"{slack:+.3f} ns {names.get(name, f'with the wire load {name}')}" for name, slack in slacks
+        )
+        if self.after.wns_ns is None:
+            return f"{parts}{self.of_netlist}"
+        return f"{self.after.wns_ns:+.3f} ns {self.of_layout} ({parts} before)"
 
 
-def _energy(report: Summary, name: str) -> str:
+def _energy(both: _Both, name: str) -> str:
     """The energy of an operation in words: with partial-swing glitches, its bounds and its spread."""
-    without = (report.energy_nj or {}).get(name)
+    report = both.report
+    if (report.energy_nj or {}).get(name) is not None:
+        return _energy_of(report, report, name) + (f", {both.of_layout}" if report.unrouted else "")
+    found = _energy_of(both.before, report, name)
+    return found and f"{found}{both.of_netlist}"
+
+
+def _energy_of(figures: Headline, report: Summary, name: str) -> str:
+    without = (figures.energy_nj or {}).get(name)
     if without is None:
         return ""
     # the published figure, with the name of its publication
     published = (f"; {row.name}: {row.paper_nj:g} nJ" for row in report.paper if row.operation == name)
     bounds = f"{without:.4g} nJ without glitches{next(published, '')}"
-    if (found := (report.energy_inertial_nj or {}).get(name)) is None:
+    if (found := (figures.energy_inertial_nj or {}).get(name)) is None:
         return f", {bounds}"
-    if (most := (report.energy_with_glitches_nj or {}).get(name)) is not None:
+    if (most := (figures.energy_with_glitches_nj or {}).get(name)) is not None:
         bounds += f", {most:.4g} nJ with full-swing glitches"
     drawn = ""
-    if (spread := (report.energy_spread_nj or {}).get(name)) is not None:
+    if (spread := (figures.energy_spread_nj or {}).get(name)) is not None:
         drawn = f"; {spread.operations} drawn: {spread.mean_nj:.4g} +- {spread.std_nj:.2g}"
     return f", {found:.4g} nJ ({bounds}{drawn})"
-
-
-def _both(first: float | None, second: float | None, form: str) -> str:
-    """A figure before and after layout."""
-    if second is None:
-        return "" if first is None else form.format(first)
-    before = "" if first is None else f" ({form.format(first)} before)"
-    return f"{form.format(second)} after layout{before}"

@@ -53,7 +53,7 @@ def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: 
                 net.wires.append((wire.layer, *at, wire.x1 / DBU, wire.y1 / DBU))
         net.length_um = _length(net.wires)
     routing = Routing(
-        success=done.done or not ways.overflow.borders,
+        success=done.done or not (done.failed or ways.overflow.borders),
         overflow=ways.overflow,
         seconds={"global": ways.seconds, "detailed": done.seconds},
         detailed=done,

@@ -45,12 +45,17 @@ class Overflow(msgspec.Struct):
 
 
 class InDetail(msgspec.Struct):
-    """The detailed routing."""
+    """Result of detailed routing; without rounds it was not tried."""
 
     done: bool
     why_not: str
     seconds: float
     rounds: int
+
+    @property
+    def failed(self) -> bool:
+        """Whether the router ran and left nets in conflict."""
+        return not self.done and self.rounds > 0
 
 
 # a layer and the two ends of a wire; or a via, its lower layer, and where it is
@@ -75,11 +80,21 @@ class Routing(Product):
     FILE = "routing.json"
     STEP = "route"
 
-    success: bool  # detailed routing is complete, or global routing has no overflow
+    success: bool  # detailed routing is complete, or was not tried and global routing has no overflow
     overflow: Overflow  # where it found none
     seconds: dict[str, float]
     detailed: InDetail
     nets: dict[str, RoutedNet]
+
+    @property
+    def failure(self) -> str:
+        """Why routing failed; empty if it succeeded."""
+        if self.success:
+            return ""
+        if self.detailed.failed:
+            return self.detailed.why_not
+        borders, wires = self.overflow.borders, self.overflow.wires
+        return f"{borders:,} borders have {wires:,} wires too many: a lower density gives more room"
 
     @property
     def length_um(self) -> float:

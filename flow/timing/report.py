@@ -80,12 +80,10 @@ class HighestClock(msgspec.Struct):
 
 
 class TimingReport(Product, kw_only=True):
-    """The whole file. Hold counts inside, on paths from registers: what drives the inputs the flow does not
-    know.
-    """
+    """Content of timing.json."""
 
     FILE = "timing.json"
-    STEP = "sta"
+    STEP = "timing"
 
     engine: str
     engine_version: str
@@ -98,8 +96,7 @@ class TimingReport(Product, kw_only=True):
         str, float
     ]  # before layout: of "none", without wires, and of the library's wire-load model
     tns_ns: float
-    hold_wns_ns: float | None
-    hold_inside_wns_ns: float | None
+    hold_wns_ns: float | None  # of paths from registers: the flow does not know what drives the inputs
     endpoints: int
     fmax_mhz: float | None = None
     fmax: HighestClock | None = None

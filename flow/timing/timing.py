@@ -18,8 +18,8 @@ Setup is judged at the slow corner of the kit and hold at the fast one; a corner
 replaced by the typical one. `corner_ns` has the shortest period of the same netlist at every corner, by the
 flow's own engine.
 
-Hold is judged on paths that start at registers (hold_inside_wns_ns); on paths from inputs it depends on their
-drivers, and is only reported.
+Hold is judged on paths that start at registers (hold_wns_ns). On paths from inputs it depends on their
+drivers: a miss there is a caveat.
 
 The highest clock is that of this netlist: slack is linear in the period as long as all paths take a whole
 cycle, so that period minus slack is it; both engines run again with that period, and OpenSTA searches by
@@ -178,8 +178,7 @@ def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
         wns_ns=wns,
         wns_by_model_ns={name: slack for name, slack in models.items() if slack is not None},
         tns_ns=round(sum(min(slack, 0.0) for slack in setup.values()), DIGITS),
-        hold_wns_ns=result.worst("hold"),
-        hold_inside_wns_ns=inside,
+        hold_wns_ns=inside,
         endpoints=len(setup),
         wires=subject.source,
         wire_load=subject.wire_load,

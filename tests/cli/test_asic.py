@@ -4,25 +4,31 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from modexlab.eval.cli.commands import explore
 from modexlab.eval.designs import catalogue, machine_chip, system_catalogue
 from modexlab.eval.designs.machine_chip import Chip
 from modexlab.eval.designs.unit_chip import chip as chip_of
 from modexlab.eval.lab import asic_run
+from modexlab.eval.lab.ledger import ledger as ledger_module
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.flow import workload
-from modexlab.flow.graph import graph
+from modexlab.flow.graph import graph, runner, step
 from modexlab.flow.graph.figures import Ran
-from modexlab.flow.graph.summary import NOT_TIMED
+from modexlab.flow.graph.summary import BY_GLOBAL_ROUTES, PLACED_NOT_TIMED
 from modexlab.flow.kit import kit
+from modexlab.flow.layout import detailed, route
+from modexlab.rtl.sim.toolchain import ToolError
 from pytest import approx
 
 from tests.command_line import picked, printed, refusals
@@ -198,6 +204,31 @@ def test_an_interrupted_run_says_how_it_goes_on(number, cli, monkeypatch):
     assert "Interrupted: run the same command again; it continues from the steps that are done" in result.err
 
 
+@parametrize(
+    "place, said",
+    [
+        ("directory", "is a directory; give the name of a file"),
+        ("text", "is no ledger, or is damaged"),
+        ("text/deeper", "cannot be made: "),
+        ("locked", "is busy: another process"),
+    ],
+)
+@parametrize("command", [f"asic {SMALL}", "sweep widths"])
+def test_a_ledger_that_cannot_be_written_is_refused_before_the_run(
+    command, place, said, cli, tmp_path, monkeypatch
+):
+    """Also for root."""
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "text").write_text("no ledger\n")
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / place))
+    monkeypatch.setattr(ledger_module, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(asic_run, "run_asic", None)  # which must not be called
+    monkeypatch.setattr(explore, "Sweep", None)
+    with closing(sqlite3.connect(tmp_path / "locked", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert said in cli.passes(command, code=2).err
+
+
 @parametrize("options", ["--to timing", f"--kit {kit.DEFAULT}", "--skip power"])
 def test_partial_runs_do_not_go_to_the_ledger(options, cli, tmp_path):
     said = cli.fails(f"asic mont --nbits 16 {options} --ledger {tmp_path}/ledger.sqlite")
@@ -245,6 +276,62 @@ def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
     cli.shows(f"{accumulator} {arguments}", "add             1 cycles\n")
 
 
+@pytest.fixture
+def route_here(monkeypatch):
+    """Run the step route in this process, where a test may patch it, under a key of its own."""
+    real = runner._Run._run
+
+    def run(self, name):
+        if name != "route":
+            return real(self, name)
+        inputs = {file: self._files[file][0] for file in graph.declaration(name).inputs}
+        return step.execute(name, inputs, self._parameters(name))
+
+    def patch(owner, name, value):
+        monkeypatch.setattr(runner._Run, "_run", run)
+        monkeypatch.setattr(owner, name, value)
+        monkeypatch.setattr(graph.adapter("route"), "version", lambda: f"patched {name}")
+        graph._version.cache_clear()
+
+    yield patch
+    graph._version.cache_clear()
+
+
+def test_routing_that_leaves_conflicts_is_the_first_line(accumulator, cli, route_here):
+    """Its figures are those of global routes; the exit code is 1."""
+    route_here(detailed, "ROUNDS", 1)
+    command = f"{accumulator} --layout --density 0.9 --skip equivalence --skip rules"
+    result = cli.finds(command)
+    first, second, *_ = result.out.splitlines()
+    failed = (
+        r"! routing failed: (\d+) nets found no way of their own in 1 rounds: a lower density gives more room"
+    )
+    assert int(re.match(failed, first)[1]) > 0 and first.endswith("; " + BY_GLOBAL_ROUTES)
+    assert second == "accumulator, Verilog"
+    for row in ("slack", "highest clock", "power", "add"):
+        (line,) = (line for line in result.out.splitlines() if line.startswith(f"{row:<16}"))
+        assert "by global routes" in line and "after layout" not in line
+    report = cli.finds(f"{command} --json").json()
+    assert f"routing failed: {report['unrouted']}; {BY_GLOBAL_ROUTES}" == report["marks"][0]
+    assert not report["comparable"] and report["after_layout"]["routed"] is False
+
+
+def test_figures_without_a_routed_layout_are_those_before(accumulator, cli, route_here):
+    """Slack, clock and energies say so, and none is dropped."""
+
+    def no_via(*_):
+        raise ToolError("no via can stand on g1/I, a pin of clkinv_1")
+
+    route_here(route, "route_detailed", no_via)
+    result = cli.finds(f"{accumulator} --layout --density 0.9 --skip equivalence")
+    first, _, mark, *_ = result.out.splitlines()
+    assert first == "! routing failed: no via can stand on g1/I, a pin of clkinv_1"
+    assert mark == f"  ! {PLACED_NOT_TIMED}"
+    for row, unit in {"slack": "ns", "highest clock": "MHz", "power": "mW", "add": "nJ"}.items():
+        (line,) = (line for line in result.out.splitlines() if line.startswith(f"{row:<16}"))
+        assert line.endswith(" before layout") and f" {unit}" in line
+
+
 @regress
 @parametrize("clock_ns", ["4", "0.1"])
 def test_no_time_for_a_layout_that_is_not_timed(clock_ns, cli, accumulator):
@@ -255,7 +342,7 @@ def test_no_time_for_a_layout_that_is_not_timed(clock_ns, cli, accumulator):
     assert report["before_layout"]["met"] is (clock_ns == "4")
     assert picked(report, "met met_ns time_ns") == (None, None, {})
     assert picked(report, "wns_ns fmax_mhz worst_path") == (None, None, None)
-    assert report["marks"][0] == NOT_TIMED and not report["comparable"]
+    assert report["marks"][0] == PLACED_NOT_TIMED and not report["comparable"]
     missed = [mark for mark in report["marks"] if mark.startswith("before layout 0.1 ns is missed")]
     assert len(missed) == (clock_ns == "0.1")
 

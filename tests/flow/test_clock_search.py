@@ -10,6 +10,7 @@ from modexlab.eval.designs.unit_chip import chip
 from modexlab.eval.lab.asic_run import run_asic, targets
 from modexlab.flow.graph import fmax, summary_text
 from modexlab.flow.graph.runner import FlowError, FlowResult
+from modexlab.flow.layout.routing import InDetail, Overflow, Routing
 from modexlab.flow.source import VerilogFiles
 from modexlab.flow.timing.clock_search import GRID_NS, MOST_TRIALS, RELATIVE, ClockSearch, Trial
 from pytest import approx
@@ -180,3 +181,16 @@ def test_the_highest_clock_of_a_multiplier(cli):
 def test_steps_that_have_no_clock(cli):
     refusal = cli.fails("asic mont --nbits 8 --fmax --to rtl-sim")
     assert "--fmax with --to rtl-sim: this step has no clock" in refusal
+
+
+def test_a_layout_that_is_not_routed_has_no_verdict(tmp_path):
+    """Its slack is that of wires that cannot be built."""
+    overflow, detail = Overflow(3, 5, 40), InDetail(False, "2 nets found no way", 1.0, 500)
+    Routing(False, overflow, {}, detail, {}).write(tmp_path)
+    outcome = FlowResult()
+    outcome.files = lambda: {name: tmp_path / name for name in ("timing_post.json", Routing.FILE)}
+    with pytest.raises(FlowError, match="no verdict on 2 ns: routing failed: 2 nets found no way"):
+        fmax.judged(outcome, 2.0)
+    detail.rounds = 0
+    assert Routing(False, overflow, {}, detail, {}).failure.startswith("3 borders have 5 wires too many")
+    assert Routing(True, Overflow(0, 0, 1), {}, detail, {}).failure == ""

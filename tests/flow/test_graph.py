@@ -20,12 +20,15 @@ import pytest
 import yaml
 from modexlab.fl.errors import BadInput
 from modexlab.flow import isolated, product, progress
-from modexlab.flow.graph import figures, graph, runner, step
+from modexlab.flow.graph import figures, graph, runner, step, summary, summary_text
+from modexlab.flow.graph.figures import Figures, Summary
 from modexlab.flow.kit import kit
+from modexlab.flow.layout.routing import Routing
 from modexlab.flow.netlist import yosys
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
 from modexlab.flow.synth import read_design
+from modexlab.flow.timing.report import TimingReport
 from modexlab.rtl.sim import cache, sources
 
 from tests.flow.kits import second_kit
@@ -736,3 +739,29 @@ def test_what_is_running():
     assert str(running) == "place (routing 10%), timing"
     assert running.take("place", "done") and not running.take("rtl", "cached")
     assert str(running) == "timing"
+
+
+def test_products_name_the_step_that_writes_them():
+    """An unreadable file names it as the remedy."""
+    products = [kind for kind in product.Product.__subclasses__() if kind.STEP]
+    assert {TimingReport, Routing} <= {*products}
+    for kind in products:
+        if kind.__module__ != "modexlab.flow.fpga.report":  # whose command is no graph
+            outputs = graph.declaration(kind.STEP).outputs  # BadInput for a step that does not exist
+            assert not kind.FILE or kind.FILE in outputs, kind
+
+
+def test_a_figure_that_is_renamed_is_an_error():
+    assert summary._picked(None, ["wns_ns"]) == {"wns_ns": None}
+    assert summary._picked(Figures(wns_ns=0.1), ["wns_ns"]) == {"wns_ns": 0.1}
+    with pytest.raises(AttributeError, match="wns"):
+        summary._picked(Figures(), ["wns"])
+
+
+def test_the_printed_slack_is_the_one_that_decides():
+    before = Figures(wns_ns=0.25, wns_by_model_ns={"5K": 0.125, "none": 0.5})
+    report = Summary(**dict.fromkeys(Summary.__struct_fields__))
+    report.before_layout = before
+    assert summary_text._Both(report).slack == "+0.250 ns with the wire load 5K, +0.500 ns without wires"
+    before.wns_by_model_ns = None
+    assert summary_text._Both(report).slack == "+0.250 ns"

