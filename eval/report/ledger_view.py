@@ -13,7 +13,7 @@ from ..designs.system_catalogue import HARDWARE
 from ..designs.workload_names import DECRYPT
 from ..lab import stages
 from ..lab.comparison.compare import STALE
-from ..lab.flow_settings import FLOW_DEFAULTS
+from ..lab.flow_settings import EQUIVALENCE, FLOW_DEFAULTS
 from ..lab.ledger.ledger import Row
 from ..lab.point import Point
 from .metrics import METRICS, Metric, metric
@@ -67,7 +67,7 @@ class Entry:
             clock, searched = self.value("clock_ns"), ", the highest clock"
         parts = [stages.title(self.stage), *([f"{clock:g} ns{searched}"] if clock else [])]
         parts += [
-            f"{name}={value}"
+            "proof of equivalence requested" if name == EQUIVALENCE else f"{name}={value}"
             for name, value in flow.items()
             if name not in ("clock_period", "fmax") and (name not in usual or value != usual[name])
         ]

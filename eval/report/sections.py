@@ -87,6 +87,7 @@ class Content:
         self.origins = {
             number: {name: own.get(name) for name in ("commit", "corner")} for number, own in details.items()
         }
+        self.verdicts = {number: own.get(EQUIVALENCE) for number, own in details.items()}
         self.details = {number: details[number] for number in (*self.chips, *leaking[-MOST_LEAKING:])}
         self.pictures: list[Picture] = []
         self.left_out = 0  # pictures without room on the page
@@ -288,13 +289,25 @@ class Content:
             stale = shown(len(self.stale))
             yield Trust(False, f"{stale} were measured with other sources or tools than the present ones.")
         if netlists:
-            proved = sum(entry.flow.get(EQUIVALENCE) is True for entry in netlists)
-            text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
-            rest = ". The others ran their tests on the gates; their commands have --skip equivalence"
-            yield Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")
+            yield Trust(None, self._proved(netlists))
             yield Trust(None, LIBRARY.format(title=self._library))
         if self._one_form:
             yield Trust(None, ONE_FORM)
+
+    def _proved(self, netlists: Entries) -> str:
+        """How many netlists are proved equivalent to their RTL, and the verdicts on the others."""
+        verdicts = [(entry, self.verdicts[entry.measurement]) for entry in netlists]
+        recorded = [verdict for _, verdict in verdicts if verdict]
+        proved = sum(verdict["equivalent"] for verdict in recorded)
+        unknown = sum(entry.flow.get(EQUIVALENCE) is True for entry, verdict in verdicts if not verdict)
+        others = {
+            "undecided in some parts": len(recorded) - proved,
+            "without a recorded verdict": unknown,
+            "without a proof (--skip equivalence)": len(netlists) - len(recorded) - unknown,
+        }
+        text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
+        rest = "; ".join(f"{shown(count)} {says}" for says, count in others.items() if count)
+        return f"{text}. The others ran their tests on the gates: {rest}." if rest else f"{text}."
 
     @property
     def _library(self) -> str:

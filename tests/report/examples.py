@@ -109,10 +109,12 @@ def implemented(area, slack=0.1, energies=(1.0, 2.0), cycles=(77, 129), clock=3.
     )
 
 
-def chip(subject, nbits=32, area=9.0, stage="flow", **flow):
-    """A point of silicon with its measurement."""
+def chip(subject, nbits=32, area=9.0, stage="flow", verdict=None, **flow):
+    """A point of silicon with its measurement; `verdict`: of the proof of equivalence."""
     point = Point(subject, nbits, stage=stage, flow=tuple(flow.items()))
-    return point, implemented(area, clock=flow.get("clock_period", 3.0))
+    measured = implemented(area, clock=flow.get("clock_period", 3.0))
+    measured.details.update({"equivalence": verdict} if verdict else {})
+    return point, measured
 
 
 def details(area):

@@ -479,12 +479,22 @@ def test_trust(content):
 
 
 def test_the_page_says_which_netlists_were_proved(report_of):
-    """A command carries --skip equivalence if, and only if, the netlist was measured without the proof."""
-    chips = [chip("mont", equivalence=True)]
+    """Verdicts count, not requests. A command carries --skip equivalence if, and only if, no proof was
+    requested.
+    """
+    proved = {"equivalent": True, "refuted": False, "summary": "proved 7 of 7 parts"}
+    undecided = {"equivalent": False, "refuted": False, "summary": "proved 5 of 7 parts, 2 undecided"}
+    requested = {"mont": proved, "naive": undecided, "naive-001": undecided, "mont-001": None}
+    chips = [chip(subject, equivalence=True, verdict=verdict) for subject, verdict in requested.items()]
     chips += [chip(subject, equivalence=False) for subject in ("ssmm", "heap")]
-    assert ["--skip" in point.command for point, _ in chips] == [False, True, True]
+    assert ["--skip" in point.command for point, _ in chips] == [False] * 4 + [True] * 2
     (trust,) = trust_in(report_of(*chips), "proved equivalent")
-    assert trust.text.split(". ")[0] == "1 of 3 netlists are proved equivalent to their RTL"
+    assert trust.text == (
+        "1 of 6 netlists are proved equivalent to their RTL. The others ran their tests on the gates: "
+        "2 undecided in some parts; 1 without a recorded verdict; 2 without a proof (--skip equivalence)."
+    )
+    (trust,) = trust_in(report_of(chips[0]), "proved equivalent")
+    assert trust.text == "1 of 1 netlists are proved equivalent to their RTL."
 
 
 @parametrize("hold_form", [False, True])

@@ -99,6 +99,7 @@ DETAILS = (
     "commit",
     "corner",
     "drawn",
+    "equivalence",
     "operands",
     "rules",
     "tests",
