@@ -32,8 +32,8 @@ def run(source: Path, what: str, task: Iterable[str]) -> Iterator[int]:
         with given.open() as stdin, answer.open("w") as stdout:
             told: deque[str] = deque(maxlen=LAST_LINES)
             most = 0
-            options = {"stdin": stdin, "stdout": stdout, "stderr": subprocess.PIPE}
-            with running([program], name=what, **options) as process:
+            pipes = running([program], name=what, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
+            with pipes as process:
                 assert process.stderr is not None
                 for line in process.stderr:
                     told.append(line.strip())

@@ -125,7 +125,7 @@ class Chip:
         with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
             for name, text in self.memories(program).items():
                 (Path(own) / name).write_text(text)
-            command = [self.model, str(max_cycles)]
+            command: list[str | Path] = [self.model, str(max_cycles)]
             with running(command, name="the chip's simulation", cwd=own, stdout=subprocess.PIPE) as process:
                 assert process.stdout is not None
                 for line in process.stdout:
