@@ -1,6 +1,6 @@
 """Parameters of a design: defaults, legal values, and the error for an illegal value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,9 +32,12 @@ class Param:
     standard: Any  # the default: a value, or a function of the width
     legal: tuple[Any, ...] | Count
     help: str
+    implied: Callable[[Mapping[str, Any]], Any] | None = None  # default by the values of parameters before it
 
-    def default_at(self, nbits: int) -> Any:
-        """The default in a machine of nbits bits."""
+    def default_at(self, nbits: int, values: Mapping[str, Any] | None = None) -> Any:
+        """The default in a machine of nbits bits, with these values of the parameters before it."""
+        if self.implied is not None and values is not None:
+            return self.implied(values)
         return self.standard(nbits) if callable(self.standard) else self.standard
 
     @property
@@ -80,10 +83,31 @@ def values_of(params: Iterable[Param], nbits: int, settings: Mapping[str, Any], 
     for setting in settings:
         if setting not in known:
             raise unknown(f"parameter of {name}", setting, known)
-    return {
-        key: param.checked(settings[key]) if key in settings else param.default_at(nbits)
-        for key, param in known.items()
-    }
+    values: dict[str, Any] = {}
+    for key, param in known.items():
+        values[key] = param.checked(settings[key]) if key in settings else param.default_at(nbits, values)
+    return values
+
+
+def spelled_out(params: Iterable[Param], nbits: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings without those at their standard default; a default that other settings imply is added.
+
+    The result selects the same hardware if an implied default changes. Values are not checked.
+    """
+    values, found = dict(settings), dict(settings)
+    for param in params:
+        default, standard = param.default_at(nbits, values), param.default_at(nbits)
+        value = values.setdefault(param.name, default)
+        if same(value, default) and same(value, standard):
+            found.pop(param.name, None)
+        else:
+            found[param.name] = value
+    return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are equal; True and 1 differ."""
+    return bool(one == other and isinstance(one, bool) == isinstance(other, bool))
 
 
 def largest_divisor(number: int, most: int) -> int:

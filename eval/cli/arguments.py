@@ -8,15 +8,15 @@ from ...fl.errors import BadInput
 from ...fl.param import Param
 from ...fl.rsa_keys import RSAKey
 from ..designs import catalogue
-from ..designs.interfaces import COUPLINGS, DEFAULT
-from ..designs.machine import Design
+from ..designs.interfaces import COUPLINGS, DEFAULT, UNIT
+from ..designs.machine import Design, Machine
 from ..designs.own import OwnDesign
 from ..designs.protection import private_settings
 from ..designs.soc_system import Xcel
 from ..designs.widths import check_fit
 from ..json_values import attributes, json_value
 from .options import PRIVATE, number, short
-from .render import Json
+from .render import Json, warn
 
 Settings = dict[str, Any]  # of a design, by name
 SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow", "fields": "--field"}
@@ -83,15 +83,27 @@ def accelerator_of(args: Namespace, design: Design | OwnDesign | None = None, *n
         nbits = design.usual_nbits
         if numbers and isinstance(design, Design):
             nbits = design.width_for(*numbers)
-    return design.at(nbits, **settings_of(design, args.settings))
+    machine = design.at(nbits, **program_settings(args, design, nbits))
+    if getattr(args, "interface", "") != UNIT:
+        warn_of(machine)
+    return machine
 
 
-def program_settings(args: Namespace, design: Design, nbits: int) -> Settings:
+def warn_of(machine: Any) -> None:
+    """Warn of hardware with CRT or blinding and without the result check."""
+    if isinstance(machine, Machine) and (caveat := machine.promises.caveat):
+        warn(f"{machine.name}, {machine.nbits} bits: {caveat}")
+
+
+def program_settings(args: Namespace, design: Design | OwnDesign, nbits: int) -> Settings:
     """The values of --set; --crt, --blind or --verify add those of a private operation."""
     settings = settings_of(design, args.settings)
-    if private(args):
-        return private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
-    return settings
+    if not private(args):
+        return settings
+    if isinstance(design, OwnDesign):
+        raise catalogue.no_rsa_machine(design)
+    design.needs_program("--crt, --blind or --verify")
+    return private_settings(design, nbits, settings, **attributes(args, "crt", "blind", "verify"))
 
 
 def operands_of(args: Namespace, machine: Any) -> tuple[int, int, int]:
@@ -123,8 +135,9 @@ def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface:
     design = catalogue.entry(name)
     nbits = design.usual_nbits if nbits is None else nbits
     xcel = Xcel(design, nbits, settings_of(design, settings), interface)
-    # BadInput before anything is built
-    design.at(nbits, **xcel.settings).interface(interface)
+    machine = design.at(nbits, **xcel.settings)
+    machine.interface(interface)  # BadInput before anything is built
+    warn_of(machine)
     return xcel
 
 

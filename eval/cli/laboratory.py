@@ -22,7 +22,8 @@ from ..lab.point import Point
 from ..lab.schedulers import Here, Local, Scheduler
 from ..lab.search import Exhaustive
 from ..lab.space import Space
-from .arguments import assignments, one_entry, settings_of
+from .arguments import assignments, one_entry, program_settings, refuse
+from .options import PRIVATE
 
 
 def flow_point(
@@ -46,9 +47,11 @@ def flow_point(
         raise BadInput("--interface with --system: behind a processor the interface is always xcel; drop it")
     if design is None and args.settings:
         raise BadInput(f"--set {args.settings[0]}: software on the processor has no parameters; drop it")
-    settings = settings_of(design, args.settings) if design else {}
+    if design is None:
+        refuse(args, PRIVATE, ": software on the processor has no such hardware; drop it")
     if nbits is None:
         nbits = design.usual_nbits if design else PAPER_NBITS
+    settings = program_settings(args, design, nbits) if design else {}
     interface = SYSTEM if system else args.interface
     chosen = tuple((flow or {}).items())
     return Point(name, nbits, tuple(settings.items()), interface, stage=stage, flow=chosen)

@@ -73,7 +73,8 @@ class _Parser(argparse.ArgumentParser):
         """A remedy for an unrecognised argument, in parentheses, if there is one."""
         place = args.index(unrecognized) if unrecognized in args else 0
         option, value = args[place - 2 : place] if place >= 2 else ("", "")
-        if isinstance(self._option_string_actions.get(option), argparse._AppendAction):
+        repeatable = isinstance(self._option_string_actions.get(option), argparse._AppendAction)
+        if repeatable and not unrecognized.startswith("-"):
             return f" (repeat the option: {option} {value} {option} {unrecognized})"
         known = {option.strip("-"): option for option in self._option_string_actions}
         nearest = get_close_matches(unrecognized.partition("=")[0].strip("-"), known, n=1)

@@ -191,7 +191,7 @@ _DECLARED = (
     ),
     flag(
         "--verify",
-        "release the result only if the public exponent turns it back into the message; implied by --crt and "
+        "release the result only if the public exponent turns it back into the message; part of --crt and "
         "--blind unless --set verify=false",
     ),
     option("--seed", "N", "seed of the random numbers", type=number),
@@ -263,7 +263,7 @@ RSA_OPERANDS = ("--base", "--exp", "--mod")
 UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
 WIDTH = f"--nbits (default: {PAPER_NBITS})"
-HARDWARE = (WIDTH, "--set", Interfaces(unit=True))  # a machine, or its multiplier alone
+HARDWARE = (WIDTH, "--set", *PRIVATE, Interfaces(unit=True))  # a machine, or its multiplier alone
 COPY = shared("--output", dest="copy", help=argparse.SUPPRESS)  # before 1.0: a file for the printed output
 COUPLING = shared(
     "--interface",

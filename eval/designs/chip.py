@@ -37,7 +37,7 @@ class AcceleratorChip(Source):
     interface: str = DEFAULT.name
 
     has_vectors = True
-    note = ""  # a caveat about its energy workloads
+    note = ""  # caveats about its protections and its energy workloads
     limits = ""  # figures that its netlist lacks, and why
     core_instance = ""  # path of the instance whose figures count, if not the whole design
     core_top = ""  # module of the core alone, if the top module contains more

@@ -69,8 +69,20 @@ BLIND = Param(
     ("no", "message", "exponent", "both"),
     "mask the message, the private exponent or both with random numbers",
 )
+
+
+def is_protected(values: Values) -> bool:
+    """Whether these settings ask for CRT or blinding, which the result check is part of."""
+    return bool(values.get(CRT.name)) or values.get(BLIND.name, BLIND.default) != BLIND.default
+
+
 VERIFY = Param(
-    "verify", False, BOOLS, "release the result only if the public exponent turns it back into the message"
+    "verify",
+    False,
+    BOOLS,
+    "release the result only if the public exponent turns it back into the message; by default on with crt "
+    "or blind",
+    implied=is_protected,
 )
 PUBLIC = Param(
     "public",

@@ -150,6 +150,12 @@ class Chip(AcceleratorChip):
 
     @property
     def note(self) -> str:  # type: ignore[override]
+        """Caveats on its protections and on the operations whose energy is measured."""
+        unchecked = "" if self.design is None else self.machine.promises.caveat
+        return "; ".join(filter(None, (unchecked, self._energy_note)))
+
+    @property
+    def _energy_note(self) -> str:
         """Caveats on the operations whose energy is measured."""
         if self.design is not None and self.machine.modulus_nbits < self.nbits:
             why = f"the machine takes moduli of up to {self.machine.modulus_nbits} bits"

@@ -76,6 +76,22 @@ class Promises:
         return self.time.exponent <= LENGTH and self.time.base is NONE
 
     @property
+    def protections(self) -> list[str]:
+        """The protections of the private operation in words."""
+        hidden = [name for name in ("message", "exponent") if getattr(self, f"{name}_blinded")]
+        words = ["CRT"] * (self.key == "crt") + [f"{' and '.join(hidden)} blinded"] * bool(hidden)
+        return [*words, *["result checked"] * self.checked]
+
+    @property
+    def caveat(self) -> str:
+        """The risk of CRT or blinding without the result check, in a sentence."""
+        if not self.key or self.checked:
+            return ""
+        risk = "one fault, or one wrong number of the key, can release a wrong result"
+        factor = ", which gives a factor of the modulus" if self.key == "crt" else ""
+        return f"no result check ({', '.join(self.protections)}; verify=false): {risk}{factor}"
+
+    @property
     def every_exponent(self) -> bool:
         """Cycles do not even reveal the length of the exponent."""
         return self.constant_time and self.time.exponent is NONE

@@ -23,7 +23,7 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
     "fixed-window": WINDOWED,
     "fixed-window, check": {**WINDOWED, "verify": True},
     "fixed-window, check, blinded": {**WINDOWED, "verify": True, "blind": "both"},
-    "crt": BY_CRT,
+    "crt": {**BY_CRT, "verify": False},
     "crt, check": {**BY_CRT, "verify": True},
     "crt, check, message blinded": {**BY_CRT, "verify": True, "blind": "message"},
     "crt, check, exponent blinded": {**BY_CRT, "verify": True, "blind": "exponent"},
@@ -32,12 +32,13 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
 
 
 def private_settings(
-    design: Design, nbits: int, settings: Values, *, crt: bool, blind: str
+    design: Design, nbits: int, settings: Values, *, crt: bool, blind: str, verify: bool
 ) -> dict[str, Any]:
     """The settings for a private operation: a fixed window, CRT, blinding and the check, overridden by
-    `settings`.
+    `settings`. The check is part of CRT and blinding; `verify` asks for it without them.
     """
-    wanted = {**WINDOWED, "crt": crt, "blind": blind, "verify": True, **settings}
+    asked = {"crt": crt, "blind": blind} | ({"verify": True} if verify else {})
+    wanted = {**WINDOWED, **asked, **settings}
     return fitted(design, nbits, wanted, wanted["crt"])
 
 

@@ -15,6 +15,7 @@ from ...cl.one_at_a_time import OneAtATimeCL
 from ...fl.accelerator import Accelerator, Fields, Message, in_words
 from ...fl.axi4lite import Traits
 from ...fl.errors import BadInput
+from ...fl.param import spelled_out
 from ...rtl.messages import mk_message
 from ...rtl.sim import Simulation, ToolError, simulate
 from ...rtl.sim.ports import Ports
@@ -77,9 +78,10 @@ class Runnable(Accelerator):
 
     @property
     def changed(self) -> list[str]:
-        """The parameters that do not have their defaults, as NAME=VALUE."""
-        defaults = {param.name: param.default_at(self.nbits) for param in self.design.params}
-        return [f"{name}={value}" for name, value in self.parameters.items() if value != defaults[name]]
+        """The parameters that do not have their standard defaults, and implied ones, as NAME=VALUE."""
+        params = self.design.params
+        chosen = spelled_out(params, self.nbits, self.parameters)
+        return [f"{param.name}={chosen[param.name]}" for param in params if param.name in chosen]
 
     def wrapped(self, interface: Interface) -> Component:
         """The hardware behind an interface."""

@@ -13,10 +13,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
+from ...fl.param import same, spelled_out
 from ...rtl.sim import cache
 from ..designs import unit_chip
 from ..designs.catalogue import entry
 from ..designs.chip import AcceleratorChip
+from ..designs.control import VERIFY, is_protected
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
 from ..designs.own import OwnDesign
 from ..designs.system_catalogue import (
@@ -113,14 +115,14 @@ class Point:
         object.__setattr__(self, "flow", self._whole_flow())
 
     def _without_defaults(self) -> Settings:
-        """The settings that differ from the defaults."""
-        design = self.design
-        defaults = {}
+        """The settings that differ from the standard defaults, and defaults that other settings imply."""
+        design, settings = self.design, dict(self.settings)
         if design is not None and 0 < self.nbits <= MAX_NBITS:  # otherwise `check` rejects it
-            defaults = {param.name: param.default_at(self.nbits) for param in design.params}
-        if self.kind is not None and self.stage not in IMPLEMENTED:
-            defaults.pop("modulus", None)  # in a system the modulus of the key, see all_settings
-        return _differing(dict(self.settings), defaults)
+            # in a system the modulus is that of the key, see all_settings
+            keep = self.kind is not None and self.stage not in IMPLEMENTED
+            params = [param for param in design.params if not (keep and param.name == "modulus")]
+            settings = spelled_out(params, self.nbits, settings)
+        return tuple(sorted(settings.items()))
 
     def _whole_flow(self) -> Settings:
         """All settings of the flow at this stage; optional ones only if they differ from their defaults."""
@@ -198,6 +200,12 @@ class Point:
     def keyed(self) -> bool:
         """Whether the machine does only the private operations of a key."""
         return self.design is not None and not self.own and self.machine.keyed
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether the machine has CRT or blinding and no result check."""
+        settings = dict(self.settings)
+        return is_protected(settings) and settings[VERIFY.name] is False
 
     def check(self) -> None:
         """BadInput, with the remedy, if the machine cannot exist or cannot be measured in this way."""
@@ -302,8 +310,14 @@ class Point:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Point":
-        """Read the output of `as_json`; BadInput if the catalogue no longer has the point."""
-        return cls(**data)
+        """Read the output of `as_json`; BadInput if the catalogue no longer has the point.
+
+        Points of old ledgers can have crt or blind without verify: their hardware has no result check.
+        """
+        settings = dict(data.get("settings", ()))
+        if VERIFY.name not in settings and is_protected(settings):
+            settings[VERIFY.name] = False
+        return cls(**{**data, "settings": settings})
 
     @property
     def label(self) -> str:
@@ -429,9 +443,7 @@ def _differing(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> Settin
     return tuple(
         (name, value)
         for name, value in sorted(values.items())
-        if name not in defaults
-        or value != defaults[name]
-        or isinstance(value, bool) != isinstance(defaults[name], bool)
+        if name not in defaults or not same(value, defaults[name])
     )
 
 

@@ -176,6 +176,7 @@ def test_unknown_command(cli):
         "--colour run": "--colour; see `modexlab --help`",
         "run mont --colour": "--colour; see `modexlab run --help`",
         "run mont --bits=32": "--bits=32 (did you mean --nbits?); see `modexlab run --help`",
+        "show --costs --nbits 32 --crt": "--crt; see `modexlab show --costs --help`",
         "compare cores --nbits 32 64": "64 (repeat the option: --nbits 32 --nbits 64); "
         "see `modexlab compare --help`",
     }.items(),

@@ -242,6 +242,6 @@ def test_wiping():
 def test_guards_of_a_private_operation():
     """The memory has the numbers of a key, and the result is checked."""
     design = find("mont")
-    settings = private_settings(design, 16, {"verify": True}, crt=False, blind="no")
+    settings = private_settings(design, 16, {}, crt=False, blind="no", verify=True)
     for check in checks(design.at(16, **settings), ["wipe", "zeroise"]):
         assert run(check).verdict == PROVED, check.name

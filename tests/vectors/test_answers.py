@@ -59,7 +59,7 @@ def test_an_interrupted_run_goes_on(monkeypatch, ledger):
 
 
 def test_kept_answers_tell_designs_and_programs_apart():
-    protections = [None, *(Protection(crt, blind) for crt in (False, True) for blind in ("no", "both"))]
+    protections = [None, *(Protection(crt, blind, True) for crt in (False, True) for blind in ("no", "both"))]
     mont, naive = catalogue.find("mont"), catalogue.find("naive")
     found = [
         *(

@@ -61,9 +61,9 @@ from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
 from ...lab.stages import FLOW, FPGA, LAYOUT
 from ...progress import Progress
-from ..arguments import given, refuse
+from ..arguments import given, refuse, warn_of
 from ..laboratory import flow_of, flow_point, ledger_of, sigterm_as_ctrl_c
-from ..options import HARDWARE, VERILOG, Group, flag, option, real, repeated
+from ..options import HARDWARE, PRIVATE, VERILOG, Group, flag, option, real, repeated
 from ..render import answer, warn
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
         why = " with --verilog: this is for designs of the catalogue; drop one of them"
         if args.design is not None:
             raise BadInput(f"DESIGN{why}")
-        refuse(args, ("manifests", "nbits", "settings", "system", "interface"), why)
+        refuse(args, ("manifests", "nbits", "settings", "system", "interface", *PRIVATE), why)
         clock_port, vectors = getattr(args, "clock_port", None), getattr(args, "vectors", None)
         files = (args.verilog, args.top, clock_port or "clk", vectors, args.include or (), args.define or ())
         return verilog_files(*files), None
@@ -239,6 +239,7 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
     chip.check()
     if stage == FPGA:
         point.check()
+        warn_of(point.machine)
     else:
         for note in filter(None, (chip.note, chip.limits)):
             warn(note)

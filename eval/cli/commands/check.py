@@ -82,7 +82,7 @@ def execute(args: Namespace) -> int:
         raise BadInput("no FILE; give a file of test vectors, or --accelerator FOLDER to run its table")
     judge = _judge(args, design)
     files, unread = _read(args)
-    protected_by = judge.protection.words(judge.settings) if judge.protection else []
+    protected_by = judge.protection.words if judge.protection else []
     where = ", ".join([judge.stage or judge.level, *protected_by])
     everything = []
     parts = []

@@ -378,6 +378,8 @@ def _ending(args: Namespace, sweep: Sweep, counts: Json) -> str:
     words += [f"{counts['reused']} were in the ledger"] if counts["reused"] else []
     words += [f"{counts['failed']} failed"] if counts["failed"] else []
     lines = [f"{counts['total']} points: {', '.join(words)}"]
+    if unchecked := sum(measured.point.unchecked for measured in sweep.measured.values()):
+        lines.append(f"{unchecked} of them have CRT or blinding and no result check (verify=false)")
     if sweep.interrupted:
         have = f"{len(sweep.measured)} of {counts['total']} points are in the ledger"
         lines.insert(

@@ -31,7 +31,7 @@ from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..arguments import refuse
 from ..laboratory import flow_of, flow_point, kit_of, scheduler_of
-from ..options import HARDWARE, option
+from ..options import HARDWARE, PRIVATE, option
 from ..render import Block, Columns, Table, answer
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def execute(args: Namespace) -> int:
         raise BadInput("give either a DESIGN or --space SPACE")
     if many:
         why = " with --space: the points of a space have their own; drop one of them"
-        refuse(args, ("other", "kit", "nbits", "settings", "clock", "layout", "interface"), why)
+        refuse(args, ("other", "kit", "nbits", "settings", *PRIVATE, "clock", "layout", "interface"), why)
         chosen = crosscheck.points(Space.load(args.space))
     elif args.jobs:
         raise BadInput("--jobs without --space: there is one netlist; drop it")

@@ -29,9 +29,9 @@ from ...exchange.package.package import Package
 from ...exchange.package.shuttle import CLOCK_NS, NAME, TILES, project
 from ...folders import new_directory, write_folder
 from ...progress import Progress
-from ..arguments import accelerator_of, one_entry, refuse, settings_of
+from ..arguments import accelerator_of, one_entry, program_settings, refuse, warn_of
 from ..laboratory import ledger_of
-from ..options import Group, Interfaces, choice, shared
+from ..options import PRIVATE, Group, Interfaces, choice, shared
 from ..render import answer, labelled
 from .asic import steps
 
@@ -41,6 +41,7 @@ OPTIONS = (
     shared("--output", "the directory to write", required=True),
     "--nbits (default: 32, or the usual width of an accelerator of your own)",
     "--set",
+    *PRIVATE,
     Interfaces(default=AXI4LITE.name),
     Group(
         "a project for a shuttle",
@@ -98,7 +99,7 @@ def _shuttle(args: Namespace) -> int:
     design = one_entry(args)
 
     def make(nbits: int) -> Runnable:
-        return design.at(nbits, **settings_of(design, args.settings))
+        return design.at(nbits, **program_settings(args, design, nbits))
 
     with steps(NAME, args.json) as report, Progress(NAME, quiet=args.json) as progress:
         shuttle, tiles, found = project(
@@ -106,6 +107,7 @@ def _shuttle(args: Namespace) -> int:
         )
         files = shuttle.project(tiles, found, progress.describe)
     write_folder(directory, files)
+    warn_of(shuttle.machine)
     figures = {"area_um2": found.area_um2, "clock_ns": found.clock_ns, "slack_ns": found.wns_ns}
     told = {"top": shuttle.top, "directory": str(directory), "files": sorted(files), "tiles": tiles}
     rows = (

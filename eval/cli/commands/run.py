@@ -37,14 +37,23 @@ from ....fl.status import MEANING, Status
 from ...designs.interfaces import Operands
 from ...designs.machine import Design, Machine, PublicMachine
 from ...designs.own import OwnDesign
-from ...designs.protection import private_settings
 from ...designs.session import LEVELS, NoResult, Operated
 from ...designs.widths import check_fit, check_width
 from ...designs.workload_names import PRODUCT, parts_of
 from ...folders import check_file
 from ...json_values import json_number
 from .. import own
-from ..arguments import Settings, accelerator_of, entries_of, given, private, refuse, settings_of
+from ..arguments import (
+    Settings,
+    accelerator_of,
+    entries_of,
+    given,
+    private,
+    program_settings,
+    refuse,
+    settings_of,
+    warn_of,
+)
 from ..operations import Labelled, Operation
 from ..options import PRIVATE, RSA_OPERANDS, Group, Interfaces, flag, number, option, shared
 from ..render import Json, answer_all, warn
@@ -178,9 +187,10 @@ def _private_operation(args: Namespace, design: Design, settings: Settings) -> O
         warn(f"{nbits} bits, because CRT needs twice the length of the longer prime")
     operands = (cipher, key.d or 0, key.n)
     check_fit(nbits, [(cipher, 0, key.n) if crt else operands])
-    chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
+    machine = design.at(nbits, **program_settings(args, design, nbits))
+    warn_of(machine)
     draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
-    return _decryption(design.at(nbits, **chosen).with_key(key, draw), operands)
+    return _decryption(machine.with_key(key, draw), operands)
 
 
 def _decryption(machine: Machine, operands: Operands) -> Operation:
@@ -188,16 +198,8 @@ def _decryption(machine: Machine, operands: Operands) -> Operation:
     golden, listing = pow(*operands), machine.programmed.program.listing()
     crt, blind, verify = (machine.parameters[name] for name in ("crt", "blind", "verify"))
     show = f"modexlab show {machine.name} --program --nbits {machine.nbits}"
-    protections = []
-    if crt:
-        show += " --crt"
-        protections.append("CRT")
-    if blind != "no":
-        show += f" --blind {blind}"
-        protections.append(f"{'message and exponent' if blind == 'both' else blind} blinded")
-    if verify:
-        show += " --verify"
-        protections.append("result checked")
+    show += " --crt" * crt + f" --blind {blind}" * (blind != "no")
+    show += " --verify" if verify else " --set verify=false"
 
     def judge(operated: Sequence[Operated]) -> tuple[Json, Labelled]:
         (part,) = operated
@@ -219,7 +221,7 @@ def _decryption(machine: Machine, operands: Operands) -> Operation:
             outcome = ("status", f"{int(status)} {status.name}: {MEANING[status]}")
         return report, [outcome, _golden(report), ("program", f"{len(listing)} words; `{show}` prints them")]
 
-    title = f"{machine.parameters['schedule']}, {', '.join(protections) or 'unprotected'}"
+    title = f"{machine.parameters['schedule']}, {', '.join(machine.promises.protections) or 'unprotected'}"
     return Operation(machine, "decrypt", [[operands]], judge, title=title)
 
 
@@ -282,7 +284,8 @@ def _by_primes(args: Namespace, design: Design, key: RSAKey) -> Operation:
             args.decrypt, lambda *operands: known[operands] if operands in known else pow(*operands)
         )
 
-    machine = accelerator_of(args, design, p, q)
+    nbits = design.width_for(p, q) if args.nbits is None else args.nbits
+    machine = design.at(nbits, **settings_of(design, args.settings))
     return _exponentiations(machine, "decrypt by CRT", parts, golden, combine)
 
 

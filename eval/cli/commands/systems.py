@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ....fl.errors import BadInput
+from ...designs.control import is_protected
 from ...designs.interfaces import COUPLINGS
 from ...designs.system_catalogue import (
     DEFAULT_ON_BUS,
@@ -42,7 +43,7 @@ from ...designs.system_catalogue import (
 from ...folders import check_file, write_file
 from ...json_values import attributes
 from ...progress import Progress
-from ..arguments import settings_of
+from ..arguments import settings_of, warn_of
 from ..options import COUPLING, Option, number, option, shared
 from ..render import Columns, Json, Table, answer, rendered
 
@@ -114,6 +115,9 @@ def execute(args: Namespace) -> int:
     if loosely:
         kinds = loosely_coupled(kinds)
     widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits or [32])]
+    for kind in kinds:
+        if kind.design is not None and is_protected(kind.settings):
+            warn_of(kind.design.at(widths[0], **kind.settings))
     operations = [args.operation] if args.operation else OPERATIONS
     if args.output is not None:
         check_file("--output", args.output)

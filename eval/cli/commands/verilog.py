@@ -34,7 +34,7 @@ from ...folders import check_file, new_directory, write_file, write_folder
 from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import accelerator_of, refuse, xcel_of
-from ..options import HARDWARE, UNITS, Group, flag
+from ..options import HARDWARE, PRIVATE, UNITS, Group, flag
 
 PADDING_NBITS = 1024
 OPEN = "none"  # for --xcel: nothing behind the port
@@ -64,7 +64,7 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     if args.design == PROCESSOR:
-        refuse(args, ["any_width"], ": a machine has it; drop it")
+        refuse(args, ["any_width", *PRIVATE], ": a machine has it; drop it")
         return _processor(args)
     if args.design in PADDING:
         return _padding(args)
@@ -82,7 +82,7 @@ def _padding(args: Namespace) -> int:
     """Write a unit of PKCS#1 v1.5, whose only parameter is the width."""
     refuse(
         args,
-        ("settings", "any_width", *OF_PROCESSOR),
+        ("settings", "any_width", *PRIVATE, *OF_PROCESSOR),
         f": {args.design} has no parameter but its width; drop it",
     )
     if args.interface != DEFAULT.name:

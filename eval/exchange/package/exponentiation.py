@@ -17,6 +17,7 @@ from ...designs.verilog.machine import computes
 from .subject import SPARE_CYCLES, Reuse, Subject, table
 
 RANDOM = ("x", "k", "kp", "kq")  # the numbers given with a private key that are new in each operation
+NO_PROTECTIONS = "no CRT, no blinding, no result check"
 SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes are the same for all machines
 
 
@@ -174,6 +175,7 @@ class Exponentiation(Subject):
             "rsa-keyed-pushed": keyed and streams and interface.counts_accesses,
             "rsa-unkeyed": not keyed and streams,
             "verify": promises.checked,
+            "unchecked": bool(promises.caveat),
             "blinds": self._hidden,
             "odd-montgomery": promises.odd_only and odd,
             "odd-primes": promises.odd_only and not odd,
@@ -199,6 +201,8 @@ class Exponentiation(Subject):
         return super().words | {
             "also": ", and the numbers of the key," if machine.keyed else "",
             "hidden": self._hidden,
+            "protections": ", ".join(machine.promises.protections) or NO_PROTECTIONS,
+            "factor": ", which gives a factor of the modulus" if machine.promises.key == "crt" else "",
             "factors": ", whose factors are known: arithmetic, and no key for RSA" if known else "",
             "modulus_nbits": str(machine.modulus_nbits),
         }

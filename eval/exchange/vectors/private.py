@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....fl.errors import BadInput
+from ....fl.param import PAPER_NBITS, values_of
 from ....fl.rsa_keys import RSAKey
+from ...designs.control import BLIND, CRT, VERIFY
 from ...designs.machine import Design
 from ...designs.protection import private_settings
+from ...json_values import attributes
 from .encoding import Inapplicable
 from .items import ModExp, ModMul
 from .numbers import Key
@@ -22,27 +25,35 @@ MOST_KEYS = 4096  # keys that are cached with their primes
 
 @dataclass(frozen=True)
 class Protection:
-    """Requested protections of a private exponentiation. The check of the result is on unless a setting
-    disables it.
-    """
+    """Requested protections of a private exponentiation."""
 
-    crt: bool = False
-    blind: str = "no"
+    crt: bool
+    blind: str
+    verify: bool
+    asked: bool = False  # by an option, which also selects a fixed window and fit=modulus
 
     def settings(self, design: Design, nbits: int, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of the machine of this width."""
-        return private_settings(design, nbits, settings, crt=self.crt, blind=self.blind)
+        if not self.asked:
+            return dict(settings)
+        how = attributes(self, "crt", "blind", "verify")
+        return private_settings(design, nbits, settings, **how)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], crt: bool, blind: str, verify: bool) -> "Protection | None":
         """Combine options with settings, which take precedence; None if no protection is requested."""
-        made = cls(settings.get("crt", crt), settings.get("blind", blind))
-        return made if made.crt or made.blind != "no" or settings.get("verify", verify) else None
+        asked = {CRT.name: crt, BLIND.name: blind} | ({VERIFY.name: True} if verify else {})
+        known = {param.name: param for param in (CRT, BLIND, VERIFY)}
+        asked |= {name: value for name, value in settings.items() if name in known}
+        values = values_of(known.values(), PAPER_NBITS, asked, "a private operation")
+        made = cls(**values, asked=crt or blind != BLIND.default or verify)
+        return made if made.crt or made.blind != BLIND.default or made.verify else None
 
-    def words(self, settings: Mapping[str, Any]) -> list[str]:
+    @property
+    def words(self) -> list[str]:
         """The protections in words, for readers."""
         blind = {"no": [], "both": ["message and exponent blinded"]}
-        checked = ["result checked"] if settings.get("verify", True) else []
+        checked = ["result checked"] * self.verify
         return [*["CRT"] * self.crt, *blind.get(self.blind, [f"{self.blind} blinded"]), *checked]
 
 

@@ -32,7 +32,7 @@ from ....folders import check_file
 from ....progress import Progress
 from ....report.leak_chart import FORMATS, drawn
 from ... import own
-from ...arguments import described, one_entry, private, private_key, program_settings
+from ...arguments import described, one_entry, private_key, program_settings
 from ...options import PRIVATE, choice, option, positive, shared
 from ...render import Columns, Json, Table, answer, capped, labelled
 
@@ -158,8 +158,6 @@ def machine_of(args: Namespace) -> Runnable:
     nbits = args.nbits
     if nbits is None:
         nbits = design.width_for(key.n) if key else PAPER_NBITS
-    if private(args):
-        design.needs_program("--crt, --blind or --verify")
     machine = design.at(nbits, **program_settings(args, design, nbits))
     if not machine.keyed:
         if key is not None:

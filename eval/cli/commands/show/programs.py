@@ -3,7 +3,8 @@
 Costs of private operations with a full exponent, for a key with primes of half the width and e = 65537:
 each schedule, then CRT, blinding and the check of the result. Cycles are counted per microinstruction and
 by the closed formula; overhead is relative to the unprotected program. For a program whose time depends on
-the exponent, half of the exponent's bits are ones.
+the exponent, half of the exponent's bits are ones. The table has a row for each protection, so there are no
+options for them.
 
 examples:
   modexlab show --costs --nbits 2048
