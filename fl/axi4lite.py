@@ -146,6 +146,10 @@ def register_map(shape: Shape, traits: Traits = NO_TRAITS) -> dict[str, Register
     known = tuple(dataclasses.replace(field, reset=values.get(field.name, 0)) for field in able.fields)
     registers["CAPABILITIES"] = dataclasses.replace(able, fields=known)
     if is_exponentiation(shape):
+        for own, (name, nbits) in zip(OPERANDS[3:], shape.request[3:], strict=False):
+            if name != own.lower():
+                text = f"word of {name}, a number of {nbits} bits; write-only, kept for the next computation"
+                registers[own] = dataclasses.replace(registers[own], text=text)
         return registers
     check_registers(shape)
     renamed = dict(zip(OPERANDS, operand_names(shape), strict=False))

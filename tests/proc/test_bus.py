@@ -30,6 +30,7 @@ from tests.harness import RTL_STAGES, examples, expect, later, one_now, parametr
 from tests.proc.assembler import NUMBER, Assembler, code, word
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import RandomProgram, check
+from tests.programs import PROTECTIONS
 from tests.tables.keyed import EIGHT, FOUR, good, result
 
 BASE = 0x1000  # of programs; a handler can address lower words relative to x0
@@ -548,12 +549,20 @@ def test_rsa_on_the_bus(kernel, nbits):
 
 @regress
 @parametrize("interface", ["xcel", "axi4lite"])
-@parametrize("nbits, settings", [(16, EIGHT), (72, EIGHT), (64, FOUR)])
-def test_a_private_key_goes_through_the_processor(nbits, settings, interface):
+@parametrize(
+    "name, nbits, settings",
+    [
+        ("mont", 16, EIGHT),
+        ("mont", 72, EIGHT),
+        ("mont", 64, FOUR),
+        *(("heap", 40, how) for how in PROTECTIONS),
+    ],
+)
+def test_a_private_key_goes_through_the_processor(name, nbits, settings, interface):
     """A key is transferred from memory to the machine, in all ways at both levels; wrong numbers give a
     status; rsa.c decrypts.
     """
-    xcel = Xcel(find("mont"), nbits, settings, interface)
+    xcel = Xcel(find(name), nbits, settings, interface)
     machine = xcel.machine
     base, exp, mod, *given = good(machine)
     key = machine.key

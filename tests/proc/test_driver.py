@@ -1,25 +1,10 @@
 """The C driver, compiled for the host and run on the functional model of the registers, and its register
-header.
+header. Private keys are in tests/package/test_packaged_keys.py, on the RTL.
 """
 
 import re
-import shutil
 import subprocess
-from ctypes import (
-    CDLL,
-    CFUNCTYPE,
-    POINTER,
-    Structure,
-    byref,
-    c_bool,
-    c_char_p,
-    c_int,
-    c_size_t,
-    c_uint32,
-    c_uint64,
-    c_void_p,
-    cast,
-)
+from ctypes import CFUNCTYPE, byref, c_int, c_size_t, c_void_p, cast
 
 import pytest
 from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR, Axi4LiteFL, Traits
@@ -29,76 +14,26 @@ from modexlab.fl.xcel import MASK, to_words
 from modexlab.proc.software.compiler import DRIVER, FLAGS, compiler
 from modexlab.proc.software.register_header import HEADER, register_header
 
+from tests.drivers import (
+    BASE,
+    CODES,
+    PRIVATE,
+    STRICT,
+    Driver,
+    PrivateKey,
+    PublicKey,
+    Random,
+    host_library,
+    key_of,
+    numbers,
+    pointer,
+)
 from tests.harness import expect, finished, parametrize
 from tests.proc.test_software import compiled, exit_code_of
 
-BASE = 0x4000_0000
 NBITS = 72  # two words and a quarter
 MOD, EXP = (1 << 72) - 93, 65537
 GIVEN = 0x123456789ABCDEF012
-PORT = """\
-#include <stdint.h>
-uint32_t (*port_read)(uint32_t);
-void (*port_write)(uint32_t, uint32_t);
-#define MODEXLAB_READ(address) port_read((uint32_t)(address))
-#define MODEXLAB_WRITE(address, value) port_write((uint32_t)(address), (value))
-#define MODEXLAB_FENCE() port_write(1, 0)
-"""
-CODES = {
-    name: int(code)
-    for name, code in re.findall(r"MODEXLAB_(\w+) = (-\d+)", (DRIVER / "modexlab.h").read_text())
-} | {status.name: int(status) for status in MEANING}
-
-
-Words = POINTER(c_uint32)
-PROTECTIONS = ("crt", "message_blinded", "exponent_blinded", "checked")
-
-
-def fields(kind, *names):
-    """Fields of a structure that have the same type."""
-    return [(name, kind) for name in names]
-
-
-class Machine(Structure):
-    """modexlab_t."""
-
-    _fields_ = (
-        ("base", c_size_t),
-        *fields(c_uint32, "nbits", "words", "given"),
-        *fields(c_bool, "constant_time", "odd_only", "reduced_only", *PROTECTIONS, "public_exponents"),
-        *fields(c_uint32, "key_words", "result_words"),
-        ("finished", c_bool),
-    )
-
-
-STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
-
-
-class Key(Structure):
-    """modexlab_key_t."""
-
-    _fields_ = (
-        ("words", c_uint32),
-        *fields(Words, "modulus", "exponent"),
-        ("given_count", c_uint32),
-        ("given", Words * 8),
-    )
-
-
-class Random(Structure):
-    """modexlab_random_t."""
-
-    _fields_ = fields(Words, "x", "kp", "kq")
-
-
-WITH_CRT = ("p", "q", "dp", "dq", "qinv")
-PRIVATE = ("modulus", "public_exponent", "private_exponent", "phi", *WITH_CRT)
-
-
-class PrivateKey(Structure):
-    """modexlab_private_key_t."""
-
-    _fields_ = (("words", c_uint32), *fields(Words, *PRIVATE), ("random", Random))
 
 
 class Device(Axi4LiteFL):
@@ -108,8 +43,8 @@ class Device(Axi4LiteFL):
 
     lasts = 0
 
-    def __init__(self, given=(), **private):
-        traits = Traits(constant_time=True, reduced_only=True, **private)
+    def __init__(self, given=()):
+        traits = Traits(constant_time=True, reduced_only=True)
         numbers = tuple((f"given_{place}", nbits) for place, nbits in enumerate(given))
         super().__init__(exponentiation(NBITS, numbers), self.mod_exp, traits)
         self.refused = []
@@ -143,77 +78,22 @@ class Device(Axi4LiteFL):
             self.refused.append(("write", address - BASE))
 
 
-class Driver:
-    """The library with a device at its port; a call returns the name of its code."""
-
-    def __init__(self, library, device):
-        self.lib = CDLL(str(library))
-        self.lib.modexlab_message.restype = c_char_p
-        self.lib.modexlab_cycles.restype = c_uint64
-        for name in ("finished", "irq_handle"):
-            getattr(self.lib, f"modexlab_{name}").restype = c_bool
-        self.device, self.machine = device, Machine()
-        self.kept = (
-            CFUNCTYPE(c_uint32, c_uint32)(device.load),
-            CFUNCTYPE(None, c_uint32, c_uint32)(device.store),
-        )
-        for name, function in zip(("port_read", "port_write"), self.kept, strict=True):
-            c_void_p.in_dll(self.lib, name).value = cast(function, c_void_p).value
-
-    def raw(self, name, *arguments):
-        """Call a function of the driver; structures are passed by reference."""
-        arguments = [
-            byref(argument) if isinstance(argument, Structure) else argument
-            for argument in (self.machine, *arguments)
-        ]
-        return getattr(self.lib, f"modexlab_{name}")(*arguments)
-
-    def __call__(self, name, *arguments):
-        code = self.raw(name, *arguments)
-        return next(item for item, value in CODES.items() if value == code)
-
-    def init(self):
-        return self("init", c_size_t(BASE))
+class UsualDriver(Driver):
+    """A driver whose numbers have three words."""
 
     def load(self, mod=MOD, exp=EXP, words=3, given=()):
         return self("load_key", key_of(mod, exp, words, given))
 
     def start(self, base, words=3):
-        return self("start", numbers(base, words), words)
+        return super().start(base, words)
 
     def read(self, words=3):
-        room = (c_uint32 * (words + 1))(*[0xA5A5_A5A5] * (words + 1))
-        code = self("read", room, words)
-        assert room[words] == 0xA5A5_A5A5, "written past the end"
-        return code, sum(word << (32 * i) for i, word in enumerate(room[:words]))
-
-
-def numbers(value, words):
-    return (c_uint32 * max(words, 1))(*to_words(value, 32 * words))
+        return super().read(words)
 
 
 def power(base):
     """The answer of a machine to the usual key."""
     return "OK", pow(base, EXP, MOD)
-
-
-def pointer(value, words):
-    return cast(numbers(value, words), Words)
-
-
-def key_of(mod, exp, words, given=()):
-    pointers = [pointer(value, words) for value in given]
-    return Key(words, pointer(mod, words), pointer(exp, words), len(given), (Words * 8)(*pointers))
-
-
-def host_library(directory, *more):
-    """The driver and additional C, compiled for the host, with the port in Python."""
-    (directory / "port.h").write_text(PORT)
-    (directory / "all.c").write_text("\n".join(('#include "modexlab.c"', *more)))
-    gcc = shutil.which("gcc") or "cc"
-    flags = [*STRICT, "-Wconversion", "-O2", "-fPIC", "-shared", "-include", "port.h", f"-I{DRIVER}"]
-    subprocess.run([gcc, *flags, "all.c", "-o", "driver.so"], cwd=directory, check=True)
-    return directory / "driver.so"
 
 
 @pytest.fixture(name="library", scope="module")
@@ -226,8 +106,8 @@ def make_ready(library):
     """A function that makes an initialised driver; at the end no access must have been refused."""
     made = []
 
-    def ready(given=(), **private):
-        made.append(Driver(library, Device(given, **private)))
+    def ready(given=()):
+        made.append(UsualDriver(library, Device(given)))
         assert made[-1].init() == "OK" and made[-1].machine.given == len(given)
         return made[-1]
 
@@ -250,12 +130,12 @@ def test_the_header_is_that_of_the_map():
 
 
 def test_every_code_has_its_words(library):
-    driver = Driver(library, Device())
+    driver = UsualDriver(library, Device())
     said = {name: driver.lib.modexlab_message(code).decode() for name, code in CODES.items()}
     assert said.items() >= {status.name: text for status, text in MEANING.items()}.items()
-    assert len(set(said.values())) == len(CODES) == len(Status) + 11
-    assert sorted(CODES.values()) == list(range(-11, len(Status)))
-    for code in (len(Status), 1 << 30, -12, -(1 << 31)):
+    assert len(set(said.values())) == len(CODES) == len(Status) + 13
+    assert sorted(CODES.values()) == list(range(-13, len(Status)))
+    for code in (len(Status), 1 << 30, -14, -(1 << 31)):
         assert b"unknown" in driver.lib.modexlab_message(code)
 
 
@@ -346,107 +226,28 @@ def test_given_numbers(ready):
     assert driver.device.computed == (2, EXP, MOD, GIVEN, 5)
 
 
-def private_key(lacks="", **random):
-    """A private key whose numbers identify themselves; one may be missing."""
-    values = {name: (0x1000 + i, 2 if name in WITH_CRT else 3) for i, name in enumerate(PRIVATE)}
-    pointers = {name: pointer(*value) for name, value in values.items() if name != lacks}
-    return PrivateKey(words=3, random=random_of(lacks, **random), **pointers)
-
-
-def random_of(lacks="", **other):
-    words = {"x": 3, "kp": 2, "kq": 2}
-    values = RANDOM | other
-    return Random(**{name: pointer(values[name], words[name]) for name in words if name != lacks})
-
-
-def expected(*names):
-    return [0x1000 + PRIVATE.index(name) for name in names]
-
-
-RANDOM = {"x": 77, "kp": 1 << 63, "kq": 99}
-TAKERS = [
-    (dict.fromkeys(PROTECTIONS, True), WITH_CRT, ("x", "kp", "kq")),
-    ({"crt": True}, WITH_CRT, ()),
-    ({"crt": True, "message_blinded": True}, WITH_CRT, ("x",)),
-    ({"checked": True}, ("public_exponent",), ()),
-    (dict.fromkeys(PROTECTIONS[1:], True), ("public_exponent", "phi"), ("x", "kp")),
-    ({"exponent_blinded": True}, ("phi",), ("kp",)),
-]
-
-
-@parametrize("private, of_key, random", TAKERS)
-def test_private_key(ready, private, of_key, random):
-    """Numbers are passed by name and written in the order of the machine; those that it does not need may be
-    missing.
-    """
-    given = [36 if name in WITH_CRT else NBITS for name in of_key]
-    given += [NBITS if name == "x" else 64 for name in random]
-    driver = ready(given, **private)
-    for name in PROTECTIONS:
-        assert getattr(driver.machine, name) == (name in private)
-    exponent = "public_exponent" if "crt" in private else "private_exponent"
-    for name in (exponent, *of_key, *random):
-        assert driver("load_private_key", private_key(name)) == "KEY_LACKS", name
-    assert driver("load_random", random_of()) == driver.start(2) == "NO_KEY"
-    for name in set(PRIVATE) - {"modulus", exponent, *of_key}:
-        assert driver("load_private_key", private_key(name)) == "OK"
-    assert driver.start(2) == "OK"
-    key = expected(exponent, "modulus", *of_key)
-    assert driver.device.computed == (2, *key, *(RANDOM[name] for name in random))
-    for name in random:
-        assert driver("load_random", random_of(name)) == "KEY_LACKS"
-    new = {"x": 5, "kp": 6, "kq": 7}
-    assert driver("load_random", random_of(**new)) == driver.start(3) == "OK"
-    assert driver.device.computed == (3, *key, *(new[name] for name in random))
-
-
-def test_a_private_key_for_another_machine(library, ready):
-    """A machine with numbers derived from the modulus, which the key does not have, refuses it."""
-    key = private_key()
-    assert Driver(library, Device([NBITS, NBITS]))("load_private_key", key) == "NO_INIT"
-    assert ready([NBITS, NBITS])("load_private_key", key) == "GIVEN_COUNT"
-    driver = ready()
-    driver.device.lasts = 3
-    assert driver("load_private_key", key) == driver.start(2) == "OK"
-    assert driver.device.computed == (2, *expected("private_exponent", "modulus"))
-    assert driver("load_private_key", key) == driver("load_random", random_of()) == "BUSY"
-
-
-class PublicKey(Structure):
-    """modexlab_public_key_t."""
-
-    _fields_ = (("words", c_uint32), *fields(Words, "modulus", "exponent"))
+def private_key():
+    return PrivateKey(3, **{name: pointer(value, 3) for value, name in enumerate(PRIVATE, 0x1000)})
 
 
 def public_key():
     return PublicKey(3, pointer(MOD, 3), pointer(EXP, 3))
 
 
-def test_public_key(library, ready):
-    """A public key clears the numbers of a private key, and a private key clears the flag; random numbers
-    stay in front of it.
+@parametrize("kind, key", [("private", private_key()), ("public", public_key())])
+def test_a_key_for_a_machine_without_one(library, ready, kind, key):
+    """A machine with numbers derived from the modulus, which the key does not have, refuses it. One that
+    needs only modulus and exponent accepts it.
     """
-    public = public_key()
-    assert Driver(library, Device())("load_public_key", public) == "NO_INIT"
-    driver = ready([NBITS, NBITS, NBITS, 64, 1], public_exponents=True, **TAKERS[4][0])
-    assert driver.machine.public_exponents
-    key = expected("private_exponent", "modulus", "public_exponent", "phi")
-    for _ in range(2):
-        assert driver("load_private_key", private_key()) == driver.start(2) == "OK"
-        assert driver.device.computed == (2, *key, 77, 1 << 63, 0)
-        assert driver("load_random", random_of(x=5, kp=6)) == driver.start(3) == "OK"
-        assert driver.device.computed == (3, *key, 5, 6, 0)
-        assert driver("load_public_key", public) == driver.start(4) == "OK"
-        assert driver.device.computed == (4, EXP, MOD, 0, 0, 0, 0, 1)
+    load = f"load_{kind}_key"
+    assert UsualDriver(library, Device([NBITS, NBITS]))(load, key) == "NO_INIT"
+    assert ready([NBITS, NBITS])(load, key) == "GIVEN_COUNT"
+    driver = ready()
     driver.device.lasts = 3
-    assert driver.start(2) == "OK" and driver("load_public_key", public) == "BUSY"
-
-
-def test_a_public_key_for_another_machine(ready, driver):
-    """A machine that needs only modulus and exponent accepts it; one that needs more does not."""
-    assert driver("load_public_key", public_key()) == driver.start(2) == "OK"
-    assert driver.device.computed == (2, EXP, MOD)
-    assert ready([NBITS])("load_public_key", public_key()) == "GIVEN_COUNT"
+    assert driver(load, key) == driver.start(2) == "OK"
+    assert driver(load, key) == driver("load_random", Random()) == "BUSY"
+    mod, _, exponent = (0x1000, 0x1001, 0x1002) if kind == "private" else (MOD, 0, EXP)
+    assert driver("wait", 0) == "OK" and driver.device.computed == (2, exponent, mod)
 
 
 def test_cycles_do_not_tear(library):
@@ -461,7 +262,7 @@ def test_cycles_do_not_tear(library):
                 return super().load(address)
             return next(self.values) >> (32 if name == "CYCLES_HIGH" else 0) & MASK
 
-    driver = Driver(library, Counting())
+    driver = UsualDriver(library, Counting())
     assert driver.raw("cycles") == 0, "not initialised"
     assert driver.init() == "OK" and driver.raw("cycles") == 0x1_0000_0002
 
@@ -470,7 +271,7 @@ def test_cycles_do_not_tear(library):
 
 
 def test_no_device_at_the_address(library):
-    driver = Driver(library, Device())
+    driver = UsualDriver(library, Device())
     assert driver("init", c_size_t(BASE + 4)) == "NO_DEVICE"
     every = (
         driver.load,
@@ -491,7 +292,7 @@ def test_another_version_of_the_map(library):
         def load(self, address):
             return super().load(address) + (self.named[address - BASE] == "VERSION")
 
-    driver = Driver(library, Newer())
+    driver = UsualDriver(library, Newer())
     assert driver.init() == "NEW_DEVICE" and driver.load() == "NO_INIT"
 
 
@@ -552,7 +353,7 @@ def test_the_example_of_the_header(tmp_path):
         "on_interrupt(); }\n"
         "int encrypt_twice(uintptr_t, const modexlab_key_t *, const uint32_t *, uint32_t *);\n"
     )
-    driver = Driver(host_library(tmp_path, platform, example), Device())
+    driver = UsualDriver(host_library(tmp_path, platform, example), Device())
     device = driver.device
     device.lasts = 3
 

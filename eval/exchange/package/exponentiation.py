@@ -9,8 +9,9 @@ from ....fl.moduli import has_known_factors
 from ....fl.status import Status
 from ....fl.xcel import words_of
 from ....proc.software.compiler import DRIVER_FILES
+from ....proc.software.register_header import HEADER, register_header
 from ...designs.catalogue import find
-from ...designs.interfaces import AXI4LITE_000
+from ...designs.interfaces import AXI4LITE, AXI4LITE_000
 from ...designs.machine import Machine
 from ...designs.machine_chip import Chip
 from ...designs.verilog.machine import computes
@@ -18,6 +19,7 @@ from .subject import SPARE_CYCLES, Reuse, Subject, table
 
 RANDOM = ("x", "k", "kp", "kq")  # the numbers given with a private key that are new in each operation
 NO_PROTECTIONS = "no CRT, no blinding, no result check"
+HANDOVER = "it also counts the cycle in which the machine accepts the request"
 SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes are the same for all machines
 
 
@@ -90,7 +92,9 @@ class Exponentiation(Subject):
 
     @property
     def software(self):
-        return {path.name: path.read_text() for path in DRIVER_FILES}
+        machine = self.machine
+        own = {HEADER.name: register_header(machine.shape, machine.traits)}
+        return {path.name: path.read_text() for path in DRIVER_FILES} | own
 
     # ---- the data sheet
 
@@ -137,13 +141,16 @@ class Exponentiation(Subject):
     def cycles(self):
         """Paragraphs and a table of the cycles, by the closed formula."""
         machine, nbits = self.machine, self.machine.nbits
+        on_bus = self.interface is AXI4LITE
         if machine.keyed:
             key = machine.key
             operands = 0, key.d or 0, key.n
+            taken, waits = machine.cycles(*operands), machine.programmed.timing.loading_cycles
+            register = f" Register CYCLES then reads {taken + waits + 1:,}: {HANDOVER}." if on_bus else ""
             yield (
                 f"A private operation with a key of {key.n.bit_length()} bits takes the machine "
-                f"{machine.cycles(*operands):,} cycles from request to answer; before that, the machine "
-                f"examines the request for {machine.programmed.timing.loading_cycles} cycles."
+                f"{taken:,} cycles from request to answer; before that, the machine "
+                f"examines the request for {waits} cycles.{register}"
             )
             yield from self.transfers(machine.carried(*operands))
             return
@@ -163,6 +170,8 @@ class Exponentiation(Subject):
             "hardware cycle by cycle:"
         )
         yield table(("exponent", "cycles"), rows)
+        if on_bus:
+            yield f"Register CYCLES reads one more: {HANDOVER}."
         yield from self.transfers(machine.carried(base, exp, mod))
 
     @property

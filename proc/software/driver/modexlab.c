@@ -16,6 +16,8 @@ static void put_number(const modexlab_t *machine, uint32_t at, const uint32_t *n
     put(machine, at + 4 * i, i < words ? number[i] : 0);
 }
 
+static uint32_t words_of(uint32_t nbits) { return (nbits + 31) / 32; }
+
 static bool is_ready(const modexlab_t *machine) { return machine->words != 0; }
 
 static bool is_busy(const modexlab_t *machine) {
@@ -38,12 +40,18 @@ static int outcome(uint32_t status) {
 }
 
 int modexlab_init(modexlab_t *machine, uintptr_t base) {
+  static const modexlab_fields_t own = MODEXLAB_FIELDS;
+  return modexlab_init_fields(machine, base, &own);
+}
+
+int modexlab_init_fields(modexlab_t *machine, uintptr_t base, const modexlab_fields_t *fields) {
   machine->base = base;
   machine->nbits = machine->words = machine->given = 0;
   machine->key_words = machine->result_words = 0;
   machine->constant_time = machine->odd_only = machine->reduced_only = machine->finished = false;
   machine->crt = machine->message_blinded = machine->exponent_blinded = machine->checked = false;
-  machine->public_exponents = false;
+  machine->public_exponents = machine->blinded = machine->stale = false;
+  machine->fields = 0;
   if (get(machine, MODEXLAB_REG_ID) != MODEXLAB_ID)
     return MODEXLAB_NO_DEVICE;
   if (get(machine, MODEXLAB_REG_VERSION) != MODEXLAB_VERSION)
@@ -62,7 +70,9 @@ int modexlab_init(modexlab_t *machine, uintptr_t base) {
   machine->given = (able & MODEXLAB_CAPABILITIES_GIVEN_MASK) >> MODEXLAB_CAPABILITIES_GIVEN_SHIFT;
   machine->given += (able & MODEXLAB_CAPABILITIES_GIVEN_HIGH_MASK) >> MODEXLAB_CAPABILITIES_GIVEN_HIGH_SHIFT << 2;
   machine->nbits = (able & MODEXLAB_CAPABILITIES_NBITS_MASK) >> MODEXLAB_CAPABILITIES_NBITS_SHIFT;
-  machine->words = (machine->nbits + 31) / 32;
+  machine->words = words_of(machine->nbits);
+  if (fields != 0 && fields->capabilities == able)
+    machine->fields = fields;
   return MODEXLAB_OK;
 }
 
@@ -72,6 +82,13 @@ static uint32_t given_window(uint32_t i) {
       MODEXLAB_REG_GIVEN_0, MODEXLAB_REG_GIVEN_1, MODEXLAB_REG_GIVEN_2, MODEXLAB_REG_GIVEN_3,
       MODEXLAB_REG_GIVEN_4, MODEXLAB_REG_GIVEN_5, MODEXLAB_REG_GIVEN_6, MODEXLAB_REG_GIVEN_7};
   return windows[i];
+}
+
+// Note a key of this many words, and whether its random numbers serve one computation.
+static void is_loaded(modexlab_t *machine, uint32_t words, bool blinded) {
+  machine->key_words = words;
+  machine->blinded = blinded;
+  machine->stale = false;
 }
 
 int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
@@ -88,7 +105,7 @@ int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
   put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
   for (uint32_t i = 0; i < key->given_count; i++)
     put_number(machine, given_window(i), key->given[i], key->words);
-  machine->key_words = key->words;
+  is_loaded(machine, key->words, machine->message_blinded || machine->exponent_blinded);
   return MODEXLAB_OK;
 }
 
@@ -109,31 +126,45 @@ int modexlab_load_public_key(modexlab_t *machine, const modexlab_public_key_t *k
   put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
   for (uint32_t i = 0; i < machine->given; i++)
     put_number(machine, given_window(i), i + 1 == machine->given ? &is_public : &is_private, 1);
-  machine->key_words = key->words;
+  is_loaded(machine, key->words, false);
   return MODEXLAB_OK;
 }
 
-// A list of numbers, in the order of the registers.
+// A list of numbers, in the order of the registers from `first` on.
 typedef struct {
-  uint32_t count;
+  uint32_t first, count;
   const uint32_t *numbers[MODEXLAB_MOST_GIVEN];
   uint32_t words[MODEXLAB_MOST_GIVEN];
 } row_t;
 
-static void append(row_t *row, const uint32_t *number, uint32_t words) {
+// Append a number of this many words, or of as many as its field has.
+static void append(const modexlab_t *machine, row_t *row, const uint32_t *number, uint32_t words) {
+  uint32_t most = words_of(machine->fields->nbits[row->first + row->count]);
   row->numbers[row->count] = number;
-  row->words[row->count] = words;
+  row->words[row->count] = words < most ? words : most;
   row->count++;
 }
 
 static void append_random(const modexlab_t *machine, row_t *row, const modexlab_random_t *random, uint32_t words) {
-  uint32_t factor_words = machine->words < 2 ? machine->words : 2;
   if (machine->message_blinded)
-    append(row, random->x, words);
+    append(machine, row, random->x, words);
   if (machine->exponent_blinded)
-    append(row, random->kp, factor_words);
+    append(machine, row, random->kp, MODEXLAB_MOST_WORDS);
   if (machine->exponent_blinded && machine->crt)
-    append(row, random->kq, factor_words);
+    append(machine, row, random->kq, MODEXLAB_MOST_WORDS);
+}
+
+// The number of random numbers that the machine takes.
+static uint32_t count_random(const modexlab_t *machine) {
+  return (machine->message_blinded ? 1u : 0u) + (machine->exponent_blinded ? (machine->crt ? 2u : 1u) : 0u);
+}
+
+// The number of additional operands of a machine for private keys.
+static uint32_t count_private(const modexlab_t *machine) {
+  uint32_t count = count_random(machine) + machine->public_exponents;
+  if (machine->crt)
+    return count + 5;
+  return count + (machine->checked || machine->message_blinded ? 1u : 0u) + machine->exponent_blinded;
 }
 
 static int check_row(const row_t *row) {
@@ -143,9 +174,9 @@ static int check_row(const row_t *row) {
   return MODEXLAB_OK;
 }
 
-static void put_row(const modexlab_t *machine, const row_t *row, uint32_t first) {
+static void put_row(const modexlab_t *machine, const row_t *row) {
   for (uint32_t i = 0; i < row->count; i++)
-    put_number(machine, given_window(first + i), row->numbers[i], row->words[i]);
+    put_number(machine, given_window(row->first + i), row->numbers[i], row->words[i]);
 }
 
 int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t *key) {
@@ -156,25 +187,27 @@ int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t 
   int code = check_words(machine, key->words);
   if (code != MODEXLAB_OK)
     return code;
+  if (count_private(machine) != machine->given)
+    return MODEXLAB_GIVEN_COUNT;
+  if (machine->given != 0 && machine->fields == 0)
+    return MODEXLAB_NO_FIELDS;
   uint32_t half = (key->words + 1) / 2;
-  row.count = 0;
+  row.first = row.count = 0;
   if (machine->crt) {
-    append(&row, key->p, half);
-    append(&row, key->q, half);
-    append(&row, key->dp, half);
-    append(&row, key->dq, half);
-    append(&row, key->qinv, half);
+    append(machine, &row, key->p, half);
+    append(machine, &row, key->q, half);
+    append(machine, &row, key->dp, half);
+    append(machine, &row, key->dq, half);
+    append(machine, &row, key->qinv, half);
   } else {
     if (machine->checked || machine->message_blinded)
-      append(&row, key->public_exponent, key->words);
+      append(machine, &row, key->public_exponent, key->words);
     if (machine->exponent_blinded)
-      append(&row, key->phi, key->words);
+      append(machine, &row, key->phi, key->words);
   }
   append_random(machine, &row, &key->random, key->words);
   if (machine->public_exponents)
-    append(&row, &is_private, 1);
-  if (row.count != machine->given)
-    return MODEXLAB_GIVEN_COUNT;
+    append(machine, &row, &is_private, 1);
   exponent = machine->crt ? key->public_exponent : key->private_exponent;
   code = check_row(&row);
   if (code != MODEXLAB_OK || exponent == 0)
@@ -183,8 +216,8 @@ int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t 
     return MODEXLAB_BUSY;
   put_number(machine, MODEXLAB_REG_MODULUS, key->modulus, key->words);
   put_number(machine, MODEXLAB_REG_EXPONENT, exponent, key->words);
-  put_row(machine, &row, 0);
-  machine->key_words = key->words;
+  put_row(machine, &row);
+  is_loaded(machine, key->words, count_random(machine) != 0);
   return MODEXLAB_OK;
 }
 
@@ -194,6 +227,9 @@ int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random) {
     return MODEXLAB_NO_INIT;
   if (machine->key_words == 0)
     return MODEXLAB_NO_KEY;
+  if (machine->given != 0 && machine->fields == 0)
+    return MODEXLAB_NO_FIELDS;
+  row.first = machine->given - machine->public_exponents - count_random(machine); // they are the last numbers of the key
   row.count = 0;
   append_random(machine, &row, random, machine->key_words);
   int code = check_row(&row);
@@ -201,7 +237,8 @@ int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random) {
     return code;
   if (is_busy(machine))
     return MODEXLAB_BUSY;
-  put_row(machine, &row, machine->given - machine->public_exponents - row.count); // they are the last numbers of the key
+  put_row(machine, &row);
+  machine->stale = false;
   return MODEXLAB_OK;
 }
 
@@ -215,10 +252,13 @@ int modexlab_start(modexlab_t *machine, const uint32_t *base, uint32_t words) {
     return code;
   if (is_busy(machine))
     return MODEXLAB_BUSY;
+  if (machine->stale)
+    return MODEXLAB_STALE_RANDOM;
   put_number(machine, MODEXLAB_REG_BASE, base, words);
   put(machine, MODEXLAB_REG_IRQ_STATUS, MODEXLAB_IRQ_STATUS_DONE_MASK); // of the previous computation
   machine->finished = false;
   machine->result_words = machine->key_words;
+  machine->stale = machine->blinded;
   MODEXLAB_FENCE();
   put(machine, MODEXLAB_REG_CONTROL, MODEXLAB_CONTROL_START_MASK);
   MODEXLAB_FENCE(); // from here on STATUS reads as busy or done
@@ -311,6 +351,8 @@ const char *modexlab_message(int code) {
       "a number has no words, or more than there is room for",
       "not as many numbers are given as the machine takes",
       "the private key lacks a number that the machine takes",
+      "the random numbers have been used: load new ones",
+      "the lengths of the machine's fields are not known: compile with the modexlab_regs.h of its package",
   };
   if (code >= 0)
     return code < (int)(sizeof machine / sizeof *machine) ? machine[code] : "an unknown code of the machine";

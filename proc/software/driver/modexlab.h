@@ -45,6 +45,10 @@ end of the example */
 
 #include "modexlab_regs.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Register access: redefine all three for a bus that is not in the CPU's address space, or that needs other fences.
 #ifndef MODEXLAB_READ
 #define MODEXLAB_READ(address) (*(volatile const uint32_t *)(address))
@@ -75,15 +79,23 @@ enum {
   MODEXLAB_TOO_LONG = -8,    // a number has more words than the machine
   MODEXLAB_TOO_SHORT = -9,   // a number has no words, or the result has more than there is room for
   MODEXLAB_GIVEN_COUNT = -10, // the number of given numbers is not the one that the machine needs
-  MODEXLAB_KEY_LACKS = -11    // a private key lacks a number that the machine needs
+  MODEXLAB_KEY_LACKS = -11,   // a private key lacks a number that the machine needs
+  MODEXLAB_STALE_RANDOM = -12, // the random numbers have blinded a computation already: load new ones
+  MODEXLAB_NO_FIELDS = -13    // the lengths of the machine's additional operands are not known
 };
+
+// The additional operands of a machine. The modexlab_regs.h of a package has those of its machine as MODEXLAB_FIELDS.
+typedef struct {
+  uint32_t capabilities; // the value of register CAPABILITIES; 0: of no machine
+  uint32_t nbits[MODEXLAB_MOST_GIVEN];
+} modexlab_fields_t;
 
 // A machine. Callers must not write its fields; those set by modexlab_init, and `finished`, may be read.
 typedef struct {
   uintptr_t base;
   uint32_t nbits, words; // of an operand
   uint32_t given;        // number of given numbers, in addition to base, exponent and modulus
-  bool constant_time;    // cycles depend on the exponent only by its length
+  bool constant_time;    // cycles do not depend on the value of the exponent, at most on its length
   bool odd_only;         // even moduli are refused
   bool reduced_only;     // a base at or above the modulus is refused
   bool crt;              // processing of a private key, as in CAPABILITIES
@@ -91,8 +103,11 @@ typedef struct {
   bool exponent_blinded;
   bool checked;
   bool public_exponents; // it accepts keys flagged as public, whose exponent then determines the time
+  const modexlab_fields_t *fields; // null: not known
   uint32_t key_words;    // of the loaded key; 0: none
   uint32_t result_words; // of the key of the last computation; 0: none was started
+  bool blinded;          // the loaded key needs new random numbers for each computation
+  bool stale;            // the loaded random numbers have been used
   volatile bool finished;
 } modexlab_t;
 
@@ -116,8 +131,10 @@ typedef struct {
 // A private key: numbers that the machine does not need may be null. Public exponent, private exponent and phi have as many
 // words as the modulus, p to qinv half as many (rounded up). Without CRT the machine uses the private exponent.
 //
-// The random numbers that blind message and exponent must be secret and new for each computation: x has the length of the modulus, is at least
-// 2, below the modulus and coprime to it; kp and kq have 64 bits, or the machine's width if that is less. Without CRT only kp is used.
+// The random numbers that blind message and exponent must be secret, uniform, and new for each computation. Their lengths
+// are those of their fields, MODEXLAB_X_NBITS, MODEXLAB_KP_NBITS and MODEXLAB_KQ_NBITS in modexlab_regs.h: x has as many words
+// as its field, or as the modulus if that is shorter, and is at least 2, below the modulus and coprime to it; kp and kq
+// have as many words as their fields. Without CRT only kp is used (MODEXLAB_K_NBITS).
 typedef struct {
   const uint32_t *x;
   const uint32_t *kp, *kq;
@@ -137,6 +154,10 @@ typedef struct {
 // and disable its interrupt. A running computation and a loaded key are not changed, but the driver ignores them.
 int modexlab_init(modexlab_t *machine, uintptr_t base);
 
+// The same for a system with several machines that take private keys: with the fields of this one, from its own
+// modexlab_regs.h. They must stay valid.
+int modexlab_init_fields(modexlab_t *machine, uintptr_t base, const modexlab_fields_t *fields);
+
 // Write a key. Numbers shorter than the machine's are padded with zeros. Refused while a computation is running.
 int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key);
 
@@ -149,7 +170,8 @@ int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t 
 // Write new random numbers for the loaded private key, before the next computation.
 int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random);
 
-// Start base^exponent mod modulus with a base of this many words. The previous result and its interrupt are cleared.
+// Start base^exponent mod modulus with a base of this many words. The previous result and its interrupt are cleared. Random
+// numbers serve one computation: a second one is refused until modexlab_load_random, or a function that loads a key, is called.
 int modexlab_start(modexlab_t *machine, const uint32_t *base, uint32_t words);
 
 // Poll until the computation has ended, at most `limit` times (0: forever). Returns its code, or MODEXLAB_TIMEOUT, after which
@@ -178,5 +200,9 @@ int modexlab_zeroise(modexlab_t *machine);
 
 // A code as text.
 const char *modexlab_message(int code);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

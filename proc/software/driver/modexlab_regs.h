@@ -22,7 +22,7 @@
 #define MODEXLAB_CAPABILITIES_NBITS_MASK 0x0000FFFFu
 #define MODEXLAB_CAPABILITIES_GIVEN_SHIFT 16 // number of additional operands, bits 1:0
 #define MODEXLAB_CAPABILITIES_GIVEN_MASK 0x00030000u
-#define MODEXLAB_CAPABILITIES_CONSTANT_TIME_SHIFT 18 // the number of cycles depends on the length of the exponent, not on its value
+#define MODEXLAB_CAPABILITIES_CONSTANT_TIME_SHIFT 18 // the number of cycles does not depend on the value of the exponent, at most on its length
 #define MODEXLAB_CAPABILITIES_CONSTANT_TIME_MASK 0x00040000u
 #define MODEXLAB_CAPABILITIES_ODD_ONLY_SHIFT 19 // refuses even moduli
 #define MODEXLAB_CAPABILITIES_ODD_ONLY_MASK 0x00080000u
@@ -92,6 +92,8 @@
 #define MODEXLAB_REG_GIVEN_6 0x1600u // w: word of an operand; write-only, kept for the next computation
 
 #define MODEXLAB_REG_GIVEN_7 0x1800u // w: word of an operand; write-only, kept for the next computation
+
+#define MODEXLAB_FIELDS {0, {0}} // the package of a machine has those of the machine
 
 // status codes, in field CODE of register STATUS
 #define MODEXLAB_OK 0 // the result is valid
