@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
+from ...fl.param import spelled_out
 from ...flow.prove.report import PROVED, REFUTED
 from ...rtl.sim import cache, sources
 from ..designs import catalogue
@@ -108,12 +109,12 @@ class Verdict:
         return Subject.of(catalogue.entry(self.subject).at(self.nbits, **self.settings), self.kind)
 
     @property
-    def _usual(self) -> Mapping[str, Any]:
-        """The default parameters of its design, if that still exists."""
+    def _spelled(self) -> Mapping[str, Any]:
+        """The settings that select its machine; all of them if the design no longer exists."""
         try:
-            return catalogue.entry(self.subject).at(self.nbits).parameters
+            return spelled_out(catalogue.entry(self.subject).params, self.nbits, self.settings)
         except BadInput:
-            return {}
+            return self.settings
 
     @property
     def about(self) -> Key:
@@ -126,7 +127,7 @@ class Verdict:
             count = {LEAKAGE: ("--traces", TRACES), FAULTS: ("--samples", SAMPLES)}[self.kind]
             settings = [
                 word
-                for item in sorted(self.settings.items() - self._usual.items())
+                for item in sorted(self._spelled.items())
                 for word in ("--set", "=".join(map(spelled, item)))
             ]
             words = ["attack", self.kind, self.subject, "--nbits", self.nbits, *settings, *count]

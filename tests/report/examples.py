@@ -39,7 +39,7 @@ CHIPS = {  # area, slack, energies
 OPERATIONS = ("encrypt", "decrypt")
 PROTECTED = [  # settings, area, energy and cycles of a decryption
     ({"schedule": "fixed-window"}, 9_500.0, 2.0, 230),
-    ({"schedule": "fixed-window", "crt": True, "fit": "modulus"}, 14_800.0, 2.1, 266),
+    ({"schedule": "fixed-window", "crt": True, "fit": "modulus", "verify": False}, 14_800.0, 2.1, 266),
     (
         {"schedule": "fixed-window", "crt": True, "fit": "modulus", "verify": True, "blind": "both"},
         18_600.0,
