@@ -26,6 +26,7 @@ from tests.drivers import (
     PublicKey,
     Random,
     host_library,
+    key_of,
     pointer,
 )
 from tests.harness import expect, finished, later, parametrize
@@ -208,7 +209,15 @@ def test_the_header_of_another_machine_is_detected(packaged, tmp_path):
     general.mkdir()
     driver = Driver(host_library(general), package.device)
     assert driver.init() == "OK" and not driver.machine.fields
-    assert driver("load_private_key", package.key()[0]) == "NO_FIELDS"
+    private, fields = package.key()
+    assert driver("load_private_key", private) == "NO_FIELDS"
+    raw = [fields[name] for name in package.lengths]
+    assert driver("load_key", key_of(fields["mod"], fields["exp"], package.words, raw)) == "OK"
+    assert driver("load_random", package.random(**fields)) == "NO_FIELDS"
+    for code in ("OK", "STALE_RANDOM"):
+        assert driver.start(MESSAGE, package.words) == code
+        assert driver("wait", 0) == "OK"
+    assert driver.read(package.words) == ("OK", pow(MESSAGE, package.machine.key.d, fields["mod"]))
 
 
 def test_a_program_in_cpp_calls_the_driver(tmp_path):

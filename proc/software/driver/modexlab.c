@@ -85,7 +85,7 @@ static uint32_t given_window(uint32_t i) {
 }
 
 // Note a key of this many words, and whether its random numbers serve one computation.
-static void is_loaded(modexlab_t *machine, uint32_t words, bool blinded) {
+static void note_key(modexlab_t *machine, uint32_t words, bool blinded) {
   machine->key_words = words;
   machine->blinded = blinded;
   machine->stale = false;
@@ -105,7 +105,7 @@ int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
   put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
   for (uint32_t i = 0; i < key->given_count; i++)
     put_number(machine, given_window(i), key->given[i], key->words);
-  is_loaded(machine, key->words, machine->message_blinded || machine->exponent_blinded);
+  note_key(machine, key->words, machine->message_blinded || machine->exponent_blinded);
   return MODEXLAB_OK;
 }
 
@@ -126,7 +126,7 @@ int modexlab_load_public_key(modexlab_t *machine, const modexlab_public_key_t *k
   put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
   for (uint32_t i = 0; i < machine->given; i++)
     put_number(machine, given_window(i), i + 1 == machine->given ? &is_public : &is_private, 1);
-  is_loaded(machine, key->words, false);
+  note_key(machine, key->words, false);
   return MODEXLAB_OK;
 }
 
@@ -217,7 +217,7 @@ int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t 
   put_number(machine, MODEXLAB_REG_MODULUS, key->modulus, key->words);
   put_number(machine, MODEXLAB_REG_EXPONENT, exponent, key->words);
   put_row(machine, &row);
-  is_loaded(machine, key->words, count_random(machine) != 0);
+  note_key(machine, key->words, count_random(machine) != 0);
   return MODEXLAB_OK;
 }
 
@@ -227,7 +227,7 @@ int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random) {
     return MODEXLAB_NO_INIT;
   if (machine->key_words == 0)
     return MODEXLAB_NO_KEY;
-  if (machine->given != 0 && machine->fields == 0)
+  if (count_random(machine) != 0 && machine->fields == 0)
     return MODEXLAB_NO_FIELDS;
   row.first = machine->given - machine->public_exponents - count_random(machine); // they are the last numbers of the key
   row.count = 0;
