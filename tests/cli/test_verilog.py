@@ -33,6 +33,7 @@ from modexlab.rtl.sim.verilog_digests import Digests
 from tests.command_line import refusals
 from tests.harness import expect, finished, later, one_now, parametrize, regress, regress_if
 from tests.paths import ROOT
+from tests.programs import PROTECTIONS
 
 
 def check_comments(text):
@@ -200,6 +201,33 @@ def test_accelerator(cli, design, nbits):
     assert "//   4  an operand was pushed with the wrong number of words" in header
     assert ("//   5  an operand has ones above" in header) == (nbits % 32 != 0)
     assert ".py" not in text and "modexlab.fl" not in text
+    lint(text)
+
+
+def protected(name, how, now):
+    words = " ".join(f"{key}={value}" for key, value in how.items())
+    return pytest.param(name, how, id=f"{name} {words}", marks=regress_if(not now))
+
+
+CHECK_ALONE = {"crt": False, "blind": "no", "verify": True}  # a module that extends a number, in a loop
+
+
+@parametrize(
+    "name, how",
+    [
+        protected(name, how, now=name == "heap" and how == CHECK_ALONE)
+        for name in ("heap", "mont", "naive", "ssmm-ct")
+        for how in PROTECTIONS
+    ],
+)
+def test_protected_machines_are_whole(name, how):
+    """Every instance has its module, and Verilator does not complain."""
+    text = verilog(find(name).at(16, schedule="fixed-window", **how))
+    found = set(re.findall(r"^module (\w+)", text, re.MULTILINE))
+    assert (
+        set(re.findall(rf"^ +({name.replace('-', '_')}_16_\w+) (?:#\(.*\) )?\w+ \(", text, re.MULTILINE))
+        <= found
+    )
     lint(text)
 
 

@@ -29,7 +29,7 @@ from tests.drivers import (
     key_of,
     pointer,
 )
-from tests.harness import expect, finished, later, parametrize
+from tests.harness import expect, finished, later, parametrize, regress
 from tests.programs import PROTECTIONS
 
 WINDOWED = {"schedule": "fixed-window"}
@@ -38,15 +38,16 @@ MESSAGE = 0x1234
 ATTACKS = ("dq", "dp", "qinv", "q")  # fields of the key with one bit flipped
 
 
-def named(name, nbits, settings):
+def named(name, nbits, settings, marks=()):
     """A machine as a case."""
     words = (f"{key}={value}" for key, value in settings.items() if key != "schedule")
-    return pytest.param(name, nbits, {**WINDOWED, **settings}, id=" ".join((name, str(nbits), *words)))
+    values = name, nbits, {**WINDOWED, **settings}
+    return pytest.param(*values, id=" ".join((name, str(nbits), *words)), marks=marks)
 
 
 # every protection; widths of which half a number has fewer words than all of it, and widths of one word
 EVERY = [
-    named(name, nbits, how)
+    named(name, nbits, how, regress)
     for (name, nbits), how in itertools.product((("heap", 40), ("mont", 72), ("naive", 16)), PROTECTIONS)
 ]
 PUBLIC = {**WINDOWED, "blind": "both", "public": True}
@@ -130,7 +131,7 @@ def make_packaged(tmp_path):
 # ---- the driver
 
 
-@parametrize("name, nbits, settings", [*NOW, *later(*(case.values for case in EVERY))])
+@parametrize("name, nbits, settings", [*NOW, *EVERY])
 def test_the_driver_loads_a_private_key(packaged, name, nbits, settings):
     """All numbers have the lengths of their fields; random numbers serve one operation."""
     package = packaged(name, nbits, settings)
@@ -282,9 +283,7 @@ FORMS = [
 
 
 @parametrize("name, nbits, blind", [("heap", 40, "both"), *later(*FORMS)])
-@parametrize(
-    "interface", [AXI4LITE, *(pytest.param(one, marks=pytest.mark.regress) for one in COUPLINGS[:2])]
-)
+@parametrize("interface", [AXI4LITE, *(pytest.param(one, marks=regress) for one in COUPLINGS[:2])])
 def test_a_faulty_key_gives_no_factor(tmp_path, interface, name, nbits, blind):
     """By default, a package with CRT withholds every result of a faulty key."""
     settings = {**WINDOWED, "crt": True, "blind": blind}
@@ -296,9 +295,7 @@ def test_a_faulty_key_gives_no_factor(tmp_path, interface, name, nbits, blind):
 
 
 @parametrize("name, nbits, blind", [("heap", 40, "both"), *later(*FORMS)])
-@parametrize(
-    "interface", [AXI4LITE, *(pytest.param(one, marks=pytest.mark.regress) for one in COUPLINGS[:2])]
-)
+@parametrize("interface", [AXI4LITE, *(pytest.param(one, marks=regress) for one in COUPLINGS[:2])])
 def test_hardware_without_the_check_gives_a_factor(tmp_path, interface, name, nbits, blind):
     """The attack works: with verify=false by name, a wrong result leaves and gives a factor."""
     settings = {**WINDOWED, "crt": True, "blind": blind, "verify": False}

@@ -256,8 +256,10 @@ _EXTENSION = line_pattern(  # a module that does nothing else
 def without_extensions(modules: str) -> str:
     """Modules that extend a number, as assignments where their instances stood."""
     for module, number, out, cast in _EXTENSION.findall(modules):
-        instance = rf"(?m)^  {module} \w+\n  \(\n    \.{number}\( (.*) \),\n    \.{out}\( (.*) \)\n  \);$"
-        modules = re.sub(instance, rf"  assign \2 = {cast}\1);", modules)
+        # also in a loop (instance_loops.py), where indentation and spacing differ
+        pins = rf"\.{number}\( ?(?P<number>.*?) ?\),\n +\.{out}\( ?(?P<out>.*?) ?\)"
+        instance = line_pattern(rf"^(?P<indent> +){module} \w+\s+\(\n +{pins}\n +\);$")
+        modules = instance.sub(rf"\g<indent>assign \g<out> = {cast}\g<number>);", modules)
     return _EXTENSION.sub("", modules)
 
 
