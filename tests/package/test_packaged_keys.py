@@ -329,7 +329,7 @@ def attacked(folder, interface, name, nbits, settings):
                     assert package.device.lib.bus_read(register.address + BYTES * place) == 0
                     assert package.device.lib.bus_response() == 2
         else:
-            outcome = send([*{**good, field: wrong}.values()])
+            outcome = send(tuple({**good, field: wrong}.values()))
         if outcome[0]:
             assert outcome[1] == 0
         yield field, outcome, factor_of(machine, MESSAGE, outcome[1]) if not outcome[0] else 1
