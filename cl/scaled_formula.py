@@ -79,7 +79,13 @@ class ScaledFormula(Formula):
         return 1 + self.each + (2 + self.each if self.recipe.joins else 0)
 
     def _public(self, exp: int) -> int:
-        return 2 + self.public(exp, 0)
+        """Cycles of a power by the public exponent, which a program that joins has in two words."""
+        if not self.recipe.joins:
+            return 2 + self.public(exp, 0)
+        nbits = self.recipe.half_nbits
+        high = exp >> nbits
+        raised = nbits * self.each if high else 0
+        return 4 + self.public(exp & (1 << nbits) - 1, 0) + raised + self.public(high, 0)
 
     def power(self, exp: int, modulus: int, made: bool = False, e: int = 0) -> int:
         """Cycles from setting the modulus to the end of the loop, including the blinding of the message by

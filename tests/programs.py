@@ -141,7 +141,7 @@ def operations(machine, count):
     rng = random.Random(0)
     found = []
     for at in range(count):
-        key = seeded_key(machine.nbits, at + 1, machine.programmed.e_nbits)
+        key = seeded_key(machine.nbits, at + 1)
         held = machine.with_key(key, rng.randrange)
         message = rng.choice(messages(key, rng))
         request = held.carried(message, key.d, key.n)

@@ -298,7 +298,7 @@ class Machine(Runnable):
         # not at the top: digests of formulas follow names to code of this package alone (lab/content.py)
         from ...proc.software.seeded_keys import seeded_key
 
-        return seeded_key(self.nbits, e_nbits=self.programmed.e_nbits)
+        return seeded_key(self.nbits)
 
     def drawn(self, generator: random.Random) -> Carried:
         """A random request: a private operation with the machine's key, or an exponentiation by a full-length

@@ -168,21 +168,16 @@ class Programmed:
     def fields(self) -> tuple[tuple[str, int, str], ...]:
         return tuple((name, nbits, MEANINGS[name]) for name, nbits in self.program.fields)
 
-    @property
-    def e_nbits(self) -> int:
-        """Maximum length of a key's public exponent."""
-        return self.recipe.half_nbits if self.recipe.joins else self.recipe.nbits
-
     def operands(self, key: RSAKey, message: int, draw: Draw) -> tuple[int, ...]:
         """The request for message^d with this key; draw(n) is a random number below n."""
         if key.d is None:
             raise BadInput(f"the key with n = {key.n} is public; give a private key to decrypt")
-        recipe, most = self.recipe, self.e_nbits
+        recipe = self.recipe
         numbers = {"e": key.e}
-        if (length := key.e.bit_length()) > most:
+        if (length := key.e.bit_length()) > recipe.nbits:
             raise BadInput(
-                f"e of the key has {length} bits: this machine takes {most}; give --nbits "
-                f"{2 * length if recipe.joins else length} or more"
+                f"e of the key has {length} bits: this machine takes {recipe.nbits}; "
+                f"give --nbits {length} or more"
             )
         if recipe.crt:
             numbers |= key.crt()._asdict()

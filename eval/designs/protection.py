@@ -116,7 +116,7 @@ def costs(machine: Machine) -> Costs:
 def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int, int, int, int]]:
     """Numbers as long as those of a key. Cycles depend on the lengths only, so no primes are needed."""
     nbits, half = recipe.nbits, recipe.half_nbits
-    e = 65537 if nbits > 17 and not (recipe.joins and half < 17) else 17
+    e = 65537 if nbits > 17 else 17
     n, p = (1 << nbits) - 1, (1 << half) - 1
     d = (1 << nbits + nbits % 2) // 3 | 1 << (
         nbits - 1

@@ -11,6 +11,7 @@ from .ir import (
     Flow,
     Item,
     Keep,
+    Loop,
     Move,
     Product,
     Program,
@@ -24,7 +25,7 @@ from .ir import (
     word,
 )
 from .recipe import Recipe
-from .schedule_loops import RIGHT_TO_LEFT
+from .schedule_loops import RIGHT_STEP, RIGHT_TO_LEFT
 
 
 def asking(recipe: Recipe) -> list[Item]:
@@ -62,12 +63,16 @@ class Pieces:
         numbers = [("m", "in.base"), ("n", "in.mod")]
         if recipe.verify:
             numbers += [("m2", "in.base")] if self.joins else [("m2", "in.base"), ("n2", "in.mod")]
+        exponent = ("e" if recipe.crt else "d", "in.exp")
+        if self.raises_to_e:
+            numbers.append(exponent)
         stored = [
             (name + mark, source + part)
             for name, source in numbers
             for mark, part in ((("", ".low"), ("h", ".high")) if self.joins else (("", ""),))
         ]
-        stored.append(("e" if recipe.crt else "d", "in.exp"))
+        if not self.raises_to_e:
+            stored.append(exponent)  # no load uses the bits of e that its word drops
         stored += [(name, f"in.{name}") for name, _ in self.fields()]
         *others, last = stored
         for slot, source in others:
@@ -75,11 +80,22 @@ class Pieces:
         empty = [Move(register, "0") for register in ("rs" if self.joins else "r")]
         self.word(self.keep(*last), *empty, takes=True, accepts=True)
 
-    def public_power(self, *also: Action, even: bool = False) -> None:
-        """Multiply r by b^e; even: by b^(e-1)."""
+    @property
+    def raises_to_e(self) -> bool:
+        """Whether it computes powers by the public exponent."""
+        return self.recipe.blind_message or self.recipe.verify
+
+    def public_power(self, *also: Action, even: bool = False, base: str = "") -> None:
+        """Multiply r by b^e; even: by b^(e-1). If e is in two words, b is also in the slot `base`."""
         self.word(Fetch("s", "e"), *also)
         self.word(SetExponent("s", even=even))
         self.items += RIGHT_TO_LEFT.items(1, False, False)
+        if self.joins:
+            self.word(Fetch("s", "eh"), note="the upper word of e")
+            self.word(SetExponent("s"), Fetch("b", base))
+            # the word is 0 in most keys, and the loop is not entered then
+            raised = Repeat(word(Product("b", "b", "b")), 1, self.recipe.half_nbits)
+            self.items.append(Loop((RIGHT_STEP,), first=(raised, RIGHT_STEP), right=True))
 
     def loop(self, exponent: str, order: str, random: str) -> None:
         """Run the schedule over the exponent in a slot, after blinding it, if the recipe says so, by a random
@@ -108,7 +124,7 @@ class Pieces:
         if recipe.crt:
             key += [(name, half) for name in ("p", "q", "dp", "dq", "qinv")]
         else:
-            if recipe.verify or recipe.blind_message:
+            if self.raises_to_e:
                 key.append(("e", recipe.nbits))
             if recipe.blind_exponent:
                 key.append(("phi", recipe.nbits))
@@ -175,5 +191,5 @@ class Pieces:
             fields=(*self.fields(), *recipe.asked),
             random_nbits=recipe.random_nbits,
             verified=recipe.verify,
-            joins=self.joins,
+            joins=recipe.half_nbits if self.joins else 0,
         )

@@ -139,6 +139,9 @@ class _State:
         whole = self.fields[where] if outside else self.registers[where]
         if not part or whole is None:
             return whole
+        if outside:
+            nbits = self.program.joins
+            return whole >> nbits if part == "high" else whole & (1 << nbits) - 1
         return None if self.scaled is None else self.scaled.part(whole, part)
 
     def one(self, name: str) -> Value:
@@ -294,8 +297,8 @@ class _State:
         if self.program.joins:
             high = self.registers["s"]
             agree = agree and high == self.modulus
-            if result is not None and high is not None and self.scaled is not None:
-                result += high << self.scaled.shape.nbits
+            if result is not None and high is not None:
+                result += high << self.program.joins
         if self.status is Status.OK and self.program.verified and not (self.checked and agree):
             self.status = Status.FAULT
         return Outcome(self.status, (result or 0) if self.status is Status.OK else 0)

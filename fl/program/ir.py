@@ -390,7 +390,7 @@ class Loop:
     """
 
     body: tuple[Word | Repeat, ...]
-    first: tuple[Word, ...] = ()
+    first: tuple[Word | Repeat, ...] = ()
     right: bool = False
     aligns: bool = False
     once: bool = False
@@ -428,7 +428,9 @@ class Program:
     fields: tuple[tuple[str, int], ...] = ()  # of the request after base, exp, mod, with widths
     random_nbits: int = 0  # of the factor that blinds an exponent
     verified: bool = False  # a result is released only after a final Check, from two equal registers
-    joins: bool = False  # the result is two words; if it is verified, the modulus is compared with the second
+    # bits of the lower word of a result of two words; if it is verified, the modulus is compared with the
+    # upper word
+    joins: int = 0
     right_words: frozenset[int] = frozenset()  # microinstructions of loops to the right
 
     @cached_property

@@ -45,9 +45,13 @@ SQUARE = Product("r", "r", "r")
 TIMES = Product("r", "r", "b")
 
 
+# r * b for a 1, b * b for each bit
+RIGHT_STEP = word(replace(TIMES, when=True), Product("b", "b", "b"))
+
+
 def right_to_left(window: int, aligns: bool, reduces: bool) -> Items:
-    """r * b for each 1, b * b for each bit."""
-    return (Loop((word(replace(TIMES, when=True), Product("b", "b", "b")),), right=True),)
+    """A step for each bit."""
+    return (Loop((RIGHT_STEP,), right=True),)
 
 
 # the same in series on one unit; for a 0 the first microinstruction has no product

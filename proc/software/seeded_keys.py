@@ -17,14 +17,14 @@ SIEVE_END = 1 << 16
 QUICK_NBITS = 1024  # primes of longer keys take seconds, so they are cached
 
 
-def seeded_key(nbits: int, seed: int = 1, e_nbits: int | None = None) -> RSAKey:
+def seeded_key(nbits: int, seed: int = 1) -> RSAKey:
     """A private key whose modulus has exactly nbits bits, the same for the same seed.
 
-    The public exponent is 65537, or 17 if 65537 is longer than the modulus or than `e_nbits`.
+    The public exponent is 65537, or 17 if 65537 is longer than the modulus.
     """
     if nbits < SMALLEST_NBITS or nbits % 2:
         raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
-    e = 65537 if nbits > 17 and (e_nbits is None or e_nbits >= 17) else 17
+    e = 65537 if nbits > 17 else 17
     if nbits <= QUICK_NBITS:
         p, q = _primes(nbits, seed, e)
     else:

@@ -177,7 +177,7 @@ def _requests(machine: Machine) -> Iterator[tuple[int, ...]]:
             n = machine.modulus or draw.getrandbits(machine.modulus_nbits) | top | 1
             yield machine.carried(draw.randrange(n), draw.getrandbits(machine.nbits), n)
             continue
-        key = seeded_key(machine.nbits, which, e_nbits=machine.programmed.e_nbits)
+        key = seeded_key(machine.nbits, which)
         assert key.d is not None  # it is private
         good = machine.with_key(key, draw.randrange).carried(draw.randrange(2, key.n), key.d, key.n)
         yield good
