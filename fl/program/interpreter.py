@@ -183,13 +183,11 @@ class _State:
         if x is None or y is None:
             return None
         made = x - y if action.subtract else x + y
-        if self.scaled is None:
-            return made % self.modulus if self.modulus else None
         if made < 0:
             made += self.modulus
         elif not action.subtract and made >= self.modulus:
             made -= self.modulus
-        assert 0 <= made < 1 << self.scaled.word_nbits, "a sum that is no word"
+        assert self.scaled is None or 0 <= made < 1 << self.scaled.word_nbits, "a sum that is no word"
         return made
 
     def known(self, name: str) -> int:

@@ -1,17 +1,64 @@
-"""The public exponent of a check: all of it counts, at all levels."""
+"""Raw requests, with random bits in every field: functional level, cycle-level model and native RTL agree in
+every response and cycle, for every set of protections; `pow` gives the answers.
+
+`make test` has a few sets, `make regress` all of them with more requests.
+"""
 
 import itertools
 import math
 from dataclasses import replace
 
+from modexlab.eval.designs.catalogue import designs
 from modexlab.fl.program.ir import Fetch, Keep, SetExponent, Stretch
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.microcode import Microcode
+from modexlab.rtl.sim import Stall
 
-from tests.harness import later, parametrize, ran, refuses
-from tests.programs import PROTECTIONS, changed, machine_of
+from tests.harness import case, examples, later, parametrize, ran, refuses
+from tests.programs import EVERYTHING, PROTECTIONS, changed, machine_of
+from tests.raw_requests import RawRequests, expected
 
+ON_TWIN = 70  # requests to a twin, whose simulation in Python takes longest
 WINDOW = {"schedule": "fixed-window"}
+# sets that differ in domain, width of the units, fields and status
+AT_ONCE = [
+    ("heap", 8, {"crt": True, "blind": "message", "verify": True}),
+    ("mont", 8, {"public": True, **EVERYTHING}),
+    ("naive", 8, {"crt": True, "blind": "no", "verify": False, **WINDOW}),
+]
+SETS = [
+    (name, nbits, {**protection, **how})
+    for protection, (name, nbits, how) in itertools.product(
+        PROTECTIONS,
+        (
+            ("heap", 8, {}),
+            ("heap", 16, {}),
+            ("heap", 8, {"public": True}),
+            ("mont", 8, WINDOW),
+            ("mont", 16, {"fit": "modulus", **WINDOW}),
+            ("mont", 8, {"public": True, **WINDOW}),
+            ("naive", 8, WINDOW),
+            ("ssmm", 8, WINDOW),
+            ("mont-ct", 8, {}),
+            ("ssmm-ct", 8, {"schedule": "always"}),
+        ),
+    )
+    if not (name == "heap" and "public" in how and protection["crt"])
+]
+ALL = [case(name, nbits, later=(name, nbits, how) not in AT_ONCE, **how) for name, nbits, how in SETS]
+MORE = [
+    case("heap", 64, crt=True, verify=True),
+    case("heap", 40, **EVERYTHING),
+    case("heap", 9, schedule="ladder", crt=True, blind="message", verify=True),
+    case("heap", 8, schedule="always", crt=True, blind="both", verify=True),
+    case("heap", 8, schedule="right-to-left-1", verify=True),
+    case("heap", 8, schedule="right-to-left-2", verify=True, blind="message"),
+    case("heap", 8, public=True),
+    case("naive", 8, schedule="right-to-left-2", verify=True),
+    case("mont", 8, schedule="right-to-left-1", verify=True, blind="message"),
+    case("mont", 8, public=True, **WINDOW),
+    *(case(design, 8) for design in designs()),
+]
 
 
 def cycles_of(machine, request):
@@ -20,6 +67,19 @@ def cycles_of(machine, request):
         return machine.cycles(*request[:3])
     made = machine.programmed
     return made.timing.replayed(made.trace(request), request[1])
+
+
+@parametrize("name, nbits, how", [*ALL, *MORE])
+def test_levels_agree(name, nbits, how):
+    machine = machine_of(getattr(name, "name", name), nbits, **how)
+    requests = RawRequests(machine).some(examples(140))
+    made = ran(machine.rtl(), requests)
+    for request, answer, latency in zip(requests, made.responses, made.latencies, strict=True):
+        assert machine.fl(*request) == answer, request
+        assert expected(machine, request) in (answer, None), request
+        assert latency == cycles_of(machine, request), request
+    few, stall = requests[-ON_TWIN:], Stall(seed=5, source=0.2, sink=0.3)
+    assert ran(machine.cl(), few, "python", stall=stall) == ran(machine.rtl(), few, stall=stall)
 
 
 # ---- the public exponent of a check
