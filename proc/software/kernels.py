@@ -81,6 +81,7 @@ def kernel_program(
     expected: int | None = None,
     exp_nbits: int | None = None,
     given: Sequence[int] = (),
+    warm_up: int | None = None,
 ) -> Program:
     """The program that computes base^exp mod `mod` by this kernel and exits with 0 if the result is right.
 
@@ -88,11 +89,11 @@ def kernel_program(
     of `pow`. exp_nbits: number of exponent bits that a constant-time kernel scans, by default nbits. given:
     further numbers of the accelerator's request after base, exponent and modulus, derived from the modulus or
     those of a private key. In the latter case `exp` is the exponent of the request (machine.carried), and
-    `expected` must be given.
+    `expected` must be given. warm_up: the base of a call before the stats window, by default none.
     """
     chosen = find_kernel(kernel)
     _check_width(nbits)
-    for name, value in (("base", base), ("exponent", exp), ("modulus", mod)):
+    for name, value in (("base", base), ("exponent", exp), ("modulus", mod), ("warm-up", warm_up or 0)):
         if not 0 <= value < 1 << nbits:
             raise BadInput(f"{name} {shown(value)} is not a number of {nbits} bits: give 0 to 2^{nbits} - 1")
     if mod == 0:
@@ -108,6 +109,8 @@ def kernel_program(
         )
     operands = {"base": base, "exp": exp, "mod": mod}
     operands["expected"] = pow(base, exp, mod) if expected is None else expected
+    if warm_up is not None:
+        operands["warm_up"] = warm_up
     program = _with_operands("kernel", kernel, nbits, "operand", operands, given)
     return patched(program, {"operand_exp_nbits": [exp_nbits]})
 
@@ -163,7 +166,7 @@ def _with_operands(
     patches = {f"{prefix}_{name}": to_words(value, nbits) for name, value in operands.items()}
     if given:
         patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]
-    program = _build(main, kernel, words_of(nbits), len(given), decrypts_alone)
+    program = _build(main, kernel, words_of(nbits), len(given), decrypts_alone, "warm_up" in operands)
     name = f"{kernel}-{nbits}" if main == "kernel" else f"rsa-{kernel}-{nbits}"
     return patched(replace(program, name=name), patches)
 
@@ -191,7 +194,7 @@ def _check_width(nbits: int) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _build(main: str, kernel: str, words: int, ngiven: int, decrypts_alone: bool) -> Program:
+def _build(main: str, kernel: str, words: int, ngiven: int, decrypts_alone: bool, warm_up: bool) -> Program:
     """The program around a kernel, with operands of 0 (kernel_main.c) or the key of rsa.c."""
     chosen = KERNELS[kernel]
     defines: dict[str, str | int] = {"WORDS": words}
@@ -199,6 +202,8 @@ def _build(main: str, kernel: str, words: int, ngiven: int, decrypts_alone: bool
         defines["XCEL_NGIVEN"] = ngiven
     if chosen.bus:
         defines |= {"BUS": 1, "BUS_IRQ": int(chosen.interrupt)}
+    if warm_up:
+        defines["WARM_UP"] = 1
     one_word = words == 1 and chosen.one_word
     if not one_word:
         defines["BY_ADDRESS"] = 1
