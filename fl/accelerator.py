@@ -13,6 +13,7 @@ workloads, preconditions, promises and secret fields.
 This level has no clock and no PyMTL3: `cl` and `rtl` return components and import them when they are called.
 """
 
+import contextlib
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,8 @@ WORD_NBITS = 32  # width of a register
 MAX_NBITS = 4096
 DRAWN_ROWS = 16
 DRAWS = 10_000  # attempts to find a random request that is accepted
+SELECTOR_NBITS = 4  # fields up to this width select an operation or a register; wider ones are data
+WARM_UPS = 16  # attempts to find a warm-up with other answers than the operation
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink; rows cycle through them
 
 
@@ -224,6 +227,31 @@ class Accelerator(ABC):
     def workloads(self) -> Mapping[str, Sequence[Message]]:
         """Named lists of requests; each list counts as one operation."""
         return {"typical": [self.drawn(random.Random(self.nbits))]}
+
+    def warm_up(self, workload: str) -> Sequence[Message]:
+        """The requests that run before a measured operation, so that registers do not hold its operands; by
+        default the operation's requests with random numbers in the fields of more than SELECTOR_NBITS bits.
+        """
+        generator, requests = random.Random(f"{workload}, warm-up"), self.workloads()[workload]
+        answers, others = self.answers(requests), list(requests)
+        for _ in range(WARM_UPS):
+            others = [self._like(request, generator) for request in requests]
+            if self.answers(others) != answers:
+                break
+        return others
+
+    def _like(self, request: Message, generator: random.Random) -> Message:
+        """A random request of the same kind; any random one if those of the same kind are refused."""
+        fields = self.shape.request
+        kept = [nbits <= SELECTOR_NBITS < self.shape.widest for _, nbits in fields]
+        drawn = self.drawn(generator)
+        for _ in range(DRAWS):
+            values = zip(kept, request, self.drawn(generator), strict=True)
+            other = tuple(own if keep else new for keep, own, new in values)
+            with contextlib.suppress(BadInput):
+                self.require(*other)
+                return other
+        return drawn
 
     # ---- derived from these
 

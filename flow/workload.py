@@ -9,8 +9,9 @@
  "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {},
            "source_delay": 0, "sink_delay": 0}],
  "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {},
+                        "warm_up": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}},
                         "whole_cycles": 397763}, "decrypt": ...},
- "drawn": {"encrypt": [{"requests": ["0x..."], "expected": ["0x..."]}, ...], ...}   optional
+ "drawn": {"encrypt": [{"requests": ["0x..."], "expected": ["0x..."], "warm_up": ...}, ...], ...}   optional
 }
 
 Messages are packed, with the first field in the most significant bits. An operation that is too long for
@@ -19,6 +20,10 @@ energy is scaled to `whole_cycles`, the exact cycles of the whole operation. Wit
 are the whole operation, and transitions are counted only in that many of its first cycles; its length must
 not depend on the operands. Both are optional. `drawn` has operations of the same kind on random operands, for
 the spread of the energy.
+
+A `warm_up` runs before its operation, on other operands, so that registers do not hold the operation's own
+(gates/kernel.py). Its static ports are those of the operation unless it has its own; its answers are checked
+if they are given. Without one, the requests are random.
 
 With the protocol "system", a row has a "program" for the processor in place of requests: {"name", "entry",
 "segments": [[address, hex bytes]], "symbols"}. Its exit code is the verdict, and its cycles are those of the
@@ -126,6 +131,7 @@ class Row(msgspec.Struct, frozen=True):
     # cycles of the whole operation if only a window of it counts; 0: all of it counts
     whole_cycles: int = 0
     window_cycles: int = 0  # cycles after the first request in which transitions are counted; 0: all
+    warm_up: "Row | None" = None  # the operation before it; None: random requests
 
 
 class PortsText(msgspec.Struct):
@@ -211,6 +217,7 @@ def _checked(work: Workload, ports: Ports | None) -> Workload:
 
     def checked(row: Row, name: str) -> Row:
         name = row.name or name
+        warm_up = None if row.warm_up is None else warming(row.warm_up, f"{name}, warm-up", row)
         if len(row.requests) != len(row.expected):
             raise ValueError(f"{name} has {len(row.requests)} requests and {len(row.expected)} answers")
         if ports is not None:
@@ -222,8 +229,18 @@ def _checked(work: Workload, ports: Ports | None) -> Workload:
                         raise ValueError(
                             f"{name}: {value:#x} does not fit into the {kind.nbits} bits of the {port}"
                         )
-        return msgspec.structs.replace(row, name=name)
+        return msgspec.structs.replace(row, name=name, warm_up=warm_up)
 
+    def warming(row: Row, name: str, operation: Row) -> Row:
+        if not row.requests:
+            raise ValueError(f"{name} has no requests; give those of another operation, or drop warm_up")
+        answers = row.expected or (Number(0),) * len(row.requests)
+        row = msgspec.structs.replace(row, statics=row.statics or operation.statics)
+        made = checked(msgspec.structs.replace(row, expected=answers), name)
+        return msgspec.structs.replace(made, expected=row.expected)
+
+    if warmed := [row.name or f"row {index}" for index, row in enumerate(work.rows) if row.warm_up]:
+        raise ValueError(f"{warmed[0]} is a test and has a warm_up; move it to an operation of energy")
     return replace(
         work,
         ports=ports,

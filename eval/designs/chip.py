@@ -22,7 +22,7 @@ from ...rtl.sim.translation import translated
 from ...rtl.sim.verilog_digests import Digests
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
-from .workload_names import own_part, seed_of_spread
+from .workload_names import own_operation, own_part, seed_of_spread
 
 Exchange = Callable[..., dict[str, Any]]  # converts requests and responses to JSON
 
@@ -175,10 +175,14 @@ class AcceleratorChip(Source):
         """The JSON of the operations whose energy is measured, and of the same operations on random
         operands.
         """
-        carried = self.machine.carried
+        machine = self.machine
+
+        def operation(requests: Sequence[Message]) -> dict[str, Any]:
+            return exchange([machine.carried(*request) for request in requests], machine.answers(requests))
+
         energy = {
-            work.name: exchange([carried(*request) for request in work.requests], work.responses)
-            for work in self.energy()
+            own_operation(machine, name): {**operation(requests), "warm_up": operation(machine.warm_up(name))}
+            for name, requests in machine.workloads().items()
         }
         return {"energy": energy, "drawn": {}}
 

@@ -49,6 +49,7 @@ LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles of a product from which on
 MOST_LONG_CYCLES = 70_000_000  # of all rows with such products; measured operations come on top
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
 DRAWN = 10  # operations on random operands, for the spread of the energy
+WARM_UPS = 16  # attempts to find a warm-up with another result
 MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer if one takes long, none if two would take too long
 
 
@@ -393,16 +394,37 @@ class Chip(AcceleratorChip):
         request = self.machine.carried(*operands)
         return exchange([request], [self._expected(*request)])
 
+    def _generator(self, work: Workload) -> random.Random:
+        """The source of the warm-ups of an operation."""
+        return random.Random(f"{self.seed_of_spread(work.name)}, warm-up")
+
+    def _measured(self, exchange: Exchange, operands: Operands, generator: random.Random) -> dict[str, Any]:
+        """An operation in JSON with its warm-up."""
+        warm_up = self._asked(exchange, self._other(operands, generator))
+        return {**self._asked(exchange, operands), "warm_up": warm_up}
+
+    def _other(self, operands: Operands, generator: random.Random) -> Operands:
+        """The operation on another message, with another result if there is one, by the same key."""
+        _, exp, mod = operands
+        result = pow(*operands)
+        for _ in range(WARM_UPS):
+            drawn = generator.randrange(mod)
+            accepted = self.design is None or self.machine.check(drawn, exp, mod) == Status.OK
+            if accepted and pow(drawn, exp, mod) != result:
+                return drawn, exp, mod
+        return operands
+
     def _operations(self, exchange):
         energy, drawn = {}, {}
         for work in self.energy():
             operands, whole = self._window(work)
-            energy[work.name] = counted = self._asked(exchange, operands)
+            generator = self._generator(work)
+            energy[work.name] = counted = self._measured(exchange, operands, generator)
             if whole:
                 counted["whole_cycles"] = whole
                 if self._fixed_length:  # simulated whole, measured in a window
                     counted["window_cycles"] = self._affordable(MOST_ENERGY_CYCLES)
-            if others := [self._asked(exchange, operands) for operands in self._drawn(work)]:
+            if others := [self._measured(exchange, row, generator) for row in self._drawn(work)]:
                 drawn[work.name] = others
         return {"energy": energy, "drawn": drawn}
 
@@ -425,27 +447,36 @@ class Chip(AcceleratorChip):
 
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy program, which does
-        everything except the call.
+        everything except the call. A measured program calls the accelerator with another base before.
         """
 
-        def program(kernel, operands, scanned=None):
+        def program(kernel, operands, scanned=None, warm_up=None):
             carried = operands if self.design is None else self.machine.carried(*operands)
             base, exp, mod, *given = carried
             made = kernels.kernel_program(
-                kernel, self.nbits, base, exp, mod, expected=pow(*operands), exp_nbits=scanned, given=given
+                kernel,
+                self.nbits,
+                base,
+                exp,
+                mod,
+                expected=pow(*operands),
+                exp_nbits=scanned,
+                given=given,
+                warm_up=warm_up,
             )
             return {"program": program_json(made)}
 
         energy = self.energy()
+        others = [self._other(work.operands, self._generator(work))[0] for work in energy]
         accepted = [(name, row) for name, row in self.rows() if self._expected(*row)[0] == Status.OK]
-        rows = [{"name": DUMMY, **program(DUMMY, energy[0].operands)}]
+        rows = [{"name": DUMMY, **program(DUMMY, energy[0].operands, warm_up=others[0])}]
         rows += [{"name": name, **program(self.kernel, operands)} for name, operands in accepted]
         return {
             "protocol": workload.SYSTEM,
             "max_cycles": 10_000_000,
             "rows": rows,
             "energy": {
-                work.name: program(self.kernel, work.operands, scanned_nbits(self.kernel, work))
-                for work in energy
+                work.name: program(self.kernel, work.operands, scanned_nbits(self.kernel, work), other)
+                for work, other in zip(energy, others, strict=True)
             },
         }

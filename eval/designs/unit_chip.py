@@ -17,7 +17,7 @@ from .foreign.foreign_chip import CoreChip, ForeignChip
 from .foreign.function_core import FunctionCore
 from .interfaces import DEFAULT, UNIT, UNIT_TITLE
 from .machine import Design
-from .machine_chip import DRAWN, RANDOM_ROWS, Chip
+from .machine_chip import DRAWN, RANDOM_ROWS, WARM_UPS, Chip
 from .own import OwnDesign
 from .verilog.machine import unit_top
 from .widths import check_width
@@ -80,6 +80,15 @@ class UnitChip(Chip):
         count = self._affordable(DRAWN)
         drawn = [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(count)]
         return drawn if count > 1 else []
+
+    def _other(self, operands, generator):
+        """Other factors, with another product if there is one, under the same modulus."""
+        a, b, mod = operands
+        for _ in range(WARM_UPS):
+            drawn = generator.randrange(mod), generator.randrange(mod), mod
+            if (drawn[0] * drawn[1] - a * b) % mod:
+                return drawn
+        return operands
 
     def _modulus(self, generator: random.Random) -> int:
         length = self.machine.modulus_nbits

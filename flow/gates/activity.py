@@ -11,16 +11,14 @@ drawn operands have only the latter file, activity/NAME.drawnNUMBER.inertial.jso
  with delays: "late_events" after the end of the clock period, "latest_ns"}
 
 The window is the kernel: from the clock edge that accepts the first request to the edge that accepts the last
-response, starting with an idle machine; for a program, the cycles with stats_en. Names of nets are those
-of netlist.py.
+response, starting with a machine that is idle after its warm-up (kernel.py); for a program, the cycles with
+stats_en. Names of nets are those of netlist.py.
 """
 
 from pathlib import Path
 from typing import NamedTuple
 
-from ...fl.errors import BadInput
 from ...rtl.sim.base import Options
-from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
 from ..description import Description
 from ..kit import kit
@@ -31,6 +29,7 @@ from ..workload import Failure, Simulated, Workload
 from .activity_file import INERTIAL, SUFFIXES, TIMED, ZERO_DELAY, Activity, Mode
 from .engine import Counts, GateTables
 from .gates import GateProcSimulation, GateSimulation
+from .kernel import Kernel
 
 FILE = "gate_sim.json"
 FOLDER = "activity"
@@ -102,44 +101,14 @@ def _streams(tables: GateTables, work: Workload, delays_ns: float | None) -> tup
     options = Options(power_up_seed=POWER_UP_SEED)
     with GateSimulation(tables, work.ports, options, names=work.names) as simulation:
         report = workload.run_streams(simulation, work, lambda done, total: say("rows", done / total))
+        kernel = Kernel(simulation, work, delays_ns)
         for name in report.cycles:
             say(f"activity of {name}")
             # a run with delays also counts the transitions without delays
-            found.append(Recorded(name, kernel(simulation, work.energy[name], delays_ns)))
+            found.append(Recorded(name, kernel.count(work.energy[name])))
             for number, row in enumerate(work.drawn.get(name, ()) if delays_ns else (), 1):
-                found.append(Recorded(name, kernel(simulation, row, delays_ns, checked=True), number))
+                found.append(Recorded(name, kernel.count(row, checked=True), number))
     return report, found
-
-
-def kernel(
-    simulation: GateSimulation, row: workload.Row, delays_ns: float | None, *, checked: bool = False
-) -> Counts:
-    """Count the transitions while a machine serves the requests of a row, from the handshake of the first
-    request to that of the last response.
-
-    checked: raise BadInput if the responses are not those of the row; otherwise the caller has checked them.
-    """
-    unpack = simulation.ports.request.unpack
-    requests = [unpack(request) for request in row.requests]
-
-    def run() -> Run:
-        return simulation.run(requests, statics=row.statics, source_delays=0, sink_delays=0)
-
-    before = run()  # every run takes the same cycles; this one finds them
-    first = simulation.engine.edges + RESET_CYCLES
-    begin, end = first + before.accepted[0], first + before.done[-1]
-    if row.window_cycles:
-        end = min(end, begin + row.window_cycles)
-    simulation.engine.window(begin, end, clock_ns=delays_ns)
-    again = run()
-    if again.responses != before.responses or again.done != before.done:
-        raise BadInput(
-            f"{row.name}: the same requests take another course after a reset: reset all registers of control"
-        )
-    pack = simulation.ports.response.pack
-    if checked and [pack(response, "response") for response in before.responses] != list(row.expected):
-        raise BadInput(f"{row.name}: the netlist answers wrongly, so that its energy means nothing")
-    return simulation.engine.counts()
 
 
 def _programs(
