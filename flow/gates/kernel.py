@@ -77,7 +77,7 @@ class Kernel:
             cycles = min(cycles, row.window_cycles or cycles)
             self._engine.window(first + begin, first + begin + cycles, clock_ns=self._delays_ns)
             try:
-                again = self._run(rows, gap)
+                again = self._run(rows, gap, _patience(alone, *([warm] if warm else [])))
             except BROKEN:
                 return None
             if _course(again, first_request) != _course(alone, 0):
@@ -89,7 +89,7 @@ class Kernel:
 
     def _warmed(self, warm_up: Row, alone: Run, *, stated: bool) -> Run | None:
         """Run a warm-up after a reset. A random one may get no answer; BadInput if a stated one fails."""
-        most = None if stated else 10 * alone.cycles + 1000
+        most = self._work.max_cycles if stated else _patience(alone)
         try:
             warm = self._run([warm_up], max_cycles=most)
         except BROKEN as error:
@@ -164,6 +164,11 @@ def data_registers(tables: GateTables, port: str) -> list[str]:
             waiting += outputs - reached
             reached |= outputs
     return sorted(netlist.nets[net] for net in registers)
+
+
+def _patience(*runs: Run) -> int:
+    """The cycles after which a machine that took these runs' cycles counts as hung."""
+    return 1000 + 10 * sum(run.cycles for run in runs)
 
 
 def _course(run: Run, first: int) -> Course:

@@ -187,9 +187,9 @@ def built_zoo(tmp_path_factory):
     return nets, text, Ports(Message(BITS), Message(len(shown)), ()), shown
 
 
-def vcd_toggles(path, scope):
-    """Functional toggles by bit of every net in a scope of a waveform file, between the ends of cycles, and
-    the names of all bits.
+def vcd_toggles(path, scope, cycles=range(10**9)):
+    """Functional toggles by bit of every net in a scope of a waveform file, between the ends of these cycles,
+    counted from the reset on, and the names of all bits.
 
     The clock is 0 in the dumps at odd multiples of 500 ps.
     """
@@ -211,7 +211,7 @@ def vcd_toggles(path, scope):
                 for code, value in values.items() if time // 500 % 2 == 1 else ():
                     before = ends.get(code, value)
                     for name, one, other in zip(names[code], before[::-1], value[::-1], strict=True):
-                        toggles[name] += one != other
+                        toggles[name] += one != other and time // 1000 in cycles
                     ends[code] = value
                 time = int(stamp[1:])
             case [change] if change[0] in "01" and change[1:] in names:
