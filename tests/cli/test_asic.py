@@ -9,6 +9,7 @@ import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -21,13 +22,16 @@ from modexlab.eval.lab.ledger import ledger as ledger_module
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.fl.errors import BadInput
+from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
+from modexlab.fl.xcel import BASE, EXP, XcelFL
 from modexlab.flow import workload
 from modexlab.flow.graph import graph, runner, step
 from modexlab.flow.graph.figures import Ran
 from modexlab.flow.graph.summary import BY_GLOBAL_ROUTES, PLACED_NOT_TIMED
 from modexlab.flow.kit import kit
 from modexlab.flow.layout import detailed, route
+from modexlab.proc.iss.iss import ISS
 from modexlab.rtl.sim.toolchain import ToolError
 from pytest import approx
 
@@ -425,6 +429,55 @@ def test_exported_workload(name, interface, tmp_path):
     assert report.tests_passed == len(work.rows) + len(system_catalogue.OPERATIONS)
 
 
+KEY_HELD = {"schedule": "fixed-window", "crt": True, "blind": "both", "fit": "modulus"}
+
+
+@parametrize(
+    "interface, settings",
+    [("stream", {}), ("xcel", {}), ("axi4lite", {}), ("unit", {}), ("stream", KEY_HELD)],
+)
+def test_every_operation_has_a_warm_up(interface, settings, tmp_path):
+    """It is the same operation on another message by the same key, with another result; the RTL answers both
+    in a row.
+    """
+    chip = chip_of(MONT, 16, settings, interface)
+    chip.export(tmp_path)
+    work = workload.load(tmp_path / "workload.json")
+    assert work.ports is not None and work.drawn.keys() == work.energy.keys()
+    rows = [*work.energy.values(), *(row for drawn in work.drawn.values() for row in drawn)]
+    both = []
+    for row in rows:
+        warm_up = row.warm_up
+        assert warm_up is not None and warm_up.statics == row.statics
+        assert len(warm_up.requests) == len(row.requests) and warm_up.expected != row.expected
+        if interface == "stream" and not settings:
+            (base, *key), (other, *same) = (
+                work.ports.request.unpack(item.requests[0]) for item in (row, warm_up)
+            )
+            assert base != other and key == same
+            assert work.ports.response.unpack(warm_up.expected[0]) == (0, pow(other, *key[:2]))
+        both += [warm_up, row]
+    top = json.loads((tmp_path / "design.json").read_text())["top"]
+    ordered = replace(work, rows=tuple(both), energy={}, drawn={})
+    assert workload.run_text((tmp_path / "design.sv").read_text(), top, ordered).failures == []
+
+
+def test_programs_of_a_system_call_twice(tmp_path):
+    """A measured program calls the accelerator with another base before its window; those of the tests do
+    not.
+    """
+    chip = Chip(MONT, 32, {}, system=True)
+    work = workload_of(chip, tmp_path)
+    rows = {**work.energy, "test": work.rows[1]}
+    for name, row in rows.items():
+        xcel = Mock(wraps=XcelFL(exponentiation(32), lambda *operands: (0, pow(*operands))))
+        assert ISS(workload.program(row), xcel).run().exit_code == 0
+        pushed = [call.args[1] for call in xcel.write.call_args_list if call.args[0] == BASE]
+        assert len(set(pushed)) == len(pushed) == (1 if name == "test" else 2)
+        exponents = {call.args[1] for call in xcel.write.call_args_list if call.args[0] == EXP}
+        assert len(exponents) == 1
+
+
 @regress
 def test_exported_system(tmp_path):
     """Its cycles equal those of `modexlab proc systems`, also normalised."""
@@ -464,6 +517,20 @@ def test_broken_vectors(text, tmp_path):
         "'zz' is no number": {"rows": [{"requests": ["zz"], "expected": [1]}]},
         "row 0: 0x10000 does not fit into the 16 bits": {"rows": [{"requests": [65536], "expected": [1]}]},
         "-1 is negative": {"rows": [{"requests": [-1], "expected": [1]}]},
+        "row 0 is a test and has a warm_up": {
+            "rows": [{"requests": [1], "expected": [1], "warm_up": {"requests": [2]}}]
+        },
+        "add, warm-up has no requests; give those of another operation": {
+            "energy": {"add": {"requests": [1], "expected": [1], "warm_up": {}}}
+        },
+        "add, warm-up has 1 requests and 2 answers": {
+            "energy": {
+                "add": {"requests": [1], "expected": [1], "warm_up": {"requests": [2], "expected": [2, 3]}}
+            }
+        },
+        "add, warm-up: 0x10000 does not fit into the 16 bits": {
+            "energy": {"add": {"requests": [1], "expected": [1], "warm_up": {"requests": [65536]}}}
+        },
         "no static port named mod": {"rows": [{"requests": [1], "expected": [1], "statics": {"mod": 7}}]},
     }.items(),
 )
@@ -492,7 +559,9 @@ def test_vectors_of_the_page(tmp_path):
     (tmp_path / "vectors.json").write_text(text)
     work = workload.load(tmp_path / "vectors.json")
     assert work.ports is not None and set(work.names) > {"reset", "istream__val", "ostream__msg"}
-    for row in (*work.rows, *work.energy.values()):
+    assert all(row.warm_up for row in work.energy.values())
+    warm_ups = (row.warm_up for row in work.energy.values())
+    for row in (*work.rows, *work.energy.values(), *filter(None, warm_ups)):
         for request, expected in zip(row.requests, row.expected, strict=True):
             a, b = work.ports.request.unpack(request)
             assert a * b % row.statics["modulus"] == expected

@@ -232,6 +232,21 @@ def test_hardware_that_cannot_be_made(tmp_path):
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["python"])
 
 
+@parametrize("name", ["crc", "inverse", "gcd"])
+def test_warm_ups(name):
+    """The default is the same sequence on other data: flags are kept, and no request is refused."""
+    made = modexlab.accelerator(EXAMPLES / name).at(16 if name != "crc" else 32)
+    for workload, requests in made.workloads().items():
+        warm_up = made.warm_up(workload)
+        assert warm_up == made.warm_up(workload) != requests and len(warm_up) == len(requests)
+        assert made.answers(warm_up) != made.answers(requests)
+        if name == "crc":
+            assert [first for first, _ in warm_up] == [first for first, _ in requests]
+        if name == "inverse":
+            ((a, m),) = warm_up
+            assert m % 2 == 1 and a * pow(a, -1, m) % m == 1 % m
+
+
 def test_registration(monkeypatch):
     """A registered class is in the catalogue by name, and other processes find it by its reference."""
     monkeypatch.setattr(own, "_registered", {})

@@ -206,6 +206,27 @@ def test_accelerator_protocol(nbits):
     assert xcel.mock_calls == [*pushes, call.write(GO, ANY), call.read(STATUS), *[call.read(GO)] * count]
 
 
+@parametrize("nbits", [32, 96])
+@parametrize("kernel", KERNELS)
+def test_a_warm_up_precedes_the_window(kernel, nbits):
+    """The kernel is called twice, and the window has the second call only."""
+    xcel = Mock(wraps=accelerator(nbits))
+    outcomes = []
+    for warm_up in (None, 0xA5A5):
+        program = kernel_program(kernel, nbits, 3, 200, (1 << nbits) - 1, warm_up=warm_up)
+        outcomes.append(ISS(program, xcel, bus=accelerator(nbits, protocol=Axi4LiteFL)).run())
+    alone, second = outcomes
+    assert (alone.exit_code, second.exit_code) == (0, 0) and alone.output[: words_of(nbits)] == second.output[
+        : words_of(nbits)
+    ]
+    assert alone.window.instructions == second.window.instructions < second.instructions
+    if kernel != "dummy":
+        assert second.instructions - alone.instructions >= alone.window.instructions
+    if kernel == "xcel":
+        bases = [args[1] for name, args, _ in xcel.mock_calls if name == "write" and args[0] == BASE]
+        assert bases[:: words_of(nbits)] == [3, 0xA5A5, 3]
+
+
 @parametrize("nbits", [32, 64])
 def test_a_refusing_accelerator_fails_the_program(nbits):
     """A refusal fails the program even if the zeros are the expected result."""
