@@ -1,9 +1,9 @@
 """The kernel: the window of an operation in which transitions count.
 
-An operation whose operands are still in the registers hardly toggles a net: a pipeline with clock gates stands
-still. A warm-up, the same kind of operation on other operands, therefore runs before the window. The operation
-follows it without a reset, as in a device in use. If that changes its responses or its cycles, because the
-machine keeps state between requests, a reset comes in between.
+An operation whose operands are still in the registers hardly toggles a net: a pipeline with clock gates
+stands still. A warm-up, the same kind of operation on other operands, therefore runs before the window. The
+operation follows it without a reset, as in a device in use. If that changes its responses or its cycles,
+because the machine keeps state between requests, a reset comes in between.
 """
 
 import random
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ...fl.errors import BadInput
 from ...rtl.sim.ports import Ports, Value
 from ...rtl.sim.protocol import RESET_CYCLES, Run
-from ..workload import BROKEN, Row, Workload
+from ..workload import BROKEN, Number, Row, Workload
 from .engine import Counts, GateTables
 from .gates import GateSimulation
 
@@ -58,8 +58,8 @@ class Kernel:
                 return counts
             moved = int((counts.toggles > 0).sum())
         raise BadInput(
-            f"{row.name}: {moved:,} of {len(counts.toggles):,} nets toggle, because the registers hold its "
-            "operands before it begins: give it a warm_up with other operands (docs/reference/flow.md)"
+            f"{row.name}: {moved:,} of {len(self._engine.tables.netlist.nets):,} nets toggle, because the "
+            "registers hold its operands before it begins: give it a warm_up with other operands (docs/reference/flow.md)"
         )
 
     def _counted(
@@ -98,8 +98,8 @@ class Kernel:
             return None
         if warm_up.expected and self._packed(warm) != list(warm_up.expected):
             raise BadInput(
-                f"{warm_up.name}: the netlist answers {_hex(self._packed(warm))}, and {_hex(warm_up.expected)} "
-                "is expected; correct the requests or the answers"
+                f"{warm_up.name}: the netlist answers {_hex(self._packed(warm))}, and "
+                f"{_hex(warm_up.expected)} is expected; correct the requests or the answers"
             )
         return warm
 
@@ -142,7 +142,7 @@ def random_warm_ups(row: Row, ports: Ports) -> Iterator[Row]:
     """Random requests in the place of a row's own, with the same values at the static ports."""
     generator = random.Random(f"{row.name}, warm-up")
     for _ in range(RANDOM_WARM_UPS):
-        requests = tuple(generator.getrandbits(ports.request.nbits) for _ in row.requests)
+        requests = tuple(Number(generator.getrandbits(ports.request.nbits)) for _ in row.requests)
         yield Row(f"{row.name}, random warm-up", requests, statics=row.statics)
 
 
