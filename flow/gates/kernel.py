@@ -59,7 +59,8 @@ class Kernel:
             moved = int((counts.toggles > 0).sum())
         raise BadInput(
             f"{row.name}: {moved:,} of {len(self._engine.tables.netlist.nets):,} nets toggle, because the "
-            "registers hold its operands before it begins: give it a warm_up with other operands (docs/reference/flow.md)"
+            "registers hold its operands before it begins: give it a warm_up with other operands "
+            "(docs/reference/flow.md)"
         )
 
     def _counted(
