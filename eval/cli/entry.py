@@ -1,5 +1,5 @@
-"""Entry point of the script `modexlab` and of `python -m modexlab.eval.cli`. It imports little, so that Ctrl-C
-is handled from the beginning.
+"""Entry point of the script `modexlab` and of `python -m modexlab.eval.cli`. It imports little, so that
+Ctrl-C is handled from the beginning.
 """
 
 from .ctrl_c import importing, leave_at_once

@@ -1,10 +1,11 @@
 """Loads Python code of users, and records every file that this code is imported from or opens.
 
-A trace holds the digests of these files as they were read. If all of them still have these digests, the loaded
-code is current; otherwise it is imported again, with all its helpers. A file belongs to the code that reads
-it: an audit hook looks for the user's code among the callers of every `open`.
+A trace holds the digests of these files as they were read. If all of them still have these digests, the
+loaded code is current; otherwise it is imported again, with all its helpers. A file belongs to the code that
+reads it: an audit hook looks for the user's code among the callers of every `open`.
 
-Bytecode is neither read nor written, because it stays valid after an edit within a second that keeps the size.
+Bytecode is neither read nor written, because it stays valid after an edit within a second that keeps the
+size.
 """
 
 import ast

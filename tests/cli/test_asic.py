@@ -134,7 +134,7 @@ def test_second_call_makes_nothing_and_copies_its_products(whole, cli, tmp_path)
     assert result.code == (not whole["comparable"])
     assert (
         result.err.startswith("modexlab: warning: there is no RSA key of 8 bits")
-        and result.err.count("\n") == 2
+        and result.err.count("\n") <= 3
     )
     lines = result.out.splitlines()
     assert lines[0].startswith("mont, 8 bits: ") and len(lines) <= 50

@@ -1,7 +1,7 @@
 """After an edit of any file on which an accelerator depends, every command shows the new hardware.
 
-The accelerator is a pipeline of DEPTH registers. An edit changes DEPTH in one place, and each command reports a
-number from which its depth follows: cycles, flip-flops, or the text of the Verilog.
+The accelerator is a pipeline of DEPTH registers. An edit changes DEPTH in one place, and each command reports
+a number from which its depth follows: cycles, flip-flops, or the text of the Verilog.
 """
 
 import importlib
@@ -361,10 +361,13 @@ def test_commands_show_the_new_hardware(cli, tmp_path, monkeypatch, place):
     folder = tmp_path / "delay"
     option, file = place(folder, monkeypatch)
     commands = Commands(cli, folder, option if isinstance(option, str) else f"--accelerator {option}")
-    written = source.Source.entry
-    monkeypatch.setattr(
-        source.Source, "entry", lambda self: commands.entries.append(written(self)) or commands.entries[-1]
-    )
+    real = source.Source.entry
+
+    def entry(self):
+        commands.entries.append(real(self))
+        return commands.entries[-1]
+
+    monkeypatch.setattr(source.Source, "entry", entry)
     names = [name for name in COMMANDS if place not in FOREIGN or name not in NOT_OF_VERILOG]
     before = {name: getattr(commands, name)() for name in names}
     path = folder / file
@@ -376,7 +379,7 @@ def test_commands_show_the_new_hardware(cli, tmp_path, monkeypatch, place):
 
 
 def test_an_edited_oracle_decides(cli, tmp_path, monkeypatch):
-    """The function of a manifest is read again: the hardware is wrong now, at every command that judges it."""
+    """The function of a manifest is read again: the hardware is wrong now, for every command."""
     folder, _ = in_verilog(tmp_path / "delay", monkeypatch)
     options = f"--accelerator {folder} --nbits {NBITS}"
     assert cli.json(f"run {options}")["ok"]

@@ -81,7 +81,7 @@ def test_commands_agree(cli, tmp_path, how, more, checked):
     """The same words select the same hardware, and a warning states that it has no check."""
     how, settings = how + more, {"crt": True, "blind": "both", "verify": checked}
     machine = find("heap").at(NBITS, **settings)
-    (key := tmp_path / "key.json").write_text(json.dumps(numbers(seeded_key(NBITS, e_nbits=8))))
+    (key := tmp_path / "key.json").write_text(json.dumps(numbers(seeded_key(NBITS))))
 
     def passes(command):
         found = cli.passes(*shlex.split(command))

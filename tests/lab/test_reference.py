@@ -98,11 +98,11 @@ def spent():
 
 
 def differences(found, outcome):
-    """The figures of a point in the file that are not those of the outcome, with both values."""
+    """The verified figures of a point in the file that are not those of the outcome, with both values."""
     if outcome.error:
         return [outcome.error]
     now = {picked(figure, "operation metric"): figure.value for figure in outcome.result.figures}
-    both = [(row, now.get(picked(row, "operation metric"))) for row in found]
+    both = [(row, now.get(picked(row, "operation metric"))) for row in found if not row.unverified]
     return [
         f"{row.point} {row.metric}: {row.value}, now {value}" for row, value in both if row.value != value
     ]

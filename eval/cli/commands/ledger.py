@@ -10,8 +10,9 @@ measurement of a point counts; --history shows the older ones too.
   diff OLD [NEW]   figures that differ between ledgers or reference files (NEW: default --ledger);
                    exit code 1 if there are any
   merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
-  verify [FILE]    read a whole ledger; exit code 1 if a measurement is damaged. Of reference results, compare
-                   measurements and verdicts with the present hardware and kits; exit code 1 if one is stale
+  verify [FILE]    read a whole ledger; exit code 1 if a measurement is damaged. In a file of reference
+                   results, compare measurements and verdicts with the present hardware and kits; exit code 1
+                   if one is stale
   salvage [FILE]   replace a damaged ledger by its intact rows, and keep the damaged file under another name;
                    with FILE and --ledger OTHER the intact rows go to OTHER, and FILE stays as it is
   path             where the ledger is

@@ -31,8 +31,8 @@ PLAIN = frozenset({type(None), bool, float, str, bytes})
 
 @dataclass(frozen=True)
 class Recipe:
-    """Its digest, the modules of this package that it leads to ("rtl.machines.program_exp"), and the digest of
-    the arguments alone, which is the same in every version of Python.
+    """Its digest, the modules of this package that it leads to ("rtl.machines.program_exp"), and the digest
+    of the arguments alone, which is the same in every version of Python.
     """
 
     digest: str
