@@ -14,6 +14,7 @@ from operator import attrgetter
 import psutil
 import pytest
 from modexlab.eval.grouping import grouped
+from modexlab.eval.json_values import canonical
 from modexlab.eval.lab import keys, space, verdicts
 from modexlab.eval.lab.campaign import Estimate
 from modexlab.eval.lab.comparison import league
@@ -182,7 +183,7 @@ def changed(file, **values):
     """Change the only line of a file of results, which is sealed again."""
     line = json.loads(file.read_text()) | values
     del line["digest"]
-    file.write_text(json.dumps(keys.sealed(line)))
+    file.write_text(canonical(keys.sealed(line)) + "\n")
 
 
 def test_they_are_stale_when_the_hardware_changes(small):
@@ -263,8 +264,10 @@ def test_verdicts_are_those_of_the_own_file_by_any_path(small, monkeypatch, tmp_
 
 
 def test_an_export_replaces_the_points_of_the_ledger_alone(small, cli, tmp_path):
+    """Lines that stay keep what was known of their provenance."""
     with Ledger(tmp_path / "other.sqlite") as ledger:
         ledger.record(NAIVE, measure(NAIVE))
+    changed(small, origin="of then", unverified={"cycles": "a reason"})
     before = small.read_text()
     for _ in range(2):
         cli.passes(f"ledger export {small} --format reference --ledger {tmp_path / 'other.sqlite'}")

@@ -163,7 +163,7 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
                 "content": content_in(row.key),
                 "figures": [],
                 "details": {name: value for name, value in kept.items() if value},
-                **_provenance(row.point),
+                **_provenance(row),
             }
         lines[place]["figures"].append([columns[name] for name in FIGURE])
     for failure in ledger.failures():
@@ -174,7 +174,6 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
                 "command": shlex.join(failure.command),
                 "content": content_in(failure.key),
                 "figures": [],
-                **_provenance(failure.point),
             }
             lines.setdefault(_place(failure.point), late)
     with path.open("w", encoding="utf-8") as file:
@@ -183,10 +182,18 @@ def _reference(rows: Sequence[Row], path: Path, ledger: Any) -> None:
             file.write(canonical(keys.sealed(line)) + "\n")
 
 
-def _provenance(point: Mapping[str, Any]) -> Json:
-    """Origin and kit of a point that has been measured with the present files."""
-    found = Point.from_json(point)
-    return {"origin": found.origin, "kit": keys.kit_of(found.stage, found.kit or None)}
+def _provenance(row: Row) -> Json:
+    """Origin, kit and doubts of the measurement of a row: those of its line, or of the files that are here
+    for a row that is current.
+    """
+    point = Point.from_json(row.point)
+    if isinstance(row.source, ReferenceSource):
+        found = attributes(row.source.line, "origin", "kit", "unverified")
+    elif row.stale:
+        found = {}
+    else:
+        found = {"origin": point.origin, "kit": keys.kit_of(point.stage, point.kit or None)}
+    return {name: value for name, value in found.items() if value}
 
 
 def _picture(path: Path, point: Mapping[str, Any]) -> Path:
@@ -218,10 +225,10 @@ class ReferenceSource(Source):
 
     def __init__(self, key: str, line: Line) -> None:
         super().__init__(key, line.point)
-        self._line = line
+        self.line = line
 
     def moved(self, point: Point) -> bool:
-        return _is_stale(self._line, point)
+        return _is_stale(self.line, point)
 
 
 def _is_stale(line: Line, point: Point) -> bool:
