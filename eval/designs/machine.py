@@ -109,6 +109,10 @@ class Design:
         """
         return self.trace.digest if self.trace else self.name
 
+    def identity_at(self, nbits: int, settings: Mapping[str, Any]) -> str:
+        """The identity of one of its machines, which has its width and settings besides."""
+        return self.identity
+
     @property
     def schedule(self) -> str:
         """The default schedule."""

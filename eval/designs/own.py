@@ -5,14 +5,15 @@ modexlab.accelerators), or from `register`. Another process finds it again by it
 NAME@MODULE:CLASS.
 """
 
+import contextlib
 import functools
 import inspect
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 from ...fl.errors import BadInput
@@ -38,10 +39,14 @@ class OwnDesign:
     origin: str  # a folder, or MODULE:CLASS
     trace: Trace  # of the files that its code was imported from or has opened
 
+    def identity_at(self, nbits: int, settings: Mapping[str, Any]) -> str:
+        """The digest of all files that its code reads for one machine, whatever else this process has made."""
+        return _identity(self, nbits, tuple(sorted(settings.items())))
+
     @property
-    def identity(self) -> str:
-        """The digest of all files that its code has read so far."""
-        return self.trace.digest
+    def is_python(self) -> bool:
+        """Whether its class is written in Python, and not made from a manifest."""
+        return not hasattr(self.kind, "manifest")
 
     @property
     def family(self) -> str:
@@ -80,6 +85,24 @@ def _made(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ...]) 
     return made
 
 
+@functools.lru_cache(MOST_MADE, typed=True)
+def _identity(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ...]) -> str:
+    """The digest of the files that a copy of a design reads, which has made no other machine."""
+    if design.kind.__module__ == own_code.MAIN or not design.is_python or not design.trace.current:
+        return design.trace.digest  # nothing like it can be loaded again
+    copy = by_reference(design.origin, anew=True)
+    machine = copy.at(nbits, **dict(settings))
+    for level in ("rtl", "cl"):
+        with contextlib.suppress(BadInput):  # of a level that it lacks, or that is wrong
+            machine.require_ports(level)
+    requests = [row.request for row in machine.rows()]
+    requests += [request for workload in machine.workloads().values() for request in workload]
+    machine.answers(requests)
+    for request in requests:
+        machine.cycles(*request)
+    return copy.trace.digest
+
+
 _registered: dict[str, OwnDesign] = {}
 
 
@@ -103,12 +126,14 @@ def entries() -> dict[str, OwnDesign]:
     return {**{design.name: design for design in installed}, **_registered}
 
 
-def by_reference(origin: str) -> OwnDesign:
-    """The entry of a folder, of its accelerator.py, or of MODULE:CLASS; BadInput if there is none."""
+def by_reference(origin: str, anew: bool = False) -> OwnDesign:
+    """The entry of a folder, of its accelerator.py, or of MODULE:CLASS; BadInput if there is none. With
+    `anew`, of a copy of its code.
+    """
     module, colon, name = origin.partition(":")
     if colon and "/" not in origin:
         try:
-            imported, trace = own_code.load_module(module)
+            imported, trace = own_code.load_module(module, anew)
             kind = getattr(imported, name)
         except (ImportError, AttributeError) as error:
             raise BadInput(
@@ -123,7 +148,7 @@ def by_reference(origin: str) -> OwnDesign:
             "to begin with"
         )
     file = folder / FILE
-    loaded, trace = load(file)
+    loaded, trace = load(file, anew)
     classes = [kind for kind in vars(loaded).values() if isinstance(kind, type)]
     kinds = [kind for kind in classes if issubclass(kind, Runnable) and kind.__module__ == loaded.__name__]
     if len(kinds) != 1:
@@ -139,12 +164,12 @@ def is_folder(path: Path) -> bool:
     return path.name == FILE or (path / FILE).is_file()
 
 
-def load(file: Path) -> tuple[ModuleType, Trace]:
+def load(file: Path, anew: bool = False) -> own_code.Loaded:
     """The module in a user's file, and the trace of the files that it reads; BadInput if it cannot be
     imported.
     """
     try:
-        return own_code.load(file)
+        return own_code.load(file, anew)
     except Exception as error:  # anything that the user's code raises
         raise BadInput(f"{place_of(error, file)}: {type(error).__name__}: {error}") from None
 

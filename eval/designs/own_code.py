@@ -61,7 +61,6 @@ class Trace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.modules: set[str] = set()  # names in sys.modules
-        self.loaded: set[str] = set()  # those that this module has loaded, by names that others may use too
         self._digests: dict[Path, str] = {}
         self._written: set[Path] = set()
         self.others: list[Trace] = []  # of other code that belongs to it
@@ -69,14 +68,14 @@ class Trace:
     def read(self, path: Path, module: bool = False) -> None:
         """Record a file with its present content; data files count only if they are the user's."""
         path = path.absolute()
-        if path not in self._digests and path not in self._written and (module or self._counts(path)):
+        if path not in self._digests and (module or self._counts(path)):
             self._digests[path] = _digest(path)
 
     def wrote(self, path: Path) -> None:
-        """Ignore a file that the code has made itself."""
+        """Record a file that the code has made itself by its present content, whenever that is asked for."""
         path = path.absolute()
-        self._written.add(path)
-        self._digests.pop(path, None)
+        if self._counts(path):
+            self._written.add(path)
 
     def _counts(self, path: Path) -> bool:
         """Whether a file is the user's."""
@@ -93,14 +92,22 @@ class Trace:
     @property
     def current(self) -> bool:
         """Whether all files still have the content that was read."""
-        return all(_digest(path) == digest for path, digest in list(self._digests.items())) and all(
+        return all(_digest(path) == digest for path, digest in self._known.items()) and all(
             other.current for other in self.others
         )
 
     @property
+    def _known(self) -> dict[Path, str]:
+        """The digests of all files; of those that the code has written since it read them, the present ones."""
+        for path in self._written & self._digests.keys():
+            self._digests[path] = _digest(path)
+        self._written.clear()
+        return dict(self._digests)
+
+    @property
     def digest(self) -> str:
         """The digest of all files, by their paths from the folder."""
-        named = sorted((os.path.relpath(path, self.folder), digest) for path, digest in self._digests.items())
+        named = sorted((os.path.relpath(path, self.folder), digest) for path, digest in self._known.items())
         return cache.key(*(f"{path}\n{digest}" for path, digest in named), *(o.digest for o in self.others))
 
     @property
@@ -188,7 +195,7 @@ def _owner(frame: FrameType | None) -> Trace | None:
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     """Record the files that a user's code opens."""
-    if event != "open" or _hook.busy:
+    if event != "open" or _hook.busy or not (_files or _methods or _loading):
         return
     path, mode, flags = arguments
     if not isinstance(path, (str, bytes, os.PathLike)):
@@ -198,7 +205,10 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         owner = _owner(sys._getframe(1))
         if owner is not None:
             writes = set(mode or "") & set("wax+") or (mode is None and flags & WRITES)
-            (owner.wrote if writes else owner.read)(Path(os.fsdecode(path)))
+            if not writes or "r" in (mode or ""):
+                owner.read(Path(os.fsdecode(path)))
+            if writes:
+                owner.wrote(Path(os.fsdecode(path)))
     finally:
         _hook.busy = False
 
@@ -222,8 +232,6 @@ class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> Any:
         data = self.get_data(self.path)
         self._trace.modules.add(fullname)
-        if not fullname.startswith(PREFIX):
-            self._trace.loaded.add(fullname)
         self._trace.read(Path(self.path), module=True)
         _files[self.path] = self._trace
         linecache.cache.pop(self.path, None)  # PyMTL3 reads update blocks through it
@@ -249,41 +257,54 @@ class _Finder:
 
 @contextlib.contextmanager
 def _recording(trace: Trace) -> Iterator[None]:
-    """Imports inside belong to this trace. Modules that other traces have loaded are imported again, to
-    belong to this one too.
+    """Imports inside belong to this trace. Modules of users that the process has are not taken on trust, as
+    their files may have changed since: they are imported again, and put back afterwards.
     """
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
         sys.addaudithook(_audit)
-    for other in {id(other): other for other in _files.values()}.values():
-        _forget(other.loaded)
+    tops = {name.partition(".")[0] for name in trace.modules}
+    kept = {
+        name: module
+        for name, module in list(sys.modules.items())
+        if _is_replaceable(name, module) or name.partition(".")[0] in tops
+    }
+    for name in kept:
+        del sys.modules[name]
+    path = list(sys.path)
     _loading.append(trace)
     try:
         importlib.invalidate_caches()
         yield
     finally:
         _loading.pop()
+        sys.modules.update(kept)
+        sys.path[:] = dict.fromkeys((*sys.path, *path))
 
 
-def _forget(modules: set[str]) -> None:
-    """Let the next import of these modules read their files again."""
-    for name in modules - {MAIN}:
-        sys.modules.pop(name, None)
+def _is_replaceable(name: str, module: ModuleType) -> bool:
+    """Whether a module comes from a file of a user's, and others may use its name too."""
+    file = getattr(module, "__file__", None)
+    if not file or name in (MAIN, _PACKAGE) or name.startswith((PREFIX, f"{_PACKAGE}.")):
+        return False
+    path = Path(file).resolve()
+    return not any(path.is_relative_to(other) for other in (*_INSTALLED, *_SYSTEM, *_ROOMS))
 
 
 # ---- loading
 
-_LOADED: dict[Path, tuple[ModuleType, Trace]] = {}
-_IMPORTED: dict[str, Trace] = {}
+Loaded = tuple[ModuleType, Trace]
+_LOADED: dict[Path, Loaded] = {}
+_IMPORTED: dict[str, Loaded] = {}
 
 
-def load(file: Path) -> tuple[ModuleType, Trace]:
+def load(file: Path, anew: bool = False) -> Loaded:
     """The module in a file, whose folder is its package, and the trace of its files; imported again if one of
-    them has changed.
+    them has changed, or `anew`, in a copy of its own.
     """
     file = file.absolute()
     with _lock:
-        known = _LOADED.get(file)
+        known = None if anew else _LOADED.get(file)
         if known is not None and known[1].current:
             return known
         trace = Trace(file.parent)
@@ -292,21 +313,26 @@ def load(file: Path) -> tuple[ModuleType, Trace]:
         package = sys.modules[name] = ModuleType(name)
         package.__path__ = [str(file.parent)]
         with _recording(trace):
-            module = importlib.import_module(f"{name}.{file.stem}")
-        for helper in sorted(trace.modules):
-            trace.add_module(sys.modules[helper])
-        _LOADED[file] = module, trace
-        return module, trace
+            try:
+                module = importlib.import_module(f"{name}.{file.stem}")
+            except BaseException:
+                for helper in [item for item in sys.modules if item.startswith(name)]:
+                    del sys.modules[helper]
+                raise
+            found = module, trace
+        if not anew:
+            _LOADED[file] = found
+        return found
 
 
-def load_module(name: str) -> tuple[ModuleType, Trace]:
-    """An importable module and the trace of its files; imported again if one of them has changed."""
+def load_module(name: str, anew: bool = False) -> Loaded:
+    """An importable module and the trace of its files; imported again if one of them has changed, or `anew`,
+    in a copy of its own.
+    """
     with _lock:
         known = _IMPORTED.get(name)
-        if known is not None and name in sys.modules and (known.current or name == MAIN):
-            return sys.modules[name], known
-        if known is not None:
-            _forget(known.modules)
+        if known is not None and (name == MAIN or (not anew and known[1].current)):
+            return known
         top = name.partition(".")[0]
         package = sys.modules.get(top) or importlib.util.find_spec(top)
         places = getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None)
@@ -315,8 +341,9 @@ def load_module(name: str) -> tuple[ModuleType, Trace]:
         trace.modules.add(top)
         with _recording(trace):
             module = importlib.import_module(name)
-        trace.add_module(module)
-        _IMPORTED[name] = trace
+            trace.add_module(module)
+        if not anew:
+            _IMPORTED[name] = module, trace
         return module, trace
 
 
@@ -333,5 +360,5 @@ def trace_of(module: ModuleType) -> Trace:
         trace.add_module(module)
     else:
         trace.read(trace.folder / f"{module.__name__} {uuid.uuid4()}", module=True)
-    _IMPORTED[module.__name__] = trace
+    _IMPORTED[module.__name__] = module, trace
     return trace

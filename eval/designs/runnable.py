@@ -77,6 +77,11 @@ class Runnable(Accelerator):
         return Traits(self.constant_time)
 
     @property
+    def identity(self) -> str:
+        """Its identity in cache keys, next to its width and settings."""
+        return str(self.design.identity_at(self.nbits, self.parameters))
+
+    @property
     def changed(self) -> list[str]:
         """The parameters that do not have their standard defaults, and implied ones, as NAME=VALUE."""
         params = self.design.params

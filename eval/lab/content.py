@@ -35,7 +35,7 @@ def content_of(point: Point) -> str:
     if point.stage not in (FORMULA, CL):
         return verilog_digests(point).hardware
     if point.own:
-        return _of_own(point)
+        return str(point.machine.identity)
     return _remembered(_of_formula if point.stage == FORMULA else _of_model, point)
 
 
@@ -70,15 +70,6 @@ def _remembered(make: Callable[[Point], Any], point: Point) -> Any:
 
 def _of_verilog(point: Point) -> Digests:
     return point.chip().digests()
-
-
-def _of_own(point: Point) -> str:
-    """The digest of the files that a user's code reads to make all levels and to answer its workload."""
-    machine = point.machine
-    for level in ("rtl", "cl") if CL in machine.stages else ("rtl",):
-        machine.require_ports(level)
-    _ = point.parts()
-    return str(point.design.identity)
 
 
 def _origin_of_verilog(point: Point) -> str:

@@ -344,10 +344,8 @@ class Point:
         It leaves out the hardware, whose digest takes longer: see `version`.
         """
         identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
-        if self.own:
-            _ = self.content  # its code has then read all its files
         if self.kind is None and self.design is not None:
-            identity["subject"] = self.design.identity
+            identity["subject"] = self.machine.identity
         digest = keys.sources_of(self.interface == SYSTEM, self.stage)
         kit = keys.kit_of(self.stage, self.kit or None)
         return cache.key(canonical(identity), digest, canonical(self.tools), kit)

@@ -53,7 +53,7 @@ class Subject(NamedTuple):
         """A machine of the catalogue or a user's own accelerator; kind: of the checks."""
         design, settings = accelerator.design, dict(accelerator.parameters)
         digest = keys.sources_of_attacks() if kind in ATTACKS else keys.sources_of_proofs()
-        key = _key([design.identity, accelerator.nbits, settings], digest)
+        key = _key([accelerator.identity, accelerator.nbits, settings], digest)
         return cls(design.reference, design.family, accelerator.nbits, settings, key)
 
     @classmethod

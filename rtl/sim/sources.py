@@ -28,7 +28,7 @@ STATEMENTS = (
     "handlers",
     "cases",
 )  # fields of syntax nodes that contain statements
-QUOTES = ("'", '"')
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
 
 
@@ -49,27 +49,43 @@ def code_digest(*modules: str) -> str:
 
 @functools.cache
 def _code_digest(path: Path) -> str:
+    """The digest of a file; of Python, of the text besides comments, docstrings and blank lines, which is the
+    same in every version of Python.
+    """
     if path.suffix != ".py":
         return cache.file_digest(path)
     text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
+    lines: list[str | None] = [*text.split("\n")]
+    docstrings = _docstrings(text)
+    blank = set()  # lines of which nothing may be left
+    for token in [*tokenize.generate_tokens(io.StringIO(text).readline)][::-1]:
+        (first, left), (last, right) = token.start, token.end
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and token.start in docstrings):
+            rest = (lines[last - 1] or "")[right:]
+            cut = f"{(lines[first - 1] or '')[:left].rstrip()}{rest}"
+            lines[first - 1 : last] = [cut, *[None] * (last - first)]
+            blank.add(first)
+        elif token.type == tokenize.NL:
+            blank.add(first)
+    kept = [
+        line
+        for number, line in enumerate(lines, 1)
+        if line is not None and (number not in blank or line.strip())
+    ]
+    return cache.key("\n".join(kept))
+
+
+def _docstrings(text: str) -> set[tuple[int, int]]:
+    """The places of docstrings that are no data."""
+    if "__doc__" in text:
+        return set()
     with _PARSER:
         tree = ast.parse(text)
-    for node in ast.walk(tree):
-        match node:
-            case (
-                ast.Module(body=[first, *_])
-                | ast.ClassDef(body=[first, *_])
-                | ast.FunctionDef(body=[first, *_])
-            ) if ast.get_docstring(node) is not None:
-                assert first.end_lineno is not None
-                place = slice(first.lineno - 1, first.end_lineno)
-                if "\n".join(lines[place]).strip().strip("rR").startswith(QUOTES):  # a statement of its own
-                    lines[place] = [""] * len(lines[place])
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and (line := lines[token.start[0] - 1]):
-            lines[token.start[0] - 1] = line[: token.start[1]]
-    return cache.key(*filter(None, map(str.rstrip, lines)))
+    return {
+        (node.body[0].lineno, node.body[0].col_offset)
+        for node in ast.walk(tree)
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
+    }
 
 
 def module_digest(module: str) -> str:

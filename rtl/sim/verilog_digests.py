@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from . import cache
 
-COMMENT = re.compile(  # or a string or an escaped name, which may contain what looks like one
-    r'"(?:\\.|[^"\\\n])*"|\\\S+|(?P<comment>//[^\n]*|/\*.*?\*/)', re.DOTALL
+# or a string or an escaped name, which may contain what looks like one; places in files are comments too
+COMMENT = re.compile(
+    r'"(?:\\.|[^"\\\n])*"|\\\S+|(?P<comment>//[^\n]*|/\*.*?\*/|^`line [^\n]*$)', re.DOTALL | re.MULTILINE
 )
 
 

@@ -7,6 +7,7 @@ a number from which its depth follows: cycles, flip-flops, or the text of the Ve
 import importlib
 import re
 import shutil
+import sys
 import textwrap
 
 import modexlab
@@ -410,3 +411,38 @@ def test_an_edited_multiplier_is_tested(cli, tmp_path, command):
     assert "<< 1" in rtl.read_text()
     rtl.write_text(rtl.read_text().replace("<< 1", "<< 2"))
     cli.finds(f"{command} --accelerator {folder} --nbits 8")
+
+
+def test_a_helper_that_the_process_has_imported_itself(tmp_path, monkeypatch):
+    """The process keeps its module; the accelerator has the file as it is now."""
+    folder, file = outside(tmp_path / "delay", monkeypatch)
+    monkeypatch.syspath_prepend(str(file.parent))
+    mine = importlib.import_module("common_depth")
+    for depth in (2, 3):
+        file.write_text(f"DEPTH = {depth}")
+        assert catalogue.entry(str(folder)).at(NBITS).cycles(1) == depth
+        assert importlib.import_module("common_depth") is mine
+    monkeypatch.delitem(sys.modules, "common_depth")
+
+
+def test_an_identity_does_not_depend_on_what_the_process_has_made(tmp_path):
+    """A table for each width is read by the machine of this width alone."""
+    made = accelerator("from pathlib import Path").replace(
+        "return DEPTH", 'return int(Path(__file__).with_name(f"t{self.nbits}.txt").read_text())'
+    )
+    made = made.replace("DelayRTL(self.nbits, DEPTH)", "DelayRTL(self.nbits, self.cycles(0))")
+    folder = written(tmp_path / "delay", rtl_py=RTL, accelerator_py=made, t8_txt="2", t16_txt="3")
+    narrow, wide = (catalogue.entry(str(folder)).at(nbits) for nbits in (8, 16))
+    before = narrow.identity, wide.identity
+    assert before[0] != before[1]
+    (folder / "t16.txt").write_text("4")
+    narrow, wide = (catalogue.entry(str(folder)).at(nbits) for nbits in (8, 16))
+    assert narrow.identity == before[0] and wide.identity != before[1]
+
+
+def test_a_helper_that_cannot_be_imported_may_be_optional(tmp_path):
+    more = "try:\n    from . import fast\nexcept ImportError:\n    fast = None\n"
+    made = accelerator("DEPTH = 2", more)
+    folder = written(tmp_path / "delay", rtl_py=RTL, accelerator_py=made, fast_py="import no_such_module\n")
+    design = catalogue.entry(str(folder))
+    assert folder / "fast.py" in design.trace.files and design.at(NBITS).cycles(1) == 2

@@ -24,7 +24,8 @@ from .. import cache
 from ..sources import PACKAGE
 
 LIBRARIES = {*sys.stdlib_module_names, "pymtl3"}  # known by name, as their versions are in the recipe
-VERSIONS = (sys.version, importlib.metadata.version("pymtl3"))
+LIBRARY = ("pymtl3", importlib.metadata.version("pymtl3"))
+VERSIONS = (sys.version, LIBRARY[1])
 DESCRIPTORS = (property, cached_property, staticmethod, classmethod)
 PLAIN = frozenset({type(None), bool, float, str, bytes})
 

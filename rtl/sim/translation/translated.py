@@ -16,7 +16,7 @@ from pymtl3 import Component
 from .. import cache, interrupt, sources
 from ..base import claim
 from ..verilog_digests import Digests
-from .component_digest import Recipe, recipe, recipe_of
+from .component_digest import LIBRARY, Recipe, recipe, recipe_of
 from .translate import Readable, translate
 
 MODULE = __name__.partition(".")[2]
@@ -47,7 +47,7 @@ def origin(component: Component, top: str) -> str | None:
     made_of = recipe(component, top)
     if made_of is None:
         return None
-    return cache.key(made_of.arguments, sources.code_digest(MODULE, *made_of.modules))
+    return cache.key(*LIBRARY, made_of.arguments, sources.code_digest(MODULE, *made_of.modules))
 
 
 def translated(component: Component, read: Callable[[Component], Any]) -> tuple[str, Any]:

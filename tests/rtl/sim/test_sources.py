@@ -99,3 +99,21 @@ def test_threads_may_ask_at_once():
         gc.set_threshold(*usual)
         gc.callbacks.remove(let_others_go)
     assert found == [sources.digest(name) for name in asked]
+
+
+@parametrize(
+    "one, other, same",
+    [
+        ("def f():\n    '''a'''\n    return 1\n", "def f():\n    '''b'''\n\n    return 1  # c\n", True),
+        ("'doc'; W = 5\n", "'doc'; W = 6\n", False),
+        ("X = '''a\n\nb'''\n", "X = '''a\nb'''\n", False),
+        ("A = '\u2028'  # c\nB = 1\n", "A = '\u2028'  # c\nB = 2\n", False),
+        ("class A:\n    '''d'''\n\nprint(A.__doc__)\n", "class A:\n    '''e'''\n\nprint(A.__doc__)\n", False),
+    ],
+)
+def test_code_is_the_text_without_comments(one, other, same, tmp_path):
+    digests = set()
+    for name, text in (("one.py", one), ("other.py", other)):
+        (tmp_path / name).write_text(text)
+        digests.add(sources._code_digest(tmp_path / name))
+    assert (len(digests) == 1) == same
