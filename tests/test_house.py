@@ -67,7 +67,10 @@ RSA_PLUGINS = {
         for name in ("contract_lang", "exhaustive", "guards", "registry", "unit_contracts")
     ),
     "eval.assurance.proof.machine_checks",
-    *(f"eval.assurance.attacks.{name}" for name in ("bellcore", "leakage", "secrets", "suite")),
+    *(
+        f"eval.assurance.attacks.{name}"
+        for name in ("bellcore", "leakage", "rsa_operands", "secrets", "suite")
+    ),
     *(f"eval.exchange.package.{name}" for name in ("exponentiation", "package", "vectors")),
     *(
         f"eval.report.{name}"

@@ -165,6 +165,15 @@ def assignments(option: str, texts: Iterable[str], example: str) -> Iterator[tup
         yield name, value
 
 
+def numbers(option: str, texts: Iterable[str], example: str) -> Iterator[tuple[str, list[int]]]:
+    """The names and numbers of options such as --field NAME=1,2,3."""
+    for name, text in assignments(option, texts, example):
+        try:
+            yield name, [number(part) for part in text.split(",")]
+        except ArgumentTypeError as error:
+            raise BadInput(f"{option} {name}: {error}") from None
+
+
 def settings_of(design: Design | OwnDesign, given: list[str]) -> Settings:
     """The values of `--set`; unknown names are left for the design to reject."""
     known = {param.name: param for param in design.params}

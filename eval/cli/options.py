@@ -172,7 +172,12 @@ _DECLARED = (
     option("--base", "B", "the base, below the modulus; decimal or 0x...", type=number),
     option("--exp", "E", "the exponent", type=number),
     option("--mod", "N", "the modulus", type=number),
-    repeated("--field", "NAME=VALUE", "a field of the request; may be repeated", dest="fields"),
+    repeated(
+        "--field",
+        "NAME=VALUE",
+        "a field of the request, or its values in several requests (NAME=1,2,3); may be repeated",
+        dest="fields",
+    ),
     option(
         "--workload",
         "NAME",

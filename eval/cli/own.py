@@ -1,6 +1,6 @@
 """Commands on accelerators of any kind: requests by named fields, and the table at all levels."""
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 
 from ...fl.accelerator import Fields, Message
@@ -11,9 +11,9 @@ from ..designs.runnable import Runnable
 from ..designs.session import Operated
 from ..json_values import json_number
 from ..progress import Progress
-from .arguments import accelerator_of, assignments, refuse
+from .arguments import accelerator_of, numbers, refuse
 from .operations import Labelled, Operation
-from .options import RSA_OPERANDS, number
+from .options import RSA_OPERANDS
 from .render import Json, answer
 
 RSA_OPTIONS = (
@@ -48,7 +48,7 @@ def operation(args: Namespace, design: OwnDesign) -> Operation:
     workloads = accelerator.workloads()
     if args.fields:
         refuse(args, ["workload"], " with --field, which gives the request; drop one of them")
-        return _requests(accelerator, "request", [_request(accelerator, args.fields)])
+        return _requests(accelerator, "request", _given(accelerator, args.fields))
     name = args.workload or next(iter(workloads))
     if name not in workloads:
         raise unknown(f"workload of {accelerator.name}", name, workloads)
@@ -74,23 +74,26 @@ def _requests(accelerator: Runnable, name: str, requests: list[Message]) -> Oper
     return Operation(accelerator, name, [requests], judge)
 
 
-def _request(accelerator: Runnable, given: Sequence[str]) -> Message:
-    """The request of --field options."""
+def _given(accelerator: Runnable, given: Sequence[str]) -> list[Message]:
+    """The requests of --field options: one, or as many as each field has values."""
     fields = [name for name, _ in accelerator.shape.request]
     values = {}
-    for name, text in assignments("--field", given, f"NAME=VALUE, as in --field {fields[0]}=12"):
+    for name, found in numbers("--field", given, f"NAME=VALUE, as in --field {fields[0]}=12"):
         if name not in fields:
             raise unknown(f"field of {accelerator.name}", name, fields)
-        try:
-            values[name] = number(text)
-        except ArgumentTypeError as error:
-            raise BadInput(f"--field {name}: {error}") from None
+        values[name] = found
     if missing := [name for name in fields if name not in values]:
         options = " ".join(f"--field {name}=..." for name in missing)
         raise BadInput(f"no {', '.join(missing)}; give {options}")
-    request = tuple(values[name] for name in fields)
-    accelerator.require(*request)
-    return request
+    if len(counts := {len(found) for found in values.values()}) > 1:
+        listed = ", ".join(f"{len(values[name])} of {name}" for name in fields)
+        raise BadInput(
+            f"{listed}: requests in series need one value of each field; give {max(counts)} of each"
+        )
+    requests = list(zip(*(values[name] for name in fields), strict=True))
+    for request in requests:
+        accelerator.require(*request)
+    return requests
 
 
 def check(args: Namespace, design: OwnDesign) -> int:

@@ -8,6 +8,7 @@ import modexlab
 import pytest
 from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
 from modexlab.eval.assurance.attacks.leakage import assess, compared_fields
+from modexlab.eval.assurance.attacks.welch import FIXED, RANDOM
 from modexlab.eval.assurance.proof.registry import checks, prove
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab.verdicts import Subject
@@ -153,17 +154,29 @@ def test_leak(cli, tmp_path):
     """The latency of inverse reveals its operand for a fixed modulus; so do its registers."""
     picture = tmp_path / "curve.svg"
     leakage = f"{LEAKAGE} {INVERSE} --nbits 8 --traces 400"
-    words = "time depends on field a, and so does power", "other fields held", "no: nothing is promised for a"
+    words = (
+        "time depends on field a, and so does power",
+        "m drawn for each operation",
+        "no: nothing is promised for a",
+    )
     cli.shows(f"{leakage} -o {picture}", *words, code=1)
     assert "field a fixed against random" in picture.read_text()
     compared = compared_fields(modexlab.accelerator(INVERSE).at(8))
-    drawn = [operation.request for operation in itertools.islice(compared.operations(), 200)]
-    assert len({modulus for _, modulus in drawn}) == 1 < len({number for number, _ in drawn})
-    assert not any(compared.machine.check(*request) for request in drawn)
-    cycles = {compared.machine.cycles(*request) for request in drawn}
+    drawn = list(itertools.islice(compared.operations(), 400))
+    moduli = [{modulus for (_, modulus), _, which in drawn if which == kind} for kind in (FIXED, RANDOM)]
+    assert min(map(len, moduli)) > 20
+    assert len({number for (number, _), _, which in drawn if which == FIXED}) == 1
+    assert not any(compared.machine.check(*operation.request) for operation in drawn)
     told = cli.json(leakage)["time"]
-    # an operation takes one cycle more than its formula, to offer the next request
-    assert set(told["by_the_secret_alone"]) >= {count + 1 for count in cycles}
+    cycles = [compared.machine.cycles(*request.values()) for (request,) in told["counterexample"]["streams"]]
+    assert cycles == told["counterexample"]["cycles"] and cycles[0] != cycles[1]
+
+
+def test_a_held_field(cli):
+    report = cli.finds(f"{LEAKAGE} {INVERSE} --nbits 8 --traces 400 --public m=0xfb --json").json()
+    assert report["public"] == {"drawn": [], "held": {"m": 251}, "held_for_power": {}}
+    for (request,) in report["time"]["counterexample"]["streams"]:
+        assert request["m"] == 251
 
 
 @regress
@@ -171,7 +184,7 @@ def test_a_leak_by_power_alone(edited):
     """An adder takes the same cycles for all numbers, but its registers reveal a secret one."""
     design = edited("gcd", 'name = "gcd"', 'name = "gcd"\n    secret = steady = ("a",)')
     found = assess(compared_fields(design.at(8)), 400)
-    assert found.power_leaks and not found.time_leaks and not found.told_apart
+    assert found.power_leaks and not found.time_leaks and found.timing.leak is None
     assert found.compared.promise == "yes: the same number of cycles for all a"
     assert "total" in {register for register, _ in found.blame()}
     blind = edited("gcd", "s.total <<= s.a + s.b", "s.total <<= s.b", "rtl.py")
@@ -186,12 +199,11 @@ def test_state_between_operations(edited):
         "crc", "usual_nbits = 32", 'usual_nbits = 32\n    secret = ("data",)\n    steady = ("first", "data")'
     )
     found = {}
-    for seed in range(1, 5):
-        compared = compared_fields(design.at(32), seed)
-        (first, _), *_ = next(compared.operations())
-        found[first] = assess(compared, 400)
+    for first in range(2):
+        found[first] = assess(compared_fields(design.at(32), 1, {"first": first}), 400)
     assert found[1].power_leaks and not found[1].time_leaks  # every byte starts a message
     assert not found[0].leaks  # earlier bytes mask it
+    assert assess(compared_fields(design.at(32)), 400).power_leaks
 
 
 def test_nothing_secret(cli, edited):

@@ -1,14 +1,12 @@
 """Leakage assessment: a fixed secret against random ones, by simulated power (welch.py), natively at RTL.
 
-Operations of both classes come in random order, with fresh random numbers if the machine blinds, and every
-answer is compared with Python's pow. The secret is the exponent or, with `fixed="message"`, the message. For
-an accelerator outside the catalogue it is the secret fields; the other fields are constant, and answers are
-compared with `fl`.
+Operations of both classes come in random order and without a reset in between, with fresh random numbers if
+the machine blinds. Public fields are drawn anew for each operation unless they are held (operands.py), and
+every answer is compared with Python's pow or with `fl`. The secret is the exponent, the message or, for an
+accelerator outside the catalogue, the secret fields.
 
-A simulation has no noise, so operations that differ in the secret alone must take the same number of cycles.
-If a machine blinds, its random numbers may change the cycles, and the distributions of both classes must
-agree. Timing that depends on the message alone is not a leak of the exponent. A timing leak is reported
-before any other.
+Times are compared exactly (timing.py), and a timing leak is reported before any other. If a machine blinds,
+its random numbers may change the cycles, and the distributions of both classes must agree.
 
 Cycles in which a secret necessarily appears unmasked are not judged: those that load operands; in a program
 that blinds, the microinstructions that apply the mask; computations with the public exponent; for messages,
@@ -16,15 +14,16 @@ what follows the unmasking, since the result reveals the message; and clearing. 
 all the same, for each part of the program (fl/program/phases.py).
 """
 
-import itertools
 import random
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ....cl.timing import Dependence
 from ....fl.accelerator import Message
 from ....fl.errors import BadInput
 from ....fl.program.phases import Part, parts
@@ -33,8 +32,11 @@ from ...designs.machine import Machine
 from ...designs.programmed import Programmed
 from ...designs.runnable import Runnable
 from ...errors import NoMeasurement
+from ...json_values import json_number
 from ...progress import after
-from .secrets import drawn_key
+from .operands import FieldOperands, Operands
+from .rsa_operands import KEY, KeyOperands, RSAOperands
+from .timing import TimeLeak, Timing, TimingTest
 from .welch import CLASSES, FIXED, HALVES, RANDOM, THRESHOLD, Point, apart, kind_of, point_of
 
 if TYPE_CHECKING:
@@ -44,9 +46,8 @@ TOGGLES = "toggles"  # of all nets of the netlist
 MODELS = (*MEASURES, TOGGLES)
 LEAST_TRACES = 40  # enough for some of each class in each half
 MOST_POINTS = 2_000_000  # registers times cycles; above this, registers are not distinguished
+NOTHING: Mapping[str, int] = MappingProxyType({})
 BATCH = 2000  # operations that are prepared at a time
-MESSAGES_SHARED = 16  # messages that several secrets share
-SECRETS_SHARED = 3  # random secrets in addition to the fixed one
 
 # parts that are not judged, by secret
 EXCUSED = {
@@ -63,9 +64,6 @@ class Operation(NamedTuple):
     which: int
 
 
-Making = Callable[[int, int | None], Operation]  # of a class and, if it is given, a message
-
-
 @dataclass(frozen=True)
 class Comparison:
     """An accelerator, and the requests of two classes that differ in a secret."""
@@ -73,82 +71,75 @@ class Comparison:
     machine: Runnable
     seed: int
     secret: str  # its name in the report
-    message: str  # the rest of a request: random or fixed
+    message: str  # the message in the report: random or fixed
     words: str  # the secret in a sentence
     title: str  # the two classes, in words
-    note: str  # how the rest of a request is chosen
     promise: str  # whether the machine promises constant time, in a sentence
-    making: Callable[[random.Random], Making]
+    operands: Operands
     cycles: Callable[[Message], int]  # of a request, at most
     excused: Collection[Part] = (Part.LOAD,)  # the parts that are not judged
     programmed: Programmed | None = None  # the program that the machine executes
     blinded: bool = False  # random numbers that the machine draws may change its cycles
+    aligned: Mapping[str, int] = field(
+        default_factory=dict
+    )  # public fields held in the power test, which they would delay
 
     def named(self, part: Part) -> str:
         """A part of an operation, in words."""
         whole = part is Part.COMPUTE and not isinstance(self.machine, Machine)
         return "the computation" if whole else part.value
 
+    @property
+    def text(self) -> str:
+        """The seed of all random values."""
+        return f"{self.machine.nbits} {self.seed}"
+
     def operations(self) -> Iterator[Operation]:
         """An endless stream of operations of random classes."""
-        draw = self._source
-        made = self.making(draw)
+        draw, operands = random.Random(self.text), self.operands
+        held = operands.held | self.aligned
+        fixed = operands.secret_of(operands.usual(draw, held))
         while True:
-            yield made(draw.choice(CLASSES), None)
-
-    def shared(self) -> Iterator[list[Operation]]:
-        """Groups of operations on one message each, with the fixed secret and with random ones; none if all
-        operations differ in the secret alone.
-        """
-        if (self.secret, self.message) != ("exponent", "random"):
-            return
-        made = self.making(self._source)
-        for _ in range(MESSAGES_SHARED):
-            first = made(FIXED, None)
-            others = (made(RANDOM, first.request[0]) for _ in range(SECRETS_SHARED))
-            yield [first, *others]
-
-    @property
-    def _source(self) -> random.Random:
-        """The source of all random values, from its beginning."""
-        return random.Random(f"{self.machine.nbits} {self.seed}")
+            which = draw.choice(CLASSES)
+            # the public fields of both classes must have the same distribution
+            values = operands.usual(draw, held | fixed)
+            if which == RANDOM:
+                values = operands.usual(draw, operands.public_of(values))
+            yield Operation(operands.request(values), operands.golden(values), which)
 
 
-def compared_fields(machine: Runnable, seed: int = 1) -> Comparison:
-    """Compare the secret fields of any accelerator; all other fields are constant."""
-    names, secret = [name for name, _ in machine.shape.request], machine.secret
-    if not secret:
+def compared_fields(machine: Runnable, seed: int = 1, public: Mapping[str, int] = NOTHING) -> Comparison:
+    """Compare the secret fields of any accelerator; public: fields that have one value in all operations."""
+    if not machine.secret:
+        first, *_ = dict(machine.shape.request)
         raise BadInput(
             f"{machine.name} has no secret fields, of which something could leak; "
-            f'name them in its class, as in secret = ("{names[0]}",)'
+            f'name them in its class, as in secret = ("{first}",)'
         )
-
-    def making(draw: random.Random) -> Making:
-        fixed = machine.accepted(draw)
-        held = {name: value for name, value in zip(names, fixed, strict=True) if name not in secret}
-        return lambda which, _: Operation(
-            fixed if which == FIXED else machine.accepted(draw, held), None, which
-        )
-
-    listed = ", ".join(secret)
-    words = f"{'field' if len(secret) == 1 else 'fields'} {listed}"
+    operands = FieldOperands(machine)
+    operands.hold(public)
+    listed = ", ".join(machine.secret)
+    words = f"{'field' if len(machine.secret) == 1 else 'fields'} {listed}"
     same = f"yes: the same number of cycles for all {listed}"
     return Comparison(
         machine,
         seed,
         secret=listed,
-        message="fixed",
+        message="random",
         words=words,
         title=f"{words} fixed against random",
-        note=", other fields held" if len(names) > len(secret) else "",
         promise=same if machine.constant_time else f"no: nothing is promised for {listed}",
-        making=making,
+        operands=operands,
         cycles=lambda request: machine.most_cycles([request]),
     )
 
 
 def compared(
-    machine: Machine, secret: str = "exponent", message: str = "random", seed: int = 1
+    machine: Machine,
+    secret: str = "exponent",
+    message: str = "random",
+    seed: int = 1,
+    public: Mapping[str, int] = NOTHING,
 ) -> Comparison:
     """Compare the private exponents or the messages of an RSA machine."""
     by_exponent = secret == "exponent"
@@ -156,36 +147,15 @@ def compared(
         raise BadInput(
             "--message fixed with --fixed message: both classes would be the same; drop one of them"
         )
-
-    common = {"message"} if by_exponent and message == "random" else set()
-    drawn = {FIXED: common, RANDOM: {*common, secret}}  # what is drawn in each class
-
-    def plain(draw: random.Random) -> Making:
-        """Exponents of the machine's full length, since many machines reveal the length by design."""
-        fixed_base, fixed_exp, mod = machine.some_operands()
-        top = 1 << (machine.nbits - 1)
-
-        def made(which: int, given: int | None) -> Operation:
-            exp = draw.getrandbits(machine.nbits) | top if "exponent" in drawn[which] else fixed_exp
-            if given is None:
-                given = draw.randrange(mod) if "message" in drawn[which] else fixed_base
-            return Operation(machine.carried(given, exp, mod), (0, pow(given, exp, mod)), which)
-
-        return made
-
-    def keyed(draw: random.Random) -> Making:
-        fixed_key = drawn_key(machine.key, draw)
-        fixed_message = draw.randrange(2, fixed_key.n)
-
-        def made(which: int, given: int | None) -> Operation:
-            key = drawn_key(machine.key, draw) if "exponent" in drawn[which] else fixed_key
-            if given is None:
-                given = draw.randrange(key.n) if "message" in drawn[which] else fixed_message
-            assert key.d is not None
-            request = machine.programmed.operands(key, given, draw.randrange)
-            return Operation(request, (0, pow(given, key.d, key.n)), which)
-
-        return made
+    draw = random.Random(f"held {machine.nbits} {seed}")
+    operands: Operands
+    if machine.keyed:
+        operands = KeyOperands(machine, KEY if by_exponent else "base", draw)
+    else:
+        operands = RSAOperands(machine, "exp" if by_exponent else "base")
+    operands.hold(public)
+    if message == "fixed" and "base" not in operands.held:
+        operands.hold({"base": operands.usual(draw, operands.held)["base"]})
 
     def cycles(request: Message) -> int:
         """By formula, or by the operands if the machine decides word by word."""
@@ -195,6 +165,9 @@ def compared(
         return machine.cycles(base, exp, mod)
 
     recipe = machine.programmed.recipe if machine.keyed else None
+    promises, aligned = machine.promises, {}
+    if promises.constant_time and promises.time.modulus is Dependence.VALUE and "mod" in operands.drawn:
+        aligned = {"mod": operands.usual(draw, operands.held)["mod"]}
     return Comparison(
         machine,
         seed,
@@ -202,13 +175,13 @@ def compared(
         message,
         words=f"the {secret}",
         title=f"a fixed {secret} against random ones",
-        note=f", messages {'drawn' if message == 'random' else 'one for all'}" if by_exponent else "",
         promise=machine.promises.sentence,
-        making=keyed if machine.keyed else plain,
+        operands=operands,
         cycles=cycles,
         excused=EXCUSED[secret],
         programmed=machine.build.programmed,
         blinded=recipe is not None and (recipe.blind_message or recipe.blind_exponent),
+        aligned=aligned,
     )
 
 
@@ -242,7 +215,7 @@ class Assessment:
     measure: str
     traces: int
     lengths: list[list[int]]  # cycles of operations, by kind
-    shared: list[list[int]]  # cycles of operations that differ in the secret alone
+    timing: Timing | None  # the comparison of times; None if the machine blinds
     curve: list[Point]
     registers: dict[str, list[Point]]
     part_of: list[Part]  # by cycle
@@ -267,19 +240,19 @@ class Assessment:
         ]
 
     @cached_property
-    def told_apart(self) -> list[int]:
-        """The cycles of operations that differ in the secret alone; empty if all are equal."""
-        return next((sorted(set(cycles)) for cycles in self.shared if len(set(cycles)) > 1), [])
-
-    @cached_property
     def time(self) -> list[float]:
         """The distance between the cycles of both classes in each half; above 1 it is significant."""
         return [apart(*(self.lengths[kind_of(which, half)] for which in CLASSES)) for half in HALVES]
 
     @property
+    def time_leak(self) -> TimeLeak | None:
+        """Two streams of operations that differ in the secret alone, and in time."""
+        return self.timing.leak if self.timing is not None else None
+
+    @property
     def time_leaks(self) -> bool:
-        """The secret changes the cycles of an operation, or their distribution in both halves."""
-        return bool(self.told_apart) or min(self.time) > 1
+        """The secret changes the cycles of an operation or, if the machine blinds, their distribution."""
+        return self.time_leak is not None if self.timing is not None else min(self.time) > 1
 
     # ---- power
 
@@ -348,9 +321,15 @@ class Assessment:
             "time": {
                 "leaks": self.time_leaks,
                 "apart": [round(distance, 2) for distance in self.time],
-                "by_the_secret_alone": self.told_apart,
+                "by_the_secret_alone": sorted(self.time_leak.cycles) if self.time_leak else [],
                 "fixed": _span(self.cycles_of[FIXED]),
                 "random": _span(self.cycles_of[RANDOM]),
+                **(self.timing.as_json(self.compared.machine.shape.request) if self.timing else {}),
+            },
+            "public": {
+                "drawn": self.compared.operands.drawn,
+                "held": self.compared.operands.held_as_json(),
+                "held_for_power": {name: json_number(value) for name, value in self.compared.aligned.items()},
             },
             "parts": [part.as_json() for part in self.parts()],
             "blame": [{"register": name, "t": round(point.both, 2)} for name, point in self.blame()],
@@ -392,23 +371,28 @@ def assess(
     machine = compared.machine
     operations = compared.operations()
     first = next(operations)
-    with _campaign(compared, measure, first.request, adk) as campaign:
+    # times are compared at RTL, whose cycles are those of the netlist
+    watched = Watched(machine.rtl()) if measure != TOGGLES or not compared.blinded else None
+    timing = None
+    if watched is not None and not compared.blinded:
+        longest = max(machine.longest, 2 * compared.cycles(first.request))
+        timing = TimingTest(watched, compared.operands, longest, compared.text).run(traces)
+    with _campaign(compared, measure, first.request, watched, adk) as campaign:
         respond = machine.responder()  # one for all operations, since state persists between them
 
         def run(
             operations: Sequence[Operation], kinds: Sequence[int], told: Callable[[int], None] | None = None
-        ) -> list[int]:
-            """Add the operations to the campaign if their answers are right; return their cycles."""
+        ) -> None:
+            """Add the operations to the campaign if their answers are right."""
             longest = max(compared.cycles(operation.request) for operation in operations)
             requests = [operation.request for operation in operations]
-            answers, cycles = campaign.run(requests, kinds, longest, told)
+            answers, _ = campaign.run(requests, kinds, longest, told)
             for (request, golden, _), answer in zip(operations, answers, strict=True):
                 if answer != (right := respond(request) if golden is None else golden):
                     raise NoMeasurement(
                         f"{machine.name} answered {answer} and not {right} to {request}: "
                         "nothing is measured on a wrong one"
                     )
-            return cycles
 
         run([first], [IGNORED])
         start = time.process_time()
@@ -418,10 +402,6 @@ def assess(
             run(batch, kinds, after(progress, done, traces))
         seconds = time.process_time() - start
         part_of, word_of = _placed(compared, first.request, campaign)
-        shared = []
-        if not compared.blinded:
-            of_all = list(itertools.chain.from_iterable(campaign.lengths))
-            shared = [run(group, [IGNORED] * len(group)) for group in compared.shared()] or [of_all]
         if measure == TOGGLES:  # until the next edge, logic switches on the values stored at the last one
             part_of[campaign.taken + 1] = Part.LOAD
         return Assessment(
@@ -429,7 +409,7 @@ def assess(
             measure,
             traces,
             campaign.lengths,
-            shared,
+            timing,
             [point_of(kinds) for kinds in campaign.curve()],
             {name: [point_of(kinds) for kinds in campaign.curve(name)] for name in campaign.groups},
             part_of,
@@ -439,18 +419,17 @@ def assess(
 
 
 def _campaign(
-    compared: Comparison, measure: str, request: Message, adk: Path | None
+    compared: Comparison, measure: str, request: Message, watched: Watched | None, adk: Path | None
 ) -> "Campaign | NetlistCampaign":
     """A campaign on the netlist, or on the registers at RTL."""
-    rtl = compared.machine.rtl()
     if measure == TOGGLES:
         from .netlist_power import NetlistCampaign  # not at the top: it imports the flow
 
         taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
-        return NetlistCampaign(rtl, taken, adk)
-    model = Watched(rtl)
-    points = len(model.names) * compared.cycles(request)
-    return model.campaign(measure, coarse=points > MOST_POINTS)
+        return NetlistCampaign(compared.machine.rtl(), taken, adk)
+    assert watched is not None
+    points = len(watched.names) * compared.cycles(request)
+    return watched.campaign(measure, coarse=points > MOST_POINTS)
 
 
 def _placed(

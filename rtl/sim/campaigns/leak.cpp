@@ -2,6 +2,8 @@
 //
 // The text of sites.cpp precedes it. Cycle 0 of an operation is the first in which its request is offered, which is the cycle after the
 // response of the previous operation; the sink is always ready. The effects of the edge at the end of a cycle belong to that cycle.
+//
+// A stream of operations offers each request as soon as the previous one is accepted; only the cycles of its handshakes are recorded.
 
 namespace {
 
@@ -26,10 +28,7 @@ class LeakDriver : public SiteModel {
     void power_up(Measure how, int32_t kinds) {
         measure = how;
         nkinds = kinds;
-        in_reset();
-        for (int i = 0; i < 2; i++) step();
-        top->reset = 0;
-        load();
+        leave_reset();
         std::size_t size = 0;
         for (const Place& place : places) size += (place.size + 7) / 8;
         before.assign(size, 0);
@@ -47,7 +46,16 @@ class LeakDriver : public SiteModel {
     // From the next start on, store the activity of all registers in the first cycles of each operation.
     void keep(int32_t* to, int64_t cycles) { traces = to, room = cycles; }
 
+    // From power-up: the cycles in which the handshakes of each request and response fire, counted from the end of reset.
+    void stream(int64_t count, const uint32_t* requests, int64_t* accepted, int64_t* responded, uint64_t limit) {
+        total = count, messages = requests, fired_at = accepted, lengths = responded, max_cycles = limit;
+        sent = done = 0;
+        cycle = 0;
+        leave_reset();
+    }
+
     Outcome advance(uint64_t budget) override {
+        if (fired_at) return advance_stream(budget);
         for (; done < total; budget--) {
             if (!budget) return RUNNING;
             if (cycle >= max_cycles) return TIMEOUT;
@@ -78,6 +86,35 @@ class LeakDriver : public SiteModel {
     std::vector<Moments> moments;  // [cycle][kind][group]
 
   private:
+    void leave_reset() {
+        in_reset();
+        for (int i = 0; i < 2; i++) step();
+        top->reset = 0;
+        load();
+    }
+
+    Outcome advance_stream(uint64_t budget) {
+        for (; done < total; budget--) {
+            if (!budget) return RUNNING;
+            if (cycle >= max_cycles) return TIMEOUT;
+            if (sent < total && !top->istream_val) offer(messages + sent * words_of<decltype(VHarness::istream_msg)>);
+            clock(0);
+            const bool fired = top->istream_val && top->istream_rdy;
+            const bool answered = top->ostream_val;
+            clock(1);
+            if (fired) {
+                fired_at[sent++] = cycle;
+                withdraw();
+            }
+            if (answered) {
+                if (done == sent) return UNEXPECTED;
+                lengths[done++] = cycle;
+            }
+            cycle++;
+        }
+        return FINISHED;
+    }
+
     struct Place {
         const uint8_t* data;
         std::size_t size;
@@ -128,6 +165,8 @@ class LeakDriver : public SiteModel {
     const int8_t* kind = nullptr;
     uint32_t* responses = nullptr;
     int64_t* lengths = nullptr;
+    int64_t* fired_at = nullptr;  // of a stream
+    int64_t sent = 0;
     uint64_t cycle = 0, max_cycles = 0;
 };
 
@@ -142,6 +181,9 @@ API void sim_power_up(Model* sim, int32_t measure, int32_t nkinds) { of(sim)->po
 API void sim_start(
     Model* sim, int64_t total, const uint32_t* messages, const int8_t* kinds, uint32_t* responses, int64_t* lengths, uint64_t max_cycles) {
     of(sim)->start(total, messages, kinds, responses, lengths, max_cycles);
+}
+API void sim_stream(Model* sim, int64_t total, const uint32_t* messages, int64_t* accepted, int64_t* done, uint64_t max_cycles) {
+    of(sim)->stream(total, messages, accepted, done, max_cycles);
 }
 API void sim_traces(Model* sim, int32_t* to, int64_t cycles) { of(sim)->keep(to, cycles); }
 API int64_t sim_done(Model* sim) { return of(sim)->done; }

@@ -4,6 +4,7 @@
     with model.campaign() as campaign:
         campaign.run(requests, kinds)         # kind of each request: a class, and a half of the campaign
         campaign.curve()                      # by cycle and kind: count, sum, and sum of squares
+    model.handshakes(requests, max_cycles)    # of operations from power-up on, cycles alone
 
 The leakage of a cycle is modelled as the number of register bits that change at its end (Hamming distance),
 or that are 1 then (Hamming weight), for all registers together and for each register. Registers are those of
@@ -24,9 +25,9 @@ from typing import NamedTuple, cast
 from pymtl3 import Component
 
 from ....fl.closing import Closing
-from ..nativemodel import FINISHED, RUNNING, declare_functions
+from ..nativemodel import FINISHED, RUNNING, UNEXPECTED, declare_functions
 from ..ports import Value
-from ..protocol import SimulationTimeout
+from ..protocol import SimulationTimeout, UnexpectedResponse
 from .sites import POINTER, TEXT, SiteModel
 
 DRIVER = Path(__file__).with_name("leak.cpp")
@@ -45,6 +46,13 @@ class Moments(NamedTuple):
     squares: int
 
 
+class Handshakes(NamedTuple):
+    """The cycles in which each request was accepted and each response was offered, counted from reset."""
+
+    accepted: list[int]
+    answered: list[int]
+
+
 class Watched(SiteModel):
     """A machine whose registers are observed. Its component must not have been elaborated for a simulation
     yet.
@@ -58,6 +66,7 @@ class Watched(SiteModel):
             sim_watch=(None, TEXT, TEXT, number),
             sim_power_up=(None, number, number),
             sim_start=(None, integer, TEXT, POINTER, POINTER, POINTER, ctypes.c_uint64),
+            sim_stream=(None, integer, TEXT, POINTER, POINTER, ctypes.c_uint64),
             sim_traces=(None, POINTER, integer),
             sim_done=(integer,),
             sim_taken=(integer,),
@@ -72,6 +81,27 @@ class Watched(SiteModel):
     def campaign(self, measure: str = MEASURES[0], *, coarse: bool = False) -> "Campaign":
         """Begin a campaign from power-up. coarse: group registers by top-level module of the machine."""
         return Campaign(self, measure, coarse)
+
+    def handshakes(self, requests: Sequence[Value], max_cycles: int) -> Handshakes:
+        """Run a stream of operations from power-up, each request offered once the previous one is accepted.
+
+        No campaign of this model may be open: Verilator's context belongs to the newest model of a library.
+        """
+        total = len(requests)
+        packed = self._packed(requests)  # the library keeps its address
+        accepted, answered = array("q", bytes(8 * total)), array("q", bytes(8 * total))
+        with self._running() as sim:
+            self._lib.sim_stream(
+                sim, total, packed, accepted.buffer_info()[0], answered.buffer_info()[0], max_cycles
+            )
+            while (outcome := self._lib.sim_advance(sim, SLICE)) == RUNNING:
+                pass
+            done = self._lib.sim_done(sim)
+        if outcome == UNEXPECTED:
+            raise UnexpectedResponse(f"response {done} at stage native answers no request")
+        if outcome != FINISHED:
+            raise SimulationTimeout(f"no answer to operation {done} in {max_cycles} cycles at stage native")
+        return Handshakes(accepted.tolist(), answered.tolist())
 
 
 class Campaign(Closing):

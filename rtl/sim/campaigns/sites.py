@@ -61,9 +61,9 @@ class SiteModel:
 
     def __init__(self, component: Component, driver: Path, *, flips: bool) -> None:
         """flips: responses of units are sites, too."""
-        text, self.ports = translated(component, Ports.of)
+        self.verilog, self.ports = translated(component, Ports.of)
         top = top_name(component)
-        prepared, modules = prepare(text, flips=flips)
+        prepared, modules = prepare(self.verilog, flips=flips)
         verilog = prepared + harness(self.ports).verilog(top)
         drivers = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
         self._lib = load(library(verilog, HARNESS, drivers, "-O1"))

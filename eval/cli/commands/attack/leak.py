@@ -1,13 +1,20 @@
 """Test whether a design gives its secret away.
 
-Operations with a fixed secret and with random secrets run in random order. The secret of an accelerator
-that is not an RSA machine is its secret fields (`secret` in its class); its other fields are constant. In
-each cycle the command counts the register bits that change (distance) or are 1 (weight). The machine leaks if
-the means of the two classes differ (Welch's t above 4.5 in both halves of the operations, with the same
-sign). Cycles that load the unmasked secret, and those of a public exponent, are reported but not judged.
-Timing leaks if operations that differ only in the secret take different numbers of cycles or, on a machine
-that blinds, if the cycle distributions of the two classes differ. The exit code is 1 if a leak is found. By
-default only the registers of the RTL are observed, without wires and glitches; --netlist includes both.
+Operations with a fixed secret and with random secrets run in random order, without a reset in between. The
+secret of an accelerator that is not an RSA machine is its secret fields (`secret` in its class). Public
+fields are drawn anew for each operation unless --public holds them.
+
+Power: in each cycle the command counts the register bits that change (distance) or are 1 (weight). The
+machine leaks if the means of the two classes differ (Welch's t above 4.5 in both halves of the operations,
+with the same sign). Cycles that load the unmasked secret, and those of a public exponent, are reported but
+not judged. By default only the registers of the RTL are observed, without wires and glitches; --netlist
+includes both.
+
+Time: streams of operations that differ in the secrets alone must take the same cycles. They start at
+power-up and include random and special values in every order. If two differ, the shortest pair is printed,
+with the commands that repeat it. On a machine that blinds, the cycle distributions of the two classes must
+agree instead. The exit code is 1 if a leak is found. "No leak found" is no proof; `modexlab prove --check
+time` is one.
 
 examples:
   modexlab attack leakage mont-001 --nbits 16 --traces 400
@@ -16,15 +23,18 @@ examples:
   modexlab attack leakage mont --nbits 16 --traces 400 --crt --fixed message --model weight
   modexlab attack leakage mont --nbits 8 --traces 400 --netlist
   modexlab attack leakage --accelerator inverse --nbits 8 --traces 400
+  modexlab attack leakage --accelerator inverse --nbits 8 --traces 400 --public m=251
 """
 
+import shlex
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from .....fl.errors import BadInput
+from .....fl.errors import BadInput, shown
 from .....fl.param import PAPER_NBITS
 from ....assurance.attacks.leakage import TOGGLES, Assessment, assess, compared, compared_fields
+from ....assurance.attacks.timing import TimeLeak
 from ....designs.machine import Machine
 from ....designs.own import OwnDesign
 from ....designs.runnable import Runnable
@@ -32,8 +42,8 @@ from ....folders import check_file
 from ....progress import Progress
 from ....report.leak_chart import FORMATS, drawn
 from ... import own
-from ...arguments import described, one_entry, private_key, program_settings
-from ...options import PRIVATE, choice, option, positive, shared
+from ...arguments import described, numbers, one_entry, private_key, program_settings
+from ...options import PRIVATE, choice, option, positive, repeated, shared
 from ...render import Columns, Json, Table, answer, capped, labelled
 
 TRACES = 5000
@@ -72,6 +82,11 @@ OPTIONS = (
         "--message",
         ("random", "fixed"),
         "messages with a secret exponent: random, or one for all (default: random)",
+    ),
+    repeated(
+        "--public",
+        "NAME=VALUE",
+        "hold a public field, such as m, or base or mod of an RSA machine; may be repeated",
     ),
     choice(
         "--model",
@@ -115,9 +130,10 @@ def execute(args: Namespace) -> int:
         )
     adk, machine = netlist_kit(args), machine_of(args)
     if isinstance(machine, Machine):
-        comparison = compared(machine, args.fixed or "exponent", args.message or "random", args.seed)
+        rest = args.fixed or "exponent", args.message or "random", args.seed
+        comparison = compared(machine, *rest, _public(args))
     else:
-        comparison = compared_fields(machine, args.seed)
+        comparison = compared_fields(machine, args.seed, _public(args))
     name = f"{machine.name}, {machine.nbits} bits"
     with Progress(f"{name}: compiling", unit="operation", quiet=args.json) as progress:
 
@@ -136,17 +152,27 @@ def execute(args: Namespace) -> int:
         "picture": args.output,
     }
     title = (
-        f"{report['design']}, {report['nbits']} bits: {comparison.title}{comparison.note}; "
+        f"{report['design']}, {report['nbits']} bits: {comparison.title}; "
         f"{report['traces']:,} operations, {MODELS[measure]}"
     )
     return answer(
         args,
         report,
         labelled(_lines(report, assessment), title),
+        *_counterexample(args, assessment),
         Table.of(report["parts"], PARTS),
         f"{report['traces_per_second']:,} operations per second of CPU time, each answer checked",
         ok=not assessment.leaks,
     )
+
+
+def _public(args: Namespace) -> dict[str, int]:
+    """The public fields to hold."""
+    found = dict(numbers("--public", args.public, "NAME=VALUE, as in --public m=7"))
+    for name, values in found.items():
+        if len(values) > 1:
+            raise BadInput(f"--public {name} has {len(values)} values; give one, which all operations share")
+    return {name: value for name, (value,) in found.items()}
 
 
 def machine_of(args: Namespace) -> Runnable:
@@ -176,12 +202,19 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
     secret, time = assessment.compared.words, report["time"]
     yield "verdict", _verdict(assessment)
     leaks = ""
-    if time["leaks"]:
+    if found := time["by_the_secret_alone"]:
+        leaks = f": LEAKS ({found[0]:,} or {found[1]:,} cycles by {secret} alone)"
+    elif time["leaks"]:
         leaks = f": LEAKS (distributions {min(time['apart'])} times as far apart as chance allows)"
-        if found := time["by_the_secret_alone"]:
-            leaks = f": LEAKS ({found[0]:,} or {found[-1]:,} cycles by {secret} alone)"
     spans = f"{_cycles(time['fixed'])} cycles for the fixed one, {_cycles(time['random'])} for random ones"
     yield "time", f"{spans}{leaks}"
+    if "pairs" in time and not time["leaks"]:
+        count = time["public_values"]
+        values = f"{count:,} public {'value' if count == 1 else 'values'}"
+        values += ", random and special" if count > 1 and time["special_values"] else ""
+        pairs = f"{time['pairs']:,} pairs of operations that differ in the secret alone took equal times"
+        yield "", f"{pairs}: {values}, up to {time['earlier_operations']} earlier operations"
+    yield "public", _public_fields(report["public"])
     yield "promised", f"constant time {assessment.compared.promise}"
     halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
     where = f"in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
@@ -198,13 +231,72 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
         yield "each alone", ", ".join(capped([f"{item['name']} ({item['max_t']})" for item in alone], SHOWN))
 
 
+def _public_fields(public: Json) -> str:
+    """The public fields that were drawn and those that were held."""
+    found = [f"{', '.join(public['drawn'])} drawn for each operation"] if public["drawn"] else []
+    held = [", ".join(f"{name} = {value}" for name, value in public["held"].items())]
+    found += [f"held: {text}" for text in held if text]
+    found += [f"{name} = {value} for the power" for name, value in public["held_for_power"].items()]
+    return "; ".join(found) or "none: all fields are secret"
+
+
 def _verdict(assessment: Assessment) -> str:
     secret, power = assessment.compared.words, assessment.power_leaks
     if assessment.time_leaks:
         return f"LEAKS: time depends on {secret}{', and so does power' if power else ''}"
     if power:
-        return f"LEAKS: power depends on {secret}; time does not"
-    return f"no leak found with {assessment.traces:,} operations"
+        return f"LEAKS: power depends on {secret}; time does not, as far as tried"
+    count = assessment.traces + (assessment.timing.pairs if assessment.timing else 0)
+    machine = assessment.compared.machine
+    keyed = isinstance(machine, Machine) and machine.keyed
+    proof = "" if keyed else "; `modexlab prove --check time` decides the time"
+    return f"no leak found with {count:,} operations, which is no proof{proof}"
+
+
+def _counterexample(args: Namespace, assessment: Assessment) -> Iterator[str]:
+    """The two streams of operations that differ in time, and the commands that repeat them."""
+    if (leak := assessment.time_leak) is None:
+        return
+    names = [name for name, _ in assessment.compared.machine.shape.request]
+    lines = []
+    for at, (one, two) in enumerate(zip(*leak.requests, strict=True), 1):
+        fields = (
+            f"{name} = {shown(first)}" + (f" or {shown(second)}" if first != second else "")
+            for name, first, second in zip(names, one, two, strict=True)
+        )
+        lines.append((f"operation {at}", ", ".join(fields)))
+    first, second = leak.cycles
+    lines.append(("cycles", f"{first:,} or {second:,} of the last operation"))
+    lines += [("run again", command) for command in _commands(args, assessment.compared.machine, leak)]
+    yield labelled(lines, "counterexample, from reset:")
+
+
+def _commands(args: Namespace, machine: Runnable, leak: TimeLeak) -> list[str]:
+    """A command for each stream, or the attack itself if `modexlab run` does not accept the operations."""
+    names = list(dict(machine.shape.request))
+    if isinstance(machine, Machine):
+        if machine.keyed or leak.earlier:
+            return [args.command]
+        names = ["base", "exp", "mod"]  # a request may have further fields, which follow from these
+    elif any(machine.check(*request) for stream in leak.requests for request in stream):
+        return [args.command]
+    found = []
+    for stream in leak.requests:
+        values = [",".join(map(str, field)) for field in zip(*stream, strict=True)]
+        fields = zip(names, values, strict=False)
+        if isinstance(machine, Machine):
+            words = [word for name, value in fields for word in (f"--{name}", value)]
+        else:
+            words = [word for name, value in fields for word in ("--field", f"{name}={value}")]
+        found.append(shlex.join([*_run(args, machine), *words]))
+    return found
+
+
+def _run(args: Namespace, machine: Runnable) -> list[str]:
+    """The command that runs a machine of these options."""
+    which = [args.design] if args.design is not None else ["--accelerator", *args.manifests]
+    settings = [word for text in args.settings for word in ("--set", text)]
+    return ["modexlab", "run", *which, "--nbits", str(machine.nbits), *settings]
 
 
 def _cycles(span: list[int]) -> str:
