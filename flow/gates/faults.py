@@ -5,8 +5,8 @@
 
 A stuck net is disconnected from its cell in the engine's tables; the engine itself knows no faults. A flip is
 applied to a net between two clock edges and removed after the next edge; on the output of a flip-flop it
-inverts the state, which is not restored. Nets of the clock are left out. Cycle 0 is the first after reset, in
-which the request is offered; the sink is always ready.
+inverts the state, which is not restored. Nets of the clock are left out. Cycle 0 is the first in which the
+request is offered, after reset or after the last of the earlier responses; the sink is always ready.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -140,10 +140,24 @@ class FaultyNetlist:
         driver = self.tables.netlist.driver[net]
         return driver[0].rpartition(".")[0] if driver is not None else ""
 
-    def run(self, request: Value, max_cycles: int, fault: NetFault | None = None) -> tuple[Value | None, int]:
+    def run(
+        self,
+        request: Value,
+        max_cycles: int,
+        fault: NetFault | None = None,
+        before: Sequence[Value] = (),
+    ) -> tuple[Value | None, int]:
         """(response to one request, its cycle), or (None, 0) if there is none; UnexpectedResponse if one
         comes without a request.
+
+        before: requests that are answered first. A stuck net is stuck from the beginning.
         """
+        begin = 0
+        if before:
+            with GateSimulation(self.tables, self.ports) as simulation:
+                begin = simulation.run(before).cycles
+            if fault is not None:
+                fault = fault._replace(cycle=begin + fault.cycle)
         if fault is not None and fault.kind is Stuck.FLIP:
             simulation: GateSimulation = _FlippedSimulation(self.tables, self.ports, fault)
         else:
@@ -151,10 +165,10 @@ class FaultyNetlist:
             simulation = GateSimulation(stuck or self.tables, self.ports)
         with simulation:
             try:
-                made = simulation.run([request], max_cycles=max_cycles)
+                made = simulation.run([*before, request], max_cycles=begin + max_cycles)
             except SimulationTimeout:
                 return None, 0
-        return made.responses[0], made.done[0]
+        return made.responses[-1], made.done[-1] - begin
 
     def campaign(
         self,
@@ -164,9 +178,10 @@ class FaultyNetlist:
         max_cycles: int,
         judge: Judge = judged,
         progress: Callable[[int], None] | None = None,
+        before: Sequence[Sequence[Value]] = (),
     ) -> list[NetOutcome]:
         """Run one operation with each fault: fault i with request i (modulo their number), whose correct
-        response is the entry of `expected` at the same index.
+        response is the entry of `expected` at the same index, after the requests of `before` at that index.
 
         An unexpected or retracted response is a wrong result.
         """
@@ -174,7 +189,7 @@ class FaultyNetlist:
         for done, fault in enumerate(faults):
             at = done % len(requests)
             try:
-                response, _ = self.run(requests[at], max_cycles, fault)
+                response, _ = self.run(requests[at], max_cycles, fault, before[at] if before else ())
                 effect = judge(response, expected[at])
             except (UnexpectedResponse, BrokenPromise):
                 response, effect = None, Effect.WRONG

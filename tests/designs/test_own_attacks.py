@@ -251,12 +251,14 @@ def test_each_effect_by_its_response():
 
 @regress
 def test_faults_of_an_accelerator_with_state():
-    """Each operation is the first after reset, as `fl` defines it; flips in state stored before a request
-    count.
-    """
-    campaign = FaultCampaign(modexlab.accelerator(EXAMPLES / "crc").at(32), count=3)
-    for (_, data), golden in campaign.operations:
-        assert golden == (zlib.crc32(bytes([data])),)
+    """Operations start from reset or from the state that earlier ones leave; flips in that state count."""
+    campaign = FaultCampaign(modexlab.accelerator(EXAMPLES / "crc").at(32), count=12)
+    assert {len(operation.before) for operation in campaign.operations} == {0, 1, 2}
+    for request, golden, before in campaign.operations:
+        message = bytearray()
+        for first, data in (*before, request):
+            message = bytearray([data]) if first else message + bytes([data])
+        assert golden == (zlib.crc32(message),)
     campaign.run(campaign.faults(100, False))
     assert campaign.counts[Effect.WRONG] > 0 == campaign.counts[Effect.CAUGHT]
 

@@ -73,6 +73,19 @@ def test_stuck_nets(faulty):
     assert faulty.run(REQUEST, MOST)[0] == GOLDEN, "the tables are as they were"
 
 
+def test_a_flip_after_earlier_operations(faulty):
+    """A flip in the result register of the previous operation is overwritten, and one in its last cycle is
+    not.
+    """
+    other = MACHINE.carried(3, 0xF1, 0xB3)
+    response, cycle = faulty.run(REQUEST, MOST, before=[other, other])
+    assert (response, cycle) == faulty.run(REQUEST, MOST)
+    net = faulty.tables.netlist.net("ostream__msg[0]")
+    assert faulty.run(REQUEST, MOST, NetFault(net, Stuck.FLIP, 0), [other])[0] == GOLDEN
+    flipped, _ = faulty.run(REQUEST, MOST, NetFault(net, Stuck.FLIP, cycle), [other])
+    assert flipped == (0, GOLDEN[1] ^ 1)
+
+
 def test_a_campaign_of_nets(monkeypatch):
     """The cache key of a part of the campaign contains the digest of the library."""
     made = NetCampaign(MACHINE)

@@ -50,7 +50,8 @@ def test_with_and_without_the_check():
 def test_operations_that_share_a_model():
     """Responses and cycles equal those of single runs on fresh models, also for flips after the response."""
     target = FaultCampaign(machine_of("mont", 16, **UNCHECKED))
-    model, operation = target.model, target.operations[0]
+    model = target.model
+    operation = next(item for item in target.operations if len(item.before) == 2)
     control = [
         register
         for register in model.registers
@@ -59,10 +60,36 @@ def test_operations_that_share_a_model():
     faults = target.faults(300, False) + faults_of(control, lambda _: range(3, target.cycles, 20))
     faults.append(Fault(model.registers[0], 0, target.cycles + 5))
     most = 3 * target.cycles
-    shared = model.campaign([operation.request], faults, [operation.golden], most)
+    shared = model.campaign(
+        [operation.request], faults, [operation.golden], most, before=[operation.before]
+    )
     assert len({item.effect for item in shared}) == len(Effect)
     for item in shared:
-        assert (item.response, item.cycles) == model.run(operation.request, most, item.fault), item.fault
+        alone = model.run(operation.request, most, item.fault, operation.before)
+        assert (item.response, item.cycles) == alone, item.fault
+
+
+def test_requests_and_states_vary():
+    """All operands of a machine without a key are random; some operations follow others."""
+    made = FaultCampaign(find("mont").at(8))
+    operands = [operation.request[:3] for operation in made.operations]
+    assert len({mod for _, _, mod in operands}) > 8 and len({exp for _, exp, _ in operands}) > 8
+    assert all(operation.golden == (0, pow(*operation.request[:3])) for operation in made.operations)
+    assert {len(operation.before) for operation in made.operations} == {0, 1, 2}
+
+
+def test_results_belong_to_the_hardware(monkeypatch):
+    """A part of a campaign has another key with other Verilog, and the same one with other comments."""
+    made = FaultCampaign(find("mont").at(8))
+    faults = made.faults(3, False)
+
+    def key(verilog):
+        monkeypatch.setattr(made.model, "verilog", verilog)
+        made.__dict__.pop("hardware", None)
+        return fault_campaign.Part(made, faults).key
+
+    text = made.model.verilog
+    assert key(text) == key(text + "\n// remark\n") != key(text.replace("+", "-", 1))
 
 
 def test_an_interrupted_campaign_goes_on(ledger, monkeypatch, cli):
@@ -85,18 +112,18 @@ def test_an_interrupted_campaign_goes_on(ledger, monkeypatch, cli):
 
     machine = find("mont").at(8)
     monkeypatch.setattr(fault_campaign.Faulted, "campaign", counted)
-    first = FaultCampaign(machine)
+    first = FaultCampaign(machine, 4)
     with pytest.raises(KeyboardInterrupt):
         run(first)
     assert len(first.outcomes) == 200 and first.reused == 0
-    result = cli.finds("attack faults mont --nbits 8 --samples 450")  # a wrong result left
+    result = cli.finds("attack faults mont --nbits 8 --samples 450 --operations 4")  # a wrong result left
     assert "200 of them are from earlier runs" in result.out
     assert len(injected) == 300 + 250
-    second = run(FaultCampaign(machine))
+    second = run(FaultCampaign(machine, 4))
     assert second.reused == 450 and len(injected) == 550
-    assert run(FaultCampaign(machine, seed=2)).reused == 0
+    assert run(FaultCampaign(machine, 4, seed=2)).reused == 0
     monkeypatch.setattr(FaultCampaign, "_made_by", lambda _: ["changed"])
-    whole = run(FaultCampaign(machine))
+    whole = run(FaultCampaign(machine, 4))
     assert whole.outcomes == second.outcomes and whole.reused == 0
 
 

@@ -1,7 +1,8 @@
 """Fault campaigns: single-bit faults in the flip-flops of an accelerator, and their effects on its responses.
 
 A campaign injects a fault into every flip-flop in every cycle if that is feasible, else a random sample;
-net_campaign.py injects into nets of the netlist. An operation that has not responded after three times its
+net_campaign.py injects into nets of the netlist. The faults are spread over operations with random requests,
+some from reset and some from the state that earlier operations leave. An operation that has not responded after three times its
 normal cycles counts as hung. A response with an error status and without a wrong result is a detected fault;
 any other response that differs from that of `fl` is a wrong result. A ledger stores the outcomes part by
 part, so an interrupted campaign can resume.
@@ -23,6 +24,7 @@ from ....fl.errors import BadInput
 from ....rtl.sim import cache, sources
 from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, compared, faults_of, judged
 from ....rtl.sim.ports import Value
+from ....rtl.sim.translation.translated import Digests
 from ...designs.runnable import Runnable
 from ...errors import NoMeasurement
 from ...lab import keys
@@ -32,9 +34,12 @@ from ...lab.schedulers import Here, Report
 from ...progress import Progress
 from . import bellcore
 from .bellcore import Factored
+from .rsa_operands import drawn_request
 
 MOST_EXHAUSTIVE = 200_000  # up to this many, all faults are injected unless a number is given
 SAMPLES = 5_000
+OPERATIONS = 16
+EARLIER = (0, 0, 1, 2)  # operations before one with a fault; one of these numbers is drawn
 HANGS = 3  # an operation counts as hung after this many times its normal cycles
 SHOWN = 20  # wrong results that are kept as examples
 # faults per part: the maximum, the minimum (also used if the run may end early) and, between them, PART
@@ -46,10 +51,11 @@ KEYS = {effect: effect.value.replace(" ", "_") for effect in Effect}  # in JSON
 
 
 class Operation(NamedTuple):
-    """A request and its expected response."""
+    """A request, its expected response, and the earlier requests, which determine the state."""
 
     request: Message
     golden: Message
+    before: tuple[Message, ...]
 
 
 class FaultResult(NamedTuple):
@@ -65,7 +71,7 @@ class FaultCampaign:
     """Faults in an accelerator, and their effects."""
 
     machine: Runnable
-    count: int = 4  # of different operations
+    count: int = OPERATIONS  # of different operations
     seed: int = 1
     outcomes: list[FaultResult] = field(default_factory=list)
     factored: list[Factored] = field(default_factory=list)
@@ -84,10 +90,11 @@ class FaultCampaign:
         self.cycles = 0
         for operation in self.operations:
             most = max(self.machine.longest, 1000 * (self.machine.nbits + 100) ** 2)
-            answer, cycle = self.model.run(operation.request, most)
+            answer, cycle = self.model.run(operation.request, most, before=operation.before)
             if answer != operation.golden:
+                after = f" after {', '.join(map(str, operation.before))}" if operation.before else ""
                 raise NoMeasurement(
-                    f"without a fault {self.machine.name} answers {answer} to {operation.request}, "
+                    f"without a fault {self.machine.name} answers {answer} to {operation.request}{after}, "
                     f"and not {operation.golden}"
                 )
             self.cycles = max(self.cycles, cycle)
@@ -96,9 +103,21 @@ class FaultCampaign:
         return Faulted(self.machine.rtl())
 
     def _operation(self) -> Operation:
-        """An accepted request, and its response from reset."""
-        request = self.machine.accepted(self._draw)
-        return Operation(request, self.machine.answers([request])[0])
+        """Accepted requests: some earlier ones, the last of which may be the same, and one for faults."""
+        draw = self._draw
+        earlier = draw.choice(EARLIER)
+        *before, request = (drawn_request(self.machine, draw) for _ in range(earlier + 1))
+        if before and draw.randrange(4) == 0:
+            before[-1] = request
+        return Operation(request, self.machine.answers([*before, request])[-1], tuple(before))
+
+    @functools.cached_property
+    def hardware(self) -> str:
+        """The digest of the Verilog, without comments and layout."""
+        return Digests.of(self._verilog()).hardware
+
+    def _verilog(self) -> str:
+        return self.model.verilog
 
     # ---- choice of faults
 
@@ -256,6 +275,7 @@ class FaultCampaign:
             "stage": self.stage,
             "seed": self.seed,
             "operations": self.count,
+            "operations_after_others": sum(bool(operation.before) for operation in self.operations),
             "cycles": self.cycles,
             **self.sites(),
             "possible": self.possible,
@@ -284,7 +304,7 @@ class Part(Task):
         """Digest of all inputs that the outcomes depend on."""
         of, machine = self.of, self.of.machine
         made_of = [
-            [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
+            [of.hardware, machine.shape],
             [of.operations, HANGS * of.cycles, [of.named(fault) for fault in self.faults]],
             [of.stage, sorted(keys.tools_of(of.stage).items()), *of._made_by()],
         ]
@@ -305,7 +325,8 @@ class Part(Task):
         golden = [operation.golden for operation in of.operations]
         judge = judged if of.machine.shape.has_status else compared
         most, told = HANGS * of.cycles, lambda done: report(done, self.size)
-        found = of.model.campaign(requests, self.faults, golden, most, judge, told)
+        before = [operation.before for operation in of.operations]
+        found = of.model.campaign(requests, self.faults, golden, most, judge, told, before)
         return time.process_time() - begun, [(outcome.effect.name, outcome.response) for outcome in found]
 
 

@@ -10,6 +10,8 @@ from ....flow.gates.engine import GateTables
 from ....flow.gates.faults import FaultyNetlist, NetFault, Stuck
 from ....flow.gates.gates import netlist_of
 from ....flow.kit import kit
+from ....rtl.sim.ports import Ports
+from ....rtl.sim.translation.translated import translated
 from .fault_campaign import LEAST_OF_PART, FaultCampaign
 
 
@@ -26,6 +28,10 @@ class NetCampaign(FaultCampaign):
     def _model(self) -> Any:
         netlist, ports = netlist_of(self.machine.rtl(), self.adk)
         return FaultyNetlist(GateTables(netlist, kit.find(self.adk).library), ports)
+
+    def _verilog(self) -> str:
+        """The RTL of the netlist."""
+        return translated(self.machine.rtl(), Ports.of)[0]
 
     def _made_by(self) -> list[str]:
         """The cell library counts, too."""

@@ -8,12 +8,21 @@ from ....fl.accelerator import Message
 from ....fl.errors import BadInput, shown
 from ....fl.status import Status
 from ...designs.machine import Machine, PublicMachine
+from ...designs.runnable import Runnable
 from ...json_values import json_number
 from .operands import Operands, Values
 from .secrets import drawn_key
 
 DRAWS = 1000  # attempts to find a request that is accepted
 KEY = "key"
+
+
+def drawn_request(machine: Runnable, draw: random.Random) -> Message:
+    """A random request that is accepted; all operands of an RSA machine without a key are random."""
+    if not isinstance(machine, Machine) or machine.keyed:
+        return machine.accepted(draw)
+    operands = RSAOperands(machine, "exp")
+    return operands.request(operands.usual(draw, operands.held))
 
 
 class RSAOperands(Operands):

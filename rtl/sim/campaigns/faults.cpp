@@ -1,6 +1,7 @@
 // Driver of faults.py: operations with one flipped bit, each on a fresh model, or all operations of a request on one model.
 //
-// The text of sites.cpp precedes it. A request is offered from cycle 0 on, the first after reset; the sink is always ready.
+// The text of sites.cpp precedes it. A request is offered from cycle 0 on, the first after reset or after the response to the last of the
+// earlier requests; the sink is always ready.
 //
 // The fault-free operation of a request is simulated once, and the contents of all registers are recorded, cycle by cycle. An operation with
 // a fault starts from the record of the fault's cycle, and ends when its registers equal the recorded ones: the rest is then known.
@@ -23,6 +24,9 @@ class FaultDriver : public SiteModel {
         cycle_of_fault = when;
     }
 
+    // Requests that are answered one after the other before the operation.
+    void before(int64_t count, const uint32_t* requests) { earlier = requests, nearlier = count; }
+
     void start(const uint32_t* request, uint64_t limit, uint64_t more) {
         max_cycles = limit;
         rest = more;
@@ -30,10 +34,12 @@ class FaultDriver : public SiteModel {
         if (stay == FOR_GOOD) *byte ^= mask;
         for (int i = 0; i < 2; i++) step();
         top->reset = 0;
+        for (int64_t i = 0; i < nearlier && !hung; i++) hung = !answers(earlier + i * words_of<decltype(VHarness::istream_msg)>);
         offer(request);
     }
 
     Outcome advance(uint64_t budget) override {
+        if (hung) return TIMEOUT;
         for (const uint64_t stop = cycle + budget; cycle < stop;) {
             if (!answered && cycle >= max_cycles) return TIMEOUT;
             if (answered && cycle > cycle_of_answer + rest) return FINISHED;
@@ -70,7 +76,7 @@ class FaultDriver : public SiteModel {
         stride = 1;
         taken = limit;
         for (;;) {
-            if (cycle >= max_cycles) return TIMEOUT;
+            if (hung || cycle >= max_cycles) return TIMEOUT;
             if (cycle % stride == 0) look();
             if (move(true)) return FINISHED;
         }
@@ -101,6 +107,20 @@ class FaultDriver : public SiteModel {
         uint8_t* data;
         std::size_t size;
     };
+
+    // Simulate an operation before the one with the fault; return whether it is answered.
+    bool answers(const uint32_t* request) {
+        offer(request);
+        for (uint64_t i = 0; i < max_cycles; i++) {
+            clock(0);
+            const bool fired = top->istream_val && top->istream_rdy;
+            const bool done = top->ostream_val;
+            clock(1);
+            if (fired) withdraw();
+            if (done) return true;
+        }
+        return false;
+    }
 
     // Simulate one cycle; if the response is offered, return true without the clock edge.
     bool move(bool without) {
@@ -151,6 +171,9 @@ class FaultDriver : public SiteModel {
     std::size_t kept_size = 0;
     uint64_t stride = 1;
     const uint32_t* asked = nullptr;
+    const uint32_t* earlier = nullptr;
+    int64_t nearlier = 0;
+    bool hung = false;
     uint64_t taken = 0, cycle_without = 0;
     uint64_t cycle = 0, max_cycles = 0, rest = 0, cycle_of_fault = 0;
     uint8_t* byte = nullptr;
@@ -176,6 +199,7 @@ API void sim_flip(
     Model* sim, const char* scope, const char* name, int32_t element, int32_t bit, int32_t stay, uint64_t cycle) {
     of(sim)->flip(of(sim)->find(scope, name), element, bit, static_cast<Stay>(stay), cycle);
 }
+API void sim_before(Model* sim, int64_t count, const uint32_t* requests) { of(sim)->before(count, requests); }
 API void sim_start(Model* sim, const uint32_t* request, uint64_t max_cycles, uint64_t rest) {
     of(sim)->start(request, max_cycles, rest);
 }

@@ -13,9 +13,9 @@ A bit can be flipped in one of these sites:
 
 The design's Verilog is unchanged except for attributes that make registers and tables writable from outside,
 and an XOR after each unit's response. A fault is written into the model between two edges, so a campaign
-needs no compilation. Every operation is the first after power-up and reset; all registers and memories start
-with the same random bits. Cycle 0 is the first after reset, in which the request is offered; the sink is
-always ready, and the first response counts.
+needs no compilation. Every operation starts from power-up and reset, or from the state that given earlier
+operations leave; all registers and memories start with the same random bits. Cycle 0 is the first in which
+the request is offered; the sink is always ready, and the first response counts.
 """
 
 import ctypes
@@ -104,6 +104,7 @@ class Faulted(SiteModel):
             self._lib,
             sim_clear=(None, TEXT, TEXT),
             sim_flip=(None, TEXT, TEXT, number, number, number, cycles),
+            sim_before=(None, ctypes.c_int64, TEXT),
             sim_start=(None, TEXT, cycles, cycles),
             sim_answer=(cycles, POINTER),
             sim_keep=(None, TEXT, TEXT),
@@ -115,15 +116,22 @@ class Faulted(SiteModel):
 
     @contextmanager
     def _operation(
-        self, request: Value, fault: Fault | None, max_cycles: int, rest: int = 0
+        self,
+        request: Value,
+        fault: Fault | None,
+        max_cycles: int,
+        rest: int = 0,
+        before: Sequence[Value] = (),
     ) -> Iterator[ctypes.c_void_p]:
         """A model at the beginning of an operation."""
         with self._without_flips() as sim:
             if fault is not None:
                 scope, name, element = self._places[fault.site.path]
                 self._lib.sim_flip(sim, scope, name, element, fault.bit, fault.site.kind.value, fault.cycle)
+            self._lib.sim_before(sim, len(before), earlier := self._packed(before))
             self._lib.sim_start(sim, self._packed([request]), max_cycles, rest)
             yield sim
+            del earlier  # until here the library keeps its address
 
     @contextmanager
     def _without_flips(self) -> Iterator[ctypes.c_void_p]:
@@ -142,9 +150,14 @@ class Faulted(SiteModel):
         cycles = self._lib.sim_answer(sim, words)
         return (self._unpacked(words)[0], cycles) if outcome == FINISHED else (None, 0)
 
-    def run(self, request: Value, max_cycles: int, fault: Fault | None = None) -> tuple[Value | None, int]:
-        """The response to one request, and its cycle; None if there is none within max_cycles."""
-        with self._operation(request, fault, max_cycles) as sim:
+    def run(
+        self, request: Value, max_cycles: int, fault: Fault | None = None, before: Sequence[Value] = ()
+    ) -> tuple[Value | None, int]:
+        """The response to one request, and its cycle; None if there is none within max_cycles.
+
+        before: requests that are answered first, which determine the state.
+        """
+        with self._operation(request, fault, max_cycles, before=before) as sim:
             return self._finish(sim)
 
     def campaign(
@@ -155,9 +168,10 @@ class Faulted(SiteModel):
         max_cycles: int,
         judge: Judge = judged,
         progress: Callable[[int], None] | None = None,
+        before: Sequence[Sequence[Value]] = (),
     ) -> list[FaultOutcome]:
         """One operation per fault: fault i is injected into request i (modulo the number of requests), whose
-        fault-free response is `expected` at the same place.
+        fault-free response is `expected` at the same place, after the requests of `before` at that place.
 
         Faults in registers, which are the most frequent, share the operation up to the fault, and end when
         the state equals that of the fault-free operation.
@@ -165,13 +179,14 @@ class Faulted(SiteModel):
         all_faults = list(faults)
         found = {}
         for at, request in enumerate(requests):
+            earlier = before[at] if before else ()
             places = range(at, len(all_faults), len(requests))
             shared = [place for place in places if all_faults[place].site.kind is Kind.REGISTER]
             others = set(places).difference(shared)
             for place in others:
-                found[place] = self.run(request, max_cycles, all_faults[place])
+                found[place] = self.run(request, max_cycles, all_faults[place], earlier)
             here = [all_faults[place] for place in shared]
-            answers = self._shared(request, here, max_cycles, len(found), progress)
+            answers = self._shared(request, here, max_cycles, len(found), progress, earlier)
             found |= dict(zip(shared, answers, strict=True))
         outcomes = []
         for place, fault in enumerate(all_faults):
@@ -187,6 +202,7 @@ class Faulted(SiteModel):
         max_cycles: int,
         done: int,
         progress: Callable[[int], None] | None,
+        before: Sequence[Value],
     ) -> list[tuple[Value | None, int]]:
         """The responses to a request with flips in registers, all on one model; `done` is the number of
         earlier faults.
@@ -197,7 +213,11 @@ class Faulted(SiteModel):
             lib = self._lib
             for scope, name in dict.fromkeys(self._places[register.path][:2] for register in self.registers):
                 lib.sim_keep(sim, scope, name)
-            packed = self._packed([request])  # the library keeps its address
+            packed, earlier = (
+                self._packed([request]),
+                self._packed(before),
+            )  # the library keeps their addresses
+            lib.sim_before(sim, len(before), earlier)
             outcome = lib.sim_record(sim, packed, max_cycles)
             without = self._answered(sim, outcome)
             if outcome != FINISHED:

@@ -1,7 +1,9 @@
 """Flip bits of a design, and count wrong results.
 
 Each fault flips one flip-flop in one cycle, and the operation continues: an exponentiation, or a request of
-another accelerator, whose response is compared with its function. All faults are injected if they are few,
+another accelerator, whose response is compared with its function. The faults are spread over --operations
+with random requests, some from reset and some from the state that earlier operations leave; a private key
+stays the same. All faults are injected if they are few,
 otherwise a random sample of --samples. The outcome is the right result (no effect), an error status instead
 of a result (caught), no answer within three times the usual cycles (hang), or a wrong result. --crt and
 --blind include the result check, unless --set verify=false removes it. With CRT and no check, one wrong
@@ -23,7 +25,7 @@ from collections.abc import Iterator
 
 from .....fl.errors import BadInput, shown
 from ....assurance.attacks.bellcore import key_by_crt
-from ....assurance.attacks.fault_campaign import FaultCampaign
+from ....assurance.attacks.fault_campaign import OPERATIONS, FaultCampaign
 from ....designs.machine import Machine
 from ....json_values import json_number
 from ....progress import Progress
@@ -49,9 +51,9 @@ OPTIONS = (
     option(
         "--operations",
         "N",
-        "number of different operations (default: 4)",
+        f"number of different operations (default: {OPERATIONS})",
         type=positive,
-        default=4,
+        default=OPERATIONS,
     ),
     flag("--bellcore", "end with the first wrong result that reveals a prime of the key"),
     shared("--seed", "default: 1", default=1),
@@ -103,7 +105,9 @@ def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:
         f"{report['design']}, {report['nbits']} bits{check[report.get('checked')]}: {sites} in "
         f"{report['cycles']:,} cycles are {report['possible']:,} faults; {how}"
     )
-    lines = [
+    count, after = report["operations"], report["operations_after_others"]
+    lines = [("operations", f"{count:>9,}  with random requests, {after} of them after earlier operations")]
+    lines += [
         (key.replace("_", " "), f"{report[key]:>9,}  {report[key] / max(1, report['injected']):7.2%}")
         for key in ("no_effect", "caught", "hang", "wrong_result")
     ]
