@@ -215,14 +215,15 @@ DESIGNS = (
         "scaled",
         SYSTOLIC_CORE,
         "a systolic array on a scaled modulus whose elements multiply in every cycle: two cycles per digit, "
-        "no quotient unit; constant time",
+        "no quotient unit; constant time for exponents of a length",
     ),
     Design(
         "serial",
         WORD_SERIAL,
         "scaled",
         SERIAL,
-        "products on a scaled modulus, word by word, with two small multipliers and memories; constant time",
+        "products on a scaled modulus, word by word, with two small multipliers and memories; constant time "
+        "for exponents of a length",
     ),
     Design(
         "tiny",

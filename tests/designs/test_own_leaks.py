@@ -1,6 +1,4 @@
-"""Leaks in time that need a public value, a secret or a stored state of their own; the attack and the proof of
-constant time agree.
-"""
+"""Leaks in time that need a special public value, secret or stored state; attack and proof agree."""
 
 import modexlab
 from modexlab.eval.assurance.attacks.leakage import assess, compared, compared_fields

@@ -212,6 +212,29 @@ def test_time_by_proof(name, settings):
     assert found.verdict == (PROVED if machine.promises.constant_time else REFUTED), found
 
 
+def test_summaries_of_the_catalogue_repeat_the_promise():
+    """A summary that mentions constant time says the same as `show`: for all exponents, or for those of a
+    length.
+    """
+    found = {}
+    for design in catalogue.designs():
+        if said := re.search(r"constant time( for exponents of a length)?", design.summary):
+            assert design.promises.word == ("of a length" if said[1] else "yes"), design.name
+            found[design.name] = said[0]
+    assert {"heap", "systolic", "serial"} == found.keys()
+
+
+@parametrize("name", ["systolic", "serial"])
+def test_time_reveals_the_length_of_the_exponent_alone(name):
+    machine = catalogue.find(name).at(8)
+    *_, mod = machine.some_operands()
+    operands = [(5, exp, mod) for exp in (1, 2, 3, 0x80, 0xFF)]
+    with machine.session() as session:
+        cycles = [run.cycles for run in session.operate([[machine.carried(*item)] for item in operands])]
+    one, two, three, top, ones = cycles
+    assert one < two == three < top == ones
+
+
 # ---- operands
 
 

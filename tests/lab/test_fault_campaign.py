@@ -60,9 +60,7 @@ def test_operations_that_share_a_model():
     faults = target.faults(300, False) + faults_of(control, lambda _: range(3, target.cycles, 20))
     faults.append(Fault(model.registers[0], 0, target.cycles + 5))
     most = 3 * target.cycles
-    shared = model.campaign(
-        [operation.request], faults, [operation.golden], most, before=[operation.before]
-    )
+    shared = model.campaign([operation.request], faults, [operation.golden], most, before=[operation.before])
     assert len({item.effect for item in shared}) == len(Effect)
     for item in shared:
         alone = model.run(operation.request, most, item.fault, operation.before)

@@ -2,10 +2,10 @@
 
 A campaign injects a fault into every flip-flop in every cycle if that is feasible, else a random sample;
 net_campaign.py injects into nets of the netlist. The faults are spread over operations with random requests,
-some from reset and some from the state that earlier operations leave. An operation that has not responded after three times its
-normal cycles counts as hung. A response with an error status and without a wrong result is a detected fault;
-any other response that differs from that of `fl` is a wrong result. A ledger stores the outcomes part by
-part, so an interrupted campaign can resume.
+some from reset and some from the state that earlier operations leave. An operation that has not responded
+after three times its normal cycles counts as hung. A response with an error status and without a wrong result
+is a detected fault; any other response that differs from that of `fl` is a wrong result. A ledger stores the
+outcomes part by part, so an interrupted campaign can resume.
 """
 
 import functools

@@ -104,7 +104,7 @@ class Operands(ABC):
     # ---- requests that meet special cases
 
     def varied(self, draw: random.Random, names: Sequence[str], usual: Values, last: Values) -> Values:
-        """Values for some fields: usual ones, those of the last request, special ones, or a mixture."""
+        """Draw some fields: usual values, those of the last request, special ones, or a mixture."""
         how = draw.choice(("usual", "last", "mixed", "mixed", "special", "special"))
         found = {name: usual[name] for name in names}
         for name in names:
