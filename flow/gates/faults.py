@@ -154,8 +154,8 @@ class FaultyNetlist:
         """
         begin = 0
         if before:
-            with GateSimulation(self.tables, self.ports) as simulation:
-                begin = simulation.run(before).cycles
+            with GateSimulation(self.tables, self.ports) as faultless:
+                begin = faultless.run(before).cycles
             if fault is not None:
                 fault = fault._replace(cycle=begin + fault.cycle)
         if fault is not None and fault.kind is Stuck.FLIP:

@@ -97,7 +97,7 @@ class Comparison:
     def operations(self) -> Iterator[Operation]:
         """An endless stream of operations of random classes."""
         draw, operands = random.Random(self.text), self.operands
-        held = operands.held | self.aligned
+        held = {**operands.held, **self.aligned}
         fixed = operands.secret_of(operands.usual(draw, held))
         while True:
             which = draw.choice(CLASSES)

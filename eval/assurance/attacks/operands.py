@@ -116,7 +116,7 @@ class Operands(ABC):
         return found
 
     def chosen(self, draw: random.Random, name: str, value: Any, seen: Sequence[int]) -> Any:
-        """A value of a field that is likely to be a special case; seen: values of this request and the last."""
+        """Draw a value that is likely to be a special case; seen: values of this request and the last."""
         nbits = self.fields[name]
         top = (1 << nbits) - 1
         fitting = [number for number in self.numbers if number <= top]

@@ -169,7 +169,7 @@ class TimingTest:
 
     def _shortened(self, stream: Sequence[Pair]) -> TimeLeak:
         """The end of a stream that still differs, with the fewest operations and secrets that differ."""
-        one, two = self._both(stream)
+        operands, (one, two) = self._operands, self._both(stream)
         both = zip(zip(*one, strict=True), zip(*two, strict=True), strict=True)
         last = next(at for at, (first, second) in enumerate(both) if first != second)
         kept = list(stream[: last + 1])
@@ -181,18 +181,16 @@ class TimingTest:
             if self._differs(fewer := kept[:at] + kept[at + 1 :]):
                 kept = fewer
         for at, pair in enumerate(kept):
-            for name in self._operands.secret:
+            for name in operands.secret:
                 same = pair._replace(two=pair.two | {name: pair.one[name]})
-                if self._operands.possible(same.two) and self._differs([*kept[:at], same, *kept[at + 1 :]]):
+                if operands.possible(same.two) and self._differs([*kept[:at], same, *kept[at + 1 :]]):
                     kept[at] = pair = same
         one, two = self._both(kept)
-        requests = tuple(
-            [self._operands.request(values) for values in side] for side in zip(*kept, strict=True)
-        )
-        return TimeLeak(requests, _cycles(one, two))
+        first, second = ([operands.request(values) for values in side] for side in zip(*kept, strict=True))
+        return TimeLeak((first, second), _cycles(one, two))
 
 
 def _cycles(one: Handshakes, two: Handshakes) -> tuple[int, int]:
     """The different cycles of the last operation: from its request or, if they are equal, from reset."""
-    latencies = tuple(answered[-1] - accepted[-1] for accepted, answered in (one, two))
-    return latencies if latencies[0] != latencies[1] else (one.answered[-1], two.answered[-1])
+    first, second = (answered[-1] - accepted[-1] for accepted, answered in (one, two))
+    return (first, second) if first != second else (one.answered[-1], two.answered[-1])
