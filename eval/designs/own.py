@@ -41,7 +41,11 @@ class OwnDesign:
 
     def identity_at(self, nbits: int, settings: Mapping[str, Any]) -> str:
         """The digest of all files that its code reads for one machine, whatever else this process has made."""
-        return _identity(self, nbits, tuple(sorted(settings.items())))
+        machine = self, nbits, tuple(sorted(settings.items()))
+        known = _traces.get(machine)
+        if known is None or not known.current:
+            known = _traces[machine] = _trace_of(*machine)
+        return known.digest
 
     @property
     def is_python(self) -> bool:
@@ -85,11 +89,13 @@ def _made(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ...]) 
     return made
 
 
-@functools.lru_cache(MOST_MADE, typed=True)
-def _identity(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ...]) -> str:
-    """The digest of the files that a copy of a design reads, which has made no other machine."""
+_traces: dict[tuple[OwnDesign, int, tuple[tuple[str, Any], ...]], Trace] = {}  # of machines
+
+
+def _trace_of(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ...]) -> Trace:
+    """The files that a copy of a design reads, which has made no other machine."""
     if design.kind.__module__ == own_code.MAIN or not design.is_python or not design.trace.current:
-        return design.trace.digest  # nothing like it can be loaded again
+        return design.trace  # nothing like it can be loaded again
     copy = by_reference(design.origin, anew=True)
     machine = copy.at(nbits, **dict(settings))
     for level in ("rtl", "cl"):
@@ -100,7 +106,7 @@ def _identity(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ..
     machine.answers(requests)
     for request in requests:
         machine.cycles(*request)
-    return copy.trace.digest
+    return copy.trace
 
 
 _registered: dict[str, OwnDesign] = {}
