@@ -2,8 +2,9 @@
 counts the same cycles by microinstruction.
 
 As in program_formula.py, T is the cycles of a product, ov is 1 without forwarding, P = ov + T. C is the
-cycles to R^2 (ScaledEntry: doublings, squares of P), after which a product sees M' one cycle later, as after
-any change of the modulus. H is the cycles of h halvings and the subtraction after them.
+cycles to R^2 (ScaledEntry: doublings, squares of P). A product directly after M' waits one cycle for it, as
+after any change of the modulus; without squares, a program with a key stores R^2 first and does not wait. H
+is the cycles of h halvings and the subtraction after them.
 
     into the form   C, and P per number, or 3 P + 3 for one of two words      out of it   P + 1 + H
     private         apart from microinstructions of one cycle: C + 2 P + loop + P + H without CRT,
@@ -48,8 +49,10 @@ class ScaledFormula(Formula):
     def leave(self) -> int:
         return self.each + self.halve
 
-    def constant(self, modulus: int) -> int:
-        return self.form.constant_cycles(modulus) + self.late
+    def constant(self, modulus: int, stored: bool = False) -> int:
+        """Cycles to R^2; `stored`: a store follows, not a product."""
+        waits = self.form.chain.squares or not stored
+        return self.form.constant_cycles(modulus) + self.late * bool(waits)
 
     def plain(self, modulus: int, exp: int = 0, plan: Plan | None = None) -> int:
         """Cycles of a program without a key; by `plan` if the schedule is binary."""
@@ -72,7 +75,7 @@ class ScaledFormula(Formula):
     # ---- the parts of programs with a key
 
     def _modulus(self, modulus: int) -> int:
-        return 1 + self.constant(modulus) + 1 + (self.each + 1 if self.recipe.joins else 0)
+        return 1 + self.constant(modulus, stored=True) + 1 + (self.each + 1 if self.recipe.joins else 0)
 
     @property
     def _number(self) -> int:

@@ -9,6 +9,7 @@ from ...fl.errors import BadInput
 from ...fl.program.builder import program_of
 from ...fl.program.recipe import Recipe
 from ...fl.program.schedules import SCHEDULES
+from ..errors import NoMeasurement
 from .control import FIT
 from .machine import Design, Machine
 from .multipliers.multiplier import Values
@@ -87,7 +88,7 @@ class Costs:
 
 def costs(machine: Machine) -> Costs:
     """The costs with numbers as long as those of a key; with a real key if product cycles depend on the
-    operands.
+    operands. NoMeasurement if the formula differs from the counted cycles.
     """
     made = machine.programmed
     recipe, shape = made.recipe, made.recipe.shape
@@ -104,9 +105,16 @@ def costs(machine: Machine) -> Costs:
         plain = (3, real.d or 0, real.n, 0)[: len(made.names)]
         fields = made.named(made.operands(real, 3, random.Random(1).randrange) if recipe.keyed else plain)
         trace = made.executed(fields, made.arithmetic)
+    cycles = made.timing.replayed(trace, fields["exp"])
+    if formula not in (None, cycles):
+        how = ", ".join(machine.changed) or "its defaults"
+        raise NoMeasurement(
+            f"{machine.name} of {machine.nbits} bits with {how}: "
+            f"{cycles:,} cycles by microinstruction, {formula:,} by formula; report this error"
+        )
     return Costs(
         products=sum(len(executed.made) for executed in trace),
-        cycles=made.timing.replayed(trace, fields["exp"]),
+        cycles=cycles,
         formula=formula,
         loading_cycles=made.timing.loading_cycles,
         promises=machine.promises,
