@@ -605,14 +605,21 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     visit_ZeroExt = visit_Truncate
 
     def visit_SignExt(self, node: Any) -> Any:
-        """The sign of a concatenation is that of its first part; Yosys and Icarus select no bit of the
-        whole.
+        """Copies of the sign before the value; of an expression without a name, a signed cast.
+
+        PyMTL3 takes every element of a list for one bit, and selects bits of sums; Yosys and Icarus select no
+        bit of a concatenation.
         """
-        if not isinstance(node.value, bir.Concat):
+        value = node.value
+        value._top_expr = True
+        more, whole = node.nbits - _width(value), self.visit(value)
+        if not more:
+            return whole
+        if isinstance(value, bir.Concat | bir.Index | bir.Slice):
+            return f"{{ {{ {more} {{ {self._sign(value)} }} }}, {whole} }}"
+        if isinstance(value, bir.Attribute | bir.TmpVar):
             return super().visit_SignExt(node)
-        more = node.nbits - _width(node.value)
-        whole = self.visit(node.value)
-        return f"{{ {{ {more} {{ {self._sign(node.value.values[0])} }} }}, {whole} }}" if more else whole
+        return f"{node.nbits}'($signed({whole}))"
 
     def _sign(self, node: Any) -> Any:
         """The most significant bit of a signal, of a part of one, or of a concatenation."""
