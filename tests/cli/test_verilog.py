@@ -31,7 +31,7 @@ from modexlab.rtl.sim.toolchain import verilator
 from modexlab.rtl.sim.verilog_digests import Digests
 
 from tests.command_line import refusals
-from tests.harness import expect, finished, later, one_now, parametrize, regress, regress_if
+from tests.harness import each_design, expect, finished, later, one_now, parametrize, regress, regress_if
 from tests.paths import ROOT
 from tests.programs import PROTECTIONS
 
@@ -567,7 +567,10 @@ def test_length(name, most, cli):
     "name, widths",
     [
         ("mont", (16, 48, 72)),
-        *later(("naive", (15, 31, 62)), ("ssmm", (8, 30, 31, 65)), ("systolic", (80, 96, 144))),
+        *later(
+            *(("naive", (15, 31, 62)), ("ssmm", (8, 30, 31, 65)), ("systolic", (80, 96, 144))),
+            *(("mont-ct", (16, 48)), ("ssmm-ct", (8, 30, 65))),
+        ),
     ],
 )
 def test_any_width(name, widths, cli, tmp_path):
@@ -578,7 +581,9 @@ def test_any_width(name, widths, cli, tmp_path):
     assert max(map(len, text.splitlines())) <= 100
     for nbits in widths:
         base, exp, mod = (1 << nbits) - 5, 0b1011, (1 << nbits) - 3
-        bench = BENCH.format(name=name, nbits=nbits, base=f"{nbits}'d{base}", exp=exp, mod=f"{nbits}'d{mod}")
+        bench = BENCH.format(
+            name=name.replace("-", "_"), nbits=nbits, base=f"{nbits}'d{base}", exp=exp, mod=f"{nbits}'d{mod}"
+        )
         (tmp_path / "bench.sv").write_text(bench)
         command = ["iverilog", "-g2012", "-o", "out.vvp", path, "bench.sv"]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
@@ -612,8 +617,19 @@ def test_any_width_checks_the_width(name, rule, nbits, right, cli, tmp_path):
         yosys.run("read", script, tmp_path)
 
 
-def test_structure_that_follows_the_width(cli):
-    assert (
-        cli.fails("verilog serial --any-width")
-        == "--any-width: the structure of serial depends on its width; drop it"
-    )
+@each_design("serial", "ssmm-ct")
+def test_any_width_of_every_design(cli, design):
+    """A text without errors, or a sentence."""
+    result = cli(f"verilog {design.name} --any-width")
+    if result.code:
+        assert result.code == 2
+        assert f"--any-width: the structure of {design.name} depends on its width; drop it" in result.err
+    else:
+        lint(result.out)
+
+
+def test_a_cast_is_no_operand_of_an_operator(cli, tmp_path):
+    """Yosys takes `~19'(n)` for a cast to ~19 bits."""
+    (tmp_path / "design.sv").write_text(cli("verilog ssmm --nbits 16 --set carry_save=true").out)
+    script = "read_verilog -sv design.sv\nhierarchy -check -top ssmm_16\n"
+    yosys.run("read", script, tmp_path)

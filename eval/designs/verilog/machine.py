@@ -43,7 +43,9 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
     machine.require_ports()
     component = machine.exported(chosen)
     known = [f"  {code}  {text}" for code, text in codes(machine, chosen).items()]
-    top, nbits = (machine.name, "NBITS") if any_width else (machine.top(chosen), machine.nbits)
+    top, nbits = (
+        (re.sub(r"\W", "_", machine.name), "NBITS") if any_width else (machine.top(chosen), machine.nbits)
+    )
     command = selection(machine) + f" --interface {interface}" * (chosen is not DEFAULT)
     width = wrapped(
         f"  NBITS: width of the operands; figures, fields and program are those of {machine.nbits} bits", 6

@@ -485,6 +485,12 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return f"{self.visit(node.left)} {self.ops[type(node.op)]} {self.visit_expr_wrap(node.right)}"
         return super().visit_BinOp(node)
 
+    def visit_UnaryOp(self, node: Any) -> str:
+        """Put a cast into parentheses: Yosys' read_verilog takes the operator for part of its size."""
+        text = str(super().visit_UnaryOp(node))
+        cast = re.fullmatch(r"(\W)(\d+'\(.*\))", text)
+        return f"{cast[1]}({cast[2]})" if cast and self._known.exported else text
+
     def _is_neutral(self, op: Any, operand: Any) -> bool:
         """Whether this operand, a parameter or a loop variable of one turn, changes nothing."""
         if isinstance(op, bir.Mult):
