@@ -16,9 +16,11 @@ This level has no clock and no PyMTL3: `cl` and `rtl` return components and impo
 import contextlib
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
+from keyword import iskeyword
+from operator import index
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -46,6 +48,24 @@ def in_words(fields: Fields, values: Sequence[Any]) -> str:
     )
 
 
+def place_of_function(function: Any) -> str:
+    """File and line of a function, method or property; "" if it has none."""
+    plain = getattr(function, "fget", None) or getattr(function, "func", None) or function
+    code = getattr(getattr(plain, "__wrapped__", plain), "__code__", None)
+    return f"{code.co_filename}, line {code.co_firstlineno}" if code is not None else ""
+
+
+def _numbers(returned: Any) -> Message | None:
+    """The values that a function returns as a message; None if one is no whole number."""
+    values = tuple(returned) if isinstance(returned, Iterable) else (returned,)
+    if all(isinstance(value, int) for value in values):
+        return values
+    try:
+        return tuple(map(index, values))
+    except TypeError:
+        return None
+
+
 @dataclass(frozen=True)
 class Shape:
     """The fields of the request and the response, and static ports, which must be stable while requests are
@@ -55,6 +75,31 @@ class Shape:
     request: Fields
     response: Fields
     statics: Fields = ()
+
+    def wrong(self) -> str:
+        """A reason why these are no fields of messages; "" if they are."""
+        for what, fields in (
+            ("request", self.request),
+            ("response", self.response),
+            ("statics", self.statics),
+        ):
+            if not isinstance(fields, tuple) or not (fields or what == "statics"):
+                return f'the {what} is {fields!r:.60}; give a tuple of fields, as in (("a", 16),)'
+            names = []
+            for item in fields:
+                if not (isinstance(item, tuple) and len(item) == 2):
+                    return (
+                        f'{item!r:.60} in the {what} is no field; give a name and a width, as in (("a", 16),)'
+                    )
+                name, nbits = item
+                if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+                    return f"{name!r:.60} is no name of a field; give letters, digits and underscores"
+                if not isinstance(nbits, int) or nbits < 1:
+                    return f"field {name} has {nbits!r:.60} bits; give a width of 1 or more"
+                names.append(name)
+            if len({*names}) < len(names):
+                return f"two fields of the {what} have one name; give each its own"
+        return ""
 
     @property
     def has_status(self) -> bool:
@@ -132,7 +177,11 @@ class Accelerator(ABC):
         self.nbits = nbits
         self._parameters = values_of(self.params, nbits, settings, self.name)
         self.prepare()
-        fields = dict(self.shape.request)
+        shape = self.shape
+        if wrong := shape.wrong() if isinstance(shape, Shape) else f"it is {shape!r:.60}; give a Shape":
+            place = place_of_function(type(self).shape) or type(self).__qualname__
+            raise BadInput(f"{place}: shape of {self.name}: {wrong}")
+        fields = dict(shape.request)
         for name in (*self.secret, *self.steady):
             if name not in fields:
                 raise BadInput(
@@ -145,6 +194,9 @@ class Accelerator(ABC):
         values = self.__dict__.get("_parameters", {})
         if name in values:
             return values[name]
+        member = getattr(type(self), name, None)
+        if isinstance(member, property) and member.fget is not None:
+            return member.fget(self)  # raises the error that led here again
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     @property
@@ -256,8 +308,22 @@ class Accelerator(ABC):
     # ---- derived from these
 
     def answers(self, requests: Sequence[Message]) -> list[Message]:
-        """The responses of the functional level to these requests, starting from reset."""
-        return list(map(self.responder(), requests))
+        """The responses of the functional level to these requests, starting from reset; BadInput if a user's
+        level has other responses the second time.
+        """
+        found = list(map(self.responder(), requests))
+        if not type(self).__module__.startswith("modexlab."):
+            for request, one, other in zip(requests, found, map(self.responder(), requests), strict=True):
+                if one != other:
+                    level = type(self).model if self.has_model else type(self).fl
+                    response = self.shape.response
+                    raise BadInput(
+                        f"{place_of_function(level)}: {self.name} has two responses to "
+                        f"{in_words(self.shape.request, request)}: {in_words(response, one)}, then "
+                        f"{in_words(response, other)}; draw random numbers from a new random.Random(SEED), and "
+                        "define model() for state between requests"
+                    )
+        return found
 
     @property
     def has_model(self) -> bool:
@@ -270,12 +336,19 @@ class Accelerator(ABC):
 
         def respond(request: Message) -> Message:
             returned = model(*request)
-            response = (returned,) if isinstance(returned, int) else tuple(returned)
+            response = _numbers(returned)
             where = f"{self.name}: fl({', '.join(map(shown, request))})"
+            if not type(self).__module__.startswith("modexlab."):
+                where = f"{place_of_function(model)}: {where}"
+            names = ", ".join(name for name, _ in fields)
+            if response is None:
+                raise BadInput(
+                    f"{where} returns {returned!r:.60}; return a whole number for each field ({names})"
+                )
             if len(response) != len(fields):
                 raise BadInput(
                     f"{where} returns {len(response)} values, and the response has {len(fields)} fields "
-                    f"({', '.join(name for name, _ in fields)}); return one value a field"
+                    f"({names}); return one value a field"
                 )
             for (name, nbits), value in zip(fields, response, strict=True):
                 if not 0 <= value < 1 << nbits:

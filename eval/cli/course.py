@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...fl.errors import BadInput, shown, unknown
 from ..designs import own
 from ..designs.levels import Disagreement
+from ..designs.mistakes import place_of
 
 LABS = Path(__file__).parents[2] / "docs" / "labs"  # in a wheel too
 MOST_SHOWN = 120  # characters of a value
@@ -68,22 +69,22 @@ def grade(checkpoint: Checkpoint, folder: Path) -> Grade:
     passed = 0
     try:
         for row in checkpoint(folder):
-            if failure := _failure(row, folder):
+            if failure := _failure(row):
                 return Grade(title, passed, failure, hint)
             passed += 1
     except Exception as error:  # anything that the student's code raises
-        return Grade(title, passed, _raised(error, folder), hint)
+        return Grade(title, passed, _raised(error), hint)
     return Grade(title, passed)
 
 
-def _failure(row: Row, folder: Path) -> str:
+def _failure(row: Row) -> str:
     """The row with actual and expected value, if they differ; else empty."""
     asked = ", ".join(f"{name} = {_text(value)}" for name, value in row.arguments.items())
     where = f"row {row.name!r}" + (f" ({asked})" if asked else "")
     try:
         value = row.call(**row.arguments)
     except Exception as error:
-        return f"{where}: {_raised(error, folder)}"
+        return f"{where}: {_raised(error)}"
     return "" if _same(value, row.expected) else f"{where}: {_text(value)}, expected {_text(row.expected)}"
 
 
@@ -93,11 +94,11 @@ def _same(value: Any, expected: Any) -> bool:
     return bool(value == expected)
 
 
-def _raised(error: Exception, folder: Path) -> str:
+def _raised(error: Exception) -> str:
     if isinstance(error, (BadInput, Disagreement)):
         return str(error)
-    place, text = own.place_of(error, folder.absolute() / own.FILE), f"{type(error).__name__}: {error}"
-    return f"{place}: {text}" if ", line " in place else text
+    place, text = place_of(error), f"{type(error).__name__}: {error}"
+    return f"{place}: {text}" if place else text
 
 
 def _text(value: Any) -> str:

@@ -195,7 +195,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except SystemExit as done:  # --help
             code = int(done.code or 0)
         else:
-            code = args.execute(args)
+            code = _executed(args)
         if sys.stdout is not None:  # closed by the caller
             sys.stdout.flush()
         return code
@@ -227,6 +227,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         _say(str(error))
         return FAILED
+
+
+def _executed(args: argparse.Namespace) -> int:
+    """Execute a command; an exception of a user's own Python code becomes BadInput with file and line."""
+    try:
+        code: int = args.execute(args)
+    except (Exception, SystemExit) as error:
+        from ..designs.mistakes import mistake  # imports PyMTL3
+
+        if type(error).__module__.startswith("modexlab."):
+            raise
+        if (found := mistake(error)) is None:
+            raise
+        raise found from error
+    return code
 
 
 def _say(message: str, kind: str = "error") -> None:

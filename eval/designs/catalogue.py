@@ -336,6 +336,10 @@ def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
     for design in found:
         if isinstance(design, OwnDesign) and (design.origin in named or own.is_folder(Path(design.origin))):
             raise no_rsa_machine(design)
+        if isinstance(design, Design) and not isinstance(design, ForeignDesign):
+            raise BadInput(
+                f"{design.reference}: only cores in Verilog are supported here; give a design.toml"
+            )
     return [design for design in found if isinstance(design, ForeignDesign)]
 
 

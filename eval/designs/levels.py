@@ -5,16 +5,18 @@ Each stage runs the rows with the delays of the table, and again under random st
 reported by row, with the request, the response and the expected one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...fl.accelerator import Message, Row, in_words
-from ...fl.errors import BadInput, shown
+from ...fl.errors import BadInput
 from ...rtl.sim import BrokenPromise, Run, SimulationTimeout, Stall, UnexpectedResponse
+from .author_check import wrong_request
 from .interfaces import STREAM, Interface
 from .runnable import Runnable
 
 CL = "cl"
+FORMULA = "cycles()"
 STATE = "; define model() if it keeps state between requests"
 STALLS = (None, Stall(1, 0.3, 0.3), Stall(2, 0.0, 0.7))
 Cycles = list[tuple[int, int]]  # of each row: when the request is accepted, and when the response is ready
@@ -56,12 +58,18 @@ def check_levels(
             first, reference = stamps.setdefault(index, (stage, cycles))
             for row, found, other in zip(rows, cycles, reference, strict=True):
                 if found != other:
+                    counted = {stage: _latency(found), first: _latency(other), **_formula(accelerator, row)}
                     raise Disagreement(
                         f"row {row.name!r} at {where}: request in cycle {found[0]}, response in cycle "
-                        f"{found[1]}; at {first} in cycles {other[0]} and {other[1]}; make the levels equal"
+                        f"{found[1]}; at {first} in cycles {other[0]} and {other[1]}; {_advice(counted)}"
                     )
-            if stall is None:
-                _compare_formula(accelerator, rows, cycles, where)
+            if stall is None and (wrong := _formula_differs(accelerator, rows, cycles)) is not None:
+                row, counted = rows[wrong], {stage: _latency(cycles[wrong])}
+                if stage == CL and (hardware := [name for name in accelerator.stages if name != CL]):
+                    run = _run(accelerator, rows, hardware[0], None, interface)  # which of the two is right
+                    counted[hardware[0]] = run.done[wrong] - run.accepted[wrong]
+                counted |= _formula(accelerator, row)
+                raise Disagreement(f"row {row.name!r} at {where}: {_in_cycles(counted)}; {_advice(counted)}")
             passed.append(Passed(where, len(rows), run.cycles))
             report(passed[-1])
     return passed
@@ -71,23 +79,14 @@ def check_rows(accelerator: Runnable, rows: Sequence[Row]) -> None:
     """BadInput for an empty table, a value that does not fit its field, or two rows with the same name."""
     if not rows:
         raise BadInput(f"{accelerator.name}: rows() is empty; give at least one row")
-    fields = accelerator.shape.request
     names = set()
     for row in rows:
         where = f"{accelerator.name}, row {row.name!r}"
         if row.name in names:
             raise BadInput(f"{where}: there are two rows of this name; give each its own")
         names.add(row.name)
-        if len(row.request) != len(fields):
-            raise BadInput(
-                f"{where} has {len(row.request)} values, and a request has {len(fields)} fields "
-                f"({', '.join(name for name, _ in fields)}); give one value a field"
-            )
-        for (name, nbits), value in zip(fields, row.request, strict=True):
-            if not 0 <= value < 1 << nbits:
-                raise BadInput(
-                    f"{where}: {name} = {shown(value)} does not fit in {nbits} bits; correct the row"
-                )
+        if wrong := wrong_request(accelerator, row.request):
+            raise BadInput(f"{where}{wrong}; correct the row")
 
 
 def _check_model(accelerator: Runnable, rows: Sequence[Row]) -> None:
@@ -138,16 +137,51 @@ def _compare_responses(
             )
 
 
-def _compare_formula(accelerator: Runnable, rows: Sequence[Row], cycles: Cycles, where: str) -> None:
-    """Compare the formula with requests that an idle accelerator accepts and whose responses are
-    not delayed.
+def _formula_differs(accelerator: Runnable, rows: Sequence[Row], cycles: Cycles) -> int | None:
+    """The first row whose cycles are not those of the formula, among requests that an idle accelerator
+    accepts and whose responses are not delayed.
     """
     free = -1
-    for row, (accepted, done) in zip(rows, cycles, strict=True):
+    for index, (row, (accepted, done)) in enumerate(zip(rows, cycles, strict=True)):
         formula = accelerator.cycles(*row.request)
         if row.sink_delay == 0 and accepted > free and formula not in (None, done - accepted):
-            raise Disagreement(
-                f"row {row.name!r} at {where}: {done - accepted} cycles, and cycles() has {formula}; "
-                "correct the formula"
-            )
+            return index
         free = done
+    return None
+
+
+def _formula(accelerator: Runnable, row: Row) -> dict[str, int]:
+    """The cycles of a row by the formula, if there is one."""
+    cycles = accelerator.cycles(*row.request)
+    return {} if cycles is None else {FORMULA: cycles}
+
+
+def _latency(stamps: tuple[int, int]) -> int:
+    return stamps[1] - stamps[0]
+
+
+def _in_cycles(counted: Mapping[str, int]) -> str:
+    """The cycles at these levels, with equal ones together."""
+    return "; ".join(
+        f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} {count} cycles"
+        for count, names in _by_count(counted).items()
+    )
+
+
+def _advice(counted: Mapping[str, int]) -> str:
+    """The level to correct, if all others agree on the cycles."""
+    alone = [names[0] for names in _by_count(counted).values() if len(names) == 1]
+    if len(counted) == 2 and FORMULA in counted:
+        return "correct the formula or the level"
+    if len(alone) != 1:
+        return "make the levels equal"
+    others = " and ".join(name for name in counted if name != alone[0])
+    wrong = {FORMULA: "the formula", CL: "cl()"}.get(alone[0], "rtl()")
+    return f"{others} agree: correct {wrong}"
+
+
+def _by_count(counted: Mapping[str, int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for name, count in counted.items():
+        found.setdefault(count, []).append(name)
+    return found

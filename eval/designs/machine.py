@@ -523,6 +523,10 @@ class PublicMachine(Machine):
             return self.programmed.public(base, exp, mod)
         return super().carried(base, exp, mod) if self.keyed else (base, exp, mod, 0)
 
+    def fl(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
+        """Functional level of a public operation, or of a private one."""
+        return super().fl(*((base, exp, mod, *given) if given else self.carried(base, exp, mod)))
+
     def cycles(self, base: int, exp: int, mod: int) -> int:
         """Cycles of a public operation, or of a private one."""
         if self.keyed and not self.calls_public(exp):

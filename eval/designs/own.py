@@ -19,8 +19,10 @@ from typing import Any, ClassVar
 from ...fl.errors import BadInput
 from ...fl.param import Param
 from . import own_code
+from .author_check import check_class
+from .mistakes import mistake
 from .own_code import Trace
-from .runnable import Runnable, place_of
+from .runnable import Runnable
 
 FILE = "accelerator.py"
 GROUP = "modexlab.accelerators"
@@ -176,8 +178,8 @@ def load(file: Path, anew: bool = False) -> own_code.Loaded:
     """
     try:
         return own_code.load(file, anew)
-    except Exception as error:  # anything that the user's code raises
-        raise BadInput(f"{place_of(error, file)}: {type(error).__name__}: {error}") from None
+    except (Exception, SystemExit) as error:  # anything that the user's code raises
+        raise mistake(error) or error from None
 
 
 @functools.lru_cache(MOST_MADE)
@@ -195,4 +197,5 @@ def _entry(kind: Any, origin: str, trace: Trace) -> OwnDesign:
         )
     if missing := sorted(kind.__abstractmethods__):
         raise BadInput(f"{origin}: class {kind.__name__} lacks {', '.join(missing)}; define it")
+    check_class(kind)
     return OwnDesign(name, kind, origin, trace)

@@ -347,6 +347,20 @@ def load_module(name: str, anew: bool = False) -> Loaded:
         return module, trace
 
 
+def is_users(file: str) -> bool:
+    """Whether a source file belongs to code that was loaded here."""
+    return file in _files or any(Path(file) in trace.files for trace in _traces())
+
+
+def newest() -> Trace | None:
+    """The trace of the code that was loaded last."""
+    return next(reversed([*_files.values(), *_traces()]), None)
+
+
+def _traces() -> list[Trace]:
+    return [*_IMPORTED.values(), *(trace for _, trace in _LOADED.values())]
+
+
 _LOADERS = (load.__code__, load_module.__code__)
 
 

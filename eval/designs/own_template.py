@@ -139,6 +139,8 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
     """File contents by name; BadInput for names that are invalid in Python or Verilog."""
     if not NAME.fullmatch(name):
         raise BadInput(f"name {name!r}: give lower-case letters, digits and dashes, such as gcd")
+    if keyword.iskeyword(name) or keyword.iskeyword(name.capitalize()):
+        raise BadInput(f"name {name!r}: this word is reserved in Python; take another, such as gcd")
     _check_fields(request, response)
     if response[0][0] == STATUS:
         raise BadInput(f"result {STATUS!r}: add it to the shape by hand, with the codes in `statuses`")

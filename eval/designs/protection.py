@@ -9,6 +9,7 @@ from ...fl.errors import BadInput
 from ...fl.program.builder import program_of
 from ...fl.program.recipe import Recipe
 from ...fl.program.schedules import SCHEDULES
+from ...fl.rsa_keys import SMALLEST_NBITS
 from ..errors import NoMeasurement
 from .control import FIT
 from .machine import Design, Machine
@@ -87,8 +88,8 @@ class Costs:
 
 
 def costs(machine: Machine) -> Costs:
-    """The costs with numbers as long as those of a key; with a real key if product cycles depend on the
-    operands. NoMeasurement if the formula differs from the counted cycles.
+    """The costs with numbers as long as those of a key; with a real key, if there are keys of this width, if
+    product cycles depend on the operands. NoMeasurement if the formula differs from the counted cycles.
     """
     made = machine.programmed
     recipe, shape = made.recipe, made.recipe.shape
@@ -101,9 +102,19 @@ def costs(machine: Machine) -> Costs:
         elif not shape.sliding and (shape.digit or not recipe.fits):
             formula = made.cycles(*(fields.get(name, 0) for name in made.names))
     else:
-        real = machine.key
-        plain = (3, real.d or 0, real.n, 0)[: len(made.names)]
-        fields = made.named(made.operands(real, 3, random.Random(1).randrange) if recipe.keyed else plain)
+        has_key = machine.nbits >= SMALLEST_NBITS and machine.nbits % 2 == 0
+        if recipe.keyed and not has_key:
+            raise BadInput(
+                f"{machine.name} of {machine.nbits} bits: the cycles of its products depend on the numbers, so "
+                f"CRT and the result check are counted with a key, which has an even length of {SMALLEST_NBITS} "
+                "bits or more; give such a width (--nbits)"
+            )
+        if recipe.keyed:
+            operands = made.operands(machine.key, 3, random.Random(1).randrange)
+        else:
+            n, d = (machine.key.n, machine.key.d or 0) if has_key else _numbers_like_a_key(recipe)[1][:2]
+            operands = (3, d, n, 0)[: len(made.names)]
+        fields = made.named(operands)
         trace = made.executed(fields, made.arithmetic)
     cycles = made.timing.replayed(trace, fields["exp"])
     if formula not in (None, cycles):

@@ -2,37 +2,28 @@
 
 import contextlib
 import functools
-import inspect
 import re
-import traceback
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
 from pymtl3 import Component
 
 from ...cl.one_at_a_time import OneAtATimeCL
-from ...fl.accelerator import Accelerator, Fields, Message, in_words
+from ...fl.accelerator import Accelerator, Fields, Message, in_words, place_of_function
 from ...fl.axi4lite import Traits
 from ...fl.errors import BadInput
 from ...fl.param import spelled_out
 from ...rtl.messages import mk_message
 from ...rtl.sim import Simulation, ToolError, simulate
+from ...rtl.sim.author_faults import faults
 from ...rtl.sim.ports import Ports
+from .author_check import check_methods
 from .interfaces import Interface
 from .interfaces import find as find_interface
+from .mistakes import mistake
 from .session import Session
 
 KEPT_CYCLES = 4096  # requests whose simulated cycles are cached
-
-
-def place_of(error: Exception, file: Path) -> str:
-    """File and line of the user's code that raised an error."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}, line {error.lineno}"
-    frames = reversed(traceback.extract_tb(error.__traceback__))
-    near = next((frame for frame in frames if frame.filename.startswith(str(file.parent))), None)
-    return str(file) if near is None else f"{near.filename}, line {near.lineno}"
 
 
 class Runnable(Accelerator):
@@ -41,6 +32,11 @@ class Runnable(Accelerator):
     design: Any  # its catalogue entry or OwnDesign
     # the cycle level, and stages of its RTL
     stages: ClassVar[tuple[str, ...]] = ("cl", "python", "verilog", "native")
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__module__.startswith("modexlab."):
+            check_methods(cls)
 
     def cl(self) -> Component:
         """The cycle-level model; by default it combines `fl` with the formula, one request at a time."""
@@ -58,6 +54,12 @@ class Runnable(Accelerator):
             request = tuple(int(getattr(message, name)) for name, _ in shape.request)
             cycles = self.cycles(*request)
             if cycles is None:
+                if type(self).cycles is not Accelerator.cycles:
+                    asked = in_words(shape.request, request)
+                    raise BadInput(
+                        f"{place_of_function(type(self).cycles)}: cycles() returns None for {asked}; "
+                        "return a whole number, or define cl()"
+                    )
                 raise BadInput(
                     f"{self.name} has no cycle-level model: define cycles() for a default one, or cl()"
                 )
@@ -110,7 +112,7 @@ class Runnable(Accelerator):
         """A simulation of this accelerator behind an interface; options: `vcd` and `trace`."""
         make = self.cl if level == "cl" else self.rtl
         self.require_ports(level)
-        with self._errors_of(level):
+        with self._errors_of():
             return simulate(interface.wrap(self.shape, make, self.traits), stage, **options)
 
     def require_ports(self, level: str = "rtl") -> None:
@@ -123,18 +125,17 @@ class Runnable(Accelerator):
         return type(self).__module__.startswith("modexlab.")
 
     @contextlib.contextmanager
-    def _errors_of(self, level: str) -> Iterator[None]:
+    def _errors_of(self) -> Iterator[None]:
         """Report errors in a user's component in one sentence with file and line."""
         try:
             yield
         except (BadInput, ToolError):
             raise
         except Exception as error:
-            if self._is_ours:
+            found = None if self._is_ours else mistake(error)
+            if found is None:
                 raise
-            place = place_of(error, Path(inspect.getfile(type(self))))
-            said = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
-            raise BadInput(f"{place}: {level}() of {self.name} cannot be simulated: {said}") from error
+            raise found from error
 
     def session(self, **options: Any) -> Session:
         """This accelerator at a level and stage, ready to compute; the options are those of Session."""
@@ -148,10 +149,14 @@ class Runnable(Accelerator):
 
 @functools.lru_cache(KEPT_CYCLES)
 def _check_ports(accelerator: Runnable, level: str) -> None:
-    with accelerator._errors_of(level):
+    with accelerator._errors_of():
         component = accelerator.cl() if level == "cl" else accelerator.rtl()
         component.elaborate()
         ports = Ports.of(component)
+        if level == "rtl" and (
+            fault := next(faults(component, lambda one: not _is_package(type(one))), None)
+        ):
+            raise BadInput(str(fault))
     shape = accelerator.shape
     for port, found, wanted in (
         ("istream", ports.request.fields, shape.request),
@@ -163,6 +168,10 @@ def _check_ports(accelerator: Runnable, level: str) -> None:
                 f"{accelerator.name}: {level}() has {port} with {_text(found)}, "
                 f"and the shape has {_text(wanted)}; make them the same"
             )
+
+
+def _is_package(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in ("modexlab", "pymtl3")
 
 
 def _text(fields: Fields) -> str:

@@ -10,7 +10,7 @@ file.
     designs = ["mont", "procxcel-mont"]       # or "all", {domain = ["scaled"], constant_time = true}, paths
     nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}
                                               # or {from = 32, to = 4096, factor = 2}
-    workloads = ["encrypt", "sign+9verify"]   # workload_names.py; default: encrypt
+    workloads = ["encrypt", "sign+9verify"]   # workload_names.py; default: encrypt; not of the flow
     stages = ["native", "flow"]               # stages.py; default: native
     interfaces = ["stream", "xcel"]           # default: stream; unit: the multiplier alone, in the flow
     [part.set]                                # parameters; a design without one ignores it
@@ -30,6 +30,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -76,6 +77,7 @@ Choose = Callable[[str, Sequence[Any]], Any]
 Names = tuple[str, ...]
 Axes = Mapping[str, tuple[Any, ...]]  # the values of each name
 Fields = tuple[Any, ...]  # arguments of Point, in order
+Own = Mapping[str, str]  # references of accelerators outside the catalogue, by name
 
 
 def names() -> list[str]:
@@ -175,8 +177,10 @@ class Space:
     left_out: Counter[str] = field(default_factory=Counter)  # number of excluded points by constraint
 
     @classmethod
-    def load(cls, name: str | Path) -> "Space":
-        """A ready-made space by name, a TOML file, or the points of a file of reference results."""
+    def load(cls, name: str | Path, own: Own = MappingProxyType({})) -> "Space":
+        """A ready-made space by name, a TOML file, or the points of a file of reference results. The file may
+        name designs of `own`, whose values are their references.
+        """
         path = SPACES / f"{name}.toml"
         if str(name) not in names():
             path = Path(name)
@@ -188,14 +192,14 @@ class Space:
             return cls(path.stem, "", {}, (), (), points)
         text = read_text(path, f"give a space ({', '.join(names())}) or a file of TOML")
         try:
-            return cls.parse(text)
+            return cls.parse(text, own)
         except BadInput as error:
             raise BadInput(f"{path.name}: {error}") from None
 
     @classmethod
-    def parse(cls, text: str) -> "Space":
+    def parse(cls, text: str, own: Own = MappingProxyType({})) -> "Space":
         """The space described by TOML text."""
-        return _read_space(typed_toml.parse(text, SpaceFile))
+        return _read_space(typed_toml.parse(text, SpaceFile), own)
 
     def with_designs(self, references: Sequence[str]) -> "Space":
         """A copy with these designs in every part."""
@@ -390,7 +394,7 @@ class PartFile(msgspec.Struct, forbid_unknown_fields=True):
 
     designs: str | list[str] | dict[str, Scalar | list[Scalar]]
     nbits: Axis
-    workloads: Words = "encrypt"
+    workloads: Words | msgspec.UnsetType = msgspec.UNSET
     stages: Words = DEFAULT_STAGE
     interfaces: Words = DEFAULT.name
     set: dict[str, Axis] = {}
@@ -407,14 +411,14 @@ class SpaceFile(msgspec.Struct, forbid_unknown_fields=True):
     part: list[PartFile] = []
 
 
-def _read_space(file: SpaceFile) -> Space:
+def _read_space(file: SpaceFile, own: Own) -> Space:
     _check_numbers(msgspec.to_builtins(file))
     if not file.part:
         raise BadInput("a space without a part; add [[part]] with designs = [...] and nbits = [...]")
     parts = []
     for number, part in enumerate(file.part, 1):
         try:
-            parts.append(_read_part(part))
+            parts.append(_read_part(part, own))
         except BadInput as error:
             raise BadInput(f"part {number}: {error}" if len(file.part) > 1 else str(error)) from None
     _check_objectives(file.objectives, parts)
@@ -464,7 +468,7 @@ def _known_names(parts: Sequence[Part]) -> set[str]:
     return known if stages.isdisjoint(NETLIST) else known | of_run
 
 
-def _read_part(part: PartFile) -> Part:
+def _read_part(part: PartFile, own: Own) -> Part:
     chosen = dict(part.designs) if isinstance(part.designs, dict) else part.designs
     promised = chosen.pop(CONSTANT_TIME, []) if isinstance(chosen, dict) else []
     wanted = promised if isinstance(promised, list) else [promised]
@@ -473,14 +477,19 @@ def _read_part(part: PartFile) -> Part:
     constraints = tuple(Expression(f"{CONSTANT_TIME} == {spelled(value)}") for value in set(wanted))
     if len(constraints) > 1:  # both true and false are accepted
         constraints = ()
-    subjects = _subjects(chosen)
+    subjects = _subjects(chosen, own)
     stages = _checked_names("stage", part.stages, STAGES)
     interfaces = _checked_names("interface", part.interfaces, (*INTERFACES, SYSTEM, UNIT))
-    workloads = tuple(dict.fromkeys(_words(part.workloads)))
+    if part.workloads is not msgspec.UNSET and set(stages) <= {*IMPLEMENTED}:
+        raise BadInput(
+            f"workloads = {spelled(part.workloads)} at stages {', '.join(stages)}: the flow measures all workloads at "
+            "once; drop workloads, or add a stage such as native"
+        )
+    workloads = tuple(dict.fromkeys(_words(ENCRYPT if part.workloads is msgspec.UNSET else part.workloads)))
     designs = [design for design in map(_design, subjects) if isinstance(design, OwnDesign)]
-    own = {name for design in designs for name in design.at(design.usual_nbits).workloads()}
+    of_designs = {name for design in designs for name in design.at(design.usual_nbits).workloads()}
     for name in workloads:
-        if name not in own:
+        if name not in of_designs:
             check_name(name)
     if not workloads:
         raise BadInput("workloads is empty; give one, such as encrypt")
@@ -504,7 +513,7 @@ def _checked_names(kind: str, value: Words, known: Collection[str]) -> Names:
     return given
 
 
-def _subjects(value: Any) -> Names:
+def _subjects(value: Any, own: Own) -> Names:
     if value == "all":
         return tuple(design.name for design in catalogue.designs())
     if isinstance(value, dict):
@@ -512,7 +521,7 @@ def _subjects(value: Any) -> Names:
     given = tuple(dict.fromkeys(_words(value)))
     if not given:
         raise BadInput('designs is empty; give some, as in designs = ["mont"]')
-    return tuple(map(_reference, given))
+    return tuple(own.get(name) or _reference(name) for name in given)
 
 
 def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> Names:

@@ -62,11 +62,15 @@ def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> 
     except OSError as error:
         message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         fatal = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    except Exception as error:  # a bug in one corner of the space must not cost the rest of it
+    except (Exception, SystemExit) as error:  # a bug in one corner must not cost the rest of the space
         ours = isinstance(error, RuntimeError) and type(error).__module__.startswith("modexlab.")
-        if not (ours or bugs):
+        from ..designs.mistakes import mistake  # imports PyMTL3
+
+        found = None if ours else mistake(error)
+        if found is None and (isinstance(error, SystemExit) or not (ours or bugs)):
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"({Path(place.filename).name}, line {place.lineno})"
-        message = str(error) if ours else f"{type(error).__name__}: {error} {where}"
+        message = str(found or error) if ours or found else f"{type(error).__name__}: {error} {where}"
+        refused = found is not None
     return TaskOutcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)

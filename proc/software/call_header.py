@@ -139,10 +139,9 @@ def _bus(shape: Shape, registers: Mapping[str, Register], names: Sequence[str]) 
     result = registers["RESULT"].address
     if returns_result(shape):
         return [*lines, f"return status ? 0 : {at(result)}; // a refused request has no result to read"]
+    targets = {target: at(result + BYTES * place) for place, target in enumerate(_received(shape)) if target}
     lines.append("if (!status) {")
-    lines += [
-        f"  {target} = {at(result + BYTES * place)};"
-        for place, target in enumerate(_received(shape))
-        if target
-    ]
+    lines += [f"  {target} = {word};" for target, word in targets.items()]
+    lines.append("} else { // no result to read")
+    lines += [f"  {target} = 0;" for target in targets]
     return [*lines, "}", "return status;"]

@@ -86,7 +86,11 @@ OPTIONS = (
         "LIMIT",
         f"the best machine within an area or a time, such as 20000um2 or 5us; implies {compare_cores.WORD}",
     ),
-    "--accelerator",
+    shared(
+        "--accelerator",
+        help="a manifest of an RSA core in Verilog (design.toml), or a folder of manifests; may be repeated "
+        "(see `modexlab new --help`)",
+    ),
     flag("--measure", "measure the missing points, and write them to the ledger"),
     "--full (with --measure: wide machines, routing)",
     flag("--own", "without the reference results of modexlab"),

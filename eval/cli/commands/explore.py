@@ -100,12 +100,14 @@ def execute(args: Namespace) -> int:
     if args.list:
         return spaces.execute(args)
     _check(args)
-    space = Space.load(args.space)
+    own = {design.name: design.reference for design in by_paths(args.manifests)}
+    space = Space.load(args.space, own)
     if space.listed and (args.manifests or args.method == "nsga2"):
         option = "--accelerator" if args.manifests else "--method nsga2"
         raise BadInput(f"{option} with {args.space}: a file of results has points and no axes; drop it")
-    if args.manifests:
-        space = space.with_designs([design.reference for design in by_paths(args.manifests)])
+    named = {subject for part in space.parts for subject in part.subjects}
+    if more := [reference for reference in own.values() if reference not in named]:
+        space = space.with_designs(more)
     ledger = ledger_of(args)
     seed = 1 if args.seed is None else args.seed
     search = make_search(space, args.method, args.points or DEFAULT_POINTS, seed)

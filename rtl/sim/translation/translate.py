@@ -7,6 +7,7 @@ and the text of each module is reformatted (verilog_format.py). The result is th
 because it is the key to the cache, and clean under `verilator -Wall`.
 """
 
+import inspect
 import operator
 import re
 import tempfile
@@ -33,6 +34,7 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 from ....fl.errors import BadInput
 from ...states import States, states_of
 from .. import interrupt, toolchain
+from ..author_faults import declared
 from ..text import VerilogText
 from .assertions import assertions_of, with_assertions, with_macro
 from .concurrent import Generate, concurrent, messages, ordered_messages, without_idle
@@ -142,9 +144,10 @@ def _check_identifiers(component: Component) -> None:
     for item in _hierarchy(component):
         for name, value in vars(item).items():
             if name in verilog_reserved and isinstance(value, Component | Interface | Signal | list):
+                file, line = declared(type(item), name)
                 raise BadInput(
-                    f"{type(item).__name__} has an attribute named {name!r}, which is a reserved word of "
-                    "SystemVerilog: rename it"
+                    f"{file}, line {line}: {type(item).__name__} has an attribute named {name!r}, which is a "
+                    "reserved word of SystemVerilog: rename it"
                 )
 
 
@@ -523,11 +526,22 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                 value._text = state_name(value, self._known.states)
         if isinstance(kind, rt.Signal):
             node.value._context = kind.get_dtype().get_length()
+            self._check_fits(node, node.value._context)
         if not self._general and _one_of_two(node.value):
             # Verilator 5 fails at a wide concatenation that a variable indexes, with a low --expand-limit
             select, pair = self.visit_expr_wrap(node.value.idx), self.visit(node.value.value)
             node.value._text = f"{select} ? {pair}[1] : {pair}[0]"
         return super().visit_Assign(node)
+
+    def _check_fits(self, node: Any, nbits: int) -> None:
+        """BadInput for an integer that is too wide for its target; PyMTL3 alone would cut it."""
+        value = value_of(node.value)
+        if value is not None and not -(1 << nbits - 1) <= int(value) < 1 << nbits:
+            first = inspect.getsourcelines(self.blk)[1]
+            raise BadInput(
+                f"{inspect.getsourcefile(self.blk)}, line {first + node.ast.lineno - 1}: {int(value)} does not "
+                f"fit in the {nbits} bits of its target; take a smaller number, or a wider signal"
+            )
 
     def _member(self, node: Any) -> IntEnum | None:
         """The member of an IntEnum that a constant is, as the module of the block calls it."""
