@@ -7,6 +7,7 @@ import pickle
 import random
 import re
 from collections import Counter
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from modexlab.eval.papers.published import NUMBERS, paper
 
 from tests.command_line import picked
 from tests.harness import parametrize, refused
+from tests.paths import ROOT
 
 PART = '[[part]]\ndesigns = ["mont"]\nnbits = [32]\n'
 FIGURES = (
@@ -477,3 +479,22 @@ def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws():
     widths = Counter(subject for stage, subject, _ in points if stage == "formula")
     drawn = {subject for subject, count in widths.items() if count > 1}
     assert {"fold", "heap"} <= drawn <= {subject for stage, subject, _ in points if stage == "native"}
+
+
+def test_an_accelerator_of_the_command_line(cli, tmp_path, monkeypatch):
+    """The file names it, from any folder; parts without it are left alone."""
+    monkeypatch.chdir(tmp_path)
+    part = '[[part]]\ndesigns = ["{}"]\nnbits = [16]\nstages = ["python"]\n'
+    Path("lanes.toml").write_text(part.format("gcd") + part.format("mont"))
+    folder = ROOT / "eval" / "examples" / "gcd"
+    found = Space.parse(Path("lanes.toml").read_text(), {"gcd": f"gcd@{folder}"})
+    assert [part.subjects for part in found.parts] == [(f"gcd@{folder}",), ("mont",)]
+    command = f"sweep lanes.toml --dry-run --accelerator {folder}"
+    assert "2 points" in cli.passes(command).out
+    assert "unknown design 'gcd'" in cli.fails("sweep lanes.toml --dry-run")
+
+
+def test_workloads_of_the_flow():
+    """The flow measures all workloads at once."""
+    with refused(r"workloads = \['encrypt'\] at stages flow: .*; drop workloads, or add a stage"):
+        Space.parse(f'{PART}workloads = ["encrypt"]\nstages = ["flow"]\n')
