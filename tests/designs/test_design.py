@@ -6,7 +6,7 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.interfaces import XCEL
 
-from tests.harness import parametrize, refused
+from tests.harness import one_now, parametrize, refused
 
 from ..command_line import ENCRYPT
 
@@ -76,3 +76,13 @@ def test_a_modulus_of_ones_own(modulus):
     """A given modulus replaces the random one, even 0, which the caller rejects."""
     base, _, mod = MONT.at(32).some_operands(modulus)
     assert mod == modulus and base < max(mod, 1)
+
+
+@parametrize("name", one_now(("mont-ct", "ssmm-ct", "heap"), "heap"))
+@parametrize("exp", [65537, 12345, 0])
+def test_the_function_of_machines_with_public_exponents(name, exp):
+    """It takes the operands that the formula takes."""
+    machine = catalogue.find(name).at(38, public=True)
+    base, mod = 0x123456789, (1 << 38) - 45
+    assert tuple(machine.fl(base, exp, mod)) == (0, pow(base, exp, mod))
+    assert machine.cycles(base, exp, mod) > 0
