@@ -27,19 +27,21 @@ def check_class(kind: type) -> None:
         value = getattr(kind, name)
         if not _is_count(value) or (name == "usual_nbits" and value > MAX_NBITS):
             most = f" from 1 to {MAX_NBITS}" if name == "usual_nbits" else ""
-            raise _wrong(kind, name, f"{name} = {value!r}: give a whole number{most}")
+            raise _wrong(kind, name, f"{name} = {value!r} is no count; give a whole number{most}")
     for name in NAMES:
         value = getattr(kind, name)
         if isinstance(value, str) or not (
             isinstance(value, Iterable) and all(isinstance(item, str) for item in value)
         ):
-            raise _wrong(kind, name, f'{name} = {value!r}: give a tuple of names of fields, as in ("a",)')
+            raise _wrong(kind, name, f'{name} = {value!r} is no tuple; give names of fields, as in ("a",)')
     if not isinstance(kind.statuses, Mapping):  # type: ignore[attr-defined]
-        raise _wrong(kind, "statuses", 'statuses: give a dictionary, as in {1: "too large"}')
+        raise _wrong(kind, "statuses", 'statuses is no dictionary; give one, as in {1: "too large"}')
     params = kind.params  # type: ignore[attr-defined]
     if not isinstance(params, tuple | list) or not all(isinstance(param, Param) for param in params):
         raise _wrong(
-            kind, "params", "params: give a tuple of modexlab.Param, with a comma after the last one"
+            kind,
+            "params",
+            "params is no tuple of modexlab.Param; give one, with a comma after the last Param",
         )
     seen = set()
     for param in params:
@@ -51,7 +53,7 @@ def _check_param(kind: type, param: Param, seen: set[str]) -> None:
     name = param.name
     place = repr(name)
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-        raise _wrong(kind, place, f"parameter {name!r}: give a name of letters, digits and underscores")
+        raise _wrong(kind, place, f"parameter {name!r} is no name; give letters, digits and underscores")
     if name in seen:
         raise _wrong(kind, place, f"parameter {name!r} is defined twice; give each its own name")
     if hasattr(kind, name) or name in SET_LATER:
@@ -119,10 +121,15 @@ def _cycles(accelerator: Any, value: Any, arguments: tuple[Any, ...]) -> str:
     return f"cycles({asked}) returns {value!r}; return a whole number"
 
 
-def _component(accelerator: Any, value: Any, _: Any) -> str:
-    if isinstance(value, Component):
-        return ""
-    return f"a level of {accelerator.name} returns {_what(value)}; return a new PyMTL3 component"
+def _component(level: str) -> Check:
+    """The check of a method that returns the hardware or the model of a level."""
+
+    def check(accelerator: Any, value: Any, _: Any) -> str:
+        if isinstance(value, Component):
+            return ""
+        return f"{level}() returns {_what(value)}; return a new PyMTL3 component"
+
+    return check
 
 
 def _rows(accelerator: Any, value: Any, _: Any) -> str:
@@ -178,6 +185,6 @@ CHECKS: Mapping[str, Check] = {
     "cycles": _cycles,
     "rows": _rows,
     "workloads": _workloads,
-    "rtl": _component,
-    "cl": _component,
+    "rtl": _component("rtl"),
+    "cl": _component("cl"),
 }

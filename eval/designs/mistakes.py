@@ -19,6 +19,7 @@ MOST_CHARACTERS = 300  # of an exception's message
 # PyMTL3's ways to name a place
 NAMED = re.compile(r"^In file (?P<file>.+?)(?::|, Line )(?P<line>\d+)\b.*$", re.MULTILINE)
 PACKAGE = re.compile(rf"\b{own_code.PREFIX}\w+_\d+\b\.?")  # of a user's folder
+NODE = re.compile(r"<ast\.(\w+) object at 0x[0-9a-f]+>")
 CYCLE = re.compile(r"Combinational loop detected at runtime in \{(.*)\}")
 ARGUMENTS = re.compile(r"(?P<name>\w+\.\w+)\(\) (takes|missing|got) ")
 WIDTHS = re.compile(r"bitwidth|too wide|not a valid binop|bits|Vector\d", re.IGNORECASE)
@@ -103,7 +104,7 @@ def _called(error: BaseException) -> str:
     found = ARGUMENTS.match(str(error)) if isinstance(error, TypeError) else None
     if found is None:
         return ""
-    for module in [*sys.modules.values()]:
+    for module in reversed([*sys.modules.values()]):  # the newest first
         member: object = module
         for part in found["name"].split("."):
             member = vars(member).get(part) if hasattr(member, "__dict__") else None
@@ -115,7 +116,7 @@ def _called(error: BaseException) -> str:
 
 def _text(error: BaseException, trace: Trace) -> tuple[str, str]:
     """The place that an exception's message names, if any, and the message without it."""
-    said = PACKAGE.sub("", str(error))
+    said = NODE.sub(r"\1", PACKAGE.sub("", str(error)))
     kind = type(error).__name__
     if found := NAMED.search(said):
         return f"{found['file']}, line {found['line']}", _of_pymtl3(said[found.end() :])

@@ -17,8 +17,9 @@ from ...rtl.messages import mk_message
 from ...rtl.sim import Simulation, ToolError, simulate
 from ...rtl.sim.author_faults import faults
 from ...rtl.sim.ports import Ports
+from ...rtl.sim.translation.translated import written
 from .author_check import check_methods
-from .interfaces import Interface
+from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .mistakes import mistake
 from .session import Session
@@ -119,6 +120,13 @@ class Runnable(Accelerator):
         """BadInput if the streams of a user's component do not carry the fields of its class."""
         if not self._is_ours:
             _check_ports(self, level)
+
+    def require_verilog(self) -> None:
+        """BadInput if a user's hardware cannot be translated."""
+        if not self._is_ours:
+            self.require_ports()
+            with self._errors_of():
+                written(self.rtl(), self.top(DEFAULT))
 
     @property
     def _is_ours(self) -> bool:

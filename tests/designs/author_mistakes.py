@@ -244,11 +244,23 @@ MISTAKES = [
         "Wire(2) + 1",
     ),
     Mistake("widths", HARDWARE, "s.total = Wire(nbits)", "s.total = Wire(nbits + 1)", ("total",), SIMULATED),
-    Mistake("typo", HARDWARE, SUM, SUM.replace("s.b", "s.c"), ("s.c",), SIMULATED, "s.c"),
-    Mistake("wide integer", HARDWARE, SUM, f"{SUM} + 0x1FFFF", ("0x1ffff",), SIMULATED, "0x1FFFF"),
+    Mistake("typo", HARDWARE, SUM, SUM.replace("s.b", "s.c"), ('"c"',), SIMULATED, "s.c"),
+    Mistake(
+        "wide integer", HARDWARE, SUM, f"{SUM} + 0x1FFFF", ("make the widths equal",), SIMULATED, "0x1FFFF"
+    ),
     Mistake("wide state", HARDWARE, "s.state <<= DONE", "s.state <<= 5", ("5",), SIMULATED, "s.state <<= 5"),
-    Mistake("mismatch", HARDWARE, SUM, SUM.replace("s.a", "s.state"), ("16",), SIMULATED, "s.state + s.b"),
-    Mistake("division", HARDWARE, SUM, SUM.replace("+", "//"), ("//",), "verilog package asic", "s.a // s.b"),
+    Mistake(
+        "mismatch",
+        HARDWARE,
+        SUM,
+        SUM.replace("s.a", "s.state"),
+        ("make the widths equal",),
+        SIMULATED,
+        "s.state + s.b",
+    ),
+    Mistake(
+        "division", HARDWARE, SUM, SUM.replace("+", "//"), ("FloorDiv",), "verilog package asic", "s.a // s.b"
+    ),
     Mistake(
         "latch",
         HARDWARE,
@@ -294,7 +306,6 @@ MISTAKES = [
     Mistake("ff in comb", HARDWARE, "s.istream.rdy @=", "s.istream.rdy <<=", ("<<=",), SIMULATED),
     Mistake("comb in ff", HARDWARE, "s.state <<= DONE", "s.state @= DONE", ("@=",), SIMULATED),
     Mistake("reserved", HARDWARE, "s.total", "s.output", ("output",), "verilog package asic"),
-    Mistake("stuck", HARDWARE, "s.state <<= DONE", "s.state <<= CALC", ("not answered",), "run check"),
 ]
 
 

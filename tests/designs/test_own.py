@@ -86,6 +86,18 @@ def test_a_number_that_is_too_wide_has_the_result_0(tmp_path, interface):
     assert called(program, modexlab.accelerator(GCD), interface) == 0
 
 
+@COUPLED
+def test_results_that_gcc_knows_to_be_set(tmp_path, interface, capfd):
+    """A refused request sets the results too, so that programs compile without a warning."""
+    folder = written(tmp_path / "gcd", response=(("g", 16), ("h", 16)))
+    program = folder / "gcd.c"
+    program.write_text(
+        '#include "gcd.h"\nint main(void) { uint32_t g, h; gcd_call(1, 2, &g, &h); return g != 3 || h != 3; }\n'
+    )
+    assert called(program, modexlab.accelerator(folder), interface) == 0
+    assert "warning" not in capfd.readouterr().err
+
+
 def test_a_wrong_accelerator_fails_the_program(tmp_path):
     folder = replaced(written(tmp_path / "gcd"), "accelerator.py", "total = a + b", "total = a - b")
     assert called(folder / "gcd.c", modexlab.accelerator(folder)) == 1
@@ -228,8 +240,38 @@ def test_hardware_that_cannot_be_made(tmp_path):
     """The error is one sentence with file, line and reason, without a traceback."""
     wire = "s.total = Wire(nbits"
     folder = replaced(written(tmp_path / "gcd"), "rtl.py", f"{wire})", f"{wire} + 1)")
-    with refused(r"gcd/.*: rtl\(\) of gcd cannot be simulated: "):
+    with refused(r"gcd/rtl\.py, line \d+: InvalidConnectionError: Bitwidth mismatch .*; give both sides"):
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["python"])
+
+
+RANDOM = "import random; total = random.getrandbits(16)"
+CL = """return {formula}
+
+    def cl(self):
+        import copy
+
+        late = copy.copy(self)
+        late.cycles = lambda *request: {cycles}
+        return Accelerator.cl(late)
+"""
+LATE_CL, WRONG_FORMULA = CL.format(formula=2, cycles=3), CL.format(formula=3, cycles=2)
+
+
+def test_random_function(tmp_path):
+    folder = replaced(written(tmp_path / "gcd"), "accelerator.py", "total = a + b", RANDOM)
+    with refused(r"accelerator\.py, line \d+: gcd has two responses to a = .*, then .*; draw random numbers"):
+        modexlab.check_levels(modexlab.accelerator(folder).at(16), ["cl", "python"])
+
+
+@parametrize(
+    "new, advice",
+    [("return 3", r"rtl\(\)"), (LATE_CL, r"cl\(\)"), (WRONG_FORMULA, "the formula")],
+)
+def test_the_level_that_is_wrong_is_named(tmp_path, new, advice):
+    """Two of cl, rtl and the formula agree."""
+    folder = replaced(written(tmp_path / "gcd"), "accelerator.py", "return 2", new)
+    with pytest.raises(modexlab.Disagreement, match=f" agree: correct {advice}$"):
+        modexlab.check_levels(modexlab.accelerator(folder).at(16), ["cl", "python"])
 
 
 @parametrize("name", ["crc", "inverse", "gcd"])
@@ -298,6 +340,14 @@ def test_new_and_check(cli, tmp_path, monkeypatch):
         check, "FAILED: gcd at python, row 'small numbers' (a = 1, b = 1): g = 2, and fl has g = 0", code=1
     )
 
+
+test_reserved_names = refusals(
+    "new accelerator",
+    {
+        f"{name} --operand a:16 --result g:1": f"name '{name}': this word is reserved in Python"
+        for name in ("class", "none")
+    },
+)
 
 test_wrong_fields = refusals(
     "new accelerator mine",

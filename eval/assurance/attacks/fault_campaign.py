@@ -84,6 +84,7 @@ class FaultCampaign:
             raise BadInput(f"--operations {self.count}: faults need an operation to act on; give 1 or more")
         self._draw = random.Random(f"{self.machine.nbits} {self.seed}")
         self.operations = [self._operation() for _ in range(self.count)]
+        self.machine.require_verilog()
         self.model = self._model()
         self.key = bellcore.key_by_crt(self.machine)
         # the cycles are those of fault-free runs, whose answers must be right

@@ -369,6 +369,7 @@ def assess(
             f"{traces} traces are too few to compare two classes in two halves; give {LEAST_TRACES} or more"
         )
     machine = compared.machine
+    machine.require_verilog()
     operations = compared.operations()
     first = next(operations)
     # times are compared at RTL, whose cycles are those of the netlist

@@ -64,6 +64,7 @@ def checks(
 
     all_of_them: BadInput if the accelerator lacks one. kit: of the netlists, if it is not the default.
     """
+    accelerator.require_verilog()
     hardware = accelerator.rtl()
     hardware.elaborate()
     if isinstance(accelerator, Machine):

@@ -147,7 +147,7 @@ def _check_identifiers(component: Component) -> None:
                 file, line = declared(type(item), name)
                 raise BadInput(
                     f"{file}, line {line}: {type(item).__name__} has an attribute named {name!r}, which is a "
-                    "reserved word of SystemVerilog: rename it"
+                    "reserved word of SystemVerilog; rename it"
                 )
 
 
