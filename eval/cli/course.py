@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ...fl.errors import BadInput, shown, unknown
 from ..designs import own
 from ..designs.levels import Disagreement
-from ..designs.mistakes import place_of
+from ..mistakes import place_of
 
 LABS = Path(__file__).parents[2] / "docs" / "labs"  # in a wheel too
 MOST_SHOWN = 120  # characters of a value

@@ -234,7 +234,7 @@ def _executed(args: argparse.Namespace) -> int:
     try:
         code: int = args.execute(args)
     except (Exception, SystemExit) as error:
-        from ..designs.mistakes import mistake  # imports PyMTL3
+        from ..mistakes import mistake  # imports PyMTL3
 
         if type(error).__module__.startswith("modexlab."):
             raise

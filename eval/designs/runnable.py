@@ -18,10 +18,10 @@ from ...rtl.sim import Simulation, ToolError, simulate
 from ...rtl.sim.author_faults import faults
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation.translated import written
+from ..mistakes import mistake
 from .author_check import check_methods
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
-from .mistakes import mistake
 from .session import Session
 
 KEPT_CYCLES = 4096  # requests whose simulated cycles are cached

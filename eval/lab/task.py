@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
+from ..mistakes import mistake
 
 Report = Callable[[int, int], None]
 LATE = "did not finish within"  # in the message of a task that exceeded its time limit
@@ -64,8 +65,6 @@ def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> 
         fatal = error.errno in (errno.ENOSPC, errno.EDQUOT)
     except (Exception, SystemExit) as error:  # a bug in one corner must not cost the rest of the space
         ours = isinstance(error, RuntimeError) and type(error).__module__.startswith("modexlab.")
-        from ..designs.mistakes import mistake  # imports PyMTL3
-
         found = None if ours else mistake(error)
         if found is None and (isinstance(error, SystemExit) or not (ours or bugs)):
             raise

@@ -59,7 +59,7 @@ def faults(component: Component, judged: Callable[[Component], bool] = lambda _:
 
 @dataclass
 class _State:
-    """What a block has assigned so far: keys assigned on every path, and the signals that each depends on."""
+    """Assignments of a block so far: keys assigned on every path, and the signals of each."""
 
     assigned: set[str] = field(default_factory=set)
     sources: dict[str, Sources] = field(default_factory=dict)

@@ -86,11 +86,7 @@ OPTIONS = (
         "LIMIT",
         f"the best machine within an area or a time, such as 20000um2 or 5us; implies {compare_cores.WORD}",
     ),
-    shared(
-        "--accelerator",
-        help="a manifest of an RSA core in Verilog (design.toml), or a folder of manifests; may be repeated "
-        "(see `modexlab new --help`)",
-    ),
+    shared("--accelerator", "here only manifests of RSA cores"),
     flag("--measure", "measure the missing points, and write them to the ledger"),
     "--full (with --measure: wide machines, routing)",
     flag("--own", "without the reference results of modexlab"),

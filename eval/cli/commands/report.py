@@ -55,11 +55,7 @@ NBITS = 32  # of a design that is not in the space
 
 OPTIONS = (
     option("designs", "DESIGN", "only these, alone and behind the processor (default: all)", nargs="*"),
-    shared(
-        "--accelerator",
-        help="a manifest of an RSA core in Verilog (design.toml), or a folder of manifests; may be repeated "
-        "(see `modexlab new --help`)",
-    ),
+    shared("--accelerator", "here only manifests of RSA cores"),
     shared("--kit", "netlists and layouts with this library; one section compares all"),
     Group(
         "measurements",
