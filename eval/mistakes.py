@@ -31,7 +31,7 @@ REMEDIES = {
     "ImportError": "correct the name",
     "NameError": "define it, or correct the name",
     "AttributeError": "define it, or correct the name",
-    "AssertionError": "give values that satisfy it; for values of users raise modexlab.BadInput with a sentence",
+    "AssertionError": "give values that satisfy it, or raise modexlab.BadInput with a sentence",
     "RecursionError": "end the recursion",
     "NotImplementedError": "define it",
     "NoWriterError": "assign or connect one of them",

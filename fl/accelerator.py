@@ -320,7 +320,7 @@ class Accelerator(ABC):
                     raise BadInput(
                         f"{place_of_function(level)}: {self.name} has two responses to "
                         f"{in_words(self.shape.request, request)}: {in_words(response, one)}, then "
-                        f"{in_words(response, other)}; draw random numbers from a new random.Random(SEED), and "
+                        f"{in_words(response, other)}; draw random numbers from a new random.Random, and "
                         "define model() for state between requests"
                     )
         return found

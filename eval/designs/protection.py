@@ -105,8 +105,8 @@ def costs(machine: Machine) -> Costs:
         has_key = machine.nbits >= SMALLEST_NBITS and machine.nbits % 2 == 0
         if recipe.keyed and not has_key:
             raise BadInput(
-                f"{machine.name} of {machine.nbits} bits: the cycles of its products depend on the numbers, so "
-                f"CRT and the result check are counted with a key, which has an even length of {SMALLEST_NBITS} "
+                f"{machine.name} of {machine.nbits} bits: cycles of products depend on the numbers, so "
+                f"CRT and the result check are counted with a key of an even length of {SMALLEST_NBITS} "
                 "bits or more; give such a width (--nbits)"
             )
         if recipe.keyed:

@@ -482,8 +482,8 @@ def _read_part(part: PartFile, own: Own) -> Part:
     interfaces = _checked_names("interface", part.interfaces, (*INTERFACES, SYSTEM, UNIT))
     if part.workloads is not msgspec.UNSET and set(stages) <= {*IMPLEMENTED}:
         raise BadInput(
-            f"workloads = {spelled(part.workloads)} at stages {', '.join(stages)}: the flow measures all workloads at "
-            "once; drop workloads, or add a stage such as native"
+            f"workloads = {spelled(part.workloads)} at stages {', '.join(stages)}: the flow measures all "
+            "of them at once; drop workloads, or add a stage such as native"
         )
     workloads = tuple(dict.fromkeys(_words(ENCRYPT if part.workloads is msgspec.UNSET else part.workloads)))
     designs = [design for design in map(_design, subjects) if isinstance(design, OwnDesign)]

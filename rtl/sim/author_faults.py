@@ -179,7 +179,8 @@ class Block:
                 return False
             values.add(int(value))
             subjects.add(ast.unparse(test.left))
-        signal = self._object(chain[0].test.left) if len(subjects) == 1 else None  # type: ignore[attr-defined]
+        first: Any = chain[0].test
+        signal = self._object(first.left) if len(subjects) == 1 else None
         nbits = getattr(getattr(signal, "_dsl", None), "Type", None)
         return nbits is not None and len(values) == 1 << getattr(nbits, "nbits", 64)
 
@@ -261,7 +262,8 @@ class Block:
             used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             if self.self_name in used or not used <= self.names.keys():
                 return None
-            value = eval(compile(ast.Expression(node), "", "eval"), dict(self.names))  # type: ignore[arg-type]
+            expression: Any = ast.Expression(node)  # type: ignore[arg-type]
+            value = eval(compile(expression, "", "eval"), dict(self.names))
         except Exception:
             return None
         return int(value) if isinstance(value, int | Bits) else None

@@ -110,7 +110,7 @@ test_refusals = refusals(
         "--program mont --nbits 4": "out of range",
         "--program mnt": "did you mean 'mont'?",
         "--costs mont-001": "mont-001",
-        "--costs ssmm --nbits 33": "ssmm of 33 bits: the cycles of its products depend on the numbers",
+        "--costs ssmm --nbits 33": "ssmm of 33 bits: cycles of products depend on the numbers",
         "--costs mont --set crt=true": "--set crt: the table has a row for each",
     },
 )

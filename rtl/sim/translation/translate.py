@@ -539,8 +539,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if value is not None and not -(1 << nbits - 1) <= int(value) < 1 << nbits:
             first = inspect.getsourcelines(self.blk)[1]
             raise BadInput(
-                f"{inspect.getsourcefile(self.blk)}, line {first + node.ast.lineno - 1}: {int(value)} does not "
-                f"fit in the {nbits} bits of its target; take a smaller number, or a wider signal"
+                f"{inspect.getsourcefile(self.blk)}, line {first + node.ast.lineno - 1}: {int(value)} does "
+                f"not fit in the {nbits} bits of its target; take a smaller number, or a wider signal"
             )
 
     def _member(self, node: Any) -> IntEnum | None:
