@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...fl.accelerator import Message, Row, in_words
 from ...fl.errors import BadInput
 from ...rtl.sim import BrokenPromise, Run, SimulationTimeout, Stall, UnexpectedResponse
-from .author_check import wrong_request
+from ..author_check import wrong_request
 from .interfaces import STREAM, Interface
 from .runnable import Runnable
 

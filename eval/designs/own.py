@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 from ...fl.errors import BadInput
 from ...fl.param import Param
+from ..author_check import check_class
 from ..mistakes import mistake
 from . import own_code
-from .author_check import check_class
 from .own_code import Trace
 from .runnable import Runnable
 

@@ -18,8 +18,8 @@ from ...rtl.sim import Simulation, ToolError, simulate
 from ...rtl.sim.author_faults import faults
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation.translated import written
+from ..author_check import check_methods
 from ..mistakes import mistake
-from .author_check import check_methods
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .session import Session

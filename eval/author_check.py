@@ -11,10 +11,10 @@ from typing import Any
 
 from pymtl3 import Component
 
-from ...fl.accelerator import MAX_NBITS, Row, place_of_function
-from ...fl.errors import BadInput, shown
-from ...fl.param import Param
-from ..mistakes import place_in_class
+from ..fl.accelerator import MAX_NBITS, Row, place_of_function
+from ..fl.errors import BadInput, shown
+from ..fl.param import Param
+from .mistakes import place_in_class
 
 SET_LATER = ("nbits", "design", "parameters")  # attributes of every instance
 COUNTS = ("usual_nbits", "in_flight", "longest")
