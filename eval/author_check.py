@@ -43,7 +43,7 @@ def check_class(kind: type) -> None:
             "params",
             "params is no tuple of modexlab.Param; give one, with a comma after the last Param",
         )
-    seen = set()
+    seen = set[str]()
     for param in params:
         _check_param(kind, param, seen)
         seen.add(param.name)

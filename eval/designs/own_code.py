@@ -358,7 +358,7 @@ def newest() -> Trace | None:
 
 
 def _traces() -> list[Trace]:
-    return [*_IMPORTED.values(), *(trace for _, trace in _LOADED.values())]
+    return [trace for _, trace in (*_IMPORTED.values(), *_LOADED.values())]
 
 
 _LOADERS = (load.__code__, load_module.__code__)

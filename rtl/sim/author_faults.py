@@ -167,7 +167,7 @@ class Block:
 
     def _is_complete(self, last: ast.If) -> bool:
         """Whether an if without an else is the last of a chain that compares a signal with all its values."""
-        chain: list[ast.If] | None = self._chain_of(last)
+        chain = self._chain_of(last)
         values = set()
         subjects = set()
         for link in chain:
