@@ -115,10 +115,11 @@ def _checked(function: Callable[..., Any], check: Check) -> Callable[..., Any]:
 
 
 def _cycles(accelerator: Any, value: Any, arguments: tuple[Any, ...]) -> str:
-    if value is None or _whole(value) is not None:
+    number = _whole(value)
+    if value is None or (number is not None and number >= 0):
         return ""
     asked = ", ".join(shown(item) if isinstance(item, int) else repr(item) for item in arguments)
-    return f"cycles({asked}) returns {value!r}; return a whole number"
+    return f"cycles({asked}) returns {value!r}; return a whole number of 0 or more"
 
 
 def _component(level: str) -> Check:

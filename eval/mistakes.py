@@ -12,8 +12,8 @@ import traceback
 
 from ..fl.accelerator import place_of_function
 from ..fl.errors import BadInput
-from .designs import own_code
-from .designs.own_code import Trace
+from . import own_code
+from .own_code import Trace
 
 MOST_CHARACTERS = 300  # of an exception's message
 # PyMTL3's ways to name a place

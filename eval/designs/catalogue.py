@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...fl.errors import BadInput, unknown
+from ..own_code import Trace
 from . import own
 from .control import (
     BARE,
@@ -36,7 +37,6 @@ from .multipliers.multiplier import GATED
 from .multipliers.row_fold import ROW_FOLD
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
 from .own import OwnDesign
-from .own_code import Trace
 from .own_controller import (
     FOLD,
     FOLD_CT,

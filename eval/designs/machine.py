@@ -28,11 +28,11 @@ from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import MEANING, Status
+from ..own_code import Trace
 from .build import Build, Given, Spec, fields_of
 from .control import Control
 from .interfaces import Carried, Operands
 from .multipliers.multiplier import Multiplier
-from .own_code import Trace
 from .programmed import Draw, Programmed
 from .promises import Promises, timing_of
 from .runnable import Runnable

@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 from ...fl.errors import BadInput
 from ...fl.param import Param
+from .. import own_code
 from ..author_check import check_class
 from ..mistakes import mistake
-from . import own_code
-from .own_code import Trace
+from ..own_code import Trace
 from .runnable import Runnable
 
 FILE = "accelerator.py"
@@ -42,7 +42,7 @@ class OwnDesign:
     trace: Trace  # of the files that its code was imported from or has opened
 
     def identity_at(self, nbits: int, settings: Mapping[str, Any]) -> str:
-        """The digest of all files that its code reads for one machine, whatever else this process has made."""
+        """The digest of all files that its code reads for one machine, whatever others it has made."""
         machine = self, nbits, tuple(sorted(settings.items()))
         known = _traces.get(machine)
         if known is None or not known.current:

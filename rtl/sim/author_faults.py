@@ -159,40 +159,9 @@ class Block:
         both = {key for key in yes.assigned if no.covers(key)} | {
             key for key in no.assigned if yes.covers(key)
         }
-        if not statement.orelse and self._is_complete(statement):
-            both |= yes.assigned
         state.assigned |= both
         for key in {*yes.sources, *no.sources}:
             state.sources[key] = yes.sources.get(key, NOTHING) | no.sources.get(key, NOTHING)
-
-    def _is_complete(self, last: ast.If) -> bool:
-        """Whether an if without an else is the last of a chain that compares a signal with all its values."""
-        chain = self._chain_of(last)
-        values = set()
-        subjects = set()
-        for link in chain:
-            test = link.test
-            if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
-                return False
-            value = self._value(test.comparators[0])
-            if value is None:
-                return False
-            values.add(int(value))
-            subjects.add(ast.unparse(test.left))
-        first: Any = chain[0].test
-        signal = self._object(first.left) if len(subjects) == 1 else None
-        nbits = getattr(getattr(signal, "_dsl", None), "Type", None)
-        return nbits is not None and len(values) == 1 << getattr(nbits, "nbits", 64)
-
-    def _chain_of(self, last: ast.If) -> list[ast.If]:
-        for node in ast.walk(ast.Module(self.body, [])):
-            chain = []
-            while isinstance(node, ast.If):
-                chain.append(node)
-                if node is last:
-                    return chain
-                node = node.orelse[0] if len(node.orelse) == 1 else None  # type: ignore[assignment]
-        return [last]
 
     # ---- expressions
 

@@ -376,7 +376,8 @@ test_wrong_requests = refusals(
         "--field c=12": "unknown field of gcd 'c'",
         "--field a=1 --field a=2": "--field a is given twice",
         "--field a=x --field b=1": "--field a: 'x' is not a whole number",
-        "--field a=1,2 --field b=1": "2 of a, 1 of b: requests in series need one value of each field; give 2",
+        "--field a=1,2 --field b=1": "2 of a, 1 of b: requests in series need one value of each field; "
+        "give 2",
         "--field a=65536 --field b=1": "a 65536 does not fit in its 16 bits",
         "--base 3": "--base is for RSA machines",
         "--workload encrypt": "unknown workload of gcd 'encrypt'",

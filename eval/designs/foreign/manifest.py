@@ -67,8 +67,8 @@ from ....fl.input_file import read_text
 from ....fl.param import PAPER_NBITS, Param
 from ....flow import typed_toml
 from ....flow.source import one_text
+from ...own_code import Trace
 from ...papers.expression import Expression
-from ..own_code import Trace
 from ..widths import MAX_NBITS, MIN_NBITS
 
 OPERANDS = ("base", "exp", "mod")  # the fields of a manifest without a function

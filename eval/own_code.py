@@ -29,8 +29,8 @@ from typing import Any
 
 from pymtl3 import Component
 
-from ...fl.accelerator import Accelerator
-from ...rtl.sim import cache
+from ..fl.accelerator import Accelerator
+from ..rtl.sim import cache
 
 PREFIX = "accelerator_"  # of the names of packages that are folders of users
 MAIN = "__main__"  # the running script, which cannot be imported again
@@ -43,7 +43,7 @@ _INSTALLED = tuple(
 )
 _SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
 # modexlab's own code; its examples and labs are used like folders of users
-_ROOMS = tuple(Path(__file__).parents[2] / room for room in ("fl", "rtl", "cl", "proc", "flow", "eval"))
+_ROOMS = tuple(Path(__file__).parents[1] / room for room in ("fl", "rtl", "cl", "proc", "flow", "eval"))
 _counter = itertools.count(1)
 _lock = threading.RLock()
 _files: dict[str, "Trace"] = {}  # the trace of every loaded file of a user, by its name in frames
@@ -98,7 +98,7 @@ class Trace:
 
     @property
     def _known(self) -> dict[Path, str]:
-        """The digests of all files; of those that the code has written since it read them, the present ones."""
+        """The digests of all files; the present ones of files that the code has written itself."""
         for path in self._written & self._digests.keys():
             self._digests[path] = _digest(path)
         self._written.clear()
