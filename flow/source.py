@@ -38,6 +38,7 @@ MODULE = re.compile(
     r"|(?<![\w$\\.`])(?:macro)?module\s+(?:(?:automatic|static)\s+)?(?P<module>\\\S+|[A-Za-z_][\w$]*)",
     re.MULTILINE,
 )
+READ_MEMORY = re.compile(r'\$readmem[bh]\s*\(\s*"([^"\n]+)"')
 PRAGMA = re.compile(r"(?://|/\*)\s*(?:synopsys|synthesis|pragma|xilinx|cadence)\s+(.*)")
 TRANSLATE = re.compile(r"^(?:translate|synthesis)_(off|on)\b")
 VERILATOR = re.compile(r"/\*verilator\b")
@@ -172,7 +173,21 @@ def one_text(
             f"module {module} is defined twice, in {names[0]} and in {names[1]}: "
             "leave one of the files out, or rename one of the modules"
         )
-    return _case_attributes(MARKER.sub(_short_marker, text))
+    return f"{_case_attributes(MARKER.sub(_short_marker, text))}{_memories(text, around, opened)}"
+
+
+def _memories(text: str, folders: Sequence[Path], opened: set[Path] | None) -> str:
+    """Macros with the digests of the files that $readmemh and $readmemb read, so that the text, which
+    identifies the hardware, changes with them.
+    """
+    macros = []
+    for name in dict.fromkeys(READ_MEMORY.findall(text)):
+        found = (path for folder in (Path(), *folders) if (path := folder / name).is_file())
+        if (path := next(found, None)) is not None:
+            if opened is not None:
+                opened.add(path.absolute())
+            macros.append(f'`define MEMORY_{len(macros)} "{path.name} {cache.file_digest(path)}"\n')
+    return "".join(macros)
 
 
 def _preprocessed(files: Sequence[Path], include: Sequence[Path], define: Sequence[str], *more: str) -> str:

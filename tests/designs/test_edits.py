@@ -391,6 +391,21 @@ def test_an_edited_oracle_decides(cli, tmp_path, monkeypatch):
     cli.finds(f"check {options}")
 
 
+def test_an_edited_memory_is_simulated(cli, tmp_path, monkeypatch):
+    """The file that $readmemh names, in a core whose answer is its content."""
+    folder, _ = in_verilog(tmp_path / "delay", monkeypatch)
+    rom, core = folder / "rom.hex", folder / "delay.v"
+    reads = f'logic [7:0] rom [0:0]; initial $readmemh("{rom}", rom);\n  logic valid'
+    answer = "ostream__msg = data[`DEPTH-1] ^ rom[0]"
+    text = core.read_text().replace("logic valid", reads, 1)
+    core.write_text(text.replace("ostream__msg = data[`DEPTH-1]", answer))
+    for content, failed in ("00", False), ("01", True):
+        rom.write_text(f"{content}\n")
+        options = f"--accelerator {folder} --nbits {NBITS}"
+        assert cli.json(f"run {options}")["ok"] != failed
+        assert bool(cli.json(f"asic --to rtl-sim {options}")["tests_failed"]) == failed
+
+
 def test_an_edited_program_runs(cli, tmp_path, monkeypatch):
     folder, _ = in_accelerator(tmp_path / "delay", monkeypatch)
     command = f"proc {tmp_path / 'main.c'} --accelerator {folder} --nbits {NBITS}"
