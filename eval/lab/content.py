@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from ...rtl.sim import cache, sources
+from ...rtl.sim import cache, interrupt, sources
 from ...rtl.sim.translation.component_digest import Recipe, recipe, recipe_of
 from ...rtl.sim.verilog_digests import Digests
 from ..designs.machine import Machine, PublicMachine
@@ -30,6 +30,7 @@ _FORMULAS: dict[tuple[Any, ...], Recipe] = {}  # the code of formulas, which man
 _USED = ("fl", "cycles", "carried")  # methods of a machine that compute figures by formula
 
 
+@interrupt.kept()  # Ctrl-C waits until the hardware is built
 def content_of(point: Point) -> str:
     """The content digest of a point at any stage."""
     if point.stage not in (FORMULA, CL):
