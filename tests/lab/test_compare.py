@@ -497,7 +497,7 @@ def test_latex(cli, bench):
     """The tables have the rows of the text output, escaped; all text outside them is comments."""
     said = cli("compare cores mont --nbits 32 --latex").out
     assert said.count(r"\begin{tabular}") == said.count(r"\end{tabular}") == said.count(r"\toprule") > 2
-    assert re.search(r"^mont!? & ours & \d+ & \d+ & .* \$\\pm\$\d+\\% & .* \\\\$", said, re.MULTILINE)
+    assert re.search(r"^mont[!?]* & ours & \d+ & \d+ & .* \$\\pm\$\d+\\% & .* \\\\$", said, re.MULTILINE)
     outside = re.sub(r"\\begin\{table\}.*?\\end\{table\}", "", said, flags=re.DOTALL)
     assert all(line.startswith("%") for line in outside.splitlines() if line)
     assert "tables of papers have no LaTeX form" in cli.fails("compare paper-001 --latex")
