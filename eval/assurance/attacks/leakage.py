@@ -5,6 +5,10 @@ the machine blinds. Public fields are drawn anew for each operation unless they 
 every answer is compared with Python's pow or with `fl`. The secret is the exponent, the message or, for an
 accelerator outside the catalogue, the secret fields.
 
+A random public operand can hide a secret from this test, as in a sum, and a held one can miss it. The power
+of an accelerator outside the catalogue is therefore tested twice, with drawn and with held public fields, and
+the stronger evidence counts. For an RSA machine the user chooses, by the option --message.
+
 Times are compared exactly (timing.py), and a timing leak is reported before any other. If a machine blinds,
 its random numbers may change the cycles, and the distributions of both classes must agree.
 
@@ -17,8 +21,8 @@ all the same, for each part of the program (fl/program/phases.py).
 import random
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -80,14 +84,20 @@ class Comparison:
     excused: Collection[Part] = (Part.LOAD,)  # the parts that are not judged
     programmed: Programmed | None = None  # the program that the machine executes
     blinded: bool = False  # random numbers that the machine draws may change its cycles
-    aligned: Mapping[str, int] = field(
-        default_factory=dict
-    )  # public fields held in the power test, which they would delay
+    held_for_power: Mapping[str, Any] = field(default_factory=dict)  # public fields, in the power test alone
+    also_held: bool = False  # a second power test holds all public fields
 
     def named(self, part: Part) -> str:
         """A part of an operation, in words."""
         whole = part is Part.COMPUTE and not isinstance(self.machine, Machine)
         return "the computation" if whole else part.value
+
+    def power_tests(self) -> "list[Comparison]":
+        """This comparison and, if public fields are drawn that may hide the secret, one that holds them."""
+        if not self.also_held or not self.operands.drawn:
+            return [self]
+        values = self.operands.usual(random.Random(f"held {self.text}"), self.operands.held)
+        return [self, replace(self, held_for_power={name: values[name] for name in self.operands.drawn})]
 
     @property
     def text(self) -> str:
@@ -97,7 +107,7 @@ class Comparison:
     def operations(self) -> Iterator[Operation]:
         """An endless stream of operations of random classes."""
         draw, operands = random.Random(self.text), self.operands
-        held = {**operands.held, **self.aligned}
+        held = {**operands.held, **self.held_for_power}
         fixed = operands.secret_of(operands.usual(draw, held))
         while True:
             which = draw.choice(CLASSES)
@@ -112,10 +122,10 @@ def compared_fields(machine: Runnable, seed: int = 1, public: Mapping[str, int] 
     """Compare the secret fields of any accelerator; public: fields that have one value in all operations."""
     if not machine.secret:
         first, *_ = dict(machine.shape.request)
-        raise BadInput(
-            f"{machine.name} has no secret fields, of which something could leak; "
-            f'name them in its class, as in secret = ("{first}",)'
-        )
+        remedy = f'name them in its class, as in secret = ("{first}",)'
+        if not machine.design.is_python:
+            remedy = "a manifest cannot name any; give an accelerator in Python"
+        raise BadInput(f"{machine.name} has no secret fields, of which something could leak; {remedy}")
     operands = FieldOperands(machine)
     operands.hold(public)
     listed = ", ".join(machine.secret)
@@ -131,6 +141,7 @@ def compared_fields(machine: Runnable, seed: int = 1, public: Mapping[str, int] 
         promise=same if machine.constant_time else f"no: nothing is promised for {listed}",
         operands=operands,
         cycles=lambda request: machine.most_cycles([request]),
+        also_held=True,
     )
 
 
@@ -165,9 +176,10 @@ def compared(
         return machine.cycles(base, exp, mod)
 
     recipe = machine.programmed.recipe if machine.keyed else None
-    promises, aligned = machine.promises, {}
+    promises, held_for_power = machine.promises, {}
     if promises.constant_time and promises.time.modulus is Dependence.VALUE and "mod" in operands.drawn:
-        aligned = {"mod": operands.usual(draw, operands.held)["mod"]}
+        # it would shift the cycles of operations against each other
+        held_for_power = {"mod": operands.usual(draw, operands.held)["mod"]}
     return Comparison(
         machine,
         seed,
@@ -181,7 +193,7 @@ def compared(
         excused=EXCUSED[secret],
         programmed=machine.build.programmed,
         blinded=recipe is not None and (recipe.blind_message or recipe.blind_exponent),
-        aligned=aligned,
+        held_for_power=held_for_power,
     )
 
 
@@ -214,6 +226,7 @@ class Assessment:
     compared: Comparison
     measure: str
     traces: int
+    tests: int  # of the power, each with so many operations; the strongest evidence is here
     lengths: list[list[int]]  # cycles of operations, by kind
     timing: Timing | None  # the comparison of times; None if the machine blinds
     curve: list[Point]
@@ -329,8 +342,9 @@ class Assessment:
             "public": {
                 "drawn": self.compared.operands.drawn,
                 "held": self.compared.operands.held_as_json(),
-                "held_for_power": {name: json_number(value) for name, value in self.compared.aligned.items()},
+                "held_for_power": {name: json_number(value) for name, value in self.compared.held_for_power.items()},
             },
+            "power_tests": self.tests,
             "parts": [part.as_json() for part in self.parts()],
             "blame": [{"register": name, "t": round(point.both, 2)} for name, point in self.blame()],
             "registers_alone": [finding.as_json() for finding in self.alone()],
@@ -370,15 +384,35 @@ def assess(
         )
     machine = compared.machine
     machine.require_verilog()
-    operations = compared.operations()
-    first = next(operations)
+    first = next(compared.operations())
     # times are compared at RTL, whose cycles are those of the netlist
     watched = Watched(machine.rtl()) if measure != TOGGLES or not compared.blinded else None
     timing = None
     if watched is not None and not compared.blinded:
         longest = max(machine.longest, 2 * compared.cycles(first.request))
         timing = TimingTest(watched, compared.operands, longest, compared.text).run(traces)
-    with _campaign(compared, measure, first.request, watched, adk) as campaign:
+    tests = compared.power_tests()
+    found = []
+    for number, test in enumerate(tests):
+        campaign = _campaign(test, measure, first.request, watched, adk)
+        said = after(progress, number * traces, len(tests) * traces)
+        found.append(_assessed(test, traces, measure, campaign, timing, said))
+    strongest = max(found, key=lambda item: (item.power_leaks, abs(item.curve[item.worst].both)))
+    return replace(strongest, tests=len(tests))
+
+
+def _assessed(
+    compared: Comparison,
+    traces: int,
+    measure: str,
+    campaign: "Campaign | NetlistCampaign",
+    timing: Timing | None,
+    progress: Callable[[int], None],
+) -> Assessment:
+    """The evidence of one power test."""
+    machine, operations = compared.machine, compared.operations()
+    first = next(operations)
+    with campaign:
         respond = machine.responder()  # one for all operations, since state persists between them
 
         def run(
@@ -400,7 +434,7 @@ def assess(
         for done in range(0, traces, BATCH):
             batch = [next(operations) for _ in range(min(BATCH, traces - done))]
             kinds = [kind_of(item.which, 2 * (done + at) // traces) for at, item in enumerate(batch)]
-            run(batch, kinds, after(progress, done, traces))
+            run(batch, kinds, partial(_forward, progress, done))
         seconds = time.process_time() - start
         part_of, word_of = _placed(compared, first.request, campaign)
         if measure == TOGGLES:  # until the next edge, logic switches on the values stored at the last one
@@ -409,6 +443,7 @@ def assess(
             compared,
             measure,
             traces,
+            1,
             campaign.lengths,
             timing,
             [point_of(kinds) for kinds in campaign.curve()],
@@ -417,6 +452,11 @@ def assess(
             word_of,
             seconds,
         )
+
+
+def _forward(progress: Callable[[int], None], done: int, more: int) -> None:
+    """Report progress of a batch that begins after `done` operations."""
+    progress(done + more)
 
 
 def _campaign(

@@ -24,6 +24,7 @@ from ..build import library
 from ..harness import HARNESS, harness
 from ..nativemodel import MODEL, WAVE_FILE, buffer_of, declare_functions, from_words, load, to_words
 from ..ports import Ports, Value
+from ..text import VerilogText
 from ..translation.instance_loops import UNIT
 from ..translation.source_text import MODULE, line_pattern
 from ..translation.translate import top_name
@@ -60,7 +61,12 @@ class SiteModel:
     """
 
     def __init__(self, component: Component, driver: Path, *, flips: bool) -> None:
-        """flips: responses of units are sites, too."""
+        """flips: responses of units are sites, too. BadInput for Verilog from elsewhere."""
+        if isinstance(component, VerilogText):
+            raise BadInput(
+                f"{type(component).__name__}: registers at RTL are found only in the Verilog that modexlab writes; "
+                "`attack faults --netlist` finds those of a core"
+            )
         self.verilog, self.ports = translated(component, Ports.of)
         top = top_name(component)
         prepared, modules = prepare(self.verilog, flips=flips)

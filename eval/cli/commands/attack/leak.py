@@ -215,6 +215,8 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
         pairs = f"{time['pairs']:,} pairs of operations that differ in the secret alone took equal times"
         yield "", f"{pairs}: {values}, up to {time['earlier_operations']} earlier operations"
     yield "public", _public_fields(report["public"])
+    if report["power_tests"] > 1:
+        yield "", "power is tested with drawn and with held public fields; the stronger evidence is below"
     yield "promised", f"constant time {assessment.compared.promise}"
     halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
     where = f"in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
@@ -236,7 +238,7 @@ def _public_fields(public: Json) -> str:
     found = [f"{', '.join(public['drawn'])} drawn for each operation"] if public["drawn"] else []
     held = [", ".join(f"{name} = {value}" for name, value in public["held"].items())]
     found += [f"held: {text}" for text in held if text]
-    found += [f"{name} = {value} for the power" for name, value in public["held_for_power"].items()]
+    found += [f"{name} = {value} in the power test" for name, value in public["held_for_power"].items()]
     return "; ".join(found) or "none: all fields are secret"
 
 
@@ -246,7 +248,7 @@ def _verdict(assessment: Assessment) -> str:
         return f"LEAKS: time depends on {secret}{', and so does power' if power else ''}"
     if power:
         return f"LEAKS: power depends on {secret}; time does not, as far as tried"
-    count = assessment.traces + (assessment.timing.pairs if assessment.timing else 0)
+    count = assessment.tests * assessment.traces + (assessment.timing.pairs if assessment.timing else 0)
     machine = assessment.compared.machine
     keyed = isinstance(machine, Machine) and machine.keyed
     proof = "" if keyed else "; `modexlab prove --check time` decides the time"
