@@ -11,7 +11,7 @@ from typing import Any
 
 from pymtl3 import Component
 
-from ..fl.accelerator import MAX_NBITS, Row, place_of_function
+from ..fl.accelerator import MAX_NBITS, Accelerator, Row, place_of_function
 from ..fl.errors import BadInput, shown
 from ..fl.param import Param
 from .mistakes import place_in_class
@@ -21,7 +21,7 @@ COUNTS = ("usual_nbits", "in_flight", "longest")
 NAMES = ("secret", "steady")  # attributes that list fields
 
 
-def check_class(kind: type) -> None:
+def check_class(kind: type[Accelerator]) -> None:
     """BadInput for class attributes that an accelerator cannot have."""
     for name in COUNTS:
         value = getattr(kind, name)
@@ -34,9 +34,9 @@ def check_class(kind: type) -> None:
             isinstance(value, Iterable) and all(isinstance(item, str) for item in value)
         ):
             raise _wrong(kind, name, f'{name} = {value!r} is no tuple; give names of fields, as in ("a",)')
-    if not isinstance(kind.statuses, Mapping):  # type: ignore[attr-defined]
+    if not isinstance(kind.statuses, Mapping):
         raise _wrong(kind, "statuses", 'statuses is no dictionary; give one, as in {1: "too large"}')
-    params = kind.params  # type: ignore[attr-defined]
+    params = kind.params
     if not isinstance(params, tuple | list) or not all(isinstance(param, Param) for param in params):
         raise _wrong(
             kind,
@@ -49,7 +49,7 @@ def check_class(kind: type) -> None:
         seen.add(param.name)
 
 
-def _check_param(kind: type, param: Param, seen: set[str]) -> None:
+def _check_param(kind: type[Accelerator], param: Param, seen: set[str]) -> None:
     name = param.name
     place = repr(name)
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
@@ -61,7 +61,7 @@ def _check_param(kind: type, param: Param, seen: set[str]) -> None:
             kind, place, f"parameter {name!r} has the name of an attribute of the class; take another name"
         )
     try:
-        param.checked(param.default_at(kind.usual_nbits))  # type: ignore[attr-defined]
+        param.checked(param.default_at(kind.usual_nbits))
     except BadInput as error:
         raise _wrong(kind, place, f"the default of parameter {name!r} is not legal: {error}") from None
     except Exception as error:

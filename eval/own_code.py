@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pymtl3 import Component
 
@@ -46,9 +46,17 @@ _SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
 _ROOMS = tuple(Path(__file__).parents[1] / room for room in ("fl", "rtl", "cl", "proc", "flow", "eval"))
 _counter = itertools.count(1)
 _lock = threading.RLock()
-_files: dict[str, "Trace"] = {}  # the trace of every loaded file of a user, by its name in frames
-_methods: dict[CodeType, "Trace"] = {}  # likewise, of classes in modules that others have imported
-_loading: list["Trace"] = []  # traces of imports in progress, the innermost last
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Memory(Generic[Key, Value]):
+    """Values that a process remembers. Digests of code include the dictionaries that code names, but not
+    this object, whose content is no part of the code.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[Key, Value] = {}
 
 
 class Trace:
@@ -126,8 +134,8 @@ class Trace:
             seen.add(found.__name__)
             self.modules.add(found.__name__)
             self.read(Path(file), module=True)
-            if file not in _files:
-                _methods.update(dict.fromkeys(_code_of_classes(found), self))
+            if file not in _files.known:
+                _methods.known.update(dict.fromkeys(_code_of_classes(found), self))
             ahead += [sys.modules[name] for name in _imports(found) if name in sys.modules]
 
     def is_users(self, name: str, file: Path) -> bool:
@@ -136,6 +144,11 @@ class Trace:
         if top == _PACKAGE:
             return False
         return self._counts(file) or top in {module.partition(".")[0] for module in self.modules}
+
+
+_files = Memory[str, Trace]()  # of every loaded file of a user, by its name in frames
+_methods = Memory[CodeType, Trace]()  # of classes in modules that others have imported
+_loading: list[Trace] = []  # traces of imports in progress, the innermost last
 
 
 def _code_of_classes(module: ModuleType) -> Iterator[CodeType]:
@@ -186,7 +199,7 @@ def _owner(frame: FrameType | None) -> Trace | None:
     while frame is not None:
         if _loading and frame.f_code in _LOADERS:
             return _loading[-1]
-        found = _files.get(frame.f_code.co_filename) or _methods.get(frame.f_code)
+        found = _files.known.get(frame.f_code.co_filename) or _methods.known.get(frame.f_code)
         if found is not None:
             return found
         frame = frame.f_back
@@ -195,7 +208,7 @@ def _owner(frame: FrameType | None) -> Trace | None:
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     """Record the files that a user's code opens."""
-    if event != "open" or _hook.busy or not (_files or _methods or _loading):
+    if event != "open" or _hook.busy or not (_files.known or _methods.known or _loading):
         return
     path, mode, flags = arguments
     if not isinstance(path, (str, bytes, os.PathLike)):
@@ -233,7 +246,7 @@ class _Loader(SourceFileLoader):
         data = self.get_data(self.path)
         self._trace.modules.add(fullname)
         self._trace.read(Path(self.path), module=True)
-        _files[self.path] = self._trace
+        _files.known[self.path] = self._trace
         linecache.cache.pop(self.path, None)  # PyMTL3 reads update blocks through it
         return self.source_to_code(data, self.path)
 
@@ -294,8 +307,8 @@ def _is_replaceable(name: str, module: ModuleType) -> bool:
 # ---- loading
 
 Loaded = tuple[ModuleType, Trace]
-_LOADED: dict[Path, Loaded] = {}
-_IMPORTED: dict[str, Loaded] = {}
+_loaded = Memory[Path, Loaded]()
+_imported = Memory[str, Loaded]()
 
 
 def load(file: Path, anew: bool = False) -> Loaded:
@@ -304,7 +317,7 @@ def load(file: Path, anew: bool = False) -> Loaded:
     """
     file = file.absolute()
     with _lock:
-        known = None if anew else _LOADED.get(file)
+        known = None if anew else _loaded.known.get(file)
         if known is not None and known[1].current:
             return known
         trace = Trace(file.parent)
@@ -321,7 +334,7 @@ def load(file: Path, anew: bool = False) -> Loaded:
                 raise
             found = module, trace
         if not anew:
-            _LOADED[file] = found
+            _loaded.known[file] = found
         return found
 
 
@@ -330,7 +343,7 @@ def load_module(name: str, anew: bool = False) -> Loaded:
     in a copy of its own.
     """
     with _lock:
-        known = _IMPORTED.get(name)
+        known = _imported.known.get(name)
         if known is not None and (name == MAIN or (not anew and known[1].current)):
             return known
         top = name.partition(".")[0]
@@ -343,22 +356,22 @@ def load_module(name: str, anew: bool = False) -> Loaded:
             module = importlib.import_module(name)
             trace.add_module(module)
         if not anew:
-            _IMPORTED[name] = module, trace
+            _imported.known[name] = module, trace
         return module, trace
 
 
 def is_users(file: str) -> bool:
     """Whether a source file belongs to code that was loaded here."""
-    return file in _files or any(Path(file) in trace.files for trace in _traces())
+    return file in _files.known or any(Path(file) in trace.files for trace in _traces())
 
 
 def newest() -> Trace | None:
     """The trace of the code that was loaded last."""
-    return next(reversed([*_files.values(), *_traces()]), None)
+    return next(reversed([*_files.known.values(), *_traces()]), None)
 
 
 def _traces() -> list[Trace]:
-    return [trace for _, trace in (*_IMPORTED.values(), *_LOADED.values())]
+    return [trace for _, trace in (*_imported.known.values(), *_loaded.known.values())]
 
 
 _LOADERS = (load.__code__, load_module.__code__)
@@ -374,5 +387,5 @@ def trace_of(module: ModuleType) -> Trace:
         trace.add_module(module)
     else:
         trace.read(trace.folder / f"{module.__name__} {uuid.uuid4()}", module=True)
-    _IMPORTED[module.__name__] = module, trace
+    _imported.known[module.__name__] = module, trace
     return trace

@@ -180,7 +180,7 @@ def _memories(text: str, folders: Sequence[Path], opened: set[Path] | None) -> s
     """Macros with the digests of the files that $readmemh and $readmemb read, so that the text, which
     identifies the hardware, changes with them.
     """
-    macros = []
+    macros: list[str] = []
     for name in dict.fromkeys(READ_MEMORY.findall(text)):
         found = (path for folder in (Path(), *folders) if (path := folder / name).is_file())
         if (path := next(found, None)) is not None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...fl.errors import BadInput, unknown
-from ..own_code import Trace
+from ..own_code import Memory, Trace
 from . import own
 from .control import (
     BARE,
@@ -304,7 +304,7 @@ def _traced(design: Design, origin: str, trace: Trace) -> Design:
     return replace(design, origin=origin, trace=trace)
 
 
-_BY_MANIFEST: dict[Path, tuple[ForeignDesign | OwnDesign, Manifest]] = {}
+_manifests = Memory[Path, tuple[ForeignDesign | OwnDesign, Manifest]]()
 
 
 def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
@@ -312,14 +312,14 @@ def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
     one of this name.
     """
     file = (path / FILE if path.is_dir() else path).absolute()
-    known = _BY_MANIFEST.get(file)
+    known = _manifests.known.get(file)
     if known is not None and known[1].current:
         return known[0]
     manifest = Manifest.load(file)
     if (name := manifest.of.name) in _BY_NAME:
         raise manifest.error(("name",), taken(name))
     found = design_of(manifest) if manifest.of.function else ForeignDesign.of(manifest)
-    _BY_MANIFEST[file] = found, manifest
+    _manifests.known[file] = found, manifest
     return found
 
 

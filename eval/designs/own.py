@@ -21,7 +21,7 @@ from ...fl.param import Param
 from .. import own_code
 from ..author_check import check_class
 from ..mistakes import mistake
-from ..own_code import Trace
+from ..own_code import Memory, Trace
 from .runnable import Runnable
 
 FILE = "accelerator.py"
@@ -44,9 +44,9 @@ class OwnDesign:
     def identity_at(self, nbits: int, settings: Mapping[str, Any]) -> str:
         """The digest of all files that its code reads for one machine, whatever others it has made."""
         machine = self, nbits, tuple(sorted(settings.items()))
-        known = _traces.get(machine)
+        known = _traces.known.get(machine)
         if known is None or not known.current:
-            known = _traces[machine] = _trace_of(*machine)
+            known = _traces.known[machine] = _trace_of(*machine)
         return known.digest
 
     @property
@@ -91,7 +91,7 @@ def _made(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ...]) 
     return made
 
 
-_traces: dict[tuple[OwnDesign, int, tuple[tuple[str, Any], ...]], Trace] = {}  # of machines
+_traces = Memory[tuple[OwnDesign, int, tuple[tuple[str, Any], ...]], Trace]()  # of machines
 
 
 def _trace_of(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ...]) -> Trace:
@@ -111,7 +111,7 @@ def _trace_of(design: OwnDesign, nbits: int, settings: tuple[tuple[str, Any], ..
     return copy.trace
 
 
-_registered: dict[str, OwnDesign] = {}
+_registered = Memory[str, OwnDesign]()
 
 
 def register(kind: type[Runnable]) -> OwnDesign:
@@ -119,7 +119,7 @@ def register(kind: type[Runnable]) -> OwnDesign:
     origin = f"{kind.__module__}:{kind.__qualname__}"
     trace = own_code.trace_of(sys.modules[kind.__module__])
     design = _entry(kind, origin, trace)
-    _registered[design.name] = design
+    _registered.known[design.name] = design
     return design
 
 
@@ -128,10 +128,10 @@ def entries() -> dict[str, OwnDesign]:
     class.
     """
     installed = (by_reference(point.value) for point in metadata.entry_points(group=GROUP))
-    for name, design in _registered.items():
+    for name, design in _registered.known.items():
         if not design.trace.current:
-            _registered[name] = by_reference(design.origin)
-    return {**{design.name: design for design in installed}, **_registered}
+            _registered.known[name] = by_reference(design.origin)
+    return {**{design.name: design for design in installed}, **_registered.known}
 
 
 def by_reference(origin: str, anew: bool = False) -> OwnDesign:

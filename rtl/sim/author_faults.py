@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pymtl3 import Bits, Component, InPort
 from pymtl3.dsl import Const, OutPort, Signal
@@ -231,9 +231,9 @@ class Block:
             used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             if self.self_name in used or not used <= self.names.keys():
                 return None
-            expression: Any = ast.Expression(node)  # type: ignore[arg-type]
+            expression = ast.Expression(cast(ast.expr, node))
             value = eval(compile(expression, "", "eval"), dict(self.names))
-        except Exception:
+        except Exception:  # anything that the user's names raise; the value is unknown then
             return None
         return int(value) if isinstance(value, int | Bits) else None
 
@@ -264,7 +264,7 @@ class Block:
             return node
 
         try:
-            expression = ast.Expression(constant(copy.deepcopy(test)))  # type: ignore[arg-type]
+            expression = ast.Expression(cast(ast.expr, constant(copy.deepcopy(test))))
             value = eval(compile(expression, "", "eval"), values)
         except Exception:  # it depends on a signal
             return None

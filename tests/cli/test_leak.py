@@ -116,6 +116,6 @@ def test_all_attacks_are_recorded(cli, tmp_path, monkeypatch):
     recorded = [*verdicts.reference()]
     assert [item.kind for item in recorded] == ["faults", "leakage"]
     assert not any(item.stale for item in recorded)
-    assert all(replace(item, content="other").stale for item in recorded)
+    assert all(replace(item, content="other", origin="other").stale for item in recorded)
     monkeypatch.setattr(suite.Attack, "run", None)
     assert cli.json(f"attack all {ledger}") == [leak, faults]

@@ -205,7 +205,7 @@ def registered(folder, monkeypatch):
     made = f"{accelerator('DEPTH = 2').replace('from .rtl', f'from {name}_rtl')}"
     written(folder.parent, **{f"{name}_py": made, f"{name}_rtl_py": RTL})
     importlib.invalidate_caches()
-    monkeypatch.setattr(own, "_registered", {})
+    monkeypatch.setattr(own._registered, "known", {})
     modexlab.register(importlib.import_module(name).Delay)
     return "delay", folder.parent / f"{name}.py"
 

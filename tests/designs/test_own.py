@@ -291,7 +291,7 @@ def test_warm_ups(name):
 
 def test_registration(monkeypatch):
     """A registered class is in the catalogue by name, and other processes find it by its reference."""
-    monkeypatch.setattr(own, "_registered", {})
+    monkeypatch.setattr(own._registered, "known", {})
     design = modexlab.register(Doubler)
     assert catalogue.entry("doubler") is design
     assert catalogue.entry(design.reference).at(8, times=3).fl(5) == 15

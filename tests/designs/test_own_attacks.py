@@ -19,6 +19,7 @@ from modexlab.rtl.sim.campaigns.faults import Effect
 from tests.command_line import refusals
 from tests.designs.test_own import EXAMPLES, GCD, replaced, written
 from tests.harness import one_now, parametrize, regress
+from tests.paths import ROOT
 
 INVERSE = EXAMPLES / "inverse"
 SECONDS = 20.0
@@ -177,6 +178,19 @@ def test_a_held_field(cli):
     assert report["public"] == {"drawn": [], "held": {"m": 251}, "held_for_power": {}}
     for (request,) in report["time"]["counterexample"]["streams"]:
         assert request["m"] == 251
+
+
+@parametrize(
+    "command, message",
+    {
+        "faults tests/foreign/gcd.toml --samples 10": "`attack faults --netlist` finds those of a core",
+        "leakage tests/foreign/start_done.toml --traces 400": "found only in the Verilog that modexlab",
+        "leakage tests/foreign/gcd.toml": "a manifest cannot name any; give an accelerator in Python",
+    }.items(),
+)
+def test_a_core_of_a_manifest_is_refused_at_rtl(cli, command, message):
+    kind, path, *more = command.split()
+    assert message in cli.fails(f"attack {kind} --accelerator {ROOT / path} --nbits 16 {' '.join(more)}")
 
 
 @regress

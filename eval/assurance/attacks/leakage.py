@@ -342,7 +342,9 @@ class Assessment:
             "public": {
                 "drawn": self.compared.operands.drawn,
                 "held": self.compared.operands.held_as_json(),
-                "held_for_power": {name: json_number(value) for name, value in self.compared.held_for_power.items()},
+                "held_for_power": {
+                    name: json_number(value) for name, value in self.compared.held_for_power.items()
+                },
             },
             "power_tests": self.tests,
             "parts": [part.as_json() for part in self.parts()],

@@ -64,8 +64,8 @@ class SiteModel:
         """flips: responses of units are sites, too. BadInput for Verilog from elsewhere."""
         if isinstance(component, VerilogText):
             raise BadInput(
-                f"{type(component).__name__}: registers at RTL are found only in the Verilog that modexlab writes; "
-                "`attack faults --netlist` finds those of a core"
+                f"{type(component).__name__}: registers at RTL are found only in the Verilog that modexlab "
+                "writes; `attack faults --netlist` finds those of a core"
             )
         self.verilog, self.ports = translated(component, Ports.of)
         top = top_name(component)

@@ -26,8 +26,6 @@ from ..sources import PACKAGE
 LIBRARIES = {*sys.stdlib_module_names, "pymtl3"}  # known by name, as their versions are in the recipe
 LIBRARY = ("pymtl3", importlib.metadata.version("pymtl3"))
 VERSIONS = (sys.version, LIBRARY[1])
-# they load code of users and explain its errors; what they remember is no hardware
-NO_HARDWARE = ("eval.own_code", "eval.mistakes", "eval.author_check", "eval.designs.own")
 DESCRIPTORS = (property, cached_property, staticmethod, classmethod)
 PLAIN = frozenset({type(None), bool, float, str, bytes})
 
@@ -198,8 +196,6 @@ class _Writer:
         room, _, module = self._name(value).partition(".")
         if room in LIBRARIES or room.startswith("namedtuple_"):
             self.write(getattr(value, "__bitstruct_fields__", None))
-        elif module in NO_HARDWARE:
-            return
         elif room == PACKAGE:
             self.modules.add(module)
             self._ahead.append(value)

@@ -4,6 +4,7 @@ import functools
 from functools import cached_property, partial
 
 import pytest
+from modexlab import accelerator
 from modexlab.cl import timing
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.interfaces import XCEL
@@ -107,6 +108,8 @@ def test_recipe_includes_the_fields_of_a_message():
 
 
 def test_another_process_finds_the_entry():
+    """Whatever accelerators of users this process has loaded."""
+    accelerator(ROOT / "eval" / "examples" / "gcd").at(8)
     code = f"from {__name__} import *; print(name_of(find('naive').at(8).wrapped(XCEL)), end='')"
     assert other_process(code) == name_of(find("naive").at(8).wrapped(XCEL))
 
