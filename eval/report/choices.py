@@ -32,13 +32,19 @@ class Criterion(NamedTuple):
     head: str
     unit: str
     value: Callable[[Core], float | None]
+    field: str  # of a core, on which the value depends
 
 
 CRITERIA = (
-    Criterion("Fastest", "µs", attrgetter("operation_us")),
-    Criterion("Smallest", "µm²", attrgetter("area_um2")),
-    Criterion("Best area × time", "mm² µs", attrgetter("operation_area_time")),
-    Criterion("Least energy, random operands", "nJ", lambda core: (core.operation_drawn_nj or (None,))[0]),
+    Criterion("Fastest", "µs", attrgetter("operation_us"), "operation_us"),
+    Criterion("Smallest", "µm²", attrgetter("area_um2"), "area_um2"),
+    Criterion("Best area × time", "mm² µs", attrgetter("operation_area_time"), "area_um2"),
+    Criterion(
+        "Least energy, random operands",
+        "nJ",
+        lambda core: (core.operation_drawn_nj or (None,))[0],
+        "operation_drawn_nj",
+    ),
 )
 
 
@@ -161,7 +167,7 @@ TERMS = (
     *(Column(head, name) for head, name in STATED.items()),
     figures_of("Clock asked", "period_ns", "ns"),
     figures_of("Clock met", "met_ns", "ns"),
-    Column("Energy, random operands", lambda core: spread(core.operation_drawn_nj) or "-", "nJ", True),
+    Column("Energy, random operands", lambda core: _drawn(core), "nJ", True),
     Column("Stage", lambda core: title(core.stage)),
 )
 
@@ -183,6 +189,12 @@ def terms(found: Cores) -> Table:
     )
 
 
+def _drawn(core: Core) -> Cell:
+    """The energy on random operands, and its spread."""
+    text = spread(core.operation_drawn_nj)
+    return Cell(text, unverified=core.is_unverified("operation_drawn_nj")) if text else MISSING
+
+
 def _winner(criterion: Criterion) -> Callable[[Width], Cell]:
     def cell(width: Width) -> Cell:
         core = width.best(criterion)
@@ -190,7 +202,8 @@ def _winner(criterion: Criterion) -> Callable[[Width], Cell]:
             return MISSING
         value = criterion.value(core)
         text = f"{core.name} {shown(value)}"
-        return Cell(text, value, core.row, core.measurement, stale=core.stale)
+        doubt = core.is_unverified(criterion.field)
+        return Cell(text, value, core.row, core.measurement, stale=core.stale, unverified=doubt)
 
     return cell
 

@@ -45,7 +45,8 @@ def figures_of(head: str, name: str, unit: str = "") -> Column:
         value = getattr(core, name)
         if value is None or core.measurement is None:
             return MISSING
-        return own(value, core.row, core.measurement, core.stale)
+        found = own(value, core.row, core.measurement, core.stale)
+        return found._replace(unverified=core.is_unverified(name))
 
     return Column(head, cell, unit, True)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
-from modexlab.eval.report import charts, html, palette, text
+from modexlab.eval.report import charts, choices, html, palette, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import Content
@@ -202,3 +202,14 @@ def test_private_operations_of_different_exponents_share_no_front(exponents):
         "an exponent of 510 bits",
         "an exponent of 512 bits",
     }
+
+
+def test_unverified_energies_have_a_sign(tmp_path):
+    """In both tables of choices, and no other figure has one."""
+    bench = Bench(Ledger(tmp_path / "ledger.sqlite"))
+    bench.run("mont", 32, 10_600.0, 2.8, {**MACHINE, "flow": {"fmax": True}}, **WORK)
+    found = [replace(core, unverified_energy="a reason") for core in bench.cores()]
+    for table in choices.table(found), choices.terms(found):
+        marked = [cell.text for line in table.lines for cell in line.cells if cell.unverified]
+        assert marked and all(cell.endswith("¶") for cell in marked)
+        assert len(marked) == 1 and "¶: unverified" in table.explained.caption

@@ -62,7 +62,11 @@ def figure(name: str) -> Callable[[Any], str]:
 
 def marked_name(core: Core) -> str:
     own = OWN_MARK if core.measured and not core.reference else ""
-    marks = MARK * bool(core.marks) + STALE_MARK * core.stale + DOUBT_MARK * bool(core.unverified)
+    marks = (
+        MARK * bool(core.marks)
+        + STALE_MARK * core.stale
+        + DOUBT_MARK * bool(core.unverified or core.unverified_energy)
+    )
     return f"{core.name}{own}{marks}"
 
 
@@ -284,7 +288,7 @@ def _ending(found: Cores, args: Namespace) -> Iterator[str]:
             yield f"{MARK} {core.name}, {core.nbits:,} bits: {'; '.join(core.marks)}."
     if any(core.stale for core in measured):
         yield STALE
-    yield from doubts(core.unverified for core in measured)
+    yield from doubts(reason for core in measured for reason in (core.unverified, core.unverified_energy))
     if any(core.reference for core in measured):
         yield REFERENCE
     for core in found:

@@ -107,7 +107,7 @@ def _ending(found: Cores) -> Iterator[str]:
             yield f"Left out: {what}: {'; '.join(core.marks)}."
     if any(core.stale for core in measured):
         yield f"{STALE_MARK}, stale: measured with other sources or tools than the present ones."
-    yield from doubts(core.unverified for core in measured)
+    yield from doubts(reason for core in measured for reason in (core.unverified, core.unverified_energy))
     if any(core.reference for core in measured):
         yield f"{OWN_MARK}, measured by you; the others are the reference results of modexlab."
     if missing := len(found) - len(measured):

@@ -72,6 +72,9 @@ OPERATIONS = {
 }
 
 
+ENERGIES = ("energy_nj", "operation_energy_nj", "drawn_nj", "operation_drawn_nj")  # fields of a core
+
+
 @dataclass(frozen=True)
 class Core:
     """One design at one width: a multiplier alone, a whole machine, or a published core. None: unknown."""
@@ -123,7 +126,8 @@ class Core:
     note: str = ""
     marks: tuple[str, ...] = ()
     stale: bool = False
-    unverified: str = ""  # the reason to measure a figure of it again
+    unverified: str = ""  # the reason to measure it again
+    unverified_energy: str = ""  # likewise, of its energies alone
     reference: bool = False  # a reference result, not of the user's ledger
     searched: bool = False  # the clock was searched, not given
     failure: str = ""  # why it could not be measured
@@ -141,6 +145,10 @@ class Core:
         ):
             if getattr(self, time) is None:
                 object.__setattr__(self, time, _times(cycles, self.period_ns, scale))
+
+    def is_unverified(self, name: str) -> bool:
+        """Whether a figure is to be measured again."""
+        return bool(self.unverified or (self.unverified_energy and name in ENERGIES))
 
     @property
     def ours(self) -> bool:
@@ -497,11 +505,9 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         found = rows.beside(row, metric, operation)
         return None if found is None else found.value
 
-    def unverified() -> str:
-        asked = [("area_um2", "")] + [("energy_nj", operation) for operation in (PRODUCT, DECRYPT)]
-        found = (rows.beside(row, metric, operation) for metric, operation in asked)
-        reasons = (item.unverified for item in found if item is not None)
-        return next(filter(None, reasons), "")
+    def unverified_energy() -> str:
+        found = (rows.beside(row, "energy_nj", operation) for operation in (PRODUCT, DECRYPT))
+        return next((item.unverified for item in found if item is not None), "")
 
     def drawn(operation: str) -> Any:
         found = tuple(value(metric, operation) for metric in DRAWN)
@@ -539,7 +545,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         corner=details.get("corner", ""),
         technology=kit.described(row.kit or kit.DEFAULT.stem).title,
         source=f"{'reference result' if row.reference else 'measured here'} {WHERE[row.stage]}: row {row.id}",
-        unverified=unverified(),
+        unverified=row.unverified,
+        unverified_energy=unverified_energy(),
         reference=row.reference,
         note="; ".join(filter(None, notes)),
         searched=searched,
