@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ...fl.accelerator import Message, Row
 from ...flow.description import Description, Published
 from ...flow.files import replace_json, replace_text
-from ...flow.source import Source
+from ...flow.source import DESIGN, WORKLOAD, Source
 from ...flow.workload import STREAM, ports_json
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation import translated
@@ -95,7 +95,7 @@ class AcceleratorChip(Source):
         """Write design.sv, design.json and workload.json."""
         self.check()
         component = self._component()
-        replace_text(directory / "design.sv", self._verilog_of(component))
+        replace_text(directory / DESIGN, self._verilog_of(component))
         Description(
             name=self.name,
             top=self.top,
@@ -113,7 +113,7 @@ class AcceleratorChip(Source):
             core=self.core_instance,
             core_top=self.core_top,
         ).write(directory)
-        replace_json(directory / "workload.json", self._workload(component))
+        replace_json(directory / WORKLOAD, self._workload(component))
 
     def verilog(self) -> str:
         """The text of design.sv."""

@@ -22,7 +22,7 @@ from ...flow.graph.figures import Ran, Summary
 from ...flow.graph.runner import INDISPENSABLE, FlowResult, run_flow
 from ...flow.kit import kit
 from ...flow.progress import Event, Report, Running
-from ...flow.source import Source, VerilogFiles
+from ...flow.source import DESIGN, Source, VerilogFiles
 from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.verilog_digests import Digests
 from ..designs.interfaces import INTERFACES
@@ -154,7 +154,7 @@ def run_fpga(
     top = described.core_top or described.top
     return FpgaRun(
         top=top,
-        devices=fpga.measure(entry / "design.sv", top, devices, pnr=pnr, report=report, limit=limit),
+        devices=fpga.measure(entry / DESIGN, top, devices, pnr=pnr, report=report, limit=limit),
         seconds=round(time.monotonic() - start, 1),
         **attributes(described, "name", "nbits", "interface", "parameters"),
     )
@@ -269,7 +269,7 @@ def _tests(tests: Mapping[str, Ran]) -> str:
 
 def _digests(files: Mapping[str, Path]) -> Json:
     """Digests of the Verilog that the flow used, as fields of a measurement."""
-    digests = Digests.of(files["design.sv"].read_text(encoding="utf-8"))
+    digests = Digests.of(files[DESIGN].read_text(encoding="utf-8"))
     return {"verilog_hash": digests.text, "content": digests.hardware}
 
 

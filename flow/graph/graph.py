@@ -34,7 +34,7 @@ FILLED_IN = ("python", "export")  # not for users: mflowgen_parameters sets them
 NO_VECTORS = "no vectors are given for this Verilog: give some by --vectors FILE"
 # uses whichever inputs exist; all other steps need all of their inputs
 LENIENT = "summary"
-VECTORS = "workload.json"  # requests with the expected responses
+VECTORS = source.WORKLOAD  # requests with the expected responses
 PLACEMENT = "placement.json"  # the first file of layout
 
 
