@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+from modexlab.eval.cli.ctrl_c import repeated
 from modexlab.eval.lab.ledger.export import REFERENCE
 from modexlab.eval.lab.schedulers import make_queue
 
@@ -97,6 +99,32 @@ def test_ctrl_c(command, delays, by, tmp_path):
     assert interrupted(command, delays[0], by, tmp_path)
     for delay in delays[1:]:
         interrupted(command, delay, by, tmp_path)
+
+
+class Last:
+    """Presses Ctrl-C as it is deleted."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_in_a_finaliser_is_repeated(capsys):
+    with pytest.raises(KeyboardInterrupt), repeated():
+        Last()
+        time.sleep(SECONDS)
+    assert "ignored" not in capsys.readouterr().err
+
+
+def test_other_errors_in_a_finaliser_are_printed(monkeypatch):
+    class Wrong:
+        def __del__(self):
+            raise ValueError
+
+    found = []
+    monkeypatch.setattr(sys, "unraisablehook", found.append)
+    with repeated():
+        Wrong()
+    assert [error.exc_type for error in found] == [ValueError]
 
 
 def test_the_handler_of_ctrl_c_stays_when_dask_jobqueue_is_imported(monkeypatch):

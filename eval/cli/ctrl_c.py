@@ -1,12 +1,16 @@
-"""Ctrl-C while a command is imported, and after it has ended."""
+"""Ctrl-C while a command is imported, after it has ended, and where Python would lose it."""
 
+import _thread
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 
 from .exit_codes import INTERRUPTED
+
+SECONDS = 0.01  # until an interrupt that was lost is repeated
 
 
 def leave_at_once() -> bool:
@@ -33,3 +37,26 @@ def importing() -> Iterator[None]:
     finally:
         if changed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextlib.contextmanager
+def repeated() -> Iterator[None]:
+    """Repeat a Ctrl-C that arrives in a finaliser or in a callback of a weak reference.
+
+    Python prints "Exception ignored" for an exception that is raised there, and the command would run on.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: "sys.UnraisableHookArgs") -> None:
+        if unraisable.exc_type is not KeyboardInterrupt:
+            before(unraisable)
+            return
+        timer = threading.Timer(SECONDS, _thread.interrupt_main)
+        timer.daemon = True
+        timer.start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before

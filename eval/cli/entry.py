@@ -2,13 +2,14 @@
 Ctrl-C is handled from the beginning.
 """
 
-from .ctrl_c import importing, leave_at_once
+from .ctrl_c import importing, leave_at_once, repeated
 
 
 def main() -> int:
     """Run the command of this process; return the exit code."""
     with importing():
         from .main import main as run
-    code = run()
+    with repeated():
+        code = run()
     leave_at_once()
     return code
