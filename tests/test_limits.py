@@ -1,4 +1,4 @@
-"""Limits of shape and style (limits.toml): commands, files by folder, columns, first words of sentences."""
+"""Limits of shape and style (limits.toml): commands, files by folder, columns, functions, words."""
 
 import ast
 import collections
@@ -23,7 +23,9 @@ PRIVATE = re.compile(
     r"|nobody (reads|waits|asks)\b|stands? failed\b|(is|are) given up\b|refuted\b)"
 )
 SIGNS = {".py": "# ", **dict.fromkeys((".c", ".cpp", ".h", ".sv", ".v"), "// ")}  # of comments
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DOCUMENTED = (ast.Module, ast.ClassDef, *FUNCTIONS)
+ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")  # the product, without tests
 
 
 def tracked():
@@ -50,6 +52,74 @@ def faults(text, sign="# "):
             yield number, f"comment: {said}"
         if sign == "# " and len(line) > LIMITS["columns"]:
             yield number, f"{len(line)} columns"
+
+
+def functions(node, prefix=""):
+    """Each function of a syntax tree with its qualified name; those inside functions and classes, too."""
+    for child in ast.iter_child_nodes(node):
+        name = prefix
+        if isinstance(child, (ast.ClassDef, *FUNCTIONS)):
+            name = f"{prefix}{child.name}."
+        if isinstance(child, FUNCTIONS):
+            yield name[:-1], child
+        yield from functions(child, name)
+
+
+def lines(function):
+    """The lines of a function without its decorators and its docstring: documentation has no limit."""
+    count = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function) is None:
+        return count
+    docstring = function.body[0]
+    return count - (docstring.end_lineno - docstring.lineno + 1)
+
+
+def parameters(function):
+    """The number of parameters without self or cls; *args and **kwargs count as one each."""
+    given = function.args
+    names = [parameter.arg for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    if names[:1] in (["self"], ["cls"]):
+        names.pop(0)
+    return len(names) + len([star for star in (given.vararg, given.kwarg) if star])
+
+
+MEASURES = {"function_lines": lines, "parameters": parameters}
+
+
+def beyond(name, texts):
+    """The functions that exceed a limit, as path:name."""
+    return {
+        f"{file}:{qualified}"
+        for file, text in texts
+        for qualified, function in functions(ast.parse(text))
+        if MEASURES[name](function) > LIMITS[name]
+    }
+
+
+@parametrize("name", MEASURES)
+def test_functions(name):
+    """The list of exceptions only shrinks: a function that meets the limit has to leave it."""
+    files = [file for file in tracked() if file.suffix == ".py" and file.parts[0] in ROOMS]
+    found = beyond(name, [(file, (ROOT / file).read_text()) for file in files])
+    listed = LIMITS["beyond"][name]
+    assert listed == sorted(set(listed))
+    assert {"too large": found - {*listed}, "no longer too large": {*listed} - found} == {
+        "too large": set(),
+        "no longer too large": set(),
+    }
+
+
+def test_large_functions_are_found():
+    line = "        x = 1\n"
+    most = LIMITS["function_lines"] - 1  # below the line with the name
+    documented = '        """A line.\n\n        Another line.\n        """\n'
+    long = f"class A:\n    def long(self):\n{line * (most + 1)}"
+    long += f"\n    def short(self):\n{documented}{line * most}"
+    assert beyond("function_lines", [("a.py", long)]) == {"a.py:A.long"}
+    names = ", ".join(f"p{number}" for number in range(LIMITS["parameters"] - 1))
+    many = f"class A:\n    def few(self, {names}, *a): ...\n    def many(self, {names}, *a, **b): ...\n"
+    inner = f"def outer():\n    def inner({names}, *, a, b): ...\n"
+    assert beyond("parameters", [("a.py", many), ("b.py", inner)]) == {"a.py:A.many", "b.py:outer.inner"}
 
 
 def test_files_per_folder():
