@@ -186,7 +186,7 @@ def test_installed_wheel_runs_a_machine(installed, builds):
     assert f"result          {pow(5, 3, 63001)} " in out and "ok" in out
     assert "course" in run(installed, builds, "show", "spaces")
     assert "accelerator.py, rtl.py" in run(installed, builds, "new", "lab", "1")
-    assert "12.47" in run(installed, builds, "papers", "001", "--table", "3")
+    assert "12.47" in run(installed, builds, "show", "papers", "001", "--table", "3")
 
 
 @regress

@@ -74,8 +74,6 @@ def _add_forms(
                 action.choices = [*designs, *also]
             elif action.dest in VALUES:
                 action.choices = VALUES[action.dest]
-            if action.help == argparse.SUPPRESS:
-                action.help = "an old spelling"
             if action.option_strings and not {*action.option_strings} & {*command._option_string_actions}:
                 command._add_action(action)
     for action in operands:

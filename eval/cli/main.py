@@ -19,10 +19,9 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from ...fl.errors import BadInput
-from ..folders import check_file
 from .ctrl_c import importing
 from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
-from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, renamed, words
+from .routes import GROUPS, ROUTES, SUMMARIES, find, form_of, forms, words
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
 EXAMPLES = """\
@@ -159,17 +158,9 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command line, from the parser of the command that it names."""
     if not argv or argv[0].startswith("-"):
         return _top().parse_args(argv)
-    name, rest, notice = find(argv)
-    if notice:
-        _say(notice, "note")
+    name, rest = find(argv)
     if name in ROUTES:
-        parser = parser_of(name)
-        rest, notices = renamed(name, rest, parser._option_string_actions)
-        for notice in notices:
-            _say(notice, "note")
-        return parser.parse_args(rest)
-    if name == "--completion":
-        return _top().parse_args(rest if {"-h", "--help"} & {*rest} else [name, *rest])
+        return parser_of(name).parse_args(rest)
     if not rest:
         raise BadInput(
             f"{name} of which form? Give one of {', '.join(words(name))}; see `modexlab {name} --help`"
@@ -190,8 +181,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             with importing():
                 args = parsed(given)
             args.command = shlex.join([PACKAGE, *given])
-            if getattr(args, "copy", None) is not None:
-                check_file("--output", args.copy)
         except SystemExit as done:  # --help
             code = int(done.code or 0)
         else:
@@ -244,10 +233,10 @@ def _executed(args: argparse.Namespace) -> int:
     return code
 
 
-def _say(message: str, kind: str = "error") -> None:
-    """Print a message on stderr. If stderr is not writable either, only the exit code remains."""
+def _say(message: str) -> None:
+    """Print an error on stderr. If stderr is not writable either, only the exit code remains."""
     with contextlib.suppress(OSError):
-        print(f"modexlab: {kind}: {message}", file=sys.stderr, flush=True)
+        print(f"modexlab: error: {message}", file=sys.stderr, flush=True)
 
 
 def _refused(message: str) -> int:

@@ -269,7 +269,6 @@ UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
 WIDTH = f"--nbits (default: {PAPER_NBITS})"
 HARDWARE = (WIDTH, "--set", *PRIVATE, Interfaces(unit=True))  # a machine, or its multiplier alone
-COPY = shared("--output", dest="copy", help=argparse.SUPPRESS)  # before 1.0: a file for the printed output
 COUPLING = shared(
     "--interface",
     "xcel: at the accelerator port of the processor; axi4lite: on its bus, with an interrupt; default: xcel",

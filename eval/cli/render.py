@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from ..folders import write_file
 from ..json_values import Json as Json
 from ..table import cell, is_number, markdown_table, table
 from .exit_codes import FAILED, INTERRUPTED
@@ -134,13 +133,7 @@ def output_form(args: Namespace) -> str:
 
 def answer(args: Namespace, data: Any, *blocks: Block | None, ok: object = True, form: str = TEXT) -> int:
     """Print the result of a command: its data with --json, else its blocks; return the exit code."""
-
-    def shown(as_json: bool) -> str:
-        return json.dumps(msgspec.to_builtins(data), indent=2) if as_json else rendered(blocks, form)
-
-    print(shown(args.json))
-    if copy := getattr(args, "copy", ""):
-        write_file(copy, shown(args.json or copy.endswith(".json")) + "\n")
+    print(json.dumps(msgspec.to_builtins(data), indent=2) if args.json else rendered(blocks, form))
     return 0 if ok else FAILED
 
 

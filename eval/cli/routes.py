@@ -1,7 +1,6 @@
-"""The fourteen commands: their groups in the help, the module of each form, and the names used before 1.0."""
+"""The fourteen commands: their groups in the help, and the module of each form."""
 
-import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -92,34 +91,6 @@ ROUTES = {
     "env": Route("env", "find out what is installed and how large the cache is", "howto/asic"),
 }
 
-# Names before 1.0, and the form that does the same; most of them are those of the modules.
-_FORM_OF = {route.module.rpartition(".")[2]: form for form, route in ROUTES.items()}
-_UNCHANGED = (
-    "designs cycles program programs systems soc package figures fpga leak faults explore reproduce papers "
-    "pseudo draw"
-)
-OLD = {
-    **{name: _FORM_OF[name] for name in _UNCHANGED.split()},
-    **{f"design {word}": f"new {word}" for word in ("wrapper", "keys")},
-    "design new": "new manifest",
-    "design check": "check --manifest",
-    "design": "check --manifest",
-    "new": "new accelerator",
-    "completion": "--completion",
-}
-ALWAYS = "always on"
-# Options before 1.0, of all forms or of one: the present option, or else words for it.
-OLD_OPTIONS = {
-    "--design": "--accelerator",
-    "check --resume": ALWAYS,
-    "ledger --design": "--subject",
-    "new accelerator --field": "--operand",
-    "report --markdown": "--pages",
-    "show --tree --operation": "--function",
-}
-SPACED = ("show --costs", "proc systems")  # these accepted several widths after one --nbits
-WIDTH = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
-
 
 class Form(NamedTuple):
     """The module of a form, and its help, which is the docstring of the module."""
@@ -148,47 +119,20 @@ def words(command: str) -> list[str]:
     return [form.split()[1] for form in forms(command) if form != command]
 
 
-def find(argv: Sequence[str]) -> tuple[str, list[str], str]:
-    """The form that a command line selects, its other arguments, and a note if the name is an old one.
+def find(argv: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the form that a command line selects, and its other arguments.
 
     `attack --help` selects no form: the result is the command itself.
     """
     name, *rest = argv
     for form in forms(name):
         if found := _place(form.split()[1:], rest):
-            return form, rest[: found[0]] + rest[found[1] :], ""
+            return form, rest[: found[0]] + rest[found[1] :]
     if name in ROUTES or (name in SUMMARIES and rest[:1] in ([], ["-h"], ["--help"])):
-        return name, rest, ""
-    for old in (" ".join(argv[:2]), name):
-        if old in OLD:
-            note = f"`{old}` is now `{OLD[old]}`; the old name works until 1.0"
-            return OLD[old], [*argv[len(old.split()) :]], note
+        return name, rest
     if name in SUMMARIES:
         raise unknown(f"form of {name}", rest[0], words(name))
-    if name == "bench":
-        raise BadInput("bench is no longer a command: run `make bench` in a clone of the repository")
     raise BadInput(f"{unknown('command', name, SUMMARIES)}; see `modexlab --help`")
-
-
-def renamed(form: str, argv: Sequence[str], known: Container[str]) -> tuple[list[str], list[str]]:
-    """The arguments of a form in its present options, which are `known`, and a note for each old one."""
-    arguments, notes = list[str](), dict[str, None]()
-    end = argv.index("--") if "--" in argv else len(argv)
-    for word in argv[:end]:
-        old, equals, value = word.partition("=")
-        new, present = OLD_OPTIONS.get(f"{form} {old}", OLD_OPTIONS.get(old, "")), [word]
-        if form in SPACED and arguments[-2:-1] == ["--nbits"] and WIDTH.fullmatch(word):
-            old, new, present = "--nbits M N", "--nbits M --nbits N", ["--nbits", word]
-        elif new in known:
-            present = [f"{new}{equals}{value}"]
-        elif new == ALWAYS:
-            present = []
-        else:
-            new = ""
-        arguments += present
-        if new:
-            notes[f"`{old}` is now {new}; the old spelling works until 1.0"] = None
-    return [*arguments, *argv[end:]], [*notes]
 
 
 def _place(selector: Sequence[str], rest: Sequence[str]) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 from modexlab.eval.cli.main import MOST_EXAMPLES, parser_of
-from modexlab.eval.cli.routes import GROUPS, OLD, ROUTES, SUMMARIES, forms, words
+from modexlab.eval.cli.routes import GROUPS, ROUTES, SUMMARIES, forms, words
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.session import Session
 from modexlab.eval.folders import write_file
@@ -27,33 +27,6 @@ from ..command_line import ENCRYPT, refusals
 
 FOREIGN = ROOT / "tests" / "foreign"
 GCD = ROOT / "eval" / "examples" / "gcd"
-# A command of each name before 1.0, with its old arguments; OLD has the words that replace the name.
-NAMES = {
-    "designs": "mont --json",
-    "design new": "",
-    "design wrapper": f"{FOREIGN}/start_done.toml --nbits 16",
-    "design keys": "",
-    "design check": f"{FOREIGN}/start_done.toml --nbits 16 --json",
-    "design": "--help",
-    "new": f"gcd --operand a:16 --result g:16 -o {FOREIGN}",
-    "cycles": "mont --nbits 64 --exp 5 --json",
-    "program": "mont --json",
-    "programs": "--nbits 32 --json",
-    "systems": "proc-naive --set nstages=2",
-    "soc": "mont --nbits 5",
-    "package": "naive -o ''",
-    "figures": "mont --space course",
-    "fpga": "mont --nbits 5",
-    "leak": "mont --nbits 5",
-    "faults": "mont --nbits 5",
-    "explore": "--list",
-    "reproduce": "none",
-    "papers": "003 --errata",
-    "pseudo": "0xb5c3 --w 4 --json",
-    "draw": "--modulus 2^8+85 --follow 7 3",
-    "completion": "bash",
-}
-SAME = ("run", "verilog", "check", "proc", "asic", "prove", "compare", "report", "ledger")
 LONG = "x" * 5000
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli.main"]
 FORMULA = "run --level formula mont --nbits 64"
@@ -104,22 +77,6 @@ def test_unknown_form(cli):
     assert cli.fails("attack leaks") == (
         "unknown form of attack 'leaks': did you mean 'leakage'? there are leakage, faults, all"
     )
-
-
-def test_all_names_before_fourteen_commands_have_a_row(cli):
-    assert NAMES.keys() == OLD.keys()
-    assert len({name.split()[0] for name in (*NAMES, *SAME, "bench")} - {"new"}) == 28  # new came later
-    assert {*SAME} < {*SUMMARIES}
-    assert "run `make bench`" in cli.fails("bench")
-
-
-@parametrize("old", NAMES)
-def test_old_names_do_the_same(cli, old):
-    """They work, with a note on stderr."""
-    before, now = (cli(f"{name} {NAMES[old]}") for name in (old, OLD[old]))
-    note, _, rest = before.err.partition("\n")
-    assert note == f"modexlab: note: `{old}` is now `{OLD[old]}`; the old name works until 1.0"
-    assert (before.code, before.out, rest) == (now.code, now.out, now.err)
 
 
 def test_place_of_an_option_that_names_a_form(cli):
@@ -442,7 +399,7 @@ def test_one_arity_one_metavar_and_one_meaning():
     for form in ROUTES:
         for action in parser_of(form)._actions:
             for name in action.option_strings:
-                if (name, form) in EXCEPTIONS or action.help == argparse.SUPPRESS:
+                if (name, form) in EXCEPTIONS:
                     continue
                 kind = type(action)
                 if form in SEVERAL.get(name, ()):
@@ -451,26 +408,3 @@ def test_one_arity_one_metavar_and_one_meaning():
                 kind = kind, action.nargs, action.metavar, action.help.split(" (")[0]
                 kinds.setdefault(name, {}).setdefault(kind, []).append(form)
     assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
-
-
-@parametrize(
-    "old, new",
-    {
-        f"run --design {GCD} --field a=4 --field b=6 --level fl": f"run --accelerator {GCD} --field a=4 "
-        "--field b=6 --level fl",
-        "check --resume --design=naive nix.json": "check --accelerator=naive nix.json",
-        "ledger --design nix": "ledger --subject nix",
-        "new accelerator x --field a": "new accelerator x --operand a",
-        "proc systems nix --nbits 0x20 64 --system mont": "proc systems nix mont --nbits 32 --nbits 64",
-        "report --markdown ''": "report --pages ''",
-        "show mont --costs --nbits 16 32": "show mont --costs --nbits 16 --nbits 32",
-        "show --tree --modulus 2^4-1 --operation square": "show --tree --modulus 2^4-1 --function square",
-    }.items(),
-)
-def test_old_options_do_the_same(cli, old, new):
-    """They work, each with a note on stderr."""
-    before, now = cli(old), cli(new)
-    note = "modexlab: note: `--"
-    rest = [line for line in before.err.splitlines() if not line.startswith(note)]
-    assert note in before.err and note not in now.err
-    assert (before.code, before.out, rest) == (now.code, now.out, now.err.splitlines())

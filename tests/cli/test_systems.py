@@ -90,7 +90,7 @@ def test_loosely_coupled(cli, tmp_path):
     work is equal.
     """
     path = tmp_path / "couplings.txt"
-    argv = "proc systems --interface axi4lite procxcel-mont --operation enc"
+    argv = "proc systems --interface axi4lite procxcel-mont --operation encrypt"
     rows = cli(f"{argv} --json --output {path}").json()
     lines = path.read_text().splitlines()
     assert all(len(line) <= 120 for line in lines)
@@ -143,7 +143,7 @@ def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
         f"{argv} decrypt",
         "proc-montgomery-ct scans all bits of the width for the private exponent, and only the bits",
     )
-    assert "scans" not in cli("proc systems proc-montgomery --operation enc").out
+    assert "scans" not in cli("proc systems proc-montgomery --operation encrypt").out
     encrypt, decrypt = workloads(32)
     cycles = []
     for exp in (3, decrypt.exp):
@@ -168,14 +168,15 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
 
     whole = kernels.kernel_program
     monkeypatch.setattr(kernels, "kernel_program", program)
-    result = cli("proc systems proc-naive --operation enc")
+    result = cli("proc systems proc-naive --operation encrypt")
     expect(result, code=1, out="")
     assert f"error: the dummy of 32 bits, encrypt, which normalises all cycles: {why}" in result.err
 
 
 def test_stages_agree(cli):
     native, python = (
-        cli.json(f"proc systems proc-montgomery --operation enc {stage}") for stage in ("", "--stage python")
+        cli.json(f"proc systems proc-montgomery --operation encrypt {stage}")
+        for stage in ("", "--stage python")
     )
     assert [row | {"stage": "native"} for row in python] == native
     assert python[0]["stage"] == "python"
@@ -184,7 +185,7 @@ def test_stages_agree(cli):
 def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
     assert system_catalogue.MOST_SOFTWARE_NBITS == 1024
     monkeypatch.setattr(system_catalogue, "MOST_SOFTWARE_NBITS", 48)
-    argv = "proc systems --nbits 64 proc-montgomery --operation encryption"
+    argv = "proc systems --nbits 64 proc-montgomery --operation encrypt"
     (row,) = cli.json(argv)
     assert row["cycles"] is row["normalised"] is row["stage"] is row["ok"] is None
     assert row["note"] == "not run; --full runs it"
@@ -195,13 +196,13 @@ def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
 
 
 def test_a_machine_for_one_modulus_is_made_for_it(cli):
-    check(cli.json("proc systems procxcel-dm-m-000 --operation enc --stage python"))
+    check(cli.json("proc systems procxcel-dm-m-000 --operation encrypt --stage python"))
 
 
 def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
     """The output states that this is not RSA."""
     system = "procxcel-dm-pm-000 --set modulus=0x55555555"
-    argv = f"proc systems {system} --operation enc --stage python"
+    argv = f"proc systems {system} --operation encrypt --stage python"
     (row,) = cli.json(argv)
     caveat = "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
     assert row["ok"] and row["normalised"] > 17 and row["note"] == caveat
@@ -210,7 +211,7 @@ def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
 
 def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
-    argv = "proc systems proc-naive --operation enc"
+    argv = "proc systems proc-naive --operation encrypt"
     assert cli.json(argv)[0]["ok"] is False
     result = cli.finds(argv)
     assert "WRONG" in result.out and "WRONG" in result.err
@@ -244,7 +245,8 @@ test_refusals = refusals(
         "proc-niave": "unknown system 'proc-niave': did you mean 'proc-naive'?",
         "proc-dummy": "unknown system 'proc-dummy'",
         "procxcel-mnt": "did you mean 'procxcel-mont'?",
-        "procxcel-dm-pm-000 --operation enc --stage python": "modulus 2603398711 does not divide 2^32 - 1",
+        "procxcel-dm-pm-000 --operation encrypt --stage python": "modulus 2603398711 does not divide "
+        "2^32 - 1",
         "--operation sign": "argument --operation: invalid choice: 'sign'",
         "--nbits 8": "an RSA key of 8 bits is not possible; give an even number, 16 to 4096",
         "--nbits 65": "an RSA key of 65 bits is not possible; give an even number, 16 to 4096",

@@ -233,10 +233,6 @@ ERRORS = {
         (r"line 1: name 'mont' is already that of a design of the catalogue", "tiny-start-done", "mont"),
         (r"line \d+: this is no TOML", "[limits]", "[limits"),
         (
-            r"line 6: protocol, reset: a module .* drop them, and `modexlab new wrapper",
-            *inserted('protocol = "start-done"\n[reset]\nport = "rst"'),
-        ),
-        (
             r"line 3: Verilator refuses the Verilog: start_done.v:14:\d+: Duplicate declaration",
             "assign ready",
             "asign ready",

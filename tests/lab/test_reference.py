@@ -13,6 +13,7 @@ from operator import attrgetter
 
 import psutil
 import pytest
+from modexlab.eval.cli.main import parsed
 from modexlab.eval.grouping import grouped
 from modexlab.eval.json_values import canonical
 from modexlab.eval.lab import keys, space, verdicts
@@ -64,6 +65,19 @@ def test_figures_come_with_their_origin(rows):
         assert row.stage not in NETLIST or details["corner"], row
         if row.metric in DRAWN:
             assert details[DRAWN[row.metric]][row.operation]["count"], row
+
+
+def test_commands_are_those_of_today():
+    """Each recorded command is accepted, and a result's is that of its point."""
+    reference = Reference()
+    verdicts = reference.verdicts()
+    assert verdicts
+    for verdict in verdicts:
+        parsed(shlex.split(verdict.command)[1:])
+    for line in map(json.loads, REFERENCE.read_text().splitlines()):
+        command = shlex.split(line["command"])
+        assert command == Point.from_json(line["point"]).command
+        parsed(command[1:])
 
 
 def test_layouts_have_their_pictures(rows):

@@ -57,7 +57,7 @@ from ...papers.published import Table as PaperTable
 from ...table import cell, markdown_table, table
 from ..arguments import refuse
 from ..laboratory import ledger_of, swept
-from ..options import COPY, flag, option, shared
+from ..options import flag, option, shared
 from ..render import LATEX, MARKDOWN, Block, Json, answer, interrupted, output_form, warn
 from . import compare_cores, compare_league
 from .compare_cores import LINE, wrapped
@@ -101,7 +101,6 @@ OPTIONS = (
     flag("--markdown", "print tables in Markdown"),
     flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs, graphicx)"),
     "--json",
-    COPY,
 )
 
 

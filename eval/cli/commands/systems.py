@@ -21,7 +21,7 @@ examples:
 import sys
 import textwrap
 import time
-from argparse import SUPPRESS, Namespace
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ from ...folders import check_file, write_file
 from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import settings_of, warn_of
-from ..options import COUPLING, Option, number, option, shared
+from ..options import COUPLING, number, option, shared
 from ..render import Columns, Json, Table, answer, rendered
 
 NOTE = (
@@ -81,13 +81,6 @@ COUPLED = (
 BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
 
 
-def _operation(text: str) -> str:
-    """The operation by its name here: encrypt for enc and encryption, decrypt for dec and decryption."""
-    return {"enc": "encrypt", "encryption": "encrypt", "dec": "decrypt", "decryption": "decrypt"}.get(
-        text, text
-    )
-
-
 OPTIONS = (
     option(
         "systems",
@@ -95,11 +88,10 @@ OPTIONS = (
         "such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
         nargs="*",
     ),
-    Option("--system", nargs="+", dest="named", default=[], action="extend", help=SUPPRESS),  # old spelling
     shared("--nbits", "even, 16 to 4096; may be repeated; default: 32", type=number, action="append"),
     "--set",
     COUPLING,
-    shared("--operation", "default: both", choices=("encrypt", "decrypt"), type=_operation),
+    shared("--operation", "default: both", choices=("encrypt", "decrypt")),
     shared("--stage", "default: native", default="native"),
     "--full (software above 1024 bits, which takes minutes)",
     "--output (a file for the table)",
@@ -110,7 +102,7 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     loosely = args.interface != COUPLINGS[0]
     default = DEFAULT_ON_BUS if loosely else DEFAULT_SYSTEMS
-    names = dict.fromkeys([*args.systems, *args.named] or default)
+    names = dict.fromkeys(args.systems or default)
     kinds = [_kind(find_system(name), args.settings) for name in names]
     if loosely:
         kinds = loosely_coupled(kinds)

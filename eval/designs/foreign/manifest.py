@@ -73,20 +73,6 @@ from ..widths import MAX_NBITS, MIN_NBITS
 
 OPERANDS = ("base", "exp", "mod")  # the fields of a manifest without a function
 FILE = "design.toml"
-# keys of a former format, which described how to drive the ports of a core
-REPLACED = [
-    "protocol",
-    "step",
-    "ports",
-    "start_done",
-    "stream",
-    "words",
-    "axi4lite",
-    "clock",
-    "reset",
-    "word_nbits",
-    "order",
-]
 
 KeyPath = tuple[str | int, ...]  # keys, and indices of lists
 Number = int | str  # a number, or an expression
@@ -393,14 +379,7 @@ def line_of(text: str, path: KeyPath) -> int:
 def _parsed(path: Path, text: str) -> _File:
     """The keys, checked for their types; BadInput with the line."""
     try:
-        found = msgspec.toml.decode(text)
-        if driven := [key for key in REPLACED if key in found]:
-            raise BadInput(
-                f"{path}, line {line_of(text, (driven[0],))}: {', '.join(driven)}: "
-                "a module of Verilog drives the ports of a core, and no key of a manifest; drop them, "
-                f"and `modexlab new wrapper {path.name}` prints such a module to begin with"
-            )
-        return msgspec.convert(found, _File)
+        return msgspec.convert(msgspec.toml.decode(text), _File)
     except msgspec.ValidationError as error:
         message = str(error)
         at = tuple(re.findall(r"[\w-]+", message.partition(" - at `$")[2].replace("[...]", "")))
@@ -410,8 +389,6 @@ def _parsed(path: Path, text: str) -> _File:
     except msgspec.DecodeError as error:
         place = re.search(r"line (\d+)", str(error))
         line, said = int(place[1]) if place else 1, f"this is no TOML: {error}"
-    except BadInput:
-        raise
     except (ValueError, RecursionError):
         line, said = 1, "a number with thousands of digits, or lists in lists"
     raise BadInput(f"{path}, line {line}: {said}")

@@ -31,7 +31,7 @@ from ....json_values import json_number
 from ....progress import Progress
 from ...arguments import described
 from ...laboratory import ledger_of
-from ...options import COPY, Group, flag, option, positive, shared
+from ...options import Group, flag, option, positive, shared
 from ...render import Block, Json, Table, answer, interrupted, labelled
 from .leak import MACHINE, machine_of, netlist_kit
 
@@ -61,7 +61,6 @@ OPTIONS = (
     "--kit (with --netlist)",
     "--ledger",
     "--json",
-    COPY,
 )
 
 
