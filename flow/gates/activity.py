@@ -81,8 +81,9 @@ def gate_sim(
     run = _programs if work.protocol == workload.SYSTEM else _streams
     report, found = run(tables, work, clock_ns if timing else None)
     (out_dir / FOLDER).mkdir(parents=True, exist_ok=True)
+    modes = list(SUFFIXES) if timing else [ZERO_DELAY]
     for recorded in found:
-        for mode in [INERTIAL] if recorded.drawn else SUFFIXES if timing else [ZERO_DELAY]:
+        for mode in [INERTIAL] if recorded.drawn else modes:
             made = activity(tables, recorded, mode, clock_ns)
             if row := work.energy.get(made.workload):
                 made.whole_cycles = row.whole_cycles
@@ -137,10 +138,13 @@ def activity(tables: GateTables, recorded: Recorded, mode: Mode, clock_ns: float
     counts, nets = recorded.counts, tables.netlist.nets
     toggles = {ZERO_DELAY: counts.toggles, TIMED: counts.timed, INERTIAL: counts.swings}[mode]
     assert toggles is not None
-    moved = zip(toggles.round(SWING_DIGITS).tolist(), counts.ones.round(6).tolist(), strict=True)
-    made = Activity.of(dict(zip(nets, moved, strict=True)), counts.cycles, clock_ns, recorded.name, mode)
+    toggled = toggles.round(SWING_DIGITS).tolist()
+    ones = counts.ones.round(6).tolist()
+    moved = {net: (count, one) for net, count, one in zip(nets, toggled, ones, strict=True)}
+    made = Activity.of(moved, counts.cycles, clock_ns, recorded.name, mode)
     made.drawn = recorded.drawn
     made.clock_nets = [net for net, clocked in zip(nets, counts.clocked, strict=True) if clocked]
     if mode != ZERO_DELAY:
-        made.late_events, made.latest_ns = counts.late, round(counts.latest_ns, 4)
+        made.late_events = counts.late
+        made.latest_ns = round(counts.latest_ns, 4)
     return made

@@ -118,9 +118,11 @@ class GateTables:
         numbers = {kind: place for place, kind in enumerate(kinds)}
         rows = []
         for name in self.logic:
-            pins, cell = netlist.cells[name].pins, self.cells[name]
-            ends = _nets(pins, cell.inputs, MAX_INPUTS), _nets(pins, cell.outputs, MAX_OUTPUTS)
-            rows.append((numbers[cell.name], *ends, first.get(name, 0)))
+            pins = netlist.cells[name].pins
+            cell = self.cells[name]
+            inputs = _nets(pins, cell.inputs, MAX_INPUTS)
+            outputs = _nets(pins, cell.outputs, MAX_OUTPUTS)
+            rows.append((numbers[cell.name], inputs, outputs, first.get(name, 0)))
         self._cells = np.array(rows, CELL)
         states = []
         for name in self.registers:
@@ -202,7 +204,9 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
     """A register or clock gate as a row of STATE."""
     register, gate = cell.register, cell.clock_gate
     if register:
-        kind, data, clocked_on = FLIP_FLOP if cell.ff else LATCH, register.data, register.clock
+        kind = FLIP_FLOP if cell.ff else LATCH
+        data = register.data
+        clocked_on = register.clock
     else:
         assert gate is not None
         if not gate.style.startswith("latch_posedge"):
@@ -210,7 +214,8 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
                 f"{cell.name} is a clock gate of style {gate.style}, which is not supported: use a "
                 "latch_posedge"
             )
-        kind, clocked_on = CLOCK_GATE, gate.clock
+        kind = CLOCK_GATE
+        clocked_on = gate.clock
         data = f"{gate.enable} | {gate.test}" if gate.test else gate.enable
     function = parse(data)
     if len(function.inputs) > MAX_DATA:
@@ -229,10 +234,14 @@ def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
     ticks = [[1, 1], [1, 1]]  # from the active edge to an output
     for (related, _, output, edge, _), delay in delays.items():
         if cell.pins[related].clock:
-            row, place = ticks[_shown(cell, output) == "qn"], edge == RISE
+            row = ticks[_shown(cell, output) == "qn"]
+            place = edge == RISE
             row[place] = max(row[place], delay)
     shown = [instance.pins.get(outputs.get(state, ""), -1) for state in SHOWN]
-    held = dict(zip((register.state, register.inverse), shown, strict=True)) if register else {}
+    held = {}
+    if register:
+        q, qn = shown
+        held = {register.state: q, register.inverse: qn}
     for name in function.inputs:
         if held.get(name) == -1:
             raise BadInput(f"{instance.name} holds {name}, which is not connected: this is not supported")
@@ -379,7 +388,8 @@ class Engine:
             pointer: Any = ctypes.cast(address, ctypes.POINTER(kind))
             return np.ctypeslib.as_array(pointer, (size,)).copy() if size else np.zeros(0)
 
-        toggles, clocked = array(c.toggles, ctypes.c_uint32), array(c.clocked, ctypes.c_uint8).astype(bool)
+        toggles = array(c.toggles, ctypes.c_uint32)
+        clocked = array(c.clocked, ctypes.c_uint8).astype(bool)
         return Counts(
             cycles=c.cycles,
             toggles=toggles,

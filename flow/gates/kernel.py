@@ -67,10 +67,13 @@ class Kernel:
         self, row: Row, alone: Run, warm_up: Row | None = None, warm: Run | None = None
     ) -> Counts | None:
         """Count a row after a reset, or after its warm-up; None if it takes another course than alone."""
-        rows, begin, gap = [row], alone.accepted[0], 0
+        rows = [row]
+        begin = alone.accepted[0]
+        gap = 0
         if warm_up is not None and warm is not None:
+            rows = [warm_up, row]
             gap = warm.done[-1] - warm.accepted[-1] + PAUSE
-            rows, begin = [warm_up, row], warm.accepted[-1] + 1 + gap + begin
+            begin += warm.accepted[-1] + 1 + gap
         first_request = sum(len(row.requests) for row in rows[:-1])
         for _ in range(2):  # the second time if the machine accepts the request later than after a reset
             first = self._engine.edges + RESET_CYCLES

@@ -73,9 +73,13 @@ class Function:
 @functools.cache
 def parse(text: str) -> Function:
     """The function of a Liberty expression; BadInput if it is invalid."""
-    code, places, position, ended = "((", dict[str, int](), 0, False
+    code = "(("
+    places = dict[str, int]()
+    position = 0
+    ended = False
     while match := TOKEN.match(text, position):
-        token, position = match[match.lastgroup or 0], match.end()
+        token = match[match.lastgroup or 0]
+        position = match.end()
         if ended and token not in "^&*|+)'":  # "&" between adjacent operands may be omitted
             code += AND
         code += PYTHON.get(token) or f"words[{places.setdefault(token, len(places))}]"

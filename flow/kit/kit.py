@@ -144,7 +144,8 @@ class Kit:
     @functools.cached_property
     def lib(self) -> Path:
         """Liberty at this corner as one file: function, area, timing, power."""
-        paths, cells = self.libraries[self.corner], self.data.cells
+        paths = self.libraries[self.corner]
+        cells = self.data.cells
         if paths[0].suffix != ".gz" and len(paths) == 1 and not cells.dont_use:
             return paths[0]
         roles = {name for key in CELLS for name in kit_file.names_in(attrgetter(key)(self.data))}

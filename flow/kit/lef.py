@@ -301,7 +301,8 @@ def _read(path: Path, file: _Block) -> None:
     line = start = 0
     tokens = _tokens(path, read_text(path, "give a LEF file"))
     for token, line in tokens:
-        block, word = stack[-1], token.upper()  # keywords are not case-sensitive
+        block = stack[-1]
+        word = token.upper()  # keywords are not case-sensitive
         if words:
             if word != ";":
                 words.append(token)
@@ -314,13 +315,17 @@ def _read(path: Path, file: _Block) -> None:
             if name != ("" if block.kind in WITHOUT_NAME else block.name):
                 raise _unended(path, line, block, f"END {name}")
         elif word in ("END", "ENDEXT"):  # END LIBRARY
-            next(tokens, None) if word == "END" else stack.pop()
+            if word == "END":
+                next(tokens, None)
+            else:
+                stack.pop()
         elif word in OPENING.get(block.kind, ()):
             name = next(tokens, ("", 0))[0] if word in NAMED else word
             stack.append(_Block(word, name, line))
             block.blocks.append(stack[-1])
         elif word != ";" and not (word in FLAGS and not block.statements):
-            words, start = [word], line
+            words = [word]
+            start = line
     if words:
         raise _Statement(words, path, start).refused("a semicolon at the end")
     if len(stack) > 1:
@@ -338,8 +343,11 @@ def _unended(path: Path, line: int, block: _Block, found: str) -> BadInput:
 
 def _layer(block: _Block) -> Layer:
     direction = block.value("DIRECTION", "")
-    kind, straight = block.value("TYPE", ""), False
-    numbers, antenna, wide = {}, {}, list[tuple[float, float, float]]()
+    kind = block.value("TYPE", "")
+    straight = False
+    numbers = {}
+    antenna = {}
+    wide = list[tuple[float, float, float]]()
     for statement in block.statements:
         match statement.words:
             case [name, *words] if name.startswith("ANTENNA") and name.endswith("RATIO"):
@@ -377,7 +385,8 @@ def _layer(block: _Block) -> Layer:
 
 def _pin(block: _Block) -> MacroPin:
     shapes = tuple(shape for port in block.of("PORT") for shape in port.shapes())
-    direction, use = block.value("DIRECTION", "INOUT"), block.value("USE", "signal").lower()
+    direction = block.value("DIRECTION", "INOUT")
+    use = block.value("USE", "signal").lower()
     areas = (
         sum(found.number(1) for found in block.statements if found.words[0] == name)
         for name in ("ANTENNAGATEAREA", "ANTENNADIFFAREA")

@@ -270,7 +270,8 @@ class Library:
 
     def complemented(self, adder: Adder) -> tuple[bool, bool]:
         """Whether the sum and the carry of this adder are inverted."""
-        inputs, pins = dict.fromkeys(adder.inputs, 1), self.cells[adder.cell].pins
+        inputs = dict.fromkeys(adder.inputs, 1)
+        pins = self.cells[adder.cell].pins
         total = pins[adder.sum].logic.value(**{adder.inputs[0]: 1})
         carry = pins[adder.carry].logic.value(**inputs)
         return not total, not carry
@@ -322,7 +323,8 @@ def join(paths: Sequence[Path], unused: Callable[[str], bool], roles: Collection
         begin = root.offset if path == paths[0] else root.end  # of the text that is not yet in the pieces
         shared = [group for kind in SHARED for group in root.groups.get(kind, ())]
         for group in sorted(shared, key=lambda group: group.offset):
-            body, key = text[group.offset : group.end], (group.name, group.argument)
+            body = text[group.offset : group.end]
+            key = (group.name, group.argument)
             if group.name == "cell" and (unused(group.argument) or group.word("dont_use") == "true"):
                 head, brace, rest = body.partition("{")
                 body = f"{head}{brace}\n    dont_use : true ;{rest}" if group.argument in roles else ""

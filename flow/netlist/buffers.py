@@ -16,7 +16,8 @@ class EditedNetlist:
 
     def __init__(self, netlist: Netlist, library: Library, owners: dict[str, str]) -> None:
         self.netlist, self.library, self.owners = netlist, library, owners
-        self.cells, self.nets = dict(netlist.cells), list(netlist.nets)
+        self.cells = dict(netlist.cells)
+        self.nets = list(netlist.nets)
         self._taken = {*netlist.cells, *netlist.aliases}
         self._numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
 

@@ -127,7 +127,9 @@ def port_bits(module: Module, direction: str) -> Iterator[Bit]:
 
 def operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
     """A and B of an operator, extended to the width of Y; as in yosys, they are signed only if both are."""
-    pins, parameters, width = cell["connections"], cell["parameters"], len(cell["connections"]["Y"])
+    pins = cell["connections"]
+    parameters = cell["parameters"]
+    width = len(cell["connections"]["Y"])
     signed = all(int(parameters.get(f"{pin}_SIGNED", "0"), 2) for pin in "AB")
     a, b = (tuple((pins[pin] + [pins[pin][-1] if signed else "0"] * width)[:width]) for pin in "AB")
     return a, b

@@ -102,7 +102,8 @@ def _read(name: str, module: Module, library: Library, path: Path | str) -> Netl
         return index.setdefault(bit, len(index))
 
     def instance(name: str, data: Cell) -> Instance:
-        kind, pins = data["type"], {}
+        kind = data["type"]
+        pins = {}
         if kind not in library.cells:
             raise BadInput(
                 f"{path}: {name} is a {kind}, which is no cell of {library.name}: map the netlist to it"
@@ -147,7 +148,8 @@ def _bit_names(name: str, data: Bits, bus_bits: set[str]) -> list[str]:
     """The names of the bits of a port or net in Verilog's numbering; bits of a bus are added to
     `bus_bits`.
     """
-    width, offset = len(data["bits"]), data.get("offset", 0)
+    width = len(data["bits"])
+    offset = data.get("offset", 0)
     if width == 1:  # then yosys writes no range, even with an offset (splitnets leaves one)
         return [name]
     places = range(width)[::-1] if data.get("upto") else range(width)

@@ -110,7 +110,8 @@ class KindEnergy:
         rows = []
         text = self.cell.pins[pin].function
         for arc in self.cell.pins[pin].power:
-            related, mask = arc.related, self._mask(arc.when)
+            related = arc.related
+            mask = self._mask(arc.when)
             if self.cell.sequential or related not in self.cell.inputs or not text:
                 rows.append(_Row(arc, self._follows(related), mask))
                 continue
@@ -184,7 +185,8 @@ class KindEnergy:
         """A function that returns the probabilities of all points before an edge of a pin; for the pin "", at
         any time.
         """
-        cell, none = self.cell, np.zeros(members.size)
+        cell = self.cell
+        none = np.zeros(members.size)
         data = members.ones.get(self.data, none)
         settled = members.settled.get(self.data, none + 1.0)
         if not cell.sequential:
@@ -201,7 +203,9 @@ class KindEnergy:
                 if pin == gate.output and edge == RISE:
                     return self._states(members, {self.clock: 1.0}, none + 1, none + 1, none)
                 state = none + 1 if pin == gate.output else enabled
-                high = settled if pin == self.data else 1.0 if pin else 0.5
+                high: np.ndarray | float = 1.0 if pin else 0.5
+                if pin == self.data:
+                    high = settled
                 return self._states(members, {self.clock: high}, data, state)
 
             return of_gate

@@ -214,11 +214,13 @@ class Estimator:
         """Derive the activity of nets that were not recorded through buffers, inverters and constants."""
         steps = defaultdict(list)
         for instance in self.netlist.cells.values():
-            cell, pins = self.library.cells[instance.kind], instance.pins
+            cell = self.library.cells[instance.kind]
+            pins = instance.pins
             if cell.sequential or len(cell.inputs) > 1:
                 continue
             for pin in filter(pins.__contains__, cell.outputs):
-                net, function = pins[pin], cell.pins[pin].function
+                net = pins[pin]
+                function = cell.pins[pin].function
                 if not cell.inputs and net not in moved:
                     moved[net] = 0.0, float(function == "1")
                 inverts = function.strip("() ").startswith("!")
@@ -256,10 +258,12 @@ class Estimator:
 
     def _energies(self, kind: str, term: Term, places: np.ndarray) -> np.ndarray:
         """The energy of one transition in fJ, by instance."""
-        nets, none = self.nets[kind], np.zeros(len(places))
+        nets = self.nets[kind]
+        none = np.zeros(len(places))
         slews = self.slews[nets[term.slew_pin][places], term.slew_edge] if term.slew_pin in nets else none
         loads = self.loads[nets[term.pin][places]] if term.loaded else none
-        return self._tables.look_up(np.full(len(places), self._tables.add(term.table)), slews, loads)
+        tables = np.full(len(places), self._tables.add(term.table))
+        return self._tables.look_up(tables, slews, loads)
 
     def paid(self, toggles: np.ndarray, ones: np.ndarray, cycles: float) -> Iterator[Paid]:
         """The energies of all instances in a window of this many cycles."""
@@ -295,7 +299,8 @@ class Estimator:
             if len(outputs) > 1:
                 stacked = np.stack(list(outputs.values()))
                 twice += float((stacked.sum(axis=0) - stacked.max(axis=0)).sum())
-            switching[at], leakage[at] = cells.switching, cells.leakage
+            switching[at] = cells.switching
+            leakage[at] = cells.leakage
         to_mw = FJ_PER_NS_TO_MW / (activity.cycles * self.clock_ns)
         half_v2 = 0.5 * self.library.voltage**2
         clocks = (net for bit, net in self.netlist.port_bits("input") if bit == self.clock_port)
@@ -314,7 +319,8 @@ class Estimator:
 
     def _groups(self, kind: str) -> np.ndarray:
         """The group of each instance of a kind; a gate that drives a net of the clock is in `clock`."""
-        cell, count = self.library.cells[kind], len(self.members[kind])
+        cell = self.library.cells[kind]
+        count = len(self.members[kind])
         if cell.register:
             return np.full(count, REGISTERS)
         in_clock = np.zeros(count, bool)

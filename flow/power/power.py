@@ -90,8 +90,12 @@ def analyze(
     )
     estimates = [(item, estimator.estimate(item)) for item in activities]
     found = report(estimates, product.read(hierarchy, Hierarchy))
-    found.wires = wire_table.source(table) if table is not None else "model" if wire_load else "none"
-    found.wire_load, found.corner = wire_load, chosen.at
+    if table is not None:
+        found.wires = wire_table.source(table)
+    else:
+        found.wires = "model" if wire_load else "none"
+    found.wire_load = wire_load
+    found.corner = chosen.at
     if placement is not None:
         placed = Placed(netlist, product.read(placement, Placement), library, chosen.geometry)
         most = max((estimate for _, estimate in estimates), key=attrgetter("total_mw"))

@@ -25,7 +25,8 @@ EXACT = 1e-6  # of the residual, relative to the currents
 
 def worst_drops(placed: Placed, cell_mw: Mapping[str, float]) -> dict[str, float]:
     """The largest drop at a cell in mV, of power and of ground; cell_mw: the mean power of each cell."""
-    lef, grid = placed.lef, power_grid(placed)
+    lef = placed.lef
+    grid = power_grid(placed)
     found = {}
     for net, wires in grid.wires.items():
         currents = _currents(placed, net, cell_mw)

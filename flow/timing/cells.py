@@ -79,7 +79,8 @@ def compiled(cell: Cell, tables: Tables) -> CellArcs:
             elif arc.kind in SETUP + HOLD:
                 for edge, table in ((RISE, arc.rise_constraint), (FALL, arc.fall_constraint)):
                     if table is not None:
-                        number, setup = tables.add(table), arc.kind in SETUP
+                        number = tables.add(table)
+                        setup = arc.kind in SETUP
                         checks.append(PinCheck(pin.name, edge, arc.related, setup, number, arc.when))
             elif arc.kind.startswith(("setup", "hold", "recovery", "removal")):
                 other = True
@@ -130,7 +131,8 @@ def possible(cell: Cell, row: Row, fixed: Mapping[str, int]) -> bool:
     pin = cell.pins[row.output]
     if cell.sequential or not pin.function or pin.three_state:
         return holds(row.when, fixed)
-    function, when = pin.logic, parse(row.when or "1")
+    function = pin.logic
+    when = parse(row.when or "1")
     before = int(row.start == FALL)
     wanted = [int(row.end == FALL), int(row.end == RISE)]
     for free in _points(dict.fromkeys([*function.inputs, *when.inputs]), {**fixed, row.input: before}):

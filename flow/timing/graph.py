@@ -132,7 +132,9 @@ class TimingGraph:
 
     def _allowed(self, kind: str, names: list[str]) -> np.ndarray:
         """A mask of the possible rows of each instance, given its constant pins."""
-        rows, cell, worst = self.kinds[kind].rows, self.library.cells[kind], self.kinds[kind].worst
+        rows = self.kinds[kind].rows
+        cell = self.library.cells[kind]
+        worst = self.kinds[kind].worst
         allowed = np.ones((len(names), len(rows)), bool)
         if worst:
             allowed[:, worst:] = False

@@ -87,8 +87,10 @@ class Timing(TimingGraph):
     def _find_endpoints(self) -> None:
         """The endpoints by setup and by hold slack, worst first."""
         asked, side = self.constraints, self.check_side
-        data, clock = self.sink_net[self.check_sink], self.sink_net[self.check_clock]
-        nodes, clocks = 2 * data + self.check_edge, 2 * clock + RISE
+        data = self.sink_net[self.check_sink]
+        clock = self.sink_net[self.check_clock]
+        nodes = 2 * data + self.check_edge
+        clocks = 2 * clock + RISE
         tables = self.cells.check[self.kind[self.check_cell], self.check_row]
         margin = self.tables.look_up(tables, self.slew[side, nodes], self.slew[1 - side, clocks])
         wire = self.wire_delays(data, self.sink_ff[self.check_sink, self.check_edge])
@@ -99,7 +101,8 @@ class Timing(TimingGraph):
         names = ["/".join(self.terminal(sink)) for sink in self.check_sink.tolist()]
         columns = (side, nodes, self.arrival[side, nodes] + wire, required)
         found = list(zip(names, *(column.tolist() for column in columns), strict=True))
-        early, late = asked.latency_ns, asked.clock_ns + asked.latency_ns
+        early = asked.latency_ns
+        late = asked.clock_ns + asked.latency_ns
         for name, net in self.netlist.port_bits("output"):
             out = float(self.wire_delays(net, asked.output_load_ff))
             for node in (2 * net + RISE, 2 * net + FALL):
@@ -107,7 +110,8 @@ class Timing(TimingGraph):
                 found += [(name, 0, node, latest + out, late), (name, 1, node, earliest + out, early)]
         worst: tuple[dict[str, Endpoint], dict[str, Endpoint]] = ({}, {})
         for name, hold, node, arrival, latest in found:
-            slack, ends = arrival - latest if hold else latest - arrival, worst[hold]
+            slack = arrival - latest if hold else latest - arrival
+            ends = worst[hold]
             # nothing arrives where only constants lead: such an endpoint has no slack
             if math.isfinite(arrival) and (name not in ends or slack < ends[name].slack_ns):
                 ends[name] = Endpoint(name, node, arrival, latest, slack)
@@ -146,7 +150,8 @@ class Timing(TimingGraph):
         """The points of a path. A path from a register begins at its clock pin, with what the clock takes to
         get there.
         """
-        arrival, netlist = self.arrival[side].tolist(), self.netlist
+        arrival = self.arrival[side].tolist()
+        netlist = self.netlist
         passed = []  # cell, pin, node, when, and whether it drives it
         driver = netlist.driver[start // 2]
         if driver is not None and driver[0] == PORT and not self.in_clock[start // 2]:
@@ -163,6 +168,7 @@ class Timing(TimingGraph):
         if cell not in netlist.cells:
             cell, pin = "", endpoint.name
         passed.append((cell, pin, endpoint.node, endpoint.arrival_ns, False))
+        starts = [0.0, *(at for *_, at, _ in passed)]
         return [
             PathPoint(
                 cell=cell,
@@ -175,9 +181,7 @@ class Timing(TimingGraph):
                 delay_ns=rounded(at - before),
                 arrival_ns=rounded(at),
             )
-            for (cell, pin, node, at, drives), before in zip(
-                passed, [0.0, *(at for *_, at, _ in passed)], strict=False
-            )
+            for (cell, pin, node, at, drives), before in zip(passed, starts, strict=False)
         ]
 
 
@@ -203,7 +207,9 @@ def analyze(
         model = library.wire_loads[wire_load]
         for net, sinks in enumerate(netlist.sinks):
             length = model.length_um(len(sinks))
-            caps[net], resistances[net] = length * model.cap_ff_per_um, length * model.res_kohm_per_um
+            caps[net] = length * model.cap_ff_per_um
+            resistances[net] = length * model.res_kohm_per_um
     for net, wire in by_net(wires or {}, netlist):
-        caps[net], resistances[net] = wire.cap_ff, wire.res_ohm / 1000
+        caps[net] = wire.cap_ff
+        resistances[net] = wire.res_ohm / 1000
     return Timing(netlist, library, constraints, (caps, resistances))

@@ -230,9 +230,15 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
 
     `other` is a second wire-load model, or NO_WIRES, for which only the setup slacks are reported.
     """
-    asked, name, model = subject.asked, subject.library.name, subject.wire_load or NO_WIRES
+    asked = subject.asked
+    name = subject.library.name
+    model = subject.wire_load or NO_WIRES
     libraries = {model: name, other or NO_WIRES: name, NO_WIRES: NO_WIRES}
-    spef = subject.spef.absolute() if subject.spef else "" if subject.table is None else "wires_star.spef"
+    spef: Path | str = ""
+    if subject.spef:
+        spef = subject.spef.absolute()
+    elif subject.table is not None:
+        spef = "wires_star.spef"
     values = {
         "lib": "cells.lib" if spef else _word(subject.kit.lib.absolute()),
         "netlist": _word(subject.netlist_v.absolute()),
@@ -264,7 +270,8 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
     _complain(sections, done.returncode, subject, spef)
     names = {"setup": "max", "hold": "min", "inside": "inside"} | ({"loaded": "loaded"} if other else {})
     slacks = {check: _ends(sections[f"ends {side}"]) for check, side in names.items()}
-    setup, hold, highest = slacks["setup"], slacks["hold"], None
+    setup = slacks["setup"]
+    highest = None
     if setup and (fmax or min(setup.values()) < 0):
         try:
             highest = HighestClock(*map(float, sections["fmax"][-1].split()))
@@ -273,7 +280,7 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
     return Result(
         slacks,
         paths=_paths(sections["paths max"], setup)[:paths],
-        hold_paths=_paths(sections["paths min"], hold)[:paths],
+        hold_paths=_paths(sections["paths min"], slacks["hold"])[:paths],
         fmax=highest,
         caveats=[line.removeprefix("Warning: ") for line in sections["check"] if MESSAGE.match(line)],
     )
@@ -344,7 +351,8 @@ def _ends(lines: list[str]) -> dict[str, float]:
     least: dict[str, float] = {}
     for line in lines:
         if match := END.fullmatch(line.rstrip()):
-            name, slack = _plain(match["name"]), float(match["slack"])
+            name = _plain(match["name"])
+            slack = float(match["slack"])
             if slack and (slack > 0) != (match["verdict"] == "MET"):
                 raise _unparsed(line, "a slack that agrees with its verdict")
             least[name] = min(slack, least.get(name, math.inf))
@@ -374,7 +382,8 @@ def _paths(lines: list[str], slacks: Mapping[str, float]) -> list[TimedPath]:
         elif path.arrival_ns is not None:
             continue  # the clock's way to the endpoint
         elif path.points and (match := NET.match(line)):
-            path.points[-1].net, path.points[-1].load_ff = _plain(match["net"]), float(match["cap"])
+            path.points[-1].net = _plain(match["net"])
+            path.points[-1].load_ff = float(match["cap"])
         elif match := ROW.match(line):
             path.points.append(_point(match, path.points))
     for path in paths:
@@ -396,7 +405,8 @@ def _joined(path: TimedPath) -> str:
 
 def _point(match: re.Match[str], before: list[PathPoint]) -> PathPoint:
     *_, slew, delay, arrival = [0.0, *map(float, match["numbers"].split())]
-    name, kind = _plain(match["pin"]), match["kind"]
+    name = _plain(match["pin"])
+    kind = match["kind"]
     port = kind in ("in", "out")
     cell, _, pin = ("", "", name) if port else name.rpartition("/")
     return PathPoint(

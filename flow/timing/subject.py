@@ -37,7 +37,9 @@ class Subject:
         known = wire_table.source(self.table) if self.table is not None else "none"
         if known != "none":
             return known
-        return "model" if self.wire_load else "placement" if self.spef else "none"
+        if self.wire_load:
+            return "model"
+        return "placement" if self.spef else "none"
 
     @property
     def other_model(self) -> str | None:

@@ -71,11 +71,11 @@ def analyze(
     corner: str | None = None,
     **constraints: Any,
 ) -> TimingReport:
-    """Write timing.json and constraints.sdc; returns what timing.json says.
+    """Write timing.json and constraints.sdc; return the content of timing.json.
 
     `wires` is a wires.json, `spef` the same as SPEF; `wire_load` a model of the library. `hierarchy` is a
-    hierarchy.json. netlist.json is looked for beside the netlist. `engine` is opensta or nldm, or None:
-    opensta if it is there. Further keywords are those of Constraints: input_hold_ns, propagated, ...
+    hierarchy.json. netlist.json is by default next to the netlist. `engine` is opensta or nldm, or None:
+    opensta if it is installed. Further keywords are those of Constraints: input_hold_ns, propagated, ...
     """
     elapsed = stopwatch()
     if engine not in (None, *ENGINES):
@@ -91,14 +91,9 @@ def analyze(
     netlist = read(netlist_json or netlist_v.with_suffix(".json"), files.library)
     table = wire_table.load(wires) if wires else None
     subject = with_openers(Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load))
-    caveats = []
-    if engine is None:
-        engine = OPENSTA
-        try:
-            opensta.program()
-        except BadInput as error:
-            engine, caveats = NLDM, [f"{error}: these times are the flow's own estimate"]
-    subject, by_engine = _with_latency(subject), _by_opensta if engine == OPENSTA else _by_nldm
+    engine, caveats = (engine, []) if engine else _available_engine()
+    by_engine = _by_opensta if engine == OPENSTA else _by_nldm
+    subject = _with_latency(subject)
     result = by_engine(subject, paths, fmax)
     if fast.corner != files.corner:
         early = by_engine(_with_latency(replace(subject, kit=fast, asked=asked)), paths, False)
@@ -112,13 +107,23 @@ def analyze(
         path.modules = list(dict.fromkeys(point.module for point in path.points if point.cell))
     report = _report(subject, engine, result)
     report.caveats[:0] = caveats
-    report.hold_corner, report.corner_ns = fast.at, {} if corner else _periods(subject, adk)
+    report.hold_corner = fast.at
+    report.corner_ns = {} if corner else _periods(subject, adk)
     report.fmax = result.fmax if fmax else None
     report.fmax_mhz = 1000 / report.fmax.clock_ns if report.fmax else None
     report.seconds = elapsed()
     replace_text(out_dir / "constraints.sdc", subject.asked.sdc)
     report.write(out_dir)
     return report
+
+
+def _available_engine() -> tuple[str, list[str]]:
+    """Return opensta if it is installed; otherwise nldm and a caveat."""
+    try:
+        opensta.program()
+    except BadInput as error:
+        return NLDM, [f"{error}: these times are the flow's own estimate"]
+    return OPENSTA, []
 
 
 def with_openers(subject: Subject) -> Subject:
@@ -156,7 +161,8 @@ def _with_latency(subject: Subject) -> Subject:
 
 def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
     """Return the content of timing.json."""
-    asked, setup = subject.asked, result.slacks["setup"]
+    asked = subject.asked
+    setup = result.slacks["setup"]
     wns, inside = result.worst("setup"), result.worst("inside")
     met, met_ns = _met(asked.clock_ns, wns, inside, result)
     models = {}
@@ -218,7 +224,8 @@ def _by_opensta(subject: Subject, paths: int, fmax: bool) -> Result:
         result = replace(result, caveats=caveats, unchecked=len(timing.unclocked))
     # the wires of nets with an output port are in the delays that OpenSTA finds, but not in the loads that it
     # prints
-    aliases, table = subject.netlist.aliases, subject.table or {}
+    aliases = subject.netlist.aliases
+    table = subject.table or {}
     outputs = {net for _, net in subject.netlist.port_bits("output")}
     caps = {net: wire.cap_ff for name, wire in table.items() if (net := aliases.get(name)) in outputs}
     for path in (*result.paths, *result.hold_paths):
