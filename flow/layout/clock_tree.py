@@ -85,7 +85,8 @@ def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
         return instance.pins.get(output) if output else None
 
     found = []
-    todo, seen = [root], {root}
+    todo = [root]
+    seen = {root}
     for net in todo:  # grows
         sinks = []
         gated = []
@@ -300,7 +301,8 @@ class _Builder:
     ) -> Iterator[tuple[float, float, str]]:
         """When the clock comes to the registers below a driver and its slew, for each kind that it may be."""
         pin, output = _pins(self.library.cells[driver.kind])
-        cell, start = self.library.cells[driver.kind], arrivals.get((driver.name, pin))
+        cell = self.library.cells[driver.kind]
+        start = arrivals.get((driver.name, pin))
         now = start and wires.clock_through(cell, pin, output, start.slew_ns, wire.load_ff)
         if start is None or now is None:
             raise BadInput(

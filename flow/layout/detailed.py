@@ -140,7 +140,8 @@ def route_detailed(
     nets = list(_nets(placed, grid, ways))
     alone = _alone(placed.placement, grid, nets)
     found: dict[int, list[Wire]] | None = None
-    ports, rounds = [node for net in (*nets, *alone) for node in net.ports], 0
+    ports = [node for net in (*nets, *alone) for node in net.ports]
+    rounds = 0
     trees: list[Routed] = []
     cramped: list[Node] = []
     for _ in range(ATTEMPTS):  # each reroutes wires near metal without room for its least area
@@ -179,7 +180,8 @@ def _nets(placed: Placed, grid: Grid, ways: Ways) -> Iterator[Net]:
                 net.pins.append([_node_of(placed.placement.pins[pin], grid)])
                 continue
             place = instances[owner]
-            nodes, macro_pin = [], lef.macro(place.kind).pins[pin]
+            nodes = []
+            macro_pin = lef.macro(place.kind).pins[pin]
             for spot in access[place.kind][pin]:
                 x, y = lef.macro(place.kind).placed(place.orient, spot.x / DBU, spot.y / DBU)
                 node = 0, *grid.nearest(dbu(place.x_um + x), dbu(place.y_um + y))
@@ -282,7 +284,8 @@ def _access(grid: Grid, access: Access, x: int, y: int) -> Iterator[Wire]:
         below, upper = (layer.name for layer in grid.lef.routing if layer.name in grid.lef.vias[via])
         yield Wire(below, *(x + dx, y + dy) * 2, via)
         if upper in grid.layers and (dx, dy) != (0, 0):  # equally long metal on the track, for its neighbours
-            half, box = dbu(grid.widths[upper] / 2), grid.lef.vias[via][upper]
+            half = dbu(grid.widths[upper] / 2)
+            box = grid.lef.vias[via][upper]
             yield Wire(upper, x, y + dy + dbu(box[1]) + half, x, y + dy + dbu(box[3]) - half)
         if access.fill is not None and upper not in grid.layers:
             half = dbu(grid.lef.layers[upper].width / 2)
@@ -308,7 +311,8 @@ class Metal(NamedTuple):
 
 def _on_tracks(wires: list[Wire], grid: Grid) -> dict[tuple[int, int], list[Metal]]:
     """The metal of wires and vias by layer and track."""
-    lef, metal = grid.lef, defaultdict(list)
+    lef = grid.lef
+    metal = defaultdict(list)
     for wire in wires:
         ends = (wire.x0, wire.y0), (wire.x1, wire.y1)
         half = grid.widths.get(wire.layer, 0.0) / 2
@@ -329,7 +333,8 @@ def _on_tracks(wires: list[Wire], grid: Grid) -> dict[tuple[int, int], list[Meta
 
 def _wire(grid: Grid, index: int, track: int, low: int, high: int) -> Wire:
     """A wire along a track."""
-    return Wire(grid.layers[index], *((low, track, high, track) if index % 2 else (track, low, track, high)))
+    ends = (low, track, high, track) if index % 2 else (track, low, track, high)
+    return Wire(grid.layers[index], *ends)
 
 
 def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
@@ -339,12 +344,14 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
     more = []
     for (index, track), pieces in _on_tracks(wires, grid).items():
         layer = grid.lef.layers[grid.layers[index]]
-        end, last = -math.inf, 0
+        end = -math.inf
+        last = 0
         for piece in sorted(pieces):
             if 0 < piece.begin - end < dbu(layer.ends_apart):
                 more.append(_wire(grid, index, track, last, piece.low))
             if piece.end > end:
-                end, last = piece.end, piece.high
+                end = piece.end
+                last = piece.high
     return [*wires, *more]
 
 
@@ -361,12 +368,44 @@ class Run:
 def lengthen(
     nets: dict[int, list[Wire]], ports: Iterable[Node], grid: Grid, power: Iterable[tuple[str, Rect]]
 ) -> list[Node]:
-    """Add to each piece of a net that has less than the layer's least area a longer wire, where there is
-    room on its track; return the nodes of the pieces that have none.
+    """Lengthen each piece of a net that has less than the layer's least area, if there is room on its track.
+    Return the nodes of the pieces that have no room.
     """
     layers = [grid.lef.layers[name] for name in grid.layers]
     if not any(layer.area for layer in layers):
         return []
+    step = dbu(grid.lef.grid) or 1
+    cramped = list[Node]()
+    for (index, track), runs in _runs(nets, ports, grid, power).items():
+        layer = layers[index]
+        half = dbu(grid.widths[layers[index].name] / 2)
+        space = dbu(layer.ends_apart)
+        least = grid.least_length(layer.name)
+        runs.sort()
+        for at, run in enumerate(runs):
+            lost = least - (run.end - run.begin)
+            if not run.small or lost <= 0:
+                continue
+            left = run.begin - space - max((other.end for other in runs[:at]), default=-FAR)
+            right = min((other.begin for other in runs[at + 1 :]), default=FAR) - space - run.end
+            # leftwards first: the next one has the most room then
+            before = max(min(lost, left), 0) // step * step
+            if lost - before <= right:
+                run.begin -= before
+                run.end += lost - before
+                nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))
+            else:
+                middle = (run.begin + run.end) // 2
+                point = (middle, track) if index % 2 else (track, middle)
+                cramped.append((index, *grid.nearest(*point)))
+    return cramped
+
+
+def _runs(
+    nets: dict[int, list[Wire]], ports: Iterable[Node], grid: Grid, power: Iterable[tuple[str, Rect]]
+) -> dict[tuple[int, int], list[Run]]:
+    """The metal of nets, ports and the power grid by layer and track."""
+    layers = [grid.lef.layers[name] for name in grid.layers]
     tracks: dict[tuple[int, int], list[Run]] = defaultdict(list)
     for number, wires in nets.items():
         for place, pieces in _on_tracks(wires, grid).items():
@@ -379,13 +418,16 @@ def lengthen(
                 else:
                     runs.append(Run(piece.begin, piece.end, piece.small, number))
     for index, column, row in ports:  # their metal reaches to the edge of the die, and has the least area
-        middle, across = grid.at(column, row)[:: 1 if index % 2 else -1]
+        x, y = grid.at(column, row)
+        middle, across = (x, y) if index % 2 else (y, x)
         length = grid.lef.least_length(layers[index])
         runs = tracks[index, across]
         met = [run for run in runs if run.begin <= middle <= run.end]
         for run in met or [Run(middle, middle)]:
-            runs += [] if met else [run]
-            run.begin, run.end = min(run.begin, middle - length), max(run.end, middle + length)
+            if not met:
+                runs.append(run)
+            run.begin = min(run.begin, middle - length)
+            run.end = max(run.end, middle + length)
             run.small = False
     for name, (left, bottom, right, top) in power:
         if name in grid.layers:
@@ -395,23 +437,4 @@ def lengthen(
             for place, runs in tracks.items():
                 if place[0] == index and low - far < place[1] < high + far:
                     runs.append(Run(begin, end))
-    step, cramped = dbu(grid.lef.grid) or 1, list[Node]()
-    for (index, track), runs in tracks.items():
-        layer, half = layers[index], dbu(grid.widths[layers[index].name] / 2)
-        space, least = dbu(layer.ends_apart), grid.least_length(layer.name)
-        runs.sort()
-        for at, run in enumerate(runs):
-            lost = least - (run.end - run.begin)
-            if not run.small or lost <= 0:
-                continue
-            left = run.begin - space - max((other.end for other in runs[:at]), default=-FAR)
-            right = min((other.begin for other in runs[at + 1 :]), default=FAR) - space - run.end
-            # leftwards first: the next one has the most room then
-            before = max(min(lost, left), 0) // step * step
-            if lost - before <= right:
-                run.begin, run.end = run.begin - before, run.end + lost - before
-                nets[run.net].append(_wire(grid, index, track, run.begin + half, run.end - half))
-            else:
-                middle = (run.begin + run.end) // 2
-                cramped.append((index, *grid.nearest(*(middle, track)[:: 1 if index % 2 else -1])))
-    return cramped
+    return tracks

@@ -16,13 +16,17 @@ DETOURS = 1.5  # of the routed length, over that of the tree
 
 
 def add_diodes(placed: Placed) -> dict[str, str]:
-    """Put diodes into netlist and placement; returns their modules."""
-    lef, library, modules = placed.lef, placed.library, dict[str, str]()
-    diode, edited = library.cells[library.roles.diode], EditedNetlist(placed.netlist, library, modules)
+    """Put diodes into netlist and placement; return their modules."""
+    lef = placed.lef
+    library = placed.library
+    modules = dict[str, str]()
+    diode = library.cells[library.roles.diode]
+    edited = EditedNetlist(placed.netlist, library, modules)
     signal = [(name, lef.layers[name].width) for name in lef.kit.layers.signal]
     for net, terminals, points in terminal_positions(placed):
         pins = [lef.macro(placed.cell(owner).name).pins[pin] for owner, pin in terminals if owner != PORT]
-        diffusion, gates = sum(pin.diffusion_um2 for pin in pins), sum(pin.gate_um2 for pin in pins)
+        diffusion = sum(pin.diffusion_um2 for pin in pins)
+        gates = sum(pin.gate_um2 for pin in pins)
         longest_um = gates * min(lef.antenna_um(*layer, diffusion) for layer in signal)
         if gates and DETOURS * steiner_tree(points).length > longest_um:
             name = edited.fresh("", "diode_")

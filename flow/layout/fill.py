@@ -24,10 +24,13 @@ def draw(content: Any, grid: Grid) -> None:
     """Add fill to a layout that KLayout has read, on the layers of the grid."""
     import klayout.db as db  # not at the top: not everyone has it
 
-    top, kit, own = content.top_cell(), grid.lef.kit, content.create_cell(CELL)
+    top = content.top_cell()
+    kit = grid.lef.kit
+    own = content.create_cell(CELL)
     die = top.bbox_per_layer(content.layer(*kit.outline_gds))
     for index, name in enumerate(grid.layers):
-        width, number = dbu(grid.widths[name]), db.LayerInfo(*kit.layers.number(name))
+        width = dbu(grid.widths[name])
+        number = db.LayerInfo(*kit.layers.number(name))
         layer = replace(grid.lef.layers[name], width=grid.widths[name])
         turn = db.Trans(db.Trans.M45 if index % 2 == 0 else db.Trans.R0)  # so that tracks are horizontal
         metal = db.Region()

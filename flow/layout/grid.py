@@ -33,7 +33,8 @@ class Grid:
         ]
         # rows on which pins are met: tracks of the grid, or of a layer below it
         pins = lef.layers[self.routing.pin_rows] if self.routing.pin_rows else horizontal
-        self.dy, self.series = dbu(pins.pitch), lef.tracks(pins)
+        self.dy = dbu(pins.pitch)
+        self.series = lef.tracks(pins)
         rows = set[int]()
         for first, pitch in self.series if self.routing.pin_rows else ():
             rows |= self._tracks(first, pitch, height, 1)
@@ -116,8 +117,11 @@ class Grid:
         """The allowed offsets of a pin's via from its node, shortest first: two neighbours may both use them,
         and the via's metal still touches the metal on the node.
         """
-        via, name, step = self.lef.vias[self.routing.stacks[0][0]], self.layers[0], dbu(self.lef.grid) or 1
-        layer, pad = self.lef.layers[name], dbu(2 * self.reach(0, 0))
+        via = self.lef.vias[self.routing.stacks[0][0]]
+        name = self.layers[0]
+        step = dbu(self.lef.grid) or 1
+        layer = self.lef.layers[name]
+        pad = dbu(2 * self.reach(0, 0))
         across = max(0, self.dx - max(pad + dbu(layer.spacing), self._cut(via))) // 2 // step * step
         along = max(0, dbu(via[name][3] - via[name][1] - layer.width) // 2 // step * step)
         steps = product(range(-across, across + 1, step), range(-along, along + 1, step))

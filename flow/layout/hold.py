@@ -28,7 +28,8 @@ def repair(placed: Placed, asked: Constraints, fast: Library | None = None) -> H
     """Put delays into the netlist and its placement where they are needed with `fast`, the library at the
     corner of hold if that is another one.
     """
-    delay_ns, done = placed.library.roles.delay_ns, HoldSummary()
+    delay_ns = placed.library.roles.delay_ns
+    done = HoldSummary()
     margin_ns = placed.library.kit.constraints.routing_hold_ns  # routing makes other wires than placement
 
     def analyze(library: Library) -> nldm.Timing:
@@ -77,7 +78,8 @@ def _can_wait(netlist: Netlist, end: str) -> bool:
 
 def _delay(placed: Placed, wanted: dict[str, int], taken: int) -> None:
     """Put so many delays before each of these ends."""
-    edited, numbers = EditedNetlist(placed.netlist, placed.library, {}), itertools.count(taken)
+    edited = EditedNetlist(placed.netlist, placed.library, {})
+    numbers = itertools.count(taken)
     delay = placed.library.cells[placed.library.roles.delay]
     # ports first, so that delays before cells on a port's net start from the undelayed net
     for name, many in sorted(wanted.items(), key=lambda item: "/" in item[0]):

@@ -35,7 +35,8 @@ WIDE = "wide"  # the rule of nets whose wires are wider than the LEF's
 
 def cells_of(placed: Placed) -> dict[str, Place]:
     """All cells, with taps, end caps, and fillers for every gap of every row, the widest first."""
-    lef, rows = placed.lef, placed.spans()
+    lef = placed.lef
+    rows = placed.spans()
     sizes = {dbu(lef.macro(kind).width): kind for kind in placed.library.roles.fillers}
     cells = placed.placement.instances | placed.placement.taps | supply.end_caps(placed)
     number = itertools.count()
@@ -58,7 +59,24 @@ def write_def(path: Path, placed: Placed, wires: NetWires) -> None:
 
 
 def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
-    placement, netlist, lef = placed.placement, placed.netlist, placed.lef
+    """The lines of the DEF, section by section."""
+    power = supply.power_grid(placed)
+    tracks = placed.lef.kit.routing.layers
+    wide = "".join(f" + LAYER {track.name} WIDTH {dbu(track.width_um)}" for track in tracks if track.width_um)
+    yield from _floor(placed)
+    yield from _via_arrays(power)
+    if wide:
+        yield f"NONDEFAULTRULES 1 ;\n- {WIDE}{wide} ;\nEND NONDEFAULTRULES"
+    yield from _components(placed)
+    yield from _pins(placed, power)
+    yield from _special_nets(placed, power)
+    yield from _nets(placed, wires, f" + NONDEFAULTRULE {WIDE}" if wide else "")
+    yield "END DESIGN"
+
+
+def _floor(placed: Placed) -> Iterator[str]:
+    """Header, die, rows and tracks."""
+    placement, lef = placed.placement, placed.lef
     width, height = map(dbu, placement.die_um)
     yield "VERSION 5.6 ;"
     yield 'DIVIDERCHAR "/" ;'
@@ -76,35 +94,48 @@ def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
         for first, pitch in lef.tracks(layer):
             count = (length - first) // pitch + 1
             yield f"TRACKS {axis} {first} DO {count} STEP {pitch} LAYER {layer.name} ;"
-    power = supply.power_grid(placed)
-    if arrays := power.arrays():
-        yield f"VIAS {len(arrays)} ;"
-        for via in arrays.values():
-            shapes = "".join(
-                f" + RECT {layer} ( {x0} {y0} ) ( {x1} {y1} )"
-                for layer, rects in via.shapes.items()
-                for x0, y0, x1, y1 in rects
-            )
-            yield f"- {via.name}{shapes} ;"
-        yield "END VIAS"
-    tracks = lef.kit.routing.layers
-    wide = "".join(f" + LAYER {track.name} WIDTH {dbu(track.width_um)}" for track in tracks if track.width_um)
-    if wide:
-        yield f"NONDEFAULTRULES 1 ;\n- {WIDE}{wide} ;\nEND NONDEFAULTRULES"
+
+
+def _via_arrays(power: supply.PowerGrid) -> Iterator[str]:
+    """The vias of the power grid."""
+    arrays = power.arrays()
+    if not arrays:
+        return
+    yield f"VIAS {len(arrays)} ;"
+    for via in arrays.values():
+        shapes = "".join(
+            f" + RECT {layer} ( {x0} {y0} ) ( {x1} {y1} )"
+            for layer, rects in via.shapes.items()
+            for x0, y0, x1, y1 in rects
+        )
+        yield f"- {via.name}{shapes} ;"
+    yield "END VIAS"
+
+
+def _components(placed: Placed) -> Iterator[str]:
+    """All cells with their places."""
     cells = cells_of(placed)
     yield f"COMPONENTS {len(cells)} ;"
     for name, cell in cells.items():
         at = f"( {dbu(cell.x_um)} {dbu(cell.y_um)} ) {cell.orient}"
         yield f"- {_escaped(name)} {cell.kind} + PLACED {at} ;"
     yield "END COMPONENTS"
+
+
+def _pins(placed: Placed, power: supply.PowerGrid) -> Iterator[str]:
+    """The ports, as metal that reaches to the edge of the die."""
+    placement, lef = placed.placement, placed.lef
+    width, height = map(dbu, placement.die_um)
     supplies = list(_supply_pins(power, lef.kit.supply.ground))
     yield f"PINS {len(placement.pins) + len(supplies)} ;"
     for name, pin in placement.pins.items():
-        x, y, layer = dbu(pin.x_um), dbu(pin.y_um), lef.layers[pin.layer]
-        half, length = dbu(layer.width) // 2, lef.least_length(layer)
+        x, y = dbu(pin.x_um), dbu(pin.y_um)
+        layer = lef.layers[pin.layer]
+        half = dbu(layer.width) // 2
+        length = lef.least_length(layer)
         edge = {"W": x, "E": width - x, "S": y, "N": height - y}[pin.side]
         inner = max(half, length - edge)
-        box = {  # to the edge of the die
+        box = {
             "W": f"( {-edge} {-half} ) ( {inner} {half} )",
             "E": f"( {-inner} {-half} ) ( {edge} {half} )",
             "S": f"( {-half} {-edge} ) ( {half} {inner} )",
@@ -116,8 +147,12 @@ def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
         )
     yield from supplies
     yield "END PINS"
+
+
+def _special_nets(placed: Placed, power: supply.PowerGrid) -> Iterator[str]:
+    """The power grid."""
     yield f"SPECIALNETS {len(power.wires)} ;"
-    rail = lef.kit.supply.rail_layer
+    rail = placed.lef.kit.supply.rail_layer
     for name, found in power.wires.items():
         pins = f" ( PIN {name} )" if power.straps else ""
         vias = "".join(
@@ -126,6 +161,11 @@ def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
         )
         yield f"- {name} ( * {name} ){pins}{_wiring(found, rail)}{vias} ;"
     yield "END SPECIALNETS"
+
+
+def _nets(placed: Placed, wires: NetWires, rule: str) -> Iterator[str]:
+    """The signal nets with their terminals and wires; all have the same rule, if any."""
+    netlist = placed.netlist
     ends = zip(netlist.nets, netlist.driver, netlist.sinks, strict=True)
     nets = {
         name: [end for end in (driver, *sinks) if end]
@@ -137,10 +177,8 @@ def _lines(placed: Placed, wires: NetWires) -> Iterator[str]:
         pins = "".join(
             f" ( {'PIN' if owner == PORT else _escaped(owner)} {_escaped(pin)} )" for owner, pin in terminals
         )
-        rule = f" + NONDEFAULTRULE {WIDE}" if wide else ""
         yield f"- {_escaped(name)}{pins}{rule}{_wiring(wires.get(name, []))} ;"
     yield "END NETS"
-    yield "END DESIGN"
 
 
 def _escaped(name: str) -> str:
@@ -151,7 +189,8 @@ def _escaped(name: str) -> str:
 def _supply_pins(power: supply.PowerGrid, ground: str) -> Iterator[str]:
     """A port of each power net: the last of its uppermost straps."""
     for name, straps in power.straps.items():
-        use, (x0, y0, x1, y1) = "GROUND" if name == ground else "POWER", straps[-1].outline
+        use = "GROUND" if name == ground else "POWER"
+        x0, y0, x1, y1 = straps[-1].outline
         yield (
             f"- {name} + NET {name} + SPECIAL + DIRECTION INOUT + USE {use} + LAYER {straps[-1].layer}"
             f" ( 0 0 ) ( {x1 - x0} {y1 - y0} ) + PLACED ( {x0} {y0} ) N ;"
@@ -234,7 +273,10 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit, filled: Grid | None = 
     """
     import klayout.db as db
 
-    lef, wiring, layers, indices = files.geometry, files.geometry.kit.layers, db.LayerMap(), itertools.count()
+    lef = files.geometry
+    wiring = files.geometry.kit.layers
+    layers = db.LayerMap()
+    indices = itertools.count()
 
     def draw(name: str, number: int, datatype: int) -> None:
         layers.mmap(f"{name} : {number}/{datatype}", next(indices))
@@ -249,10 +291,14 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit, filled: Grid | None = 
             draw(f"{layer.name}.PIN", number, wiring.pin_type)
     reading = db.LEFDEFReaderConfiguration()
     reading.dbu = 1 / DBU
-    reading.lef_files, reading.read_lef_with_def = [str(files.tech_lef), str(files.lef)], False
-    reading.macro_layout_files, reading.macro_resolution_mode = [str(files.gds)], 2  # no cell is LEF's
-    reading.layer_map, reading.create_other_layers = layers, False
-    reading.pins_suffix, reading.pins_datatype = "" if wiring.pin_type is None else ".PIN", 0
+    reading.lef_files = [str(files.tech_lef), str(files.lef)]
+    reading.read_lef_with_def = False
+    reading.macro_layout_files = [str(files.gds)]
+    reading.macro_resolution_mode = 2  # no cell is LEF's
+    reading.layer_map = layers
+    reading.create_other_layers = False
+    reading.pins_suffix = "" if wiring.pin_type is None else ".PIN"
+    reading.pins_datatype = 0
     reading.via_cellname_prefix = VIA
     options = db.LoadLayoutOptions()
     options.lefdef_config = reading

@@ -256,12 +256,14 @@ def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, flo
     )
     while sum(size for *_, size in wanted) > (1 - 2 * CORNER) * length:
         wanted.remove(max(wanted, key=lambda item: item[2]))
-    found, free = [], CORNER * length
+    found = []
+    free = CORNER * length
     last = (1 - CORNER) * length - sum(size for *_, size in wanted)  # where the gaps have all been used up
     for centre, text, size in wanted:
         start = min(max(centre - size / 2, free), last)
         found.append((text, start + size / 2))
-        free, last = start + size, last + size
+        free = start + size
+        last += size
     return found
 
 
@@ -353,7 +355,8 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     box = view.cellview(0).layout().top_cell().dbbox()
     layers = _colour_layers(view, placed.lef.kit.picture)
     view.max_hier()
-    middle, half = box.center(), ENLARGED_UM / 2
+    middle = box.center()
+    half = ENLARGED_UM / 2
     part = db.DBox(middle.x - half, middle.y - half, middle.x + half, middle.y + half)
     enlarged = f"{ENLARGED_UM:.0f} µm x {ENLARGED_UM:.0f} µm in its middle"
     figure = Figure((14, 7.6), dpi=110)

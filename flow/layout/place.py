@@ -116,7 +116,8 @@ def _finish(
     """Setup, clock tree, hold and taps, all in the rows of the placement; returns the modules of new
     buffers.
     """
-    placement, owners = placed.placement, dict[str, str]()
+    placement = placed.placement
+    owners = dict[str, str]()
 
     def size(by_routes: bool = False) -> None:
         known = {**modules, **owners}
@@ -263,7 +264,8 @@ def _placement(netlist: Netlist, lef: Lef, floor: Floorplan) -> Placement:
 def _by_timing(placed: Placed, floor: Floorplan, asked: Constraints) -> Placed:
     """Return the placement, or one with shorter late nets if that misses the clock by less."""
     library, netlist = placed.library, placed.netlist
-    ideal, families = replace(asked, propagated=False), Families(library)
+    ideal = replace(asked, propagated=False)
+    families = Families(library)
 
     def timed(trial: Placed) -> Model:
         circuit = wired(netlist, 0.0, wires.table(wires.wires_of(trial), netlist))
@@ -277,7 +279,8 @@ def _by_timing(placed: Placed, floor: Floorplan, asked: Constraints) -> Placed:
     lateness = (model.target - slack[wired_nets(netlist)]) / (model.target - model.worst)
     weights = np.rint(100 + MOST_WEIGHT * np.clip(lateness, 0.0, 1.0) ** 2).astype(int).tolist()
     shorter = _placement(netlist, placed.lef, replace(floor, weights=weights))
-    again, first = replace(placed, placement=shorter), placed.placement.seconds
+    again = replace(placed, placement=shorter)
+    first = placed.placement.seconds
     if timed(again).cost >= model.cost:
         again = placed
     again.placement.seconds = {name: value + first[name] for name, value in shorter.seconds.items()}
@@ -286,7 +289,8 @@ def _by_timing(placed: Placed, floor: Floorplan, asked: Constraints) -> Placed:
 
 def _hierarchy(known: Hierarchy, owners: dict[str, str], placement: Placement) -> Hierarchy:
     """The hierarchy with the added cells; clock tree and delays are modules of their own."""
-    cells, modules = {**known.cells, **owners}, dict(known.modules)
+    cells = {**known.cells, **owners}
+    modules = dict(known.modules)
     for module in (TREE, HOLD):
         added = {name: module for name in placement.instances if name.startswith(f"{module}.")}
         cells |= added
@@ -329,7 +333,8 @@ def _misplaced(placed: Placed) -> Iterator[str]:
 def _overlaps(placed: Placed) -> Iterator[str]:
     """Cells that lie on one another."""
     for row in placed.spans().values():
-        reach, owner = -1, ""
+        reach = -1
+        owner = ""
         for start, end, name in sorted(row):
             if start < reach:
                 yield f"{owner} and {name} overlap by {(reach - start) / DBU} um"

@@ -185,7 +185,8 @@ class Placed:
         """By the lower edge of each row that has cells: their left and right ends, and names; in dbu."""
         found = defaultdict(list)
         for name, place in (self.placement.instances | self.placement.taps).items():
-            left, right = dbu(place.x_um), dbu(place.x_um + self.lef.macro(place.kind).width)
+            left = dbu(place.x_um)
+            right = dbu(place.x_um + self.lef.macro(place.kind).width)
             found[dbu(place.y_um)].append((left, right, name))
         return found
 

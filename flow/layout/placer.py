@@ -18,6 +18,7 @@ GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in (
 FULLER, FULLER_OF_AVERAGE = 0.05, 0.25
 FULLEST = 0.95  # of a spot, where the average is less
 STEPS, ROUNDS = 1500, 8  # at most; some 350 and 3 are taken
+ORIENTS = (("N", "FN"), ("FS", "S"))  # of even and odd rows: plain, mirrored
 
 Spot = tuple[int, int, str]  # x and y of the lower left corner, and the orientation
 
@@ -48,12 +49,15 @@ class Floorplan:
 
 
 def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
-    """Place the cells of a floorplan; returns them in its order, and the seconds of both stages."""
+    """Place the cells of a floorplan; return them in its order, and the seconds of both stages."""
     elapsed = stopwatch()
-    (left, bottom, right, top), site, row = floor.core, floor.site, dbu(lef.row_height)
+    left, bottom, right, top = floor.core
+    site = floor.site
+    row = dbu(lef.row_height)
     fuller = min(FULLER, FULLER_OF_AVERAGE * floor.density)
     full = min(floor.density + fuller, max(FULLEST, floor.density))
-    widths, nets = [dbu(lef.macro(kind).width) for kind in floor.cells], list(_nets(floor, lef))
+    widths = [dbu(lef.macro(kind).width) for kind in floor.cells]
+    nets = list(_nets(floor, lef))
     count = str(len(widths))
     # for short wires and no spot that is too full; in no rows yet
     size = f"{right - left} {top - bottom} {row} {round(1000 * full)} {STEPS}"
@@ -74,7 +78,7 @@ def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
             "(--density)"
         )
     cells = [
-        (left + at * site, bottom + number * row, (("N", "FN"), ("FS", "S"))[(number + first) % 2][mirrored])
+        (left + at * site, bottom + number * row, ORIENTS[(number + first) % 2][mirrored])
         for number, at, mirrored in zip(answer, answer, answer, strict=True)
     ]
     return cells, {"spread": spread_s, "rows": elapsed() - spread_s}

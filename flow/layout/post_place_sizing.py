@@ -81,7 +81,8 @@ def _move(placed: Placed, after: Netlist) -> None:
     while waiting:
         # a buffer behind another one waits for it
         for name in [name for name in after.cells if name in waiting]:
-            cell, ends = after.cells[name], placed.cell(name)
+            cell = after.cells[name]
+            ends = placed.cell(name)
             driver = after.driver[cell.pins[ends.inputs[0]]]
             if driver is None or driver[0] in waiting:
                 continue
@@ -146,7 +147,8 @@ def _pieces(wire: wires.Wire, buffer: Cell) -> list[Piece]:
     """Cut pieces off a net, as trees; the rest stays with its driver."""
     nodes = _from_driver(wire)
     for node in reversed(nodes[1:]):
-        up, load = nodes[node.up], node.below_ff + node.wire_ff
+        up = nodes[node.up]
+        load = node.below_ff + node.wire_ff
         if load > MOST_FF and not node.to_a_port:
             up.behind.append(node)
             load = buffer.input_pin.cap_ff + node.wire_ff

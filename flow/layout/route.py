@@ -114,21 +114,21 @@ def raise_long(segments: dict[int, list[Segment]], placed: Placed) -> None:
     """Move long nets to better layers, except those behind cells of the clock tree, which was balanced on the
     layers of unrouted wires.
     """
-    (side, *shape), lef = _squares(placed), placed.lef
-    units, usual = layer_units(lef), {lef.kit.layers.horizontal, lef.kit.layers.vertical}
+    side, *shape = _squares(placed)
+    lef = placed.lef
+    units = layer_units(lef)
+    usual = {lef.kit.layers.horizontal, lef.kit.layers.vertical}
     names = sorted(
         (track.name for track in reversed(lef.kit.routing.layers)), key=lambda name: units[name].res_ohm
     )
     # by layer the better ones, best first, and how many more wires may cross a border of each square
-    better = {
-        name: [
-            (other, np.full(shape, int(side / lef.layers[other].pitch * lef.kit.routing.share / 100)))
-            for other in names
-            if lef.layers[other].direction == lef.layers[name].direction
-            and units[other].res_ohm < units[name].res_ohm
-        ]
-        for name in usual
-    }
+    better: dict[str, list[tuple[str, np.ndarray]]] = {name: [] for name in usual}
+    for name, others in better.items():
+        for other in names:
+            same_way = lef.layers[other].direction == lef.layers[name].direction
+            if same_way and units[other].res_ohm < units[name].res_ohm:
+                room = int(side / lef.layers[other].pitch * lef.kit.routing.share / 100)
+                others.append((other, np.full(shape, room)))
     lengths = {net: _length(pieces) for net, pieces in segments.items()}
     for net in sorted(segments, key=lambda net: (-lengths[net], net)):
         driver = placed.netlist.driver[net]

@@ -149,7 +149,8 @@ class _Cell:
         self, x: int, y: int, lower: str, upper: str, dx: int, dy: int, foreign: Mapping[str, Any]
     ) -> Iterator[Candidate]:
         """The accesses with a wire of the least area between two vias on a track, to either side."""
-        shapes, upper_pad = self.lef.vias[lower], _moved(self.lef.vias[upper][self.middle], x, y)
+        shapes = self.lef.vias[lower]
+        upper_pad = _moved(self.lef.vias[upper][self.middle], x, y)
         cut = _moved(shapes[self.cut], x + dx, y)
         if dy or not self._apart(cut, foreign[self.cut]):
             return
@@ -169,7 +170,8 @@ class _Cell:
         room = self._region(pin.shapes, self.low).sized(1 - half[0], 1 - half[1], 2)
         for part in room.decompose_trapezoids_to_region().each():
             box = part.bbox().enlarged(-1, -1)
-            dx, dy = min(max(x, box.left), box.right) - x, min(max(y, box.bottom), box.top) - y
+            dx = min(max(x, box.left), box.right) - x
+            dy = min(max(y, box.bottom), box.top) - y
             # corners of parts that are not of the pin are not on its grid
             near = abs(dx) < self.grid.dx and abs(dy) < 2 * self.grid.dy
             if near and not (dx % self.step or dy % self.step):
@@ -177,7 +179,8 @@ class _Cell:
 
     def _candidate(self, access: Access, metal: tuple[Rect, ...]) -> Candidate:
         x, y = access.x, access.y
-        wide, high = (self.grid.dx - self.space) // 2, (self.next_row - self.space) // 2
+        wide = (self.grid.dx - self.space) // 2
+        high = (self.next_row - self.space) // 2
         beyond = max(
             max(x - x0 - wide, x1 - x - wide, y - y0 - high, y1 - y - high) for x0, y0, x1, y1 in metal
         )
@@ -186,16 +189,13 @@ class _Cell:
     def conflicts(self, item: Candidate, name: str, taken: Accesses) -> dict[str, set[Candidate]]:
         """The accesses of other pins that are too near to one."""
         clear = self.grid.clear(0)
-        return {
-            other: {
-                theirs
-                for theirs in items
-                if any(self._near(a, b) for a, b in product(item.metal, theirs.metal))
-                or (item.access.x == theirs.access.x and abs(item.access.y - theirs.access.y) < clear)
-            }
-            for other, items in taken.items()
-            if other != name
-        }
+
+        def near(theirs: Candidate) -> bool:
+            if any(self._near(a, b) for a, b in product(item.metal, theirs.metal)):
+                return True
+            return item.access.x == theirs.access.x and abs(item.access.y - theirs.access.y) < clear
+
+        return {other: set(filter(near, items)) for other, items in taken.items() if other != name}
 
     def _near(self, a: Rect, b: Rect) -> bool:
         """Whether two rectangles are too near."""

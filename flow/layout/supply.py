@@ -63,7 +63,8 @@ def cap_width(lef: Lef) -> int:
 
 def row_ends(row: Row, lef: Lef) -> tuple[int, int]:
     """Left and right end of a row with its end caps."""
-    cap, x = cap_width(lef), dbu(row.x_um)
+    cap = cap_width(lef)
+    x = dbu(row.x_um)
     return x - cap, x + row.sites * dbu(lef.site_width) + cap
 
 
@@ -168,8 +169,11 @@ def _above_taps(placed: Placed) -> list[Middle]:
     is elsewhere, because pins may be below it there.
     """
     lef, placement = placed.lef, placed.placement
-    low, height, last = dbu(placement.rows[0].y_um), dbu(lef.row_height), len(placement.rows) - 1
-    half, width = dbu(lef.kit.supply.rail_um) // 2, dbu(lef.macro(lef.kit.supply.tap).width)
+    low = dbu(placement.rows[0].y_um)
+    height = dbu(lef.row_height)
+    last = len(placement.rows) - 1
+    half = dbu(lef.kit.supply.rail_um) // 2
+    width = dbu(lef.macro(lef.kit.supply.tap).width)
     columns = defaultdict[int, list[int]](list)
     for tap in placement.taps.values():
         columns[dbu(tap.x_um)].append((dbu(tap.y_um) - low) // height)
@@ -179,7 +183,10 @@ def _above_taps(placed: Placed) -> list[Middle]:
         breaks = [at for at in range(1, len(rows)) if rows[at] != rows[at - 1] + 1]
         for start, end in pairwise([0, *breaks, len(rows)]):
             first, final = rows[start], rows[end - 1]
-            first, final = first + (first > 0), final + (final == last)
+            if first > 0:
+                first += 1
+            if final == last:
+                final += 1
             if final > first:
                 ends = low + first * height - half, low + final * height + half
                 found += [(net, x + (2 * net + 1) * width // 4, ends) for net in (0, 1)]
@@ -191,8 +198,10 @@ def crossings(lef: Lef, below: list[Wire], above: list[Wire]) -> list[tuple[Powe
     found = []
     for lower, upper in itertools.product(below, above):
         a, b = lower.outline, upper.outline
-        x0, y0, x1, y1 = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
-        along, margin = int(lower.x0 == lower.x1), dbu(lef.layers[lower.layer].width / 2)
+        x0, y0 = max(a[0], b[0]), max(a[1], b[1])
+        x1, y1 = min(a[2], b[2]), min(a[3], b[3])
+        along = int(lower.x0 == lower.x1)
+        margin = dbu(lef.layers[lower.layer].width / 2)
         inside = a[along] + margin <= b[along] and b[along + 2] <= a[along + 2] - margin
         over = b[1 - along] <= a[1 - along] and a[3 - along] <= b[3 - along]
         if not (inside and over):

@@ -204,7 +204,8 @@ def wires_of(
     """Every net (of these) as a tree of wires: as it is routed in detail, or else a Steiner tree on the
     layers of the global routing, stretched to its length if that is more.
     """
-    units, layers = layer_units(placed.lef), placed.lef.kit.layers
+    units = layer_units(placed.lef)
+    layers = placed.lef.kit.layers
     wires = []
     for net, terminals, points in terminal_positions(placed, nets):
         loads = list(map(placed.pin_cap, terminals))
@@ -259,7 +260,8 @@ def _in_detail(
     lowest = next(name for name in lef.layers if any(node[0] == name for node in places))
     low = [node for node in places if node[0] == lowest]
     index = {node: number for number, node in enumerate(places, len(points))}
-    up, kept = list(range(len(points) + len(places))), []
+    up = list(range(len(points) + len(places)))
+    kept = []
 
     def root(number: int) -> int:
         while up[number] != number:
@@ -273,7 +275,8 @@ def _in_detail(
         kept.append((number, index[nearest], Unit(0.0, 0.0)))
         up[number] = index[nearest]
     for a, b, unit in chain(edges, _overlaps(lef, places)):
-        if (one := root(index[a])) != (other := root(index[b])):
+        one, other = root(index[a]), root(index[b])
+        if one != other:
             up[one] = other
             kept.append((index[a], index[b], unit))
     tree = Tree(points + [(x / DBU, y / DBU) for _, x, y in places], [(a, b) for a, b, _ in kept])
