@@ -230,13 +230,7 @@ def ecp5_part(top: str, needed: Mapping[str, float]) -> str:
 def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     """The module with registers at its ports, and the size of this frame; the design's clocks stay pins."""
     fresh = fresh_nets(module)
-    clocks = Counter(
-        bit
-        for cell in module["cells"].values()
-        for pin in fabric.clock_pins.get(cell["type"], ())
-        for bit in cell["connections"].get(pin, ())
-        if isinstance(bit, int)
-    )
+    clocks = _clock_pins(module, fabric)
     inputs: dict[int, str] = {}
     for name, port in module["ports"].items():
         if port["direction"] == "inout":
@@ -291,6 +285,17 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     }
     count = sum(len(port["bits"]) for port in module["ports"].values())
     return frame, Frame(count, registers=len(data) + 2 * len(outputs), luts=len(outputs))
+
+
+def _clock_pins(module: Module, fabric: Fabric) -> Counter[int]:
+    """The number of clock pins on each net that has any."""
+    return Counter(
+        bit
+        for cell in module["cells"].values()
+        for pin in fabric.clock_pins.get(cell["type"], ())
+        for bit in cell["connections"].get(pin, ())
+        if isinstance(bit, int)
+    )
 
 
 # ---- the run

@@ -181,10 +181,7 @@ def synthesize(
 ) -> None:
     """Write the netlist of module `top` and its reports; BadInput if the design is invalid."""
     elapsed = stopwatch()
-    if style not in STYLES:
-        raise unknown("style of synthesis", style, STYLES)
-    if not 0 < clock_ns <= 1000:
-        raise BadInput(f"a clock of {clock_ns} ns: give a period above 0 and up to 1000 ns")
+    _check(style, clock_ns)
     chosen = Options.of(STYLE_OPTIONS.get(style, {}) | options)
     files = kit.find(kit_directory, corner)
     adders = ("full_adder", "half_adder") if chosen.adders in (FULL_ADDERS, SPARSE) else ()
@@ -230,6 +227,14 @@ def synthesize(
         seconds=elapsed(),
         peak_memory_mib=max(reading.peak_memory_mib, *(part.peak_memory_mib for part in parts)),
     ).write(out)
+
+
+def _check(style: str, clock_ns: float) -> None:
+    """BadInput for an unknown style or an impossible clock."""
+    if style not in STYLES:
+        raise unknown("style of synthesis", style, STYLES)
+    if not 0 < clock_ns <= 1000:
+        raise BadInput(f"a clock of {clock_ns} ns: give a period above 0 and up to 1000 ns")
 
 
 class _Part(NamedTuple):
@@ -280,11 +285,8 @@ class _Mapper:
         kinds = self._adders(design, bool(named))
         self._write_inputs(work, kinds)
         few = estimate.cells(design) - len(own) <= MOST_CHOSEN
-        tried = [STRUCTURES if few else WITHOUT_CHOICES]
-        if self.style == SMALLEST:
-            tried = [dict([way]) for way in AREA_STRUCTURES.items()][: None if few else 1]
         results = []
-        for adders, structures in itertools.product(kinds, tried):
+        for adders, structures in itertools.product(kinds, self._structures(few)):
             options = replace(self.options, adders=adders)
             script = self._script(top, options, named)
             structure, mapping = self._map(script, work, structures)
@@ -317,6 +319,13 @@ class _Mapper:
             structure,
             mapping.peak_memory_mib,
         )
+
+    def _structures(self, few: bool) -> list[Mapping[str, str]]:
+        """The structures of each mapping to try, for a part with few cells or with many."""
+        if self.style == SMALLEST:
+            ways: list[Mapping[str, str]] = [{name: way} for name, way in AREA_STRUCTURES.items()]
+            return ways if few else ways[:1]
+        return [STRUCTURES if few else WITHOUT_CHOICES]
 
     def _adders(self, design: Document, named: bool) -> list[str]:
         """The kinds of adders to map with: the requested one, or the one that suits the clock; several if the

@@ -136,22 +136,9 @@ def execute(args: Namespace) -> int:
         return 0
     from ....flow.graph import graph, summary, summary_text  # not at the top: they need the extra [flow]
     from ....flow.kit import kit
-    from ...lab.asic_run import run_asic, targets
+    from ...lab.asic_run import run_asic
 
-    wanted = targets(layout=args.layout, skip=args.skip)
-    partial = args.to not in (None, graph.LENIENT)
-    if args.to is not None:
-        graph.declaration(args.to)  # BadInput if unknown
-        if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
-            raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
-    if partial:
-        if args.fmax and SYNTHESIS not in graph.needed([args.to]):
-            raise BadInput(
-                f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of "
-                "them"
-            )
-        refuse(args, ["skip"], " with --to: --to already selects the steps to run; drop one of them")
-        wanted = graph.with_judges(args.to)
+    wanted, partial = _wanted(args)
     chosen = args.kit or kit.DEFAULT.stem
     asked = kit.described(chosen, args.corner or "").constraints
     flow = {
@@ -196,6 +183,25 @@ def execute(args: Namespace) -> int:
     if point is not None:
         _record(ledger, point, asic_run=(wanted, outcome, report, seconds), quiet=args.json)
     return code
+
+
+def _wanted(args: Namespace) -> tuple[list[str], bool]:
+    """The steps to run, and whether --to selects only a part of the flow."""
+    from ....flow.graph import graph
+    from ...lab.asic_run import targets
+
+    if args.to is not None:
+        graph.declaration(args.to)  # BadInput if unknown
+        if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
+            raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
+    if args.to in (None, graph.LENIENT):
+        return targets(layout=args.layout, skip=args.skip), False
+    if args.fmax and SYNTHESIS not in graph.needed([args.to]):
+        raise BadInput(
+            f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of them"
+        )
+    refuse(args, ["skip"], " with --to: --to already selects the steps to run; drop one of them")
+    return graph.with_judges(args.to), True
 
 
 def _refuse_unused(args: Namespace, own: Collection[str], steps: Collection[str]) -> None:

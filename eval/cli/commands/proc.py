@@ -149,11 +149,7 @@ def execute(args: Namespace) -> int:
     program = _program(args, xcel.header())
     if program.note:
         warn(f"{program.name}: {program.note}")
-    if xcel.design is None and any(
-        (address + found.start()) % 4 == 0  # an instruction
-        for address, content in program.segments
-        for found in WRITES_XCEL.finditer(content)
-    ):
+    if xcel.design is None and _calls_accelerator(program):
         raise BadInput(f"{program.name} calls an accelerator; name one, as in --xcel mont")
     stage = stage_of(args)
     label = ", ".join(filter(None, (program.name, args.level, stage_at(args.level, stage))))
@@ -185,21 +181,11 @@ def execute(args: Namespace) -> int:
     if outcome.reason in ("trap", "limit"):
         raise BadInput(_refusal(program, outcome, limit, args.max_cycles is None))
     runs: list[Execution | Window] = [outcome, outcome.window] if args.stats else [outcome]
-    never = "The stats window was never open: the program does not write 1 to CSR 0x7C1."
-    figures: list[list[Any]] = [
-        ["instructions", *(run.instructions for run in runs)],
-        ["cycles", *(run.cycles for run in runs)],
-        ["CPI", *(None if run.cpi is None else f"{run.cpi:.2f}" for run in runs)],
-    ]
     return answer(
         args,
         _as_json(program, outcome, xcel),
         _ending(program, outcome, xcel),
-        Table(
-            ["", "whole run", "stats window"][: len(runs) + 1],
-            figures,
-            note=never if args.stats and not outcome.window.instructions else "",
-        ),
+        _figures(runs),
         "This level has no clock." if outcome.cycles is None else _causes(runs),
         ok=outcome.exit_code == 0,
     )
@@ -240,6 +226,15 @@ def _program(args: Namespace, headers: Mapping[str, str]) -> Program:
         warned=lambda text: print(text, file=sys.stderr),
     )
     return replace(load_elf(elf), name=path.name)
+
+
+def _calls_accelerator(program: Program) -> bool:
+    """Whether an instruction of the program writes to a register of an accelerator."""
+    return any(
+        (address + found.start()) % 4 == 0
+        for address, content in program.segments
+        for found in WRITES_XCEL.finditer(content)
+    )
 
 
 def _commit(commit: Commit) -> str:
@@ -329,6 +324,19 @@ def _ending(program: Program, outcome: Execution, xcel: Xcel) -> str:
     pairs.append(("output", words + (f" and {more} more (all with --json)" if more > 0 else "")))
     bus = " on the bus" if xcel.on_bus else ""
     return labelled(pairs, f"{program.name} ({where}; accelerator: {behind}{bus})")
+
+
+def _figures(runs: list[Execution | Window]) -> Table:
+    """Instructions, cycles and CPI of the whole run and, if it is there, of the stats window."""
+    rows: list[list[Any]] = [
+        ["instructions", *(run.instructions for run in runs)],
+        ["cycles", *(run.cycles for run in runs)],
+        ["CPI", *(None if run.cpi is None else f"{run.cpi:.2f}" for run in runs)],
+    ]
+    note = ""
+    if len(runs) > 1 and not runs[1].instructions:
+        note = "The stats window was never open: the program does not write 1 to CSR 0x7C1."
+    return Table(["", "whole run", "stats window"][: len(runs) + 1], rows, note=note)
 
 
 def _causes(runs: list[Execution | Window]) -> Table:

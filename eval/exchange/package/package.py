@@ -134,15 +134,20 @@ class Package:
             made[f"regs/{name}.rdl"] = axi4lite_000.MAP.read_text()
         if interface is AXI4LITE:
             kinds.add("axi4lite")
-            registers = interface.registers(self.machine.shape, self.machine.traits)
-            made[f"regs/{name}.rdl"] = register_rdl(name, subject.title, registers)
-            made |= {f"sw/{file}": text for file, text in subject.software.items()}
-            sources = [*modules, f"properties/{PROPERTIES.name}", "properties/proof.sv"]
-            script = proof_script([f"../{source}" for source in sources], "proof")
-            made["properties/prove.ys"] = (
-                f"# SPDX-License-Identifier: {licence}\nverilog_defines -DSYNTHESIS\n{script}"
-            )
+            made |= self._axi4lite_files(list(modules), licence)
         return template(kinds, words) | made
+
+    def _axi4lite_files(self, modules: list[str], licence: str) -> dict[str, str]:
+        """The register map, the driver, and the script that proves the properties."""
+        registers = self.interface.registers(self.machine.shape, self.machine.traits)
+        sources = [*modules, f"properties/{PROPERTIES.name}", "properties/proof.sv"]
+        script = proof_script([f"../{source}" for source in sources], "proof")
+        head = f"# SPDX-License-Identifier: {licence}\nverilog_defines -DSYNTHESIS\n"
+        return {
+            f"regs/{self.name}.rdl": register_rdl(self.name, self.subject.title, registers),
+            **{f"sw/{file}": text for file, text in self.subject.software.items()},
+            "properties/prove.ys": head + script,
+        }
 
     def _sdc_ports(self, ports: list[str], direction: str) -> str:
         """The ports of one direction, without the clock."""

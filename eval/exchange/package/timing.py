@@ -121,21 +121,6 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     else:
         accesses = interface.requests(machine.shape, request)
 
-    def play(access):
-        """Perform an access and return its last row: address and data are offered together, and the answer is
-        accepted at once.
-        """
-        write, wait, address, data, strobes = access
-        if wait:
-            return record.until("irq")
-        if not write:
-            record.cycle(s_axi__araddr=address, s_axi__arvalid=1, s_axi__rready=1)
-            return record.until("s_axi.rvalid", s_axi__arvalid=0)
-        payload = {"s_axi__awaddr": address, "s_axi__wdata": data, "s_axi__wstrb": strobes}
-        row = record.cycle(**payload, s_axi__awvalid=1, s_axi__wvalid=1, s_axi__bready=1)
-        assert row["s_axi.awready"] and row["s_axi.wready"]
-        return record.until("s_axi.bvalid", s_axi__awvalid=0, s_axi__wvalid=0)
-
     def drawn(parts):
         record.cycle()
         lanes = {part: channels[part] for part in parts.split()}
@@ -145,29 +130,45 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
         return diagram
 
     record.cycle()
-    play(accesses[0])
+    _play(record, accesses[0])
     yield Diagram(
         "write", "A write: address and data in any order, the answer a cycle after both.", drawn("aw w b")
     )
-    assert play((0, 0, accesses[0][2], 0, 0))["s_axi.rresp"] == SLVERR
+    assert _play(record, (0, 0, accesses[0][2], 0, 0))["s_axi.rresp"] == SLVERR
     yield Diagram(
         "refused", "A read of a write-only register: the answer is SLVERR, and the data are 0.", drawn("ar r")
     )
     begin = next(place for place, (_, wait, *_) in enumerate(accesses) if wait) - 1
     for access in accesses[:begin]:
-        play(access)
+        _play(record, access)
     record.rows.clear()
     record.cycle()
     after = accesses[begin + 2 :]
     read, write = (next(access for access in after if access[0] == kind) for kind in (0, 1))
     for access in (*accesses[begin : begin + 2], read, write):
-        play(access)
+        _play(record, access)
     record.cycle()
     caption = (
         "A computation: start, the interrupt at its end, status read, interrupt cleared. The cut "
         "is the time of the computation."
     )
     yield Diagram("computation", caption, drawn("aw w b ar r"))
+
+
+def _play(record: Recorder, access: Sequence[int]) -> dict[str, int]:
+    """Perform an access and return its last row: address and data are offered together, and the answer is
+    accepted at once.
+    """
+    write, wait, address, data, strobes = access
+    if wait:
+        return record.until("irq")
+    if not write:
+        record.cycle(s_axi__araddr=address, s_axi__arvalid=1, s_axi__rready=1)
+        return record.until("s_axi.rvalid", s_axi__arvalid=0)
+    payload = {"s_axi__awaddr": address, "s_axi__wdata": data, "s_axi__wstrb": strobes}
+    row = record.cycle(**payload, s_axi__awvalid=1, s_axi__wvalid=1, s_axi__bready=1)
+    assert row["s_axi.awready"] and row["s_axi.wready"]
+    return record.until("s_axi.bvalid", s_axi__awvalid=0, s_axi__wvalid=0)
 
 
 def wave(
