@@ -23,7 +23,7 @@ def line(proc: Component) -> str:
     """The five stages, after the combinational logic of a cycle has settled."""
     decode, execute, memory, writeback = proc.decode, proc.execute, proc.memory, proc.writeback
     in_M, in_W = memory.slot_M, writeback.slot_W
-    mark_D = "~" if decode.squash_D.val else "#" if decode.stall_D else ""
+    mark_D = _mark(decode.squash_D.val, decode.stall_D)
     columns = [
         _fetch(proc),
         _stage(decode.val_D, decode.fetched_D, decode.bubble_D, mark_D),
@@ -49,8 +49,15 @@ def _fetch(proc: Component) -> str:
     if not fetch.busy:
         return ""
     dropped = bool(fetch.stale | fetch.redirect_val | fetch.stop)
-    mark = "~" if dropped else "#" if fetch.imem_resp.val and not fetch.ostream.rdy else ""
+    mark = _mark(dropped, fetch.imem_resp.val and not fetch.ostream.rdy)
     return f"{mark}{int(fetch.pc):x}{'' if fetch.imem_resp.val else ' ...'}"
+
+
+def _mark(dropped: object, stalled: object) -> str:
+    """The mark before an instruction that is dropped or that waits."""
+    if dropped:
+        return "~"
+    return "#" if stalled else ""
 
 
 def _stage(full: object, data: Any, bubble: Bits, mark: str) -> str:

@@ -147,7 +147,8 @@ def disassemble(word: int, pc: int | None = None) -> str:
     instruction = decode(word)
     if instruction is None:
         return f".word 0x{word:08x}"
-    fmt, value = instruction.fmt, imm(word, instruction.fmt)
+    fmt = instruction.fmt
+    value = imm(word, instruction.fmt)
     form = _OPERANDS[fmt]
     if fmt == "I" and instruction.group in ("load", "jump"):
         form = "{d}, {value}({a})"

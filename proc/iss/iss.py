@@ -196,7 +196,8 @@ class ISS:
             except _OnBus:
                 self._at_bus = True
             except _Asleep as asleep:
-                self.pc, self._stuck = asleep.pc, Stuck(INTERRUPT_WAIT, None)
+                self.pc = asleep.pc
+                self._stuck = Stuck(INTERRUPT_WAIT, None)
             except _Trapped as trapped:
                 if not self._enter_handler(trapped):
                     return self._halted(trapped)
@@ -214,7 +215,9 @@ class ISS:
         """Run whole blocks, or single instructions, until `stop` instructions have retired; record commits if
         requested.
         """
-        blocks, pc, commits = self._blocks[self._singly], self.pc, self._commits
+        blocks = self._blocks[self._singly]
+        pc = self.pc
+        commits = self._commits
         recent: deque[_Block] = deque(maxlen=LAST_PCS)
         commit = None
         try:
@@ -253,7 +256,8 @@ class ISS:
         """The block of instructions from pc on, up to a jump or the end of memory."""
         steps: list[Step] = []
         last = None
-        at, most = pc, 1 if self._singly else MAX_BLOCK
+        at = pc
+        most = 1 if self._singly else MAX_BLOCK
         while last is None and len(steps) < most and (at == pc or mapped(at)):
             operation = self._operation(at)
             if steps and operation.counts:
@@ -268,7 +272,8 @@ class ISS:
 
     def _commit(self, pc: int) -> Commit:
         """The commit of the instruction at pc, without the value that it will write to a register."""
-        x, word = self.x, self.memory.read(pc, 4)
+        x = self.x
+        word = self.memory.read(pc, 4)
         instruction = decode(word)
         group = "" if instruction is None else instruction.group
         addr = 0
@@ -411,9 +416,11 @@ class ISS:
         instruction = decode(word)
         if instruction is None:
             return self._trapping(pc, causes.ILLEGAL, word)
-        name, value = instruction.name, imm(word, instruction.fmt)
+        name = instruction.name
+        value = imm(word, instruction.fmt)
         a, b = rs1(word), rs2(word)
-        x, to = self.x, rd(word) or SINK
+        x = self.x
+        to = rd(word) or SINK
         if name in VALUES:
             i = value & M
             if instruction.fmt == "U":
@@ -449,7 +456,10 @@ class ISS:
         return _Operation(run, ends=True)
 
     def _jump(self, pc: int, word: int, instruction: Instruction) -> _Operation:
-        x, d, a, offset = self.x, rd(word) or SINK, rs1(word), imm(word, instruction.fmt)
+        x = self.x
+        d = rd(word) or SINK
+        a = rs1(word)
+        offset = imm(word, instruction.fmt)
         after = pc + 4 & M
         direct = instruction.name == "jal"
 
@@ -495,7 +505,9 @@ class ISS:
         if legal is None:
             return self._trapping(pc, causes.ILLEGAL, word)
         reads, writes = legal
-        x, to, after = self.x, d or SINK, pc + 4 & M
+        x = self.x
+        to = d or SINK
+        after = pc + 4 & M
         function = instruction.name[4]
 
         def run() -> int:

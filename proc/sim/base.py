@@ -159,7 +159,8 @@ class Tally:
             if self.trap.cause == ECALL:
                 reason, exit_code = "exit", self.a0
             else:
-                reason, trap = "trap", _architectural(self.trap)
+                reason = "trap"
+                trap = _architectural(self.trap)
         return Execution(
             self.instructions,
             self.cycles,

@@ -168,7 +168,8 @@ class NativeProcSimulation(ProcSimulation):
         reason = ENDS[end - FIRST_END]
         if reason == "misaligned":
             raise MisalignedRequest.at(port, tally.broken_addr, tally.cycles, self.stage)
-        ring, first = list(tally.last_pcs), tally.instructions % LAST_PCS
+        ring = list(tally.last_pcs)
+        first = tally.instructions % LAST_PCS
         commits = ctypes.string_at(tally.commits, COMMIT.size * tally.commit_count)
         counts = {name: getattr(tally, name) for name in COUNTS}
         return Tally(

@@ -73,7 +73,8 @@ class _MemoryPort:
         self, name: str, top: Component, memory: Memory, timing: MemoryTiming, start: int, stage: str
     ) -> None:
         self._req, self._resp = getattr(top, f"{name}_req"), getattr(top, f"{name}_resp")
-        self._name, self._stage = f"{name}_req", stage
+        self._name = f"{name}_req"
+        self._stage = stage
         self._memory, self._latency = memory, timing.latency
         self._random = _Random(start, timing)
         self._promise = Promise(f"{name}_req message", stage)
@@ -193,7 +194,8 @@ class _Observer:
         "".
         """
         port, tally = self._port, self.tally
-        inst, rd = int(port.inst), int(port.rd) if port.wen else 0
+        inst = int(port.inst)
+        rd = int(port.rd) if port.wen else 0
         opcode = inst & OPCODE
         data = int(port.data) if rd or opcode == STORE else 0
         addr = int(port.addr) if opcode in (LOAD, STORE) else 0

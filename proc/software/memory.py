@@ -70,6 +70,8 @@ class Memory:
 
     def write(self, addr: int, nbytes: int, value: int) -> None:
         """Write the low 1, 2 or 4 bytes of value to an aligned address."""
-        page, index, shift = self.page(addr), addr >> 2 & PAGE_WORDS - 1, (addr & 3) * 8
+        page = self.page(addr)
+        index = addr >> 2 & PAGE_WORDS - 1
+        shift = (addr & 3) * 8
         mask = (1 << 8 * nbytes) - 1
         page[index] = page[index] & ~(mask << shift) | (value & mask) << shift
