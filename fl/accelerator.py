@@ -285,8 +285,10 @@ class Accelerator(ABC):
         """The requests that run before a measured operation, so that registers do not hold its operands; by
         default the operation's requests with random numbers in the fields of more than SELECTOR_NBITS bits.
         """
-        generator, requests = random.Random(f"{workload}, warm-up"), self.workloads()[workload]
-        answers, others = self.answers(requests), list(requests)
+        generator = random.Random(f"{workload}, warm-up")
+        requests = self.workloads()[workload]
+        answers = self.answers(requests)
+        others = list(requests)
         for _ in range(WARM_UPS):
             others = [self._like(request, generator) for request in requests]
             if self.answers(others) != answers:
@@ -340,7 +342,8 @@ class Accelerator(ABC):
 
     def responder(self, function: Function | None = None) -> Callable[[Message], Message]:
         """A new model, or `function`, with a check that each response fits the fields."""
-        model, fields = function or self.model(), self.shape.response
+        model = function or self.model()
+        fields = self.shape.response
 
         def respond(request: Message) -> Message:
             returned = model(*request)

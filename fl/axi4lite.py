@@ -228,7 +228,9 @@ class Axi4LiteFL:
     def zeroise(self) -> None:
         """Clear operands and result."""
         self.words.clear()
-        self.status, self.done, self.result = int(Status.OK), False, 0
+        self.status = int(Status.OK)
+        self.done = False
+        self.result = 0
 
     @property
     def interrupt(self) -> bool:

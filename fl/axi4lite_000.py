@@ -98,7 +98,11 @@ class Axi4Lite000FL:
         *,
         has_raw: bool = False,
     ) -> None:
-        self.nbits, self.nbytes, self.compute, self.key, self.random = nbits, nbits // 8, compute, key, random
+        self.nbits = nbits
+        self.nbytes = nbits // 8
+        self.compute = compute
+        self.key = key
+        self.random = random
         self.padded = is_padded(nbits)
         self.map = register_map()
         self.input = [0] * words_of(nbits)
@@ -114,7 +118,8 @@ class Axi4Lite000FL:
         found = find_register(self.map, address, "w")
         if found is None:
             return SLVERR
-        name, held = found[0].name, strobed(0, data, strobes)
+        name = found[0].name
+        held = strobed(0, data, strobes)
         if name == "INPUT_FIFO":
             self.fifo = strobed(self.fifo, data, strobes)
         elif name == "INPUT_LENGTH":

@@ -25,7 +25,8 @@ def exponentiation(nbits: int, given: Fields = ()) -> Shape:
 
 def is_exponentiation(shape: Shape) -> bool:
     """Whether a shape is that of a modular exponentiation."""
-    nbits, given = shape.widest, shape.request[3:]
+    nbits = shape.widest
+    given = shape.request[3:]
     return shape == exponentiation(nbits, given)
 
 

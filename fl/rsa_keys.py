@@ -195,7 +195,8 @@ class RSAKey:
             raise BadInput(
                 f"the key with n = {shown(self.n)} is public: give the private key to find its primes"
             )
-        n, order = self.n, self.d * self.e - 1
+        n = self.n
+        order = self.d * self.e - 1
         twos = (order & -order).bit_length() - 1
         draw = random.Random(n)  # deterministic
         for _ in range(RESIDUES):

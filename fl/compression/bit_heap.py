@@ -166,10 +166,11 @@ class _Planner:
                 if row:
                     self.queue.append(_Waiting(arrival, columns_of(row).bit_length(), made, row))
                     made += 1
-        first, second = (*(waiting.row for waiting in sorted(self.queue)), (), ())[:2]
+        rows = [waiting.row for waiting in sorted(self.queue)]
+        rows += [()] * (2 - len(rows))
         last = max((waiting.arrival for waiting in self.queue), default=0.0)
         adders, words = tuple(self.adders), tuple(self.words)
-        return HeapPlan(self.columns.bit_length(), self.lines, adders, (first, second), words, last)
+        return HeapPlan(self.columns.bit_length(), self.lines, adders, (rows[0], rows[1]), words, last)
 
     def _share(self) -> None:
         """Queue the input rows. A row that has no column in common with another, not earlier one shares its

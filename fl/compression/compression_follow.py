@@ -46,14 +46,17 @@ def _start(plan: Plan, j: int, k: int) -> tuple[list[str], tuple[int, int] | Non
     """
     nbits = plan.operand_nbits
     if plan.operation == "reduce":
-        name, weight, term = f"x_{j}", j, 0
+        name = f"x_{j}"
+        weight = j
+        term = 0
     elif plan.operation == "square" and j == k:
         weight = 2 * j
-        name, term = f"a_{j}", product_count("square", nbits, weight) - 1
+        name = f"a_{j}"
+        term = product_count("square", nbits, weight) - 1
     else:
         weight = j + k + (plan.operation == "square")
         j = min(j, k) if plan.operation == "square" else j
-        name, term = f"a_{j} * {'a' if plan.operation == 'square' else 'b'}_{k}", 0
+        name = f"a_{j} * {'a' if plan.operation == 'square' else 'b'}_{k}"
         term = j - product_range(plan.operation, nbits, weight)[0]
     if weight not in product_weights(plan.operation, nbits):
         raise BadInput(f"{name} is no product of operands of {nbits} bits: give bits 0 to {nbits - 1}")

@@ -115,7 +115,9 @@ class ScaledMontgomery:
     def digit_serial(self, a: int, b: int) -> int:
         """The same number, computed by the steps of the hardware, one digit of a after the other."""
         self._checked(a, b)
-        w, mask, s = self.shape.digit_nbits, (1 << self.shape.digit_nbits) - 1, 0
+        w = self.shape.digit_nbits
+        mask = (1 << w) - 1
+        s = 0
         delay = self.shape.quotient_delay
         quotients = [0] * delay  # found and not yet used
         for i in range(self.shape.nsteps):

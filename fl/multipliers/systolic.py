@@ -70,7 +70,9 @@ def product(shape: SystolicShape, x: int, y: int, m: int) -> int:
     for operand in (x, y):
         if not 0 <= operand < 2 * m:
             raise BadInput(f"{shown(operand)} is outside 0..2m-1 for m = {shown(m)}: reduce it modulo m")
-    k, mask, inverse = shape.digit_nbits, (1 << shape.digit_nbits) - 1, shape.inverse(m)
+    k = shape.digit_nbits
+    mask = (1 << k) - 1
+    inverse = shape.inverse(m)
     y_words, m_words = shape.words(y), shape.words(m)
     a = [0] * shape.nwords
     for x_i in shape.words(x):

@@ -101,8 +101,9 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
     releases none without a check.
     """
     shape = recipe.shape
+    one = "1" if recipe.scaled is None else "0"
     take = word(
-        Move("r", "in.one" if recipe.given else "1" if recipe.scaled is None else "0"),
+        Move("r", "in.one" if recipe.given else one),
         Move("b", "in.base"),
         SetModulus("in.mod"),
         SetExponent("in.exp", 0 if shape.right else recipe.ndigits, top=shape.digit),
@@ -168,7 +169,8 @@ def _into(recipe: Recipe) -> list[Item]:
         enters = Product("b", "r", "b"), Product("r", "r", "1")
         dependent = recipe.nunits == 1 and not shape.right
         return [square, *(map(word, enters) if dependent else (word(*enters),))]
-    enter, note = Product("b", "r", "b", wide=recipe.fits), "the base into the domain"
+    enter = Product("b", "r", "b", wide=recipe.fits)
+    note = "the base into the domain"
     if recipe.starts_plain:
         return [*_entering_constant(recipe), word(enter, Move("r", "1"), note=note)]
     also = Product("r", "r", "1", wide=recipe.fits)

@@ -152,6 +152,20 @@ class _State:
             return int(self.modulus != 1)
         return self.value(name)
 
+    def multiply(self, word: Word, bit: int) -> tuple[tuple[Made, ...], list[tuple[str, Value]]]:
+        """Compute the products of a microinstruction; return them, and the registers that change."""
+        made = []
+        after = []
+        for product, dst, x, y in word.made(bit):
+            a, b = self.value(x), self.value(y)
+            p = None
+            if self.arithmetic is not None:
+                assert a is not None and b is not None
+                p = self.arithmetic.product(a, b, self.modulus, product.wide, product.lifted, self.m_prime)
+            made.append(Made(a, b, product.wide))
+            after += [(name, p) for name in (dst, product.also) if name]
+        return tuple(made), after
+
     def set_modulus(self, change: SetModulus) -> None:
         """Set the modulus. The constant of a scaled modulus is not yet known then."""
         ones = change.src == "ones"
@@ -161,7 +175,8 @@ class _State:
 
     def set_up(self, action: Setup) -> Value:
         """The result of a conversion."""
-        value, scaled = self.one(action.src), self.scaled
+        value = self.one(action.src)
+        scaled = self.scaled
         if self.arithmetic is None:
             return None
         assert value is not None
@@ -325,16 +340,7 @@ def run(
             if trace is not None:
                 trace.append(Executed(pc, word, (), state.modulus))
             return state.answer()
-        made = []
-        after = []
-        for product, dst, x, y in word.made(bit):
-            a, b = state.value(x), state.value(y)
-            p = None
-            if arithmetic is not None:
-                assert a is not None and b is not None
-                p = arithmetic.product(a, b, state.modulus, product.wide, product.lifted, state.m_prime)
-            made.append(Made(a, b, product.wide))
-            after += [(name, p) for name in (dst, product.also) if name]
+        made, after = state.multiply(word, bit)
         # set the modulus first: a 1 in the same microinstruction is 1 modulo it
         for change in word.find(SetModulus):
             state.set_modulus(change)
@@ -343,7 +349,7 @@ def run(
         for name, value in after:
             state.registers[name] = value
         if trace is not None:
-            trace.append(Executed(pc, word, tuple(made), state.modulus))
+            trace.append(Executed(pc, word, made, state.modulus))
         flow = word.flow_at(bit)
         if word.accepts and status is not Status.OK:
             state.status = status
@@ -363,6 +369,9 @@ def run(
             # a loop that aligns is entered through its aligning microinstruction
             aligns = flow.kind == "enter" and not word.aligns and program.words[to - 1].aligns
             left = state.exponent if right else state.left
-            to = to - 1 if aligns else to if left else flow.out
+            if aligns:
+                to -= 1
+            elif not left:
+                to = flow.out
         pc, index = to, program.words[to].start
     raise BadInput(f"the program did not end within {MOST_WORDS} words; look for a loop that is never left")

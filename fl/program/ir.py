@@ -55,7 +55,9 @@ Operand = str | Choice
 
 def at_bit(operand: Operand, bit: int) -> str:
     """The register that an operand names for this value of the exponent's bit."""
-    return operand if isinstance(operand, str) else (operand.one if bit else operand.zero)
+    if isinstance(operand, str):
+        return operand
+    return operand.one if bit else operand.zero
 
 
 @dataclass(frozen=True)
