@@ -37,17 +37,14 @@ FIELDS_AFTER = "cls.__annotations__"
 
 
 class Num(ast.Constant):
-    """A number in a syntax tree."""
+    """A number in a syntax tree; `n` is its value."""
+
+    n: Any = property(lambda node: node.value)
 
     def __init__(self, *values: Any, **attributes: Any) -> None:
         if "n" in attributes:
             attributes["value"] = attributes.pop("n")
         super().__init__(*values, **attributes)
-
-    @property
-    def n(self) -> Any:
-        """The number."""
-        return self.value
 
 
 class Str(ast.Constant):
