@@ -244,7 +244,7 @@ NESTED = ("parameters", "flow", "tools", "point", "marks")
 
 
 def flat(row):
-    """A row as in CSV and Parquet."""
+    """A row as in CSV."""
     columns = {field.name: getattr(row, field.name) for field in fields(Row) if field.name != "source"}
     columns["parameters"] = {"modulus": hex(MODULUS)}
     columns |= {name: json.dumps(columns[name]) for name in NESTED}
@@ -267,13 +267,7 @@ def from_jsonl(path):
     return found
 
 
-def from_parquet(path):
-    from pyarrow import parquet
-
-    return parquet.read_table(path).to_pylist()
-
-
-READERS = {"csv": from_csv, "jsonl": from_jsonl, "parquet": from_parquet}
+READERS = {"csv": from_csv, "jsonl": from_jsonl}
 
 
 @parametrize("format", READERS)
@@ -307,8 +301,8 @@ def test_export_into_a_pipe_or_through_a_link(format, ledger, tmp_path):
 
 
 def test_unknown_format(ledger, tmp_path):
-    with refused("unknown format of an export 'parket': did you mean 'parquet'"):
-        ledger.export("parket", tmp_path / "rows")
+    with refused("unknown format of an export 'json': did you mean 'jsonl'"):
+        ledger.export("json", tmp_path / "rows")
 
 
 # ---- the file

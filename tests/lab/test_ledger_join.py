@@ -112,11 +112,6 @@ def test_compare(make):
     assert [item.row.key for item in compare(before, after, 0.01).differences] == ["s"]
 
 
-def test_frame(make):
-    frame = make("one", ("p", 10, "05"), ("q", 20, "05")).frame(metric="cycles")
-    assert list(frame["value"].to_numpy()) == [10, 20]
-
-
 # ---- the commands
 
 

@@ -6,7 +6,7 @@ measurement of a point counts; --history shows the older ones too.
 
   list             a table (the default)
   show ROW         one figure in detail
-  export FILE      rows as .csv, .jsonl or .parquet; --format reference: one line per point that diffs well
+  export FILE      rows as .csv or .jsonl; --format reference: one line per point that diffs well
   diff OLD [NEW]   figures that differ between ledgers or reference files (NEW: default --ledger);
                    exit code 1 if there are any
   merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
@@ -67,7 +67,7 @@ WHICH = ("subject", "nbits", "metric", "operation", "stage", "history")
 SHOWN = 10  # damaged measurements listed
 OF_FIGURES = ("metric", "operation", "history")  # a failed point has none
 MARKED = "marked: not comparable; `modexlab ledger show ROW` says why"
-FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
+FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl"}
 
 
 def execute(args: Namespace) -> int:
@@ -398,8 +398,7 @@ def _export(args: Namespace) -> int:
     format = args.format or FORMAT_OF.get(path.suffix.lower())
     if format is None:
         raise BadInput(
-            f"export {path}: no format has this suffix; name the file .csv, .jsonl or .parquet, or add "
-            "--format"
+            f"export {path}: no format has this suffix; name the file .csv or .jsonl, or add --format"
         )
     with ledger_of(args, read_only=True) as ledger:
         if format == REFERENCE_FORMAT and path.suffix.lower() != ".jsonl":

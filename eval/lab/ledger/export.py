@@ -1,7 +1,7 @@
-"""Export of ledger rows as CSV, JSON Lines, Parquet or reference results, and access to reference results.
+"""Export of ledger rows as CSV, JSON Lines or reference results, and access to reference results.
 
 A row is one figure with all its metadata. Structured fields (parameters, tools) are objects in JSON Lines,
-and JSON text in a column of the other two; the command is text as typed in a shell.
+and JSON text in a column of CSV; the command is text as typed in a shell.
 
 Reference results are text that diffs well, one JSON line per point. A line leaves out everything that differs
 between two runs of the same hardware: row numbers, dates and seconds. It keeps the point with all parameters,
@@ -12,13 +12,11 @@ its figures for points that the ledger lacks.
 
 import csv
 import functools
-import importlib.util
-import io
 import json
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -36,9 +34,6 @@ from ..stages import LAYOUT
 from ..task import LARGE, LATE
 from ..verdicts import Recorded, reference
 from .records import FIGURE
-
-if TYPE_CHECKING:
-    import pyarrow
 
 PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and one list
 
@@ -58,35 +53,6 @@ def _csv(rows: Sequence[Row], path: Path, _: Any) -> None:
 def _jsonl(rows: Sequence[Row], path: Path, _: Any) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(record(row)) + "\n" for row in rows)
-
-
-def arrow(rows: Sequence[Row]) -> "pyarrow.Table":
-    """The rows as an Arrow table."""
-    import pyarrow
-
-    schema = pyarrow.schema([(name, _type(pyarrow, name)) for name in COLUMNS])
-    return pyarrow.Table.from_pylist(list(map(_flat, rows)), schema)
-
-
-def frame(rows: Sequence[Row]) -> Any:
-    """The rows as a pandas DataFrame if pandas is installed, else as an Arrow table."""
-    table = arrow(rows)
-    return table.to_pandas() if importlib.util.find_spec("pandas") else table
-
-
-def _parquet(rows: Sequence[Row], path: Path, _: Any) -> None:
-    from pyarrow import parquet
-
-    content = io.BytesIO()  # Arrow cannot write to a pipe
-    parquet.write_table(arrow(rows), content)
-    path.write_bytes(content.getvalue())
-
-
-def _type(module: Any, name: str) -> "pyarrow.DataType":
-    """The type of a column, which does not depend on the rows; figures have the most general numeric type."""
-    if name in ("id", "measurement", "nbits"):
-        return module.int64()
-    return module.float64() if name in ("value", "seconds") else module.string()
 
 
 # ---- reference results
@@ -376,7 +342,6 @@ def several(wanted: Any) -> list[Any]:
 FORMATS: dict[str, Callable[[Sequence[Row], Path, Any], None]] = {
     "csv": _csv,
     "jsonl": _jsonl,
-    "parquet": _parquet,
     NAME: _reference,
 }
 

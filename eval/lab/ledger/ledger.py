@@ -302,12 +302,6 @@ class Ledger(Closing):
         export.write(found, format, Path(path), self)
         return len(found)
 
-    def frame(self, **filters: Any) -> Any:
-        """The rows as a table: a DataFrame if pandas is installed, else an Arrow table. Filters are those of
-        `rows`.
-        """
-        return export.frame(self.rows(**filters))
-
     def records(self, table: str) -> Iterator[Record]:
         """All records of a table in the order of recording."""
         for (number,) in self._select(f"SELECT id FROM {table} ORDER BY id"):
