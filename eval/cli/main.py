@@ -43,13 +43,6 @@ MOST_EXAMPLES = 3  # in a help text; the command's page has all of them
 
 PACKAGE = "modexlab"
 SHELLS = ("bash", "zsh", "fish")
-# distributions whose name differs from that of their module
-DISTRIBUTIONS = {
-    "yaml": "PyYAML",
-    "PIL": "pillow",
-    "vl_convert": "vl-convert-python",
-    "systemrdl": "systemrdl-compiler",
-}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -196,15 +189,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except ModuleNotFoundError as error:
-        from importlib.metadata import requires
+        from ...rtl.sim.install import distribution_of, extra_of, remedy
 
-        top = (error.name or "").partition(".")[0]
-        distribution = DISTRIBUTIONS.get(top, top.replace("_", "-"))
-        wanted = rf"{re.escape(distribution)}\b.*extra == ['\"](flow|fpga|report|sweep|soc)['\"]"
-        found = (re.match(wanted, requirement, re.IGNORECASE) for requirement in requires(PACKAGE) or ())
-        if not (extra := next(filter(None, found), None)):
+        distribution = distribution_of((error.name or "").partition(".")[0])
+        if extra_of(distribution) is None:
             raise  # a missing module that no extra provides is a bug: show the traceback
-        return _refused(f"{distribution} is not installed: run `pip install '{PACKAGE}[{extra[1]}]'`")
+        return _refused(f"{distribution} is not installed: {remedy(distribution)}")
     except OSError as error:
         reason = error.strerror or str(error)
         what = f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"

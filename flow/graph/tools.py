@@ -8,18 +8,15 @@ import importlib.metadata
 import importlib.util
 
 from ...fl.errors import BadInput
-from ...rtl.sim import toolchain
+from ...rtl.sim import install, toolchain
 
 OURS = "modexlab"
 
 
-def package(name: str, module: str, pin: str, purpose: str) -> str:
+def package(name: str, module: str, purpose: str) -> str:
     """The version of a Python package; BadInput with the install command if it is missing."""
     if importlib.util.find_spec(module) is None:
-        raise BadInput(
-            f"{name} is missing, so there is no {purpose}: run `pip install --no-deps {pin}` in this "
-            "environment"
-        )
+        raise BadInput(f"{name} is missing, so there is no {purpose}: {install.remedy(module)}")
     return importlib.metadata.version(module)
 
 

