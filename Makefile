@@ -5,26 +5,25 @@
 # make check    DESIGN=mont-001: the tests of a design, its multiplier, its programs and its interfaces
 # make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own; LOAD="formula --points 100000": a long sweep
 # make docs     the documentation site, build/docs/index.html; a warning is an error
-# make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
-# make dev      the same, with the packages of tests, linters, the site and all extras
+# make setup    a virtual environment in .venv with pinned packages for all commands, and Debian packages when root
+# make dev      the same, with the packages of tests, linters and the site
+# make lock     requirements.txt, the pins of all packages, from pyproject.toml; UPGRADE=1: the newest versions
 # make format   let ruff format the sources
 # make clean    remove what make made; the cache of builds too
 
 VENV     := .venv
 ROOMS    := fl rtl cl proc flow eval
 BIN      := $(VENV)/bin
-READY    := $(VENV)/ready
-DEV      := $(VENV)/ready-dev
 JOBS     ?= 2
-TOOLS    := g++:g++ iverilog:iverilog riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
-EXTRAS   := qemu-riscv32:qemu-user chromium:chromium klayout:klayout
+SETUP    := requirements.txt setup.py pyproject.toml .ci/setup
 COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # a run starts some hundred processes of Python: what they import is compiled by the first of them, whatever the environment says
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test coverage check report regress bench docs setup dev format lint clean
+.NOTPARALLEL:
+.PHONY: test coverage check report regress bench docs setup dev lock format lint clean
 
 # types are checked next to the tests, and reported at the end
 test: dev
@@ -40,7 +39,7 @@ check: dev
 	@test -n "$(DESIGN)" || { echo "make check: name a design, as in make check DESIGN=mont-001" >&2; exit 2; }
 	$(PYTEST) --tb=short --design "$(DESIGN)" tests/designs tests/fl tests/papers tests/rtl
 
-report: setup
+report: $(VENV)/ready-report
 	@$(BIN)/modexlab report
 
 regress: dev lint
@@ -68,17 +67,19 @@ format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-setup: $(READY)
-dev: $(DEV)
+setup: $(VENV)/ready-setup
+dev: $(VENV)/ready-dev
 
-# A tool is missing: install it as root, else say which command does. A Python in range is looked for, newest first.
-$(READY): requirements.txt setup.py pyproject.toml Makefile .ci/setup
-	@./.ci/setup "$(VENV)" "$(TOOLS)" "$(EXTRAS)" requirements.txt
+# the extras of pyproject.toml that the stamps stand for
+$(VENV)/ready-report: EXTRAS := flow,report
+$(VENV)/ready-setup: EXTRAS := layout,report,sweep,soc
+$(VENV)/ready-dev: EXTRAS := dev
+$(VENV)/ready-%: $(SETUP)
+	@./.ci/setup $(EXTRAS)
 	@touch $@
 
-$(DEV): requirements-dev.txt $(READY)
-	@./.ci/setup "$(VENV)" "$(TOOLS)" "$(EXTRAS)" requirements-dev.txt
-	@touch $@
+lock:
+	@./.ci/setup lock $(if $(UPGRADE),--upgrade)
 
 clean:
 	-[ -x $(BIN)/modexlab ] && $(BIN)/python -c "from modexlab.rtl.sim.cache import clear; clear()"

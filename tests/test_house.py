@@ -91,7 +91,6 @@ OPTIONAL = {
     "jinja2",
     "markupsafe",
     "markdown",
-    "pyarrow",
     "vl_convert",
     "wavedrom",
     "optuna",

@@ -2,6 +2,8 @@
 checkout.
 """
 
+import contextlib
+import importlib.metadata
 import os
 import re
 import shutil
@@ -14,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from modexlab.eval.cli import main as command
-from modexlab.rtl.sim import cache, simulate
+from modexlab.rtl.sim import cache, install, simulate
 
 from tests.harness import finished, module_fixture, parametrize, regress
 from tests.paths import ROOT
@@ -24,7 +26,7 @@ from tests.test_house import BELOW, imported_packages
 PROJECT = msgspec.toml.decode((ROOT / "pyproject.toml").read_text())["project"]
 ROOMS = tuple(BELOW)
 OURS = {"modexlab"}
-DISTRIBUTIONS = command.DISTRIBUTIONS | {"elftools": "pyelftools"}
+DISTRIBUTIONS = install.DISTRIBUTIONS | {"elftools": "pyelftools"}
 RSA = ("--nbits", "16", "--base", "5", "--exp", "3", "--mod", "63001")
 
 
@@ -35,9 +37,7 @@ def name_of(requirement):
 def test_all_that_is_imported_is_declared():
     core = {name_of(dependency) for dependency in PROJECT["dependencies"]}
     optional = PROJECT["optional-dependencies"]
-    extras = {
-        name_of(item) for extra in ("flow", "fpga", "report", "sweep", "soc") for item in optional[extra]
-    }
+    extras = {name_of(item) for extra in install.EXTRAS for item in optional[extra]}
     for room in ROOMS:
         for file in (ROOT / room).rglob("*.py"):
             # with tests of their own; the benches of packages run where the user has cocotb
@@ -50,14 +50,35 @@ def test_all_that_is_imported_is_declared():
                 )
 
 
-def test_pins_have_all_that_is_declared():
-    """`make setup` and `make dev` install without resolving dependencies; setup has what commands need."""
-    files = [(ROOT / f"requirements{part}.txt").read_text() for part in ("", "-dev")]
-    setup, dev = ({name_of(line) for line in text.splitlines() if line[:1] != "#"} for text in files)
+def locked():
+    """The packages of requirements.txt by name, each with its lines."""
+    found = {}
+    for entry in re.split(r"\n(?=\S)", (ROOT / "requirements.txt").read_text()):
+        if not entry.startswith("#"):
+            found.setdefault(name_of(entry), []).append(entry)
+    return found
+
+
+def test_the_lock_has_all_that_is_declared():
     extras = PROJECT["optional-dependencies"]
-    core = {name_of(item) for item in (*PROJECT["dependencies"], *extras["flow"], *extras["report"])}
-    every = {name_of(item) for name, items in extras.items() if name != "notebook" for item in items}
-    assert core <= setup and not setup & dev and every - OURS <= setup | dev
+    wanted = {*PROJECT["dependencies"]}
+    wanted |= {item for name, items in extras.items() if name not in ("notebook", "fpga") for item in items}
+    assert {name_of(item) for item in wanted} - OURS - locked().keys() == set(), "run `make lock`"
+
+
+def test_the_lock_pins_by_hash_and_names_no_host():
+    for entries in locked().values():
+        for entry in entries:
+            assert re.match(r"[\w.-]+==[\w.]+( ;[^\n]+)? \\\n +--hash=sha256:[0-9a-f]{64}", entry), entry
+    assert "://" not in (ROOT / "requirements.txt").read_text()
+
+
+def test_the_environment_has_the_locked_versions():
+    """uv installs what requirements.txt pins, although only as constraints of what pyproject.toml asks for."""
+    for name, entries in locked().items():
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            version = importlib.metadata.version(name)
+            assert any(entry.split()[0].endswith(f"=={version}") for entry in entries), name
 
 
 def test_version(cli):
@@ -69,16 +90,23 @@ def test_version(cli):
 @parametrize(
     "module, remedy",
     {
-        "pyosys": "pyosys is not installed: run `pip install 'modexlab[flow]'`",
-        "yaml": "PyYAML is not installed: run `pip install 'modexlab[flow]'`",
-        "pythondata_cpu_vexriscv": "pythondata-cpu-vexriscv is not installed: run `pip install "
-        "'modexlab[soc]'`",
-        "dask_jobqueue": "dask-jobqueue is not installed: run `pip install 'modexlab[sweep]'`",
+        "pyosys": ("pyosys", "flow"),
+        "yaml": ("PyYAML", "flow"),
+        "klayout": ("klayout", "layout"),
+        "pythondata_cpu_vexriscv": ("pythondata-cpu-vexriscv", "soc"),
+        "dask_jobqueue": ("dask-jobqueue", "sweep"),
     }.items(),
 )
 def test_a_missing_extra_is_named(module, remedy, monkeypatch, cli):
+    distribution, extra = remedy
     without(module, monkeypatch)
-    assert cli.fails("show designs") == remedy
+    monkeypatch.chdir(ROOT)
+    assert cli.fails("show designs") == f"{distribution} is not installed: run `make setup`"
+    monkeypatch.chdir("/")
+    assert cli.fails("show designs") == f"{distribution} is not installed: run `make setup` in {ROOT}"
+    monkeypatch.setattr(install, "_clone", lambda: None)  # as of a wheel
+    pip = f"run `{sys.executable} -m pip install 'modexlab[{extra}]'`"
+    assert cli.fails("show designs") == f"{distribution} is not installed: {pip}"
 
 
 def without(module, monkeypatch):
