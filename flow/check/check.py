@@ -154,11 +154,12 @@ class _Run:
 
 def compare_area(netlist_v: Path, top: str, ours: Area, kit: Kit, where: str) -> list[Compared]:
     """Area and number of cells, by Yosys (`stat -liberty`)."""
-    script = (
-        f"read_liberty -lib {kit.lib}\nread_verilog {netlist_v.absolute()}\nhierarchy -check -top {top}\n"
-        f"tee -q -o stat.json stat -liberty {kit.lib} -json\n"
-    )
     with scratch() as work:
+        lib, netlist = yosys.scripted(kit.lib, work), yosys.scripted(netlist_v, work)
+        script = (
+            f"read_liberty -lib {lib}\nread_verilog {netlist}\nhierarchy -check -top {top}\n"
+            f"tee -q -o stat.json stat -liberty {lib} -json\n"
+        )
         yosys.run("stat", script, work)
         text = (work / "stat.json").read_text()
     found = json.loads(text[text.index("{") :])["design"]

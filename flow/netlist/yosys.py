@@ -28,6 +28,7 @@ PACKAGE = "pyosys"
 MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$", re.MULTILINE | re.IGNORECASE)
 EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
 PASS = re.compile(r"^[\d.]+ Executing (\S+)", re.MULTILINE)
+BLANK = re.compile(r"[\s\"';#]")
 USED = ".used.json"  # peak memory of a script, next to it
 NAMES_A_RUN = 10_000_000
 ELAPSED = 10  # a limit of CPU time is reached within so many times as many elapsed seconds
@@ -59,12 +60,29 @@ def abc() -> Path:
     return Path(spec.origin).parent / "yosys-abc"
 
 
+def scripted(path: Path, directory: Path) -> str:
+    """The name of a file in a script that runs in `directory`. Scripts cannot quote: a path with a blank in it
+    is replaced by a link.
+    """
+    if not BLANK.search(str(path.absolute())):
+        return str(path.absolute())
+    link = directory / BLANK.sub("_", path.name)
+    if not link.exists():
+        link.symlink_to(path.absolute())
+    return link.name
+
+
 def run(name: str, script: str, directory: Path, *, limit: float | None = None) -> Run:
     """Run a script, kept as NAME.ys with NAME.log; BadInput with the first error if it fails.
 
     `limit` is CPU seconds, so that the load of the machine does not matter.
     """
     version()
+    if BLANK.search(str(directory.absolute())):
+        raise BadInput(
+            f"Yosys cannot work in {directory.absolute()}, whose path has a blank or a quote in it: "
+            "set MODEXLAB_CACHE to another folder"
+        )
     # automatic names must differ from those of earlier runs: a script that reads their JSON would have two
     # objects of one name
     runs = sum(len(list(path.glob(f"*{USED}"))) for path in (directory, directory.parent))

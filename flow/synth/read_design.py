@@ -106,13 +106,8 @@ def read_design(
 
     With a kit, adders that the design names become cells of the kit.
     """
-    source = design_sv.absolute()
-    check_given(source, top)
-    if re.search(r"[\s\"';#]", str(source)):
-        raise BadInput(
-            f"the path {source} has a blank or a quote in it, which yosys' scripts do not take: rename it"
-        )
-    source = slang_source(source, work)
+    check_given(design_sv, top)
+    source = yosys.scripted(slang_source(design_sv, work), work)
     yosys.run("probe", PROBE.format(source=source, top=top), work)
     probe = document.load(work / "probe.json")
     _check_memories(probe, top)
@@ -182,7 +177,7 @@ def slang_source(design_sv: Path, work: Path) -> Path:
     keyed = CASE.sub(_with_keyword, text) if "_case" in text else text
     if keyed == text:
         return design_sv
-    path = (work / "slang.sv").absolute()
+    path = work / "slang.sv"
     path.write_text(keyed)
     return path
 
@@ -216,7 +211,7 @@ def _taken_apart(
     placed |= named_cells.expand(parts, forms, files.library) if files else {}
     while named_cells.simplify(parts, placed):
         pass
-    cells = CELLS.format(lib=files.lib) if files and forms else ""
+    cells = CELLS.format(lib=yosys.scripted(files.lib, work)) if files and forms else ""
     for number in itertools.count():
         (work / CUT).write_text(json.dumps(parts))
         yield yosys.run(

@@ -288,7 +288,7 @@ class _Mapper:
         results = []
         for adders, structures in itertools.product(kinds, self._structures(few)):
             options = replace(self.options, adders=adders)
-            script = self._script(top, options, named)
+            script = self._script(top, options, named, work)
             structure, mapping = self._map(script, work, structures)
             unmapped, module = (
                 json.loads((work / name).read_text())["modules"][top]
@@ -362,7 +362,7 @@ class _Mapper:
         """The abc commands of the style."""
         return _style_text(f"{self.style}.abc").replace("@structure@", structure)
 
-    def _script(self, top: str, options: Options, named: list[str]) -> str:
+    def _script(self, top: str, options: Options, named: list[str], work: Path) -> str:
         """The script of a style with its parts and parameters filled in; the fan-in of the `named` kinds of
         cells is mapped separately.
         """
@@ -373,7 +373,7 @@ class _Mapper:
         gating = f"clockgate -pos {_clock_gate(library)} -min_net_size {MIN_GATED}"
         values = {
             "top": top,
-            "lib": str(self.files.lib),
+            "lib": yosys.scripted(self.files.lib, work),
             "abc_lib": "wires.lib",
             "period_ps": f"{self.clock_ns * MARGINS[self.style] * PS_PER_NS:.0f}",
             "booth": "booth" if options.booth else "",
@@ -586,7 +586,7 @@ def write_netlist(
     work.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"modules": {top: module}}, separators=(",", ":"))
     (work / "netlist.json").write_text(text)
-    yosys.run("write", WRITE.format(lib=files.lib, top=top), work)
+    yosys.run("write", WRITE.format(lib=yosys.scripted(files.lib, work), top=top), work)
     replace_text(out / "netlist.v", (work / "netlist.v").read_text())
     replace_text(out / "netlist.json", text)
     Hierarchy(cells=owners, modules=modules).write(out)

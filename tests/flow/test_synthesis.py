@@ -5,7 +5,7 @@ from pathlib import Path
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.flow import product
-from modexlab.flow.kit import liberty
+from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import yosys
 from modexlab.flow.prove.report import Equivalence
 from modexlab.flow.synth import estimate, sharing, synthesis
@@ -29,6 +29,7 @@ from tests.flow.designs import (
     unit_text,
     write_top,
 )
+from tests.flow.kits import cell_name, second_kit
 from tests.harness import later, module_fixture, parametrize, refused, regress
 
 
@@ -400,6 +401,20 @@ def test_what_makes_no_circuit(tmp_path, text, message):
 def test_wrong_options(tmp_path, options, message):
     with refused(message):
         synthesized(tmp_path, SMALL, **options)
+
+
+def test_paths_with_blanks(tmp_path):
+    """Yosys reads the design and the library through links, but cannot work in such a folder."""
+    folder = tmp_path / "a design"
+    folder.mkdir()
+    (folder / "design.sv").write_text(SMALL)
+    library = second_kit(tmp_path / "a kit")
+    synthesize(folder / "design.sv", TOP, tmp_path, kit_directory=library)
+    assert {cell["type"] for cell in top_of(tmp_path)["cells"].values()} <= {
+        *map(cell_name, kit.find().library.cells)
+    }
+    with refused(r"Yosys cannot work in .*/a design/work, .*set MODEXLAB_CACHE to another folder"):
+        synthesize(folder / "design.sv", TOP, folder)
 
 
 def test_missing_file_and_wrong_names(tmp_path):
