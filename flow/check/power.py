@@ -135,14 +135,15 @@ class Powered:
         """By OpenSTA; BadInput if it is missing."""
         subject = self.subject
         script = SCRIPT.format(
-            lib=subject.kit.lib,
-            netlist=subject.netlist_v.absolute(),
+            lib="lib",
+            netlist="netlist",
             top=subject.top,
             model=subject.wire_load or NO_WIRES,
             library=subject.library.name if subject.wire_load else NO_WIRES,
             spef="read_spef {wires.spef}" if subject.table else "",
         )
-        with opensta.prepared(script, subject.asked) as (work, command):
+        files = {"lib": subject.kit.lib, "netlist": subject.netlist_v}
+        with opensta.prepared(script, subject.asked, **files) as (work, command):
             (work / "activity.tcl").write_text("\n".join(self._told()) + "\n")
             if subject.table:
                 (work / "wires.spef").write_text(stars(subject.netlist, subject.table))

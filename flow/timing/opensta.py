@@ -216,9 +216,13 @@ def program() -> Path:
 
 
 @contextmanager
-def prepared(script: str, asked: Constraints) -> Iterator[tuple[Path, list[str | Path]]]:
-    """A directory with this script, its constraints and libraries, and the command that runs the script."""
+def prepared(script: str, asked: Constraints, **files: Path) -> Iterator[tuple[Path, list[str | Path]]]:
+    """A directory with this script, its constraints and libraries, and the command that runs the script. It has
+    a link lib to a file given as lib, since OpenSTA does not read a path with a blank.
+    """
     with scratch() as work:
+        for name, path in files.items():
+            (work / name).symlink_to(path.absolute())
         (work / "no_wires.lib").write_text(NO_WIRES_LIBRARY)
         (work / "constraints.sdc").write_text(asked.sdc)
         (work / "run.tcl").write_text(script)
@@ -240,8 +244,8 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
     elif subject.table is not None:
         spef = "wires_star.spef"
     values = {
-        "lib": "cells.lib" if spef else _word(subject.kit.lib.absolute()),
-        "netlist": _word(subject.netlist_v.absolute()),
+        "lib": "cells.lib" if spef else "lib",
+        "netlist": "netlist",
         "top": _word(subject.top),
         "model": model,
         "library": libraries[model],
@@ -259,7 +263,8 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
     }
     loaded = LOADED.format(**values) if other else ""
     script = SCRIPT.format(**values, loaded=loaded, search=FMAX.format(**values))
-    with prepared(script, asked) as (work, command), (work / "log").open("w+") as log:
+    files = {"lib": subject.kit.lib, "netlist": subject.netlist_v}
+    with prepared(script, asked, **files) as (work, command), (work / "log").open("w+") as log:
         if spef:
             (work / "cells.lib").write_text(CAPACITANCE_RANGE.sub("", subject.kit.lib.read_text()))
         if subject.table is not None and not subject.spef:
