@@ -24,6 +24,7 @@ module_fixture = pytest.fixture(scope="module")
 untraced = pytest.mark.usefixtures("untraced")
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is missing")
+needs_opensta = pytest.mark.skipif(shutil.which("sta") is None, reason="Debian's package opensta is missing")
 NAME = operator.attrgetter("name")  # the id of a design
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 # the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others

@@ -22,7 +22,7 @@ from modexlab.rtl.sim.toolchain import ToolError
 from pytest import approx
 
 from tests.flow.circuits import Circuit, adder, arc_delays, flop_to_flop, gated, tree
-from tests.harness import parametrize, refused
+from tests.harness import needs_opensta, parametrize, refused
 
 SAME_NS = 2e-6  # both round to 1e-6
 CLOSE = 0.005  # OpenSTA shapes the waves behind a resistance, the estimate does not
@@ -196,6 +196,7 @@ def test_hold_at_inputs_is_told_and_not_judged(engine, tmp_path):
     assert not report.met and report.verdict.startswith(missed)
 
 
+@needs_opensta
 def test_fmax_where_paths_take_half_a_cycle(tmp_path):
     """Slack is not the period less a constant there: OpenSTA's search finds the clock, the estimate says that
     it does not look.
@@ -358,6 +359,7 @@ def test_a_path_and_its_endpoint_may_differ_in_the_last_digit(tmp_path, fake_rep
     assert analyze(adder(), tmp_path, clock_ns=CLOCK_NS, engine="opensta").met is False
 
 
+@needs_opensta
 def test_no_verdict_without_a_complete_report(tmp_path, fake_report, fake_sta):
     """A report that does not parse, a missing row and an unknown version are errors, whatever the slacks."""
     analysed = {"clock_ns": CLOCK_NS, "engine": "opensta"}
@@ -399,6 +401,7 @@ def test_no_verdict_without_a_complete_report(tmp_path, fake_report, fake_sta):
     assert not (tmp_path / "timing.json").exists()
 
 
+@needs_opensta
 def test_incomplete_report_ends_the_step(tmp_path, fake_report, monkeypatch, capsys):
     """By its command: exit code 1, the message on stderr, and no timing.json."""
     fake_report(without("max", MET_ROW))
@@ -420,6 +423,7 @@ def test_incomplete_report_ends_the_step(tmp_path, fake_report, monkeypatch, cap
     assert not (tmp_path / "outputs").exists()
 
 
+@needs_opensta
 def test_no_verdict_on_what_is_not_judged(tmp_path):
     """The estimate knows no inverted clock, and a constant output has no slack: neither meets a clock."""
     circuit = inverted_clock()
@@ -466,6 +470,7 @@ def test_checks_whose_condition_is_never_true(tmp_path):
     assert {path.end for path in sta.paths} == {path.end for path in own.paths} == {"flop/D", "q"}
 
 
+@needs_opensta
 def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
     netlist_v = flop_to_flop().write(tmp_path)
     good = netlist_v.read_text()
