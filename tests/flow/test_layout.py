@@ -524,6 +524,19 @@ class TestHold:
         hold._delay(subject, {"out[2]": 1}, 3)
         assert len(set(subject.netlist.nets)) == len(subject.netlist.nets)
 
+    def test_two_ports_on_a_net(self, placed, library):
+        """The delays before the first port are before the second port, too, which gets none of its own."""
+        subject = placed.changed()
+        wired, pins = subject.netlist, subject.placement.pins
+        net = wired.net("out[2]")
+        wired.ports["again"], wired.port_names["again"] = ("output", [net]), ["again"]
+        wired.aliases["again"] = net
+        pins["again"] = msgspec.structs.replace(pins["out[3]"], net="again")
+        subject.netlist = before = netlist.connected(wired, wired.cells, wired.nets, library)
+        subject, done = self.repaired(subject, 0.15)
+        assert done.worst_after_ns >= 0.15 and done.left == 0
+        assert prove_same(before, subject.netlist, library) == []
+
 
 class TestRows:
     def test_neighbours_make_way(self):

@@ -5,6 +5,7 @@ import re
 import statistics
 import subprocess
 from collections import Counter, defaultdict
+from itertools import pairwise
 from random import Random
 
 import msgspec
@@ -111,7 +112,7 @@ def gated_register():
     return circuit
 
 
-@parametrize("likely_enable, likely_change", [(1.0, 0.5), (0.3, 0.5), (0.7, 0.1), (0.0, 0.5)])
+@parametrize("likely_enable, likely_change", [(1.0, 0.5), (0.3, 0.5), (0.7, 0.1), (0.0, 0.5), (0.1, 0.1)])
 def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
     """Registers and a clock gate: the sum over all transitions, each with the values at the pins, agrees with
     the estimate from counts alone.
@@ -358,6 +359,24 @@ def test_wires_and_clock_weigh(tmp_path):
     slower = Estimator(circuit.read(tmp_path), kit.find().library, 2 * CLOCK_NS).estimate(activity)
     dynamic = plain.total_mw - plain.leakage_mw.sum()
     assert slower.total_mw - slower.leakage_mw.sum() == approx(dynamic / 2, rel=1e-3)
+
+
+def test_a_slow_clock_tree_delays_data_and_clock_alike(tmp_path):
+    """Data settle before the same edges of a register's own clock, however late that clock is."""
+
+    def energy(nbuffers):
+        circuit = Circuit("behind_a_tree", "clk d", "q")
+        nets = ["clk", *(f"ct{index}" for index in range(nbuffers))]
+        for before, after in pairwise(nets):
+            circuit.add(f"buffer_{after}", "CLKBUF_X1", A=before, Z=after)
+        circuit.add("first", "DFF_X1", D="d", CK=nets[-1], Q="a")
+        circuit.add("gate", "INV_X1", A="a", ZN="b")
+        circuit.add("second", "DFF_X1", D="b", CK=nets[-1], Q="q")
+        toggles = dict.fromkeys(nets, (200, 0.5)) | dict.fromkeys("dabq", (60, 0.5))
+        found = estimator(circuit, tmp_path, propagated=True).estimate(Activity.of(toggles, 100, CLOCK_NS))
+        return fj(found, instance(found, "second").internal_mw)
+
+    assert energy(100) == approx(energy(10), rel=1e-4)
 
 
 def test_nets_that_were_not_recorded(tmp_path):

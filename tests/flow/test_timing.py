@@ -15,6 +15,7 @@ from modexlab.flow.graph import graph, step
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.liberty import Table
 from modexlab.flow.timing import nldm, opensta, timing
+from modexlab.flow.timing.cells import RISE
 from modexlab.flow.timing.report import TimingReport
 from modexlab.flow.timing.tables import Tables
 from modexlab.flow.timing.wire_table import escaped
@@ -265,6 +266,16 @@ def test_slews_loads_and_delays_for_other_estimators(tmp_path, library):
         for end, when in ((start, f"!{other}"), (1 - start, other))
     }
     assert all(0 < delay < 0.5 for *_, delay in delays)
+
+
+def test_clock_latency_is_the_mean_over_flip_flops(tmp_path, library):
+    """The pin of a clock gate, at which the clock arrives earlier, does not count."""
+    circuit = gated().read(tmp_path)
+    result = nldm.analyze(circuit, library, library.constraints(1.0, propagated=True))
+    rise = {net: result.arrivals_ns[circuit.net(net)][RISE] for net in ("ct", "ck0", "ck1", "gck")}
+    assert rise["ct"] < min(rise["ck0"], rise["ck1"], rise["gck"])
+    of_registers = [rise[net] for net in ("ck0", "ck0", "gck", "ck1", "gck")]
+    assert result.clock_latency_ns == approx(sum(of_registers) / len(of_registers))
 
 
 def test_combinational_loop_is_refused(tmp_path, library):

@@ -344,7 +344,10 @@ STATUS = """
     csrrw zero, proc2mngr, a0
     la t2, resume; csrrw zero, mepc, t2; li t2, 128; csrrw zero, mstatus, t2; mret
 resume:
-    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; ecall
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0
+    la t2, again; csrrw zero, mepc, t2; csrrw zero, mstatus, zero; mret
+again:
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -1; csrrw zero, mstatus, t2; ecall
     csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -8; csrrw zero, mcause, t2
     csrrs a0, mcause, zero; csrrw zero, proc2mngr, a0
 """
@@ -361,7 +364,7 @@ def test_status():
     initial = csrs.MSTATUS_VALUE
     assert expected.output == [
         *(initial, initial | BOTH, initial | 1 << csrs.MPIE_BIT, EXTERNAL, EXTERNAL, 0, 0),
-        *(initial | BOTH, causes.ECALL, 0, initial | BOTH, 2**32 - 8),
+        *(initial | BOTH, initial | 1 << csrs.MPIE_BIT, causes.ECALL, 0, initial | BOTH, 2**32 - 8),
     ]
 
 

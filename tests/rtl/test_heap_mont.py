@@ -3,6 +3,7 @@ final additions.
 """
 
 from functools import partial
+from itertools import pairwise
 from random import Random
 
 from cryptography.hazmat.primitives.asymmetric import padding
@@ -30,6 +31,7 @@ from tests.harness import (
     draws,
     evaluated,
     parametrize,
+    ran,
     regress,
     stepped,
 )
@@ -91,6 +93,17 @@ def test_formula(nbits, w, how):
             run = sim.run([row.request, (row.b, row.a), row.request], statics=static)
             first, second, third = (done - run.accepted[0] for done in run.done)
             assert (first, second, third - second) == (unit.fixed, unit.pair(), apart)
+
+
+@parametrize("loads, adds", [(1, 3), (3, 1), (2, 2)])
+def test_loads_overlap_the_final_addition_of_the_other_stream(loads, adds):
+    """The twin starts products that follow one another as often as the formula says."""
+    how = {"streams": 2, "loads": loads, "adds": adds}
+    row, *_ = scaled.table(16, 10)
+    run = ran(
+        HeapMontCL(16, 10, **how), [row.request] * 4, "python", statics={"modulus": constants(row.mod, 10)[1]}
+    )
+    assert {after - before for before, after in pairwise(run.done)} == {timing(16, 10, how).interval()}
 
 
 @parametrize(
