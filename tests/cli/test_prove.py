@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.proof import registry
+from modexlab.eval.assurance.proof.check import Check
 from modexlab.eval.cli.commands import prove as command
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab import verdicts as reference
@@ -16,7 +17,7 @@ from modexlab.flow.prove.assertions import Decision
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
 from tests.command_line import picked, refusals
-from tests.harness import expect, regress
+from tests.harness import expect, parametrize, regress
 
 pytestmark = pytest.mark.usefixtures("ledger")
 
@@ -40,6 +41,14 @@ def test_proved(cli, monkeypatch):
     )
     cli("prove mont --check CondSub")
     assert learned[0] == learned[1]
+
+
+@parametrize("check", ["mont --check CondSub", "proc --check reg"])
+def test_a_proof_has_the_time_that_was_given(check, cli, monkeypatch):
+    """The engines get the seconds; here a check reports them instead."""
+    monkeypatch.setattr(Check, "run", lambda _, seconds: Decision(UNDECIDED, f"{seconds} s"))
+    (found,) = cli(f"prove {check} --timeout 7 --json").json()
+    assert picked(found, "verdict how") == (UNDECIDED, "7 s")
 
 
 def test_a_long_name_is_cut_in_the_table(cli, monkeypatch):

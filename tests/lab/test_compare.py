@@ -229,6 +229,12 @@ def test_the_present_sources_go_first(bench, monkeypatch):
     assert "stale" not in bench.area_001().verdict
 
 
+def test_a_layout_says_more_than_a_netlist_of_the_usual_style(bench):
+    bench.area(1.0)
+    bench.area(2.0, "layout", flow=(*FLOW, ("style", "area")))
+    assert bench.area_001().twin.value == 2
+
+
 def test_only_the_usual_flow_counts(bench):
     """Style and density may differ, and are named. Another adder, or no sizing, makes a chip that is not
     comparable with the paper's.

@@ -3,15 +3,17 @@ factors the key.
 """
 
 import math
+from unittest.mock import Mock
 
 import pytest
 from modexlab.eval.assurance.attacks import fault_campaign
 from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
 from modexlab.eval.designs.catalogue import find
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
+from pytest import approx
 
 from tests.command_line import picked
-from tests.harness import regress
+from tests.harness import parametrize, regress
 from tests.programs import EVERYTHING, machine_of
 
 CHECKED = {"fit": "modulus", **EVERYTHING}
@@ -45,6 +47,14 @@ def test_with_and_without_the_check():
     for _, message, wrong, factor in unchecked.factored:
         assert factor in (key.p, key.q) and math.gcd(pow(wrong, key.e) - message, key.n) == factor
         assert wrong != pow(message, key.d or 0, key.n)
+
+
+@parametrize("wrong, total, percent", [(0, 100, 3.70), (5, 100, 11.18), (10, 10, 100.0), (1, 2000, 0.282)])
+def test_the_share_of_wrong_results_has_an_upper_bound(wrong, total, percent):
+    """Upper ends of Wilson's interval at 95 %, as tables of statistics have them."""
+    made = FaultCampaign(find("mont").at(8))
+    made.outcomes = [Mock(effect=Effect.WRONG if index < wrong else Effect.NONE) for index in range(total)]
+    assert 100 * made.most_wrong() == approx(percent, abs=0.006)
 
 
 def test_operations_that_share_a_model():

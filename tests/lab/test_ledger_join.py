@@ -75,6 +75,12 @@ def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
     assert cycles(one) == {"p": [13]}
 
 
+def test_the_newest_counts_in_whatever_order_the_other_ledger_has_it(make):
+    one, two = make("one"), make("two", ("p", 12, "09"), ("p", 11, "04"))
+    assert counts(one, two) == (2, 0, 1, 1)
+    assert cycles(one) == {"p": [12]}
+
+
 def test_a_join_reads_little_of_what_is_there(make):
     """It reads no artifacts of measurements with the same key, and only digests of points."""
     one, two = make("one", ("p", 10, "05")), make("two", ("p", 10, "05"), ("p", 11, "06"))

@@ -172,6 +172,14 @@ def test_any_bits(content, tmp_path_factory, bits):
         assert any(int(where * len(damaged)) < 4096 for where, _ in bits), error
 
 
+def test_numbers_after_the_last_record_are_not_called_damaged(content, tmp_path):
+    """Without SQLite's table of assigned numbers, a gap before the last record is damage, none after it is."""
+    path = tmp_path / "sequence.sqlite"
+    path.write_bytes(content)
+    sql(path, "DELETE FROM sqlite_sequence", "DELETE FROM measurement WHERE id IN (5, 9)")
+    assert picked(verify(path), "intact damaged damaged_notes") == (COUNT - 2, (5, 9), ())
+
+
 def test_by_command(content, tmp_path, cli, monkeypatch):
     """The damaged ledger is kept under another name, and the ledger has the intact records."""
     path = tmp_path / "ledger.sqlite"

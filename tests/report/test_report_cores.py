@@ -10,6 +10,7 @@ from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.eval.report import charts, choices, html, palette, text
 from modexlab.eval.report.charts import filled
+from modexlab.eval.report.findings import finding
 from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import Content
 from modexlab.fl.cost import counting_floor
@@ -53,6 +54,10 @@ def test_table_has_a_line_for_each_core(content):
     assert all(line.cells[3].row for line in table.lines)
     shown = text.of_table(table)
     assert "What a product costs" in shown and "floor" in shown
+
+
+def test_the_finding_is_of_the_width_with_most_cores(content):
+    assert finding(content, "cores").startswith("At 32 bits mont has the lowest area × time per product, ")
 
 
 def test_chart_has_a_floor_for_each_width(content):
