@@ -5,7 +5,6 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from math import prod
 
-from cryptography.hazmat.primitives.asymmetric import rsa
 from modexlab.eval.report.drawing import BOXES, draw
 from modexlab.fl.compression.compression import make_plan
 from modexlab.fl.compression.compression_plan import CELLS
@@ -13,6 +12,7 @@ from modexlab.fl.moduli import parse
 
 from tests.command_line import key_file, refusals
 from tests.harness import parametrize
+from tests.keys import openssl_key
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -146,7 +146,7 @@ def test_multiples_json(cli):
 
 def test_multiples_key(cli, tmp_path):
     """For a real key there is no warning, and the search claims no proof."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    key = openssl_key(1024)
     file = key_file(tmp_path, key)
     result = cli.passes(f"show --multiples --key {file}")
     assert "Warning" not in result.out

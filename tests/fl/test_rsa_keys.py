@@ -8,13 +8,13 @@ import hashlib
 import json
 import math
 import os
+import random
 import re
 import threading
 
 import pytest
 import rsa
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding
-from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -31,13 +31,14 @@ from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import FaultDetected, RSAKey, numbers_of
 
 from tests.harness import bad_calls, draws, one_now, parametrize, refused
+from tests.keys import openssl_key, prime_of, rsa_keys
 
 N, E, D = 2603398711, 65537, 254738681  # paper 001, Figure 1
 PRIMES = 27277, 95443
 PAPER_KEY = RSAKey(N, E, D, *PRIMES)
 SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # RFC 8017, section 9.2, note 1
 
-OPENSSL_KEY = openssl_rsa.generate_private_key(E, 1024)
+OPENSSL_KEY = openssl_key(1024)
 OUR_KEY = RSAKey(**numbers_of(OPENSSL_KEY))
 PEM, DER, PKCS8 = Encoding.PEM, Encoding.DER, PrivateFormat.PKCS8
 PKCS1, SPKI = PrivateFormat.TraditionalOpenSSL, PublicFormat.SubjectPublicKeyInfo
@@ -71,7 +72,7 @@ def test_text_around_a_pem_block_does_no_harm():
 @parametrize("nbits", [16, 32, 64, 128, 512])
 @parametrize("encoding", ["PEM", "DER"])
 def test_keys_of_the_rsa_package(nbits, encoding):
-    public, private = rsa.newkeys(nbits)
+    public, private = rsa_keys(nbits)
     key = RSAKey(private.n, private.e, private.d, private.p, private.q)
     assert (key.dp, key.dq, key.qinv) == (private.exp1, private.exp2, private.coef)
     assert key.public == RSAKey(public.n, public.e)
@@ -100,9 +101,10 @@ def key_of(p, q, e, order):
 @parametrize("e", [3, 17, E])
 def test_primes_from_d_and_e(nbits, e):
     """A key without primes: d modulo (p - 1)(q - 1), and modulo their least common multiple."""
-    p = q = e + 1  # no primes for which e is a valid public exponent
-    while p == q or math.gcd(e, (p - 1) * (q - 1)) > 1:
-        p, q = (rsa.prime.getprime(nbits // 2) for _ in range(2))
+    draw = random.Random(f"{nbits} {e}")
+    p = q = prime_of(draw, nbits // 2, e)
+    while p == q:
+        q = prime_of(draw, nbits // 2, e)
     for order in ((p - 1) * (q - 1), math.lcm(p - 1, q - 1)):
         key = key_of(p, q, e, order)
         assert key.decrypt_crt(pow(5, e, key.n)) == 5
@@ -226,7 +228,7 @@ def check_by_the_rsa_package(key, message):
 @parametrize("nbits", one_now([1024, 2048, 3072], 1024))
 def test_against_signatures_of_openssl(nbits):
     """A PKCS#1 v1.5 signature is the raw decryption of 00 01 ff..ff 00 and the digest (RFC 8017, 8.2.1)."""
-    other = OPENSSL_KEY if nbits == 1024 else openssl_rsa.generate_private_key(E, nbits)
+    other = openssl_key(nbits)
     key = RSAKey(**numbers_of(other))
     tail = b"\x00" + SHA256_INFO + hashlib.sha256(b"modexlab").digest()
     padded = int.from_bytes(b"\x00\x01".ljust(nbits // 8 - len(tail), b"\xff") + tail, "big")
@@ -328,7 +330,7 @@ test_numbers_that_make_no_key_are_refused = bad_calls(
 
 def broken_files():
     pkcs8, der = private_bytes(), private_bytes(DER)
-    curve = ec.generate_private_key(ec.SECP256R1())
+    curve = ec.derive_private_key(12345, ec.SECP256R1())
     encrypted = "is encrypted: decrypt it first, as with `openssl pkey"
     corrupt = r"cannot be read \(.+\): give an RSA key in PEM or DER"
     other_kind = r"is not of RSA \({}\): give an RSA key"

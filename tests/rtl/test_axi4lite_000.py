@@ -30,6 +30,7 @@ from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000
 from modexlab.rtl.sim import Stall, lint
 
 from tests.harness import accessed, one_now, parametrize, ran, refused, stepped
+from tests.keys import rsa_keys
 from tests.rtl.test_axi4lite import Bus
 from tests.tables.keyed import EIGHT, FOUR
 
@@ -118,7 +119,7 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles():
 @parametrize("nbits", one_now((NBITS, 512), NBITS))
 def test_messages_of_the_rsa_package(nbits):
     """The `rsa` package encrypts and the accelerator decrypts, and vice versa."""
-    public, private = rsa.newkeys(nbits)
+    public, private = rsa_keys(nbits)
     nbytes, machine = nbits // 8, find("mont").at(nbits)
     key = push_key(nbits, (public.n, public.e, private.d))
     theirs = int.from_bytes(rsa.encrypt(b"chip", public), "big")

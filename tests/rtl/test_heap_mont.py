@@ -7,7 +7,6 @@ from itertools import pairwise
 from random import Random
 
 from cryptography.hazmat.primitives.asymmetric import padding
-from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
@@ -35,6 +34,7 @@ from tests.harness import (
     regress,
     stepped,
 )
+from tests.keys import openssl_key
 from tests.tables import scaled
 from tests.tables.scaled import check_product, constants, run_products
 
@@ -210,7 +210,7 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
     """Natively: the machine of the catalogue computes OpenSSL's PKCS#1 v1.5 signature, in the cycles of the
     formula.
     """
-    other = openssl_rsa.generate_private_key(65537, nbits)
+    other = openssl_key(nbits)
     signature = int.from_bytes(other.sign(b"modexlab", padding.PKCS1v15(), SHA256()), "big")
     key = RSAKey(**numbers_of(other))
     machine = find("heap").at(nbits, **options)

@@ -9,7 +9,6 @@ from random import Random
 import rsa
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding as reference
-from cryptography.hazmat.primitives.asymmetric import rsa as reference_rsa
 from hypothesis import strategies as st
 from modexlab.cl.pkcs1 import Pkcs1UnpadCL
 from modexlab.eval.exchange.vectors import encoding
@@ -24,6 +23,7 @@ from modexlab.rtl.units.padding.random_health import RandomHealth
 from pymtl3 import Component, Wire, update, update_ff
 
 from tests.harness import any_word, draws, one_now, parametrize, ran, refused, stepped
+from tests.keys import openssl_key, rsa_keys
 
 NBITS = 128
 NBYTES = NBITS // 8
@@ -214,7 +214,7 @@ def test_any_key_and_message(nbytes, kind, seed, data):
 
 def test_the_rsa_package_reads_what_we_pad():
     """Encrypted with `pow` and decrypted by the package, and vice versa."""
-    public, private = rsa.newkeys(512)
+    public, private = rsa_keys(512)
     nbytes = 64
     for message in (b"", b"x", b"\0\0zero", bytes(range(53))):
         value = int.from_bytes(message, "big")
@@ -226,7 +226,7 @@ def test_the_rsa_package_reads_what_we_pad():
 
 
 def test_signatures_as_cryptography_has_them():
-    key = reference_rsa.generate_private_key(65537, 1024)
+    key = openssl_key(1024)
     n, d = key.public_key().public_numbers().n, key.private_numbers().d
     theirs = key.sign(b"to be signed", reference.PKCS1v15(), hashes.SHA256())
     em = pow(int.from_bytes(theirs, "big"), 65537, n)

@@ -2,10 +2,11 @@
 
 import pytest
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 from modexlab.eval.exchange.vectors import encoding
 
 from tests.harness import parametrize
+from tests.keys import openssl_key
 
 HASHES = {
     "SHA-1": hashes.SHA1(),
@@ -22,7 +23,7 @@ MESSAGE = b"a message"
 @pytest.fixture(scope="module", params=[1024, 1031])
 def key(request):
     """With 1031 bits, neither the modulus nor the PSS block fills its bytes."""
-    return rsa.generate_private_key(public_exponent=65537, key_size=request.param)
+    return openssl_key(request.param)
 
 
 def public(key, signature):

@@ -12,12 +12,13 @@ from pathlib import Path
 import cryptography_vectors
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 from modexlab.eval.exchange.vectors import load
 from modexlab.eval.exchange.vectors.items import ModExp, ModMul, NotApplicable
 
 from tests.command_line import picked
 from tests.harness import later, module_fixture, parametrize, refused
+from tests.keys import openssl_key
 from tests.paths import DATA
 
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
@@ -119,7 +120,7 @@ def test_a_stripped_header_is_no_obstacle(read):
 
 @module_fixture
 def key():
-    return rsa.generate_private_key(public_exponent=3, key_size=1024)
+    return openssl_key(1024, e=3)
 
 
 def _bytes(number):
