@@ -341,7 +341,7 @@ def test_bash_completes(cli, tmp_path, begun, expected):
         _shtab_modexlab modexlab {last} {before}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = finished(["bash", "-c", program])
+    done = finished(["bash", "-c", program], cwd=ROOT)
     assert {*done.stdout.split()} == {*expected.split()}
 
 
