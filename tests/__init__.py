@@ -11,5 +11,4 @@ pytest.register_assert_rewrite(
     "tests.proc.costs",
     "tests.proc.programs",
     "tests.programs",
-    "tests.tables",
 )

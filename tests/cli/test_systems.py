@@ -36,7 +36,7 @@ def check(rows):
         assert row["cpi"] == round(row["cycles"] / row["instructions"], 4)
 
 
-@regress  # `make test` checks this table in the README
+@regress
 def test_the_papers_table(cli):
     names = [name for name in PUBLISHED if name != "procxcel-naive"]
     rows = cli.passes(f"proc systems {' '.join(names)} --json").json()

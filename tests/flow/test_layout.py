@@ -499,6 +499,7 @@ class TestHold:
     def test_not_where_setup_has_no_slack(self, placed):
         subject, done = self.repaired(placed, 0.09, clock_ns=0.1)
         assert done.buffers == 0
+        assert done.worst_before_ns > 0 == done.left, "less than the margin, but no violation"
         assert done.worst_before_ns == done.worst_after_ns
         subject.placement.hold = placed.placement.hold
         subject.placement.taps.update(placed.placement.taps)
