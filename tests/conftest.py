@@ -3,6 +3,7 @@ tests.
 """
 
 import contextlib
+import functools
 import gc
 import os
 import shutil
@@ -166,9 +167,35 @@ def real_content(monkeypatch):
     monkeypatch.setattr(content, "content_of", CONTENT_OF)
 
 
-@pytest.fixture(autouse=True)
-def forget_patched_code(request):
-    """Forget digests of code after a test that patches code: a process keeps them otherwise."""
-    yield
-    if "monkeypatch" in request.fixturenames:
+class Patches(pytest.MonkeyPatch):
+    """Patches that note whether code may be among them, also in a `context`."""
+
+    of_code = False
+
+
+def noting(patch):
+    """A method of MonkeyPatch that notes its call."""
+
+    @functools.wraps(patch)
+    def noted(*args, **kwargs):
+        Patches.of_code = True
+        return patch(*args, **kwargs)
+
+    return noted
+
+
+for name in ("setattr", "delattr", "setitem", "delitem", "syspath_prepend"):
+    setattr(Patches, name, noting(getattr(pytest.MonkeyPatch, name)))
+
+
+@pytest.fixture
+def monkeypatch():
+    """Patch as pytest's own fixture, and forget digests of code after a test that patches objects: a process
+    keeps them otherwise. Folders and environment variables change no code.
+    """
+    Patches.of_code = False
+    patches = Patches()
+    yield patches
+    patches.undo()
+    if Patches.of_code:
         forget_content()

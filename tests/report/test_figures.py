@@ -4,6 +4,7 @@ in print, which needs Debian's package `chromium`.
 
 import contextlib
 import csv
+import functools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -14,7 +15,8 @@ from modexlab.eval import browser
 from modexlab.eval.report import palette
 from modexlab.eval.report.render_png import WIDTHS
 
-from tests.harness import needs_chromium, parametrize
+from tests.command_line import printed
+from tests.harness import module_fixture, needs_chromium, one_now, parametrize
 
 DRAW = "report mont --no-measure --figures figures --columns"
 
@@ -24,20 +26,32 @@ def here(monkeypatch, tmp_path, ledger):
     monkeypatch.chdir(tmp_path)
 
 
-def test_provenance_reproduces_a_figure(cli, tmp_path):
-    """Its command draws the figure again, and the commands of its measurements compute the drawn values."""
-    cli.passes(f"{DRAW} 1 --format svg")
-    files = sorted((tmp_path / "figures").iterdir())
-    before = {file: file.read_text() for file in files}
-    names = {file.stem for file in files}
-    assert {"widths", "choices"} <= names and len(files) == 3 * len(names)
-    made = json.loads(before[tmp_path / "figures" / "widths.json"])
-    for file in files:
-        file.unlink()
-    cli.passes(made["command"].removeprefix("modexlab "))
-    assert {file: file.read_text() for file in files} == before
+@module_fixture
+def figures(tmp_path_factory):
+    """The folder with all figures of a width in a format, drawn once."""
 
-    drawn = list(csv.DictReader(before[tmp_path / "figures" / "widths.csv"].splitlines()))
+    @functools.cache
+    def drawn(columns, form):
+        folder = tmp_path_factory.mktemp("drawn")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.chdir(folder)
+            patched.setenv("MODEXLAB_LEDGER", str(folder / "ledger.sqlite"))
+            assert printed(f"{DRAW} {columns} --format {form}").code == 0
+        return folder / "figures"
+
+    return drawn
+
+
+def test_provenance_reproduces_a_figure(cli, figures, tmp_path):
+    """Its command draws the figure again, and the commands of its measurements compute the drawn values."""
+    before = {file.name: file.read_text() for file in figures(1, "svg").iterdir()}
+    names = {name.partition(".")[0] for name in before}
+    assert {"widths", "choices"} <= names and len(before) == 3 * len(names)
+    made = json.loads(before["widths.json"])
+    cli.passes(made["command"].removeprefix("modexlab "))
+    assert {file.name: file.read_text() for file in (tmp_path / "figures").iterdir()} == before
+
+    drawn = list(csv.DictReader(before["widths.csv"].splitlines()))
     assert [record["cycles"] for record in drawn] == [str(record["cycles"]) for record in made["data"]]
     measured = {item["m"]: item for item in made["measurements"]}
     cited = {item["p"] for item in made["published"]}
@@ -55,25 +69,30 @@ def test_provenance_reproduces_a_figure(cli, tmp_path):
         assert source["commit"] and source["tests"] and made["modexlab"] and made["commit"]
 
 
-def test_drawn_published_cores_have_their_sources(cli, tmp_path):
-    cli.passes(f"{DRAW} 1 --format svg")
-    data = json.loads((tmp_path / "figures" / "choices.json").read_text())["data"]
+def test_drawn_published_cores_have_their_sources(figures):
+    data = json.loads((figures(1, "svg") / "choices.json").read_text())["data"]
     published = [record for record in data if record["kind"] == "published"]
     assert published and all(record["source"] and record["obtained"] for record in published)
 
 
 @parametrize("columns", WIDTHS)
-def test_figures_are_as_wide_as_columns(cli, tmp_path, columns):
-    """In print, no text is smaller than 7.5 points, and PDF files embed their fonts."""
-    cli.passes(f"{DRAW} {columns} --format svg")
-    cli.passes(f"{DRAW} {columns} --format pdf")
-    for file in (tmp_path / "figures").glob("*.svg"):
+def test_figures_are_as_wide_as_columns(figures, columns):
+    """In print, no text is smaller than 7.5 points."""
+    files = sorted(figures(columns, "svg").glob("*.svg"))
+    assert len(files) > 5
+    for file in files:
         root = ElementTree.parse(file).getroot()
-        inches = int(root.get("width")) / 96
-        assert inches == pytest.approx({1: 3.5, 2: 7.16}[columns], abs=0.01)
+        assert int(root.get("width")) / 96 == pytest.approx({1: 3.5, 2: 7.16}[columns], abs=0.01)
         sizes = {element.get("font-size") for element in root.iter() if element.get("font-size")}
         assert sizes and min(float(size.removesuffix("px")) for size in sizes) * 72 / 96 >= 7.5
-        pdf = file.with_suffix(".pdf").read_bytes()
+
+
+@parametrize("columns", one_now(WIDTHS, 1))
+def test_pdf_figures_embed_their_fonts(figures, columns):
+    """They are as wide as the figures in SVG."""
+    for file in figures(columns, "svg").glob("*.svg"):
+        inches = int(ElementTree.parse(file).getroot().get("width")) / 96
+        pdf = (figures(columns, "pdf") / file.with_suffix(".pdf").name).read_bytes()
         assert f"/MediaBox [0 0 {72 * inches:g} ".encode() in pdf
         assert b"/FontFile" in pdf
 
