@@ -262,7 +262,10 @@ def test_quotation(source):
 
 @parametrize(
     "command, first",
-    [pytest.param(*item, marks=regress_if(not item[0].startswith(("show ", "compare ")))) for item in TABLES.items()],
+    [
+        pytest.param(*item, marks=regress_if(not item[0].startswith(("show ", "compare "))))
+        for item in TABLES.items()
+    ],
 )
 def test_table(command, first, cli):
     quoted, present = quotations()[f"modexlab {command}"], table(cli.of_page(command).out, first)

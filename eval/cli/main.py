@@ -198,8 +198,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         what = f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
-        remedy = "free some space" if error.errno == errno.ENOSPC else "give a path that you can write to"
-        return _refused(f"{what}; {remedy}")
+        cure = "free some space" if error.errno == errno.ENOSPC else "give a path that you can write to"
+        return _refused(f"{what}; {cure}")
     except (ArithmeticError, RuntimeError) as error:
         # a machine that hangs, or cannot be built; an error from elsewhere is a bug: show the traceback
         if not type(error).__module__.startswith("modexlab."):

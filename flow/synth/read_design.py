@@ -134,7 +134,7 @@ def read_design(
     hierarchy = document.load(work / HIERARCHY)
     nets = (net for module in hierarchy["modules"].values() for net in module["netnames"].values())
     if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for net in nets):
-        _check_undriven(source, top, work)
+        _check_undriven(work / source, top, work)
     check_loops(log)
     check_latches(document.load(work / FLAT), hierarchy, top)
     _check_size(document.load(work / COARSE), top)
