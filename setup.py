@@ -22,7 +22,7 @@ setup(
     # files that are not Python: other languages, data, steps of the flow, pages of the report
     package_data={
         "": ["*.cpp", "*.rdl", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
-        "modexlab.proc.software": ["driver/*", "mod_exp/*"],
+        "modexlab.proc.software": ["driver/*", "freestanding/*", "mod_exp/*"],
         "modexlab.flow.synth": ["styles/*", "mapping/*"],
         "modexlab.flow.prove": ["*.v"],
         "modexlab.rtl.interfaces": ["*.sv"],

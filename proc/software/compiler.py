@@ -26,6 +26,7 @@ START = SOFTWARE / "crt0.S"
 LINK_SCRIPT = SOFTWARE / "link.ld"
 DRIVER = SOFTWARE / "driver"  # driver of a machine behind AXI4-Lite
 DRIVER_FILES = tuple(DRIVER / name for name in ("modexlab.c", "modexlab.h", "modexlab_regs.h"))
+FREESTANDING = SOFTWARE / "freestanding"  # for compilers that lack a header
 MOD_EXP = SOFTWARE / "mod_exp"  # the kernels
 KERNELS = (  # in the order in which they are linked
     "mod_exp",
@@ -103,7 +104,7 @@ def compile_program(
     if opt not in OPTS:
         raise BadInput(f"level of optimisation {opt!r}: give one of {', '.join(OPTS)}")
     macros = [f"-D{name}={value}" for name, value in (defines or {}).items()]
-    compile_ = [*macros, f"-I{SOFTWARE}", f"-I{DRIVER}", opt, *FLAGS]
+    compile_ = [*macros, f"-I{SOFTWARE}", f"-I{DRIVER}", f"-idirafter{FREESTANDING}", opt, *FLAGS]
     names = " ".join(path.name for path in paths)
     stem = re.sub(r"\W", "_", paths[0].stem, flags=re.ASCII)
     with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
@@ -117,7 +118,7 @@ def compile_program(
             ).stderr
             if warned is not None and warnings.strip():
                 warned(warnings.strip())
-        folders = (SOFTWARE, DRIVER, MOD_EXP)
+        folders = (SOFTWARE, DRIVER, FREESTANDING, MOD_EXP)
         ours = [path.read_text() for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
         key = cache.key(*map(cache.file_digest, objects), *ours, *compile_, *LINK, fingerprint())
 

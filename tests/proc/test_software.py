@@ -25,7 +25,7 @@ from modexlab.proc.software.kernels import KERNELS, RSA_KERNELS, kernel_program,
 from modexlab.proc.software.memory import BUS_BASE
 from modexlab.proc.software.seeded_keys import seeded_key
 
-from tests.harness import draws, expect, one_now, parametrize, refused, refuses, regress
+from tests.harness import draws, expect, finished, one_now, parametrize, refused, refuses, regress
 from tests.tables.mod_exp import table
 
 ARITHMETIC = ("naive", "montgomery", "montgomery-ct")
@@ -575,3 +575,21 @@ def test_rsa_program_with_given_numbers(nbits):
     assert asked_for(nbits, both, given[:2], pow) == [(key.e, *given[:2]), (key.d, *given[:2])]
     alone = rsa_program("xcel", key, 5, given=given, private_exp=key.e)
     assert asked_for(nbits, alone, given, lambda base, exp, mod: pow(base, key.d, mod)) == [(key.e, *given)]
+
+
+INTEGERS = """
+#include <stdint.h>
+#define BOTH(n) sizeof(int##n##_t), (int##n##_t)-1 < 0, INT##n##_MIN, INT##n##_MAX, \\
+  sizeof(uint##n##_t), (uint##n##_t)-1 < 0, (int64_t)UINT##n##_MAX
+int64_t values[] = {BOTH(8), BOTH(16), BOTH(32), BOTH(64), sizeof(intptr_t), sizeof(uintptr_t), SIZE_MAX,
+  INT32_C(-1), INT64_C(-1), UINT32_C(1), (int64_t)UINT64_C(1), sizeof INT64_C(1), sizeof UINT32_C(1)};
+"""
+
+
+def test_integers_for_a_compiler_without_stdint():
+    """Our `stdint.h` declares the types and limits of GCC's own, where GCC has one."""
+    gcc = [compiler.compiler(), *compiler.FLAGS, "-Wall", "-Werror", "-S", "-x", "c", "-", "-o", "-"]
+    ours = ["-nostdinc", f"-isystem{compiler.FREESTANDING}"]
+    spare = f"-idirafter{compiler.FREESTANDING}"
+    first, second = (finished([*gcc, *where], input=INTEGERS, check=True).stdout for where in (ours, [spare]))
+    assert first == second and first.count(".word") > 60
