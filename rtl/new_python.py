@@ -1,13 +1,13 @@
-"""Lets PyMTL3 3.1.17 run on Python 3.14 and later.
+"""Makes PyMTL3 3.1.17 run on Python 3.14 and later.
 
 Python 3.14 removed two things that PyMTL3 reads:
 
 - The classes `ast.Num` and `ast.Str`, the attribute `n` of a number in a syntax tree, and the calls of
-  `visit_Num` and `visit_Str` by `ast.NodeVisitor`. The modules of PyMTL3 that parse update blocks get a
-  stand-in for `ast`, whose `parse` returns trees with these classes. The module `ast` itself, which other
+  `visit_Num` and `visit_Str` by `ast.NodeVisitor`. The modules of PyMTL3 that parse update blocks use a
+  substitute for `ast`, whose `parse` returns trees with these classes. The module `ast` itself, which other
   packages use, does not change.
 - The annotations of a class in its `__dict__`, from which `@bitstruct` takes the fields. The function behind
-  `@bitstruct` is compiled again with `cls.__annotations__` in that place.
+  `@bitstruct` is compiled again and reads `cls.__annotations__`.
 
 Importing `modexlab.rtl` applies both on every version of Python, so that all versions run the same code.
 On Python 3.14, PyMTL3 refuses a bitstruct that a program defines before that import ("No field is declared").
@@ -55,7 +55,7 @@ CLASSES = {int: Num, float: Num, complex: Num, str: Str}
 
 
 class _OldConstants(ast.NodeTransformer):
-    """Gives numbers and strings the classes that they had before Python 3.14."""
+    """Replaces the constants that are numbers and strings by `Num` and `Str`."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         if kind := CLASSES.get(type(node.value)):
@@ -69,7 +69,7 @@ def _parse(*arguments: Any, **options: Any) -> Any:
 
 
 def stand_in() -> ModuleType:
-    """A module like `ast`, with the classes and the trees of Python 3.13."""
+    """A substitute for `ast` with the constants of Python 3.13."""
     module = ModuleType("ast", "Stand-in for ast with the constants of Python 3.13.")
     vars(module).update({name: value for name, value in vars(ast).items() if not name.startswith("__")})
     vars(module).update(Num=Num, Str=Str, parse=_parse)
@@ -77,7 +77,7 @@ def stand_in() -> ModuleType:
 
 
 def bitstruct_function() -> Callable[..., type]:
-    """PyMTL3's function behind `@bitstruct`, which reads annotations as Python 3.14 offers them."""
+    """PyMTL3's function behind `@bitstruct`, changed to read annotations on Python 3.14."""
     source = inspect.getsource(bitstructs._process_class)
     changed = source.replace(FIELDS_BEFORE, FIELDS_AFTER)
     if changed == source:

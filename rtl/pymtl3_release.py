@@ -1,7 +1,7 @@
 """The release of PyMTL3 that this laboratory adapts (wide.py, new_python.py).
 
-Both modules reach into PyMTL3, so the release is pinned, and so are the sources that they change. Another
-release stops the import with one message, and does not go wrong quietly later.
+Both modules reach into PyMTL3, so they pin the sources that they change. Any other release raises an error at
+import.
 """
 
 import hashlib

@@ -6,6 +6,7 @@ import contextlib
 import importlib.metadata
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -222,3 +223,28 @@ def test_installed_wheel_runs_the_flow(installed, builds):
     out = run(installed, builds, "asic", "mont", "--nbits", "8", "--to", "power")
     assert "tests           34 passed, 0 failed at gates" in out
     assert "exit" in run(installed, builds, "proc", str(ROOT / "tests" / "data" / "gcd.c"))
+
+
+def test_settings_of_pip_become_those_of_uv():
+    """A variable of the environment goes before [install], and that before [global]; lists have their signs."""
+    uv_settings = runpy.run_path(str(ROOT / ".ci" / "uv_settings.py"))["settings"]
+    lines = [
+        ":env:.trusted-host='c'",
+        "global.index-url='a'",
+        "install.index-url='b'",
+        "global.trusted-host='d'",
+        "global.extra-index-url='\\ne\\nf'",
+        "global.find-links='g h'",
+        "global.timeout='5'",
+        "list.format='columns'",
+    ]
+    assert (
+        uv_settings(lines)
+        == uv_settings(lines[::-1])
+        == {
+            "UV_DEFAULT_INDEX": "b",
+            "UV_INDEX": "e f",
+            "UV_FIND_LINKS": "g,h",
+            "UV_INSECURE_HOST": "c",
+        }
+    )

@@ -1,6 +1,5 @@
-"""Ctrl-C while a command is imported, after it has ended, and where Python would lose it."""
+"""Handling of Ctrl-C during imports, after the end of a command, and in finalisers."""
 
-import _thread
 import contextlib
 import os
 import signal
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 
 from .exit_codes import INTERRUPTED
 
-SECONDS = 0.01  # until an interrupt that was lost is repeated
+SECONDS = 0.01  # delay before a lost interrupt is raised again
 
 
 def leave_at_once() -> bool:
@@ -41,9 +40,9 @@ def importing() -> Iterator[None]:
 
 @contextlib.contextmanager
 def repeated() -> Iterator[None]:
-    """Repeat a Ctrl-C that arrives in a finaliser or in a callback of a weak reference.
+    """Raise a Ctrl-C again that arrived in a finaliser or in a callback of a weak reference.
 
-    Python prints "Exception ignored" for an exception that is raised there, and the command would run on.
+    Python would print it as ignored, and the command would continue.
     """
     before = sys.unraisablehook
 
@@ -51,7 +50,8 @@ def repeated() -> Iterator[None]:
         if unraisable.exc_type is not KeyboardInterrupt:
             before(unraisable)
             return
-        timer = threading.Timer(SECONDS, _thread.interrupt_main)
+        # a signal also ends calls that wait, such as those for a tool
+        timer = threading.Timer(SECONDS, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
         timer.daemon = True
         timer.start()
 

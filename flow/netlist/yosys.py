@@ -61,14 +61,14 @@ def abc() -> Path:
 
 
 def scripted(path: Path, directory: Path) -> str:
-    """The name of a file in a script that runs in `directory`. Scripts cannot quote: a path with a blank in it
-    is replaced by a link.
+    """The name under which a script in `directory` reads a file. Scripts of Yosys cannot quote, so a link
+    replaces a path with blanks.
     """
     if not BLANK.search(str(path.absolute())):
         return str(path.absolute())
     link = directory / BLANK.sub("_", path.name)
-    if not link.exists():
-        link.symlink_to(path.absolute())
+    link.unlink(missing_ok=True)  # an earlier run may have read another file of this name
+    link.symlink_to(path.absolute())
     return link.name
 
 
@@ -81,7 +81,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     if BLANK.search(str(directory.absolute())):
         raise BadInput(
             f"Yosys cannot work in {directory.absolute()}, whose path has a blank or a quote in it: "
-            "set MODEXLAB_CACHE to another folder"
+            "choose another folder (--output, MODEXLAB_CACHE or TMPDIR)"
         )
     # automatic names must differ from those of earlier runs: a script that reads their JSON would have two
     # objects of one name
