@@ -7,7 +7,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 PACKAGE = "modexlab"
-# extras that provide packages for commands, in the order of preference
+# extras whose packages a command imports, in the order in which a message names them
 EXTRAS = ("flow", "layout", "report", "sweep", "soc", "fpga")
 # distributions whose name differs from that of their module
 DISTRIBUTIONS = {
@@ -43,7 +43,6 @@ def remedy(name: str) -> str:
 
 
 def _clone() -> Path | None:
-    """The clone whose `make setup` fills this environment; None in any other."""
+    """The clone that this file is in; None in an installed wheel."""
     folder = Path(__file__).resolve().parents[2]
-    ours = (folder / ".ci" / "setup").is_file() and Path(sys.prefix).resolve() == folder / ".venv"
-    return folder if ours else None
+    return folder if (folder / ".ci" / "setup").is_file() else None
