@@ -78,7 +78,7 @@ def pytest_runtest_call(item):
 
 @contextlib.contextmanager
 def needing_opensta():
-    """Skip a test that ends with the error of a missing OpenSTA. Debian has no such package from release 14 on."""
+    """Skip a test that fails because OpenSTA is not installed. Debian dropped the package in release 14."""
     try:
         yield
     except (BadInput, AssertionError) as error:

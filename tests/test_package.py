@@ -75,7 +75,7 @@ def test_the_lock_pins_by_hash_and_names_no_host():
 
 
 def test_the_environment_has_the_locked_versions():
-    """uv installs what requirements.txt pins, although only as constraints of what pyproject.toml asks for."""
+    """uv installs the packages of pyproject.toml; requirements.txt constrains their versions."""
     for name, entries in locked().items():
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             version = importlib.metadata.version(name)
@@ -226,7 +226,7 @@ def test_installed_wheel_runs_the_flow(installed, builds):
 
 
 def test_settings_of_pip_become_those_of_uv():
-    """A variable of the environment goes before [install], and that before [global]; lists have their signs."""
+    """The environment takes precedence over [install], and [install] over [global]."""
     uv_settings = runpy.run_path(str(ROOT / ".ci" / "uv_settings.py"))["settings"]
     lines = [
         ":env:.trusted-host='c'",

@@ -217,8 +217,9 @@ def program() -> Path:
 
 @contextmanager
 def prepared(script: str, asked: Constraints, **files: Path) -> Iterator[tuple[Path, list[str | Path]]]:
-    """A directory with this script, its constraints and libraries, and the command that runs the script. It has
-    a link lib to a file given as lib, since OpenSTA does not read a path with a blank.
+    """A directory with this script, its constraints and links to `files`, and the command that runs it.
+
+    OpenSTA cannot read a path with a blank.
     """
     with scratch() as work:
         for name, path in files.items():

@@ -145,7 +145,7 @@ test_what_has_not_two_primes_to_find_is_refused = bad_calls(
 
 @parametrize("p, q", [(11, 13), (17, 19), (23, 29), (31, 37), (41, 43)])
 def test_a_prime_and_a_composite_factor_are_not_two_primes(p, q):
-    """The largest of three primes exceeds the product of the other two, so the smaller factor is composite."""
+    """The largest of three primes exceeds the product of the others, so the smaller factor is composite."""
     largest = 2**31 - 1
     order = math.lcm(p - 1, q - 1, largest - 1)
     with refused("do not lead to two prime factors"):

@@ -173,7 +173,7 @@ def test_any_bits(content, tmp_path_factory, bits):
 
 
 def test_numbers_after_the_last_record_are_not_called_damaged(content, tmp_path):
-    """Without SQLite's table of assigned numbers, a gap before the last record is damage, none after it is."""
+    """Without SQLite's table of assigned numbers, only a gap before the last record is damage."""
     path = tmp_path / "sequence.sqlite"
     path.write_bytes(content)
     sql(path, "DELETE FROM sqlite_sequence", "DELETE FROM measurement WHERE id IN (5, 9)")

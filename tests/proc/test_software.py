@@ -583,8 +583,10 @@ INTEGERS = """
   sizeof(uint##n##_t), (uint##n##_t)-1 < 0, (int64_t)UINT##n##_MAX, \\
   sizeof(int_least##n##_t), sizeof(uint_least##n##_t), sizeof(int_fast##n##_t), sizeof(uint_fast##n##_t), \\
   sizeof INT##n##_C(1), sizeof UINT##n##_C(1), (int64_t)INT##n##_C(-1), (int64_t)UINT##n##_C(1)
-int64_t values[] = {BOTH(8), BOTH(16), BOTH(32), BOTH(64), sizeof(intptr_t), sizeof(uintptr_t), sizeof(intmax_t),
-  sizeof(uintmax_t), SIZE_MAX, INTPTR_MAX, UINTPTR_MAX, INTMAX_MAX, (int64_t)UINTMAX_MAX, PTRDIFF_MAX};
+int64_t values[] = {
+  BOTH(8), BOTH(16), BOTH(32), BOTH(64), sizeof(intptr_t), sizeof(uintptr_t), sizeof(intmax_t),
+  sizeof(uintmax_t), SIZE_MAX, INTPTR_MAX, UINTPTR_MAX, INTMAX_MAX, (int64_t)UINTMAX_MAX, PTRDIFF_MAX
+};
 """
 
 
