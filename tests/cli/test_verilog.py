@@ -495,7 +495,7 @@ test_refusals = refusals(
         "proc --xcel none --no-commit": "--no-commit with --xcel none: only a whole system",
         "proc --xcel mnt": "did you mean 'mont'?",
         "proc --mul-latency 0": "a multiplier with a latency of 0 is not possible",
-        "proc --div-bits 3": "argument --div-bits: invalid choice: 3",
+        "proc --div-bits 3": "argument --div-bits: invalid choice: ",
         "proc -o /nowhere/proc.sv": "there is no such directory",
         "serial-003 --nbits 32 --interface unit": "take the whole machine",
         "pkcs1-pad --nbits 100": "multiple of 8 from 96",

@@ -30,7 +30,7 @@ unsigned int mont_mod_exp_ct(unsigned int base, unsigned int exponent, unsigned 
   unsigned int curr_result = one;
   for (unsigned int i = 0; i < exponent_nbits; i++) {
     unsigned int product = montmult_multiply(&multiplier, curr_result, curr_base);
-    curr_result ^= (curr_result ^ product) & -(exponent & 1);
+    curr_result ^= (curr_result ^ product) & opaque(-(exponent & 1));
     exponent = exponent >> 1;
     curr_base = montmult_multiply(&multiplier, curr_base, curr_base);
   }

@@ -12,9 +12,10 @@
 
 // result = mask ? other : result, for a mask of all ones or none
 static inline void select_words(uint32_t *result, const uint32_t *other, uint32_t mask) {
+  uint32_t hidden = opaque(mask);
   UNROLL
   for (unsigned i = 0; i < WORDS; i++)
-    result[i] ^= (result[i] ^ other[i]) & mask;
+    result[i] ^= (result[i] ^ other[i]) & hidden;
 }
 
 // result = t mod n, for t = high * R + low words below 2n

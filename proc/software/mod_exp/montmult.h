@@ -14,6 +14,13 @@ typedef struct {
   unsigned long long r;
 } montmult_t;
 
+// A mask whose values the compiler does not know. GCC 15 turns a mask of which it knows that it is 0 or all ones into a
+// branch.
+static inline unsigned int opaque(unsigned int mask) {
+  __asm__("" : "+r"(mask));
+  return mask;
+}
+
 // n^-1 mod 2^32 for odd n. 3n ^ 2 is correct in 5 bits; each Newton step doubles the number of correct bits.
 static inline unsigned int montmult_inverse(unsigned int n) {
   unsigned int x = (3 * n) ^ 2; // 5 bits
