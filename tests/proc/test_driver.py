@@ -11,7 +11,7 @@ from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR, Axi4LiteFL, Traits
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import MEANING, Status
 from modexlab.fl.xcel import MASK, to_words
-from modexlab.proc.software.compiler import DRIVER, FLAGS, compiler
+from modexlab.proc.software.compiler import DRIVER, FLAGS, FREESTANDING, compiler
 from modexlab.proc.software.register_header import HEADER, register_header
 
 from tests.drivers import (
@@ -147,7 +147,18 @@ def test_bare_metal_wants_nothing_from_outside(tmp_path, opt):
     flags = [flag for flag in FLAGS if not flag.startswith("-std") and "loop" not in flag]
     made = tmp_path / "driver.o"
     subprocess.run(
-        [str(compiler()), *flags, *STRICT, opt, "-c", str(DRIVER / "modexlab.c"), "-o", str(made)], check=True
+        [
+            str(compiler()),
+            *flags,
+            *STRICT,
+            f"-idirafter{FREESTANDING}",
+            opt,
+            "-c",
+            str(DRIVER / "modexlab.c"),
+            "-o",
+            str(made),
+        ],
+        check=True,
     )
     symbols = finished(["nm", str(made)], check=True).stdout
     assert " U " not in symbols and " T modexlab_init" in symbols
