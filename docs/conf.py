@@ -52,6 +52,7 @@ suppress_warnings = ["misc.highlighting_failure"]  # local labels of RISC-V asse
 
 ROOT = Path(__file__).parents[1]
 PICTURED_NBITS = 8
+FIRST_SCREEN_ENDS = "<!-- the first screen ends here -->"
 # autodoc sees only what has been imported
 vars(modexlab).update({name: getattr(modexlab, name) for name in modexlab.__all__})
 # Markdown pages of the repository outside docs, and their places in the site
@@ -90,14 +91,18 @@ def prose(text: str | None) -> str:
 
 
 def linked(text: str, place: str, page: str) -> str:
-    """The text of a file with its links as they are in a page of the site; files outside are only named."""
+    """The text of a file with its links and pictures as they are in a page of the site; other files outside of
+    the site are only named.
+    """
 
     def link(found: re.Match[str]) -> str:
-        target = normpath(Path(place).parent / found[2])
+        picture, title, file, heading = found.groups()
+        target = normpath(Path(place).parent / file)
         target = relpath(ROOMS.get(target, target), Path(page).parent)
-        return found[1] if target.startswith("../" * page.count("/")) else f"[{found[1]}]({target}{found[3]})"
+        outside = target.startswith("../" * page.count("/"))
+        return title if outside and not picture else f"{picture}[{title}]({target}{heading})"
 
-    return re.sub(r"\[([^]]+)\]\((?!\w+:)([^)#\s]+)(#[\w-]+|)\)", link, text)
+    return re.sub(r"(!?)\[([^]]+)\]\((?!\w+:)([^)#\s]+)(#[\w-]+|)\)", link, text)
 
 
 def command(name: str) -> Iterator[str]:
@@ -202,8 +207,11 @@ def write(app: Any) -> None:
 
 
 def read(app: Any, name: str, text: list[str]) -> None:
-    """Adapt the links of a page to the site."""
+    """Adapt the links of a page to the site, and begin the first page with that of README.md."""
     text[0] = linked(text[0], f"docs/{name}.md", f"docs/{name}.md")
+    if name == "index":
+        first = (ROOT / "README.md").read_text().partition(FIRST_SCREEN_ENDS)[0]
+        text[0] = linked(first, "README.md", "docs/index.md") + text[0]
 
 
 def formula(translator: Any, node: Any) -> None:
