@@ -15,18 +15,18 @@ VENV     := .venv
 ROOMS    := fl rtl cl proc flow eval
 BIN      := $(VENV)/bin
 JOBS     ?= 2
-SETUP    := requirements.txt setup.py pyproject.toml .ci/setup
+SETUP    := requirements.txt setup.py pyproject.toml .ci/setup .ci/uv_settings.py
 COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-# after an upgrade of the system, the interpreter of .venv may be gone
-$(shell $(BIN)/python -c pass 2>/dev/null || rm -f $(VENV)/ready-*)
+# after an upgrade of the system, the interpreter of .venv may be gone; PYTHON may ask for another one
+$(shell found=$$($(BIN)/python -V 2>/dev/null) && [ "$$found" = "$$($(or $(PYTHON),$(BIN)/python) -V 2>/dev/null)" ] || rm -f $(VENV)/ready-*)
 
 # a run starts some hundred processes of Python: what they import is compiled by the first of them, whatever the environment says
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: test coverage check report regress bench docs setup dev lock format lint clean force
+.PHONY: test coverage check report regress bench docs setup dev lock format lint clean
 
 # types are checked next to the tests, and reported at the end
 test: dev
@@ -77,7 +77,7 @@ dev: $(VENV)/ready-dev
 $(VENV)/ready-report: EXTRAS := flow,report
 $(VENV)/ready-setup: EXTRAS := layout,report,sweep,soc
 $(VENV)/ready-dev: EXTRAS := dev
-$(VENV)/ready-%: $(SETUP) $(if $(PYTHON),force)
+$(VENV)/ready-%: $(SETUP)
 	@./.ci/setup $(EXTRAS)
 	@touch $@
 

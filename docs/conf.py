@@ -91,8 +91,8 @@ def prose(text: str | None) -> str:
 
 
 def linked(text: str, place: str, page: str) -> str:
-    """The text of a file with its links and pictures as they are in a page of the site; other files outside of
-    the site are only named.
+    """The text of a file with its links and pictures as they are in a page of the site. Links to files that
+    the site lacks become plain text.
     """
 
     def link(found: re.Match[str]) -> str:

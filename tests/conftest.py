@@ -7,7 +7,6 @@ import functools
 import gc
 import os
 import re
-import shutil
 import signal
 import sys
 import zlib
@@ -22,7 +21,7 @@ from modexlab.flow.kit import kit
 
 from tests.command_line import Cli
 from tests.design_tests import concerns
-from tests.harness import forget_content, module_fixture
+from tests.harness import HAS_OPENSTA, NO_OPENSTA, forget_content, module_fixture
 
 # a shell's background job ignores Ctrl-C, and so would the programs that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -52,9 +51,8 @@ def pytest_addoption(parser):
     )
 
 
-HAS_OPENSTA = shutil.which("sta") is not None
-# the error itself, or what a command printed; its summary may have a note of the same words
-NO_OPENSTA = re.compile(r"^OpenSTA is missing|modexlab: error: OpenSTA is missing")
+# the error itself, or the line of a command that failed; a summary may have a note of the same words
+OPENSTA_IS_MISSING = re.compile(r"^OpenSTA is missing|modexlab: error: OpenSTA is missing")
 
 
 def part_of(name):
@@ -82,8 +80,8 @@ def needing_opensta():
     try:
         yield
     except (BadInput, AssertionError) as error:
-        if not HAS_OPENSTA and NO_OPENSTA.search(str(error)):
-            pytest.skip("Debian's package opensta is missing")
+        if not HAS_OPENSTA and OPENSTA_IS_MISSING.search(str(error)):
+            pytest.skip(NO_OPENSTA)
         raise
 
 

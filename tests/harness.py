@@ -24,7 +24,9 @@ module_fixture = pytest.fixture(scope="module")
 untraced = pytest.mark.usefixtures("untraced")
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is missing")
-needs_opensta = pytest.mark.skipif(shutil.which("sta") is None, reason="Debian's package opensta is missing")
+HAS_OPENSTA = shutil.which("sta") is not None
+NO_OPENSTA = "Debian's package opensta is missing"
+needs_opensta = pytest.mark.skipif(not HAS_OPENSTA, reason=NO_OPENSTA)
 NAME = operator.attrgetter("name")  # the id of a design
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 # the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others

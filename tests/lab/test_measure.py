@@ -3,7 +3,6 @@
 import hashlib
 import json
 import random
-import shutil
 
 import msgspec
 import pytest
@@ -22,7 +21,16 @@ from modexlab.flow.power.report import NO_ENERGY
 from modexlab.proc.software import kernels
 
 from tests.command_line import refusals
-from tests.harness import later, module_fixture, one_now, parametrize, refused, regress, regress_if
+from tests.harness import (
+    HAS_OPENSTA,
+    later,
+    module_fixture,
+    one_now,
+    parametrize,
+    refused,
+    regress,
+    regress_if,
+)
 from tests.programs import EVERYTHING
 
 SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
@@ -232,7 +240,7 @@ def test_layout_says_what_ran(routed):
     assert routed.verilog_hash == verilog_digests(SMALL).text
     assert any("equivalence" in detail for detail in routed.details["caveats"])
     assert "equivalence" not in {detail["name"] for detail in routed.details["steps"]}
-    assert routed.tools["Yosys"] and ("OpenSTA" in routed.tools) == (shutil.which("sta") is not None)
+    assert routed.tools["Yosys"] and ("OpenSTA" in routed.tools) == HAS_OPENSTA
     assert json.loads(json.dumps(routed.details)) == routed.details
     assert routed.details["area_by_module"][0]["area_um2"] == by_name(routed.figures)["area_um2", ""]
     assert routed.details["corner"] == kit.find().at
