@@ -23,7 +23,7 @@ setup(
     package_data={
         "": ["*.cpp", "*.rdl", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
         "modexlab.proc.software": ["driver/*", "freestanding/*", "mod_exp/*"],
-        "modexlab.flow.synth": ["styles/*", "mapping/*"],
+        "modexlab.flow.synth": ["scripts/*"],
         "modexlab.flow.prove": ["*.v"],
         "modexlab.rtl.interfaces": ["*.sv"],
         "modexlab.flow": ["construct.py", "examples/*"],

@@ -12,8 +12,8 @@ from .stages import FLOW, FPGA, LAYOUT
 # settings of the flow that are always part of a point; any other parameter of the graph may be given
 # (`modexlab asic --flow`)
 FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    FLOW: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False},
-    LAYOUT: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False, "density": DENSITY},
+    FLOW: {"clock_period": CLOCK_NS, "style": "plain", "equivalence": False},
+    LAYOUT: {"clock_period": CLOCK_NS, "style": "plain", "equivalence": False, "density": DENSITY},
     FPGA: {"device": "ecp5", "pnr": False},
 }
 KIT, CORNER = "kit", "corner"  # cell library and corner; "": each figure's own corner

@@ -38,10 +38,12 @@ LIBRARY = (
     "Area, time and energy: open tools, {title}; energies without glitches are a lower bound. Paper 001 used "
     "commercial tools and reports layouts: a ratio within about ten percent of 1 is not significant."
 )
+OPTIMISED = "optimised"  # the style
 SAME_SUM = ("textbook", "koc")  # values of add_red that have one form after synthesis
 ONE_FORM = (
-    "The AddReds textbook and koc have nearly the same netlist here, because synthesis rewrites conditional "
-    "sums; differences between them do not come from their forms. hold_form=True keeps sums as written."
+    "The AddReds textbook and koc have nearly the same netlist in the style optimised, because it rewrites "
+    "conditional sums; differences between them do not come from their forms. The style plain keeps sums as "
+    "written."
 )
 
 
@@ -321,7 +323,7 @@ class Content:
         """Whether some netlists differ only in the form of a sum, which synthesis rewrites."""
         forms: dict[tuple[Any, ...], set[str]] = {}
         for entry in self.entries:
-            if entry.stage in SILICON and str(entry.flow.get("hold_form")) != "True":
+            if entry.stage in SILICON and entry.flow.get("style") == OPTIMISED:
                 other = sorted(item for item in entry.settings.items() if item[0] != "add_red")
                 key = (entry.subject, entry.nbits, entry.interface, entry.setup, str(other))
                 forms.setdefault(key, set()).add(entry.parameters.get("add_red", ""))

@@ -30,7 +30,7 @@ from .job import ADK
 JOBS = 2
 LAST = "equivalence"  # it uses all cores, and no other step depends on it
 # failed steps are left out with all that need them, but without these there is nothing to report
-INDISPENSABLE = ("rtl", "synthesis")
+INDISPENSABLE = ("rtl", "synthesis", "sizing")
 
 
 class FlowError(RuntimeError):

@@ -26,7 +26,7 @@ from ..layout.wires import WiresSummary
 from ..power.report import NO_ENERGY, PowerReport, beside_published
 from ..product import Product, StepRun
 from ..prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
-from ..synth.area import PLACED, Area
+from ..synth.area import MAPPED, PLACED, Area
 from ..synth.synthesis import SynthesisReport
 from ..timing.clock_search import MHZ, HighestClocks, Searched
 from ..timing.report import NO_PATHS, TimingReport, WorstPath
@@ -77,7 +77,8 @@ class Read:
 
         self.design = description.load(files["design.json"])
         self.synthesis = found(SynthesisReport)
-        self.mapped, self.placed = found(Area), found(Area, PLACED)
+        self.mapped = found(Area) or found(Area, MAPPED)
+        self.placed = found(Area, PLACED)
         self.timing, self.timing_post = found(TimingReport), found(TimingReport, "timing_post.json")
         self.power, self.power_post = found(PowerReport), found(PowerReport, "power_post.json")
         self.last_timing, self.last_power = self.timing_post or self.timing, self.power_post or self.power

@@ -12,7 +12,7 @@ class Hierarchy(Product):
     """The path of the module instance that each cell belongs to, and the module of each path."""
 
     FILE = "hierarchy.json"
-    STEP = "synthesis"
+    STEP = "sizing"
 
     cells: dict[str, str]
     modules: dict[str, str]

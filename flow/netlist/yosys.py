@@ -72,10 +72,11 @@ def scripted(path: Path, directory: Path) -> str:
     return link.name
 
 
-def run(name: str, script: str, directory: Path, *, limit: float | None = None) -> Run:
+def run(name: str, script: str, directory: Path, *, limit: float | None = None, numbered: bool = True) -> Run:
     """Run a script, kept as NAME.ys with NAME.log; BadInput with the first error if it fails.
 
-    `limit` is CPU seconds, so that the load of the machine does not matter.
+    `limit` is CPU seconds, so that the load of the machine does not matter. `numbered`: automatic names
+    differ from those of earlier runs, whose JSON the script may read.
     """
     version()
     if BLANK.search(str(directory.absolute())):
@@ -83,12 +84,12 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
             f"Yosys cannot work in {directory.absolute()}, whose path has a blank or a quote in it: "
             "choose another folder (--output, MODEXLAB_CACHE or TMPDIR)"
         )
-    # automatic names must differ from those of earlier runs: a script that reads their JSON would have two
-    # objects of one name
-    runs = sum(len(list(path.glob(f"*{USED}"))) for path in (directory, directory.parent))
-    begin = directory / f"{name}.begin.il"
-    begin.write_text(f"autoidx {1 + runs * NAMES_A_RUN}\n")
-    (directory / f"{name}.ys").write_text(f"read_rtlil {begin.name}\n{script}")
+    if numbered:
+        runs = sum(len(list(path.glob(f"*{USED}"))) for path in (directory, directory.parent))
+        begin = directory / f"{name}.begin.il"
+        begin.write_text(f"autoidx {1 + runs * NAMES_A_RUN}\n")
+        script = f"read_rtlil {begin.name}\n{script}"
+    (directory / f"{name}.ys").write_text(script)
     used = directory / f"{name}{USED}"
     log_path = directory / f"{name}.log"
     elapsed = stopwatch()

@@ -99,7 +99,7 @@ opt_expr
 opt_clean
 write_json {name}{of_gates}.json
 """
-CARRY = Path(tiles.__file__).with_name("mapping") / "carry.v"
+CARRY = Path(tiles.__file__).with_name("scripts") / "carry.v"
 DESIGN, WORDS, SAVED = "coarse", "words", "saved"
 # the rewritings before carry-save, in the order of synthesis, each with a name for its results
 REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
@@ -132,9 +132,13 @@ def check_equivalence(
     *,
     tiles_json: Path | None = None,
     seconds: float = SECONDS_A_PART,
+    rewritten: bool = True,
     kit_directory: Path | None = None,
 ) -> Equivalence:
-    """Prove a netlist against its design; return the report, which is also written to equivalence.json."""
+    """Prove a netlist against its design; return the report, which is also written to equivalence.json.
+
+    `rewritten`: synthesis may have rewritten arithmetic, so the rewritings are repeated and proved.
+    """
     elapsed = stopwatch()
     files = kit.find(kit_directory)
     library = files.library
@@ -147,11 +151,11 @@ def check_equivalence(
         found = reading.tiles
         if found != made.tiles:
             raise BadInput(
-                f"{tiles_json} has other modules that repeat than the design: run the step synthesis again"
+                f"{tiles_json} has other modules that repeat than the design: run the step sizing again"
             )
         if found:
             of_module(top, whole, library)  # rejects nets with two drivers, which no single part would show
-        proofs = _Proofs(work, files, pool, seconds, reading.named)
+        proofs = _Proofs(work, files, pool, seconds, reading.named, rewritten)
         proofs.part(top, tiles.rest_of(whole, found))
         wrong = []
         for tile in found:
@@ -183,11 +187,18 @@ class _Proofs:
     """Runs the proofs of parts, several at a time."""
 
     def __init__(
-        self, work: Path, files: kit.Kit, pool: ThreadPoolExecutor, seconds: float, named: frozenset[str]
+        self,
+        work: Path,
+        files: kit.Kit,
+        pool: ThreadPoolExecutor,
+        seconds: float,
+        named: frozenset[str],
+        rewritten: bool,
     ) -> None:
         self.work, self.library, self.pool, self.seconds = work, files.library, pool, seconds
         self.cells = CELLS.format(lib=files.lib) if named else ""
         self.named = named  # cells that the design names
+        self.rewritten = rewritten
         self.name = ""  # of the module that is being proved
         self.results: list[Part] = []
         self.steps: list[str] = []
@@ -222,6 +233,8 @@ class _Proofs:
             was["modules"] = {top: was["modules"][top]}
         stages = [DESIGN]
         steps: list[str] = []
+        if not self.rewritten:
+            return self._gates(top, DESIGN), steps
 
         def show(now: Document, chains: Sequence[list[Step]] = (), zeros: Collection[Bit] = ()) -> bool:
             try:

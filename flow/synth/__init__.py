@@ -1,6 +1,5 @@
-"""From Verilog to cells: synthesis.py (the step; begin here), cells that a design names (named_cells.py),
-rewriting of words before mapping, styles of Yosys and abc, and the room sizing, which changes the netlist
-afterwards.
+"""From Verilog to cells: synthesis.py (the step; begin here), the styles plain.py and optimised.py with the
+passes of the latter, scripts of Yosys and abc, and the room sizing, which changes the netlist afterwards.
 
 Imports flow.kit, flow.netlist and flow.timing.
 """

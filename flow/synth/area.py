@@ -9,6 +9,7 @@ from ..kit.liberty import Library
 from ..netlist.document import Module, enclosing
 from ..product import Product
 
+MAPPED = "mapped_area.json"  # before sizing
 PLACED = "area_placed.json"  # with the cells that placement added
 
 
@@ -27,7 +28,7 @@ class Area(Product):
     """Area of all cells, and of each instance with its sub-instances."""
 
     FILE = "area.json"
-    STEP = "synthesis"
+    STEP = "sizing"
 
     area_um2: float
     cells: int

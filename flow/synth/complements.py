@@ -1,8 +1,8 @@
 """Replaces inverters at register outputs by the register's inverted output, if the library has one.
 
 abc uses one output of each register and inverts it. The smallest inverter of the NanGate library takes 0.53
-um^2; the inverted output of a flip-flop takes no area. For styles that map for area, because the register
-then drives more.
+um^2; the inverted output of a flip-flop takes no area. For the goal `area`, because the register then drives
+more.
 """
 
 from ..kit.liberty import Library

@@ -67,7 +67,7 @@ class Tiles(Product):
     """The tiles of a netlist with their mapped modules: tiles.json."""
 
     FILE = "tiles.json"
-    STEP = "synthesis"
+    STEP = "sizing"
 
     tiles: tuple[Tile, ...] = ()
     netlists: Mapping[str, Module] = {}

@@ -7,6 +7,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.flow.kit import kit
 from modexlab.flow.netlist import netlist
 from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.synth import optimised
 from modexlab.flow.synth.synthesis import synthesize
 from modexlab.flow.timing import nldm, wire_table
 from modexlab.rtl.sim.translation.translate import translate
@@ -21,10 +22,10 @@ def unit_text(**settings):
     return translate(find("mont-001").at(8, **settings).multiplier(), TOP)
 
 
-def synthesized(directory, text, **options):
+def synthesized(directory, text, style=optimised.STYLE, **options):
     """Write a design and its netlist to a directory."""
     (directory / "design.sv").write_text(text)
-    synthesize(directory / "design.sv", TOP, directory, **options)
+    synthesize(directory / "design.sv", TOP, directory, style=style, **options)
 
 
 def loaded(directory, name):

@@ -126,7 +126,7 @@ print(graph.sources('lines'), outcome.files()['lines.json'].read_text())
 """
     printed = mflowgen(tmp_path, sys.executable, "-c", code, PYTHONPATH=str(tmp_path))
     sources, _, made = printed.partition("]")
-    assert sources == "['synthesis'" and json.loads(made) == {"lines": 1, "least": 3}
+    assert sources == "['sizing'" and json.loads(made) == {"lines": 1, "least": 3}
     build = tmp_path / "build"
     build.mkdir()
     for command in (("mflowgen", "run", "--design", str(package / "flow")), ("make", "list")):
@@ -212,7 +212,7 @@ def test_words_of_the_export():
 
 
 def test_needed_steps():
-    assert graph.needed(["timing"]) == ["rtl", "synthesis", "timing"]
+    assert graph.needed(["timing"]) == ["rtl", "synthesis", "sizing", "timing"]
     assert "rtl-sim" not in graph.needed(["layout"])
     judges = {name: tuple(graph.with_judges(name)[1:]) for name in graph.ORDER}
     before, after = dict.fromkeys(("gate-sim", "power"), "timing"), ("gate-sim-post", "power-post")
@@ -365,12 +365,13 @@ def test_step_in_a_directory(tmp_path, own_cache, counter):
     inputs = export(counter, tmp_path)
     assert "module counter" in (inputs / "design.sv").read_text()
     (inputs / "adk").symlink_to(kit.find().lib.parent)
-    env = os.environ | {"style": "fast"}
+    env = os.environ | {"style": "optimised", "goal": "fast"}
     for _ in range(2):
         done = ran([*STEP, "synthesis"], cwd=tmp_path, env=env)
         assert done.returncode == 0, done.stderr
-        assert "module counter" in (tmp_path / "outputs" / "netlist.v").read_text()
-        assert json.loads((tmp_path / "outputs" / "synthesis.json").read_text())["style"] == "fast"
+        assert "counter" in json.loads((tmp_path / "outputs" / "mapped.json").read_text())["modules"]
+        report = json.loads((tmp_path / "outputs" / "synthesis.json").read_text())
+        assert (report["style"], report["options"]["goal"]) == ("optimised", "fast")
     assert len(list(own_cache.glob("synthesis-*.tree"))) == 1
 
 

@@ -373,7 +373,7 @@ class TestInPlace:
     def test_windows_of_slack_are_wider_where_gates_are_slower(self, placed, library, monkeypatch):
         efforts = []
         monkeypatch.setattr(
-            post_place_sizing.sizing, "speed_up", lambda *settings: efforts.append(settings[-1])
+            post_place_sizing.sizing, "speed_up", lambda *settings, pins: efforts.append(settings[-1])
         )
         for carry in (0.02, 0.032, 0.2):
             cells = msgspec.structs.replace(library.kit.cells, carry_ns=carry)

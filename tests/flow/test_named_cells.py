@@ -79,7 +79,7 @@ def made(tmp_path_factory):
 
 def test_style_area_maps_the_logic_before_named_cells(tmp_path, monkeypatch):
     monkeypatch.setattr(named_cells, "LEAST", 1)
-    synthesized(tmp_path, DESIGN, clock_ns=1.0, style="area")
+    synthesized(tmp_path, DESIGN, clock_ns=1.0, goal="area")
     assert product.read(tmp_path / SynthesisReport.FILE, SynthesisReport).named_cells
 
 

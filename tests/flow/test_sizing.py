@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.flow import product
-from modexlab.flow.synth import synthesis
+from modexlab.flow.synth import optimised
 from modexlab.flow.synth.sizing import full_adders, sizing
 from modexlab.flow.synth.sizing.circuit import wired
 from modexlab.flow.synth.sizing.families import Families
@@ -27,8 +27,8 @@ def unit(tmp_path_factory):
     """Paper 001's MontMulRem, 8 bits, not sized by abc; for a fast clock in `sized`, a slow one in `slow`."""
     out = tmp_path_factory.mktemp("unit")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(synthesis.MARGINS, "default", 1.5)
-        patch.setattr(sizing, "effort_for", lambda cells: EFFORT)
+        patch.setitem(optimised.MARGINS, "clock", 1.5)
+        patch.setattr(sizing, "effort_for", lambda cells, plain: EFFORT)
         synthesized(out, unit_text())
         sizing.size(out / "netlist.json", out / "sized", clock_ns=TIGHT_NS)
         sizing.size(out / "netlist.json", out / "slow", clock_ns=5.0)

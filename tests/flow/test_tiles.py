@@ -156,12 +156,12 @@ def test_wrong_netlists_are_refuted(made, tmp_path, damage, where):
 def test_tiles_of_another_design_are_refused(made, tmp_path):
     shutil.copy(made / "netlist.json", tmp_path)
     (tmp_path / Tiles.FILE).write_text((made / Tiles.FILE).read_text().replace("row[4].pe", "row[7].pe"))
-    with refused("run the step synthesis again"):
+    with refused("run the step sizing again"):
         proof(made, tmp_path, tiles_json=tmp_path / Tiles.FILE)
 
 
 @regress
 def test_a_small_design_has_none(made, tmp_path, monkeypatch):
     monkeypatch.setattr(tiles, "LEAST_SAVED", 10_000)
-    synthesize(made / "design.sv", TOP, tmp_path)
+    synthesize(made / "design.sv", TOP, tmp_path, style="optimised")
     assert product.read(tmp_path / Tiles.FILE, Tiles).tiles == ()

@@ -200,7 +200,7 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
 @regress
 def test_netlist_that_was_made_without_the_rewriting(tmp_path):
     """Its sums are those of the design, not those of the chain."""
-    synthesized(tmp_path, unit(), hold_form=True)
+    synthesized(tmp_path, unit(), leave_out="sharing,carry-save")
     report = proof(tmp_path, seconds=10)
     assert report.equivalent, report.summary
 

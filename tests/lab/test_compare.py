@@ -35,6 +35,7 @@ from tests.report.examples import figures_of
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
+SMALLEST = (("style", "optimised"), ("goal", "area"))
 FLOW = (("clock_period", 3.0),)
 CYCLONE = (("device", "cyclone-v"),)
 
@@ -231,12 +232,12 @@ def test_the_present_sources_go_first(bench, monkeypatch):
 
 def test_a_layout_says_more_than_a_netlist_of_the_usual_style(bench):
     bench.area(1.0)
-    bench.area(2.0, "layout", flow=(*FLOW, ("style", "area")))
+    bench.area(2.0, "layout", flow=(*FLOW, ("style", "optimised")))
     assert bench.area_001().twin.value == 2
 
 
 def test_only_the_usual_flow_counts(bench):
-    """Style and density may differ, and are named. Another adder, or no sizing, makes a chip that is not
+    """Style, goal and density may differ, and are named. Another adder, or no sizing, makes a chip that is not
     comparable with the paper's.
     """
 
@@ -244,10 +245,11 @@ def test_only_the_usual_flow_counts(bench):
         bench.area(value, stage, flow=(*FLOW, *flow))
         return bench.area_001()
 
-    for setting in (("sizing", False), ("wire_load", "5K_hvratio_1_1"), ("booth", "on"), ("glitches", False)):
+    for setting in (("sized", False), ("wire_load", "5K_hvratio_1_1"), ("booth", "on"), ("glitches", False)):
         assert compared(1.0, "flow", setting).verdict == "not measured", setting
-    comparison = compared(2.0, "flow", ("sizing", True), ("style", "area"))
-    assert comparison.verdict == "twin smaller: same cells, other tools; before layout; style area"
+    comparison = compared(2.0, "flow", ("sized", True), *SMALLEST)
+    expected = "twin smaller: same cells, other tools; before layout; style optimised; goal area"
+    assert comparison.verdict == expected
     comparison = compared(3.0, "layout", ("density", 0.6))
     assert comparison.verdict == "twin smaller: same cells, other tools; density 0.6"
     assert compared(4.0, "layout", ("detailed", False)).twin == comparison.twin
@@ -297,14 +299,14 @@ def test_clock_and_style(bench):
     assert compared().verdict == "not measured"
     bench.area(2.0, marks=("3 ns is missed by 0.1 ns: path",))
     assert compared().verdict == "kept out: 3 ns is missed by 0.1 ns"
-    assert ["--style fast" in name for name in wanted()] == [True]
-    bench.area(2.5, flow=(*FLOW, ("style", "fast")), marks=("3 ns is missed by 0.01 ns",))
+    assert ["--style optimised" in name for name in wanted()] == [True]
+    bench.area(2.5, flow=(*FLOW, ("style", "optimised")), marks=("3 ns is missed by 0.01 ns",))
     assert compared().verdict == "kept out: 3 ns is missed by 0.1 ns" and wanted() == [], "tried once"
-    bench.area(3.0, flow=(*FLOW, ("style", "fast")))
-    assert compared().verdict == "twin smaller: same cells, other tools; before layout; style fast"
+    bench.area(3.0, flow=(*FLOW, ("style", "optimised")))
+    assert compared().verdict == "twin smaller: same cells, other tools; before layout; style optimised"
     assert wanted() == []
     bench.area(4.0, flow=(*FLOW, ("equivalence", True)))
-    bench.area(5.0, flow=(*FLOW, ("style", "area")))
+    bench.area(5.0, flow=(*FLOW, *SMALLEST))
     assert compared().twin.value == 4
 
 

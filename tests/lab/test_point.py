@@ -26,7 +26,7 @@ POINTS = (
     Point("procxcel-mont", 32, {"nstages": 2, "steps_per_stage": 8}, workload="decrypt"),
     Point("proc-montgomery", 32),
     Point("ssmm", 32, {"carry_save": True}, stage="flow", flow={"clock_period": 2.5, "glitches": False}),
-    Point("mont", 8, stage="layout", interface="xcel", flow={"equivalence": True, "style": "area"}),
+    Point("mont", 8, stage="layout", interface="xcel", flow={"equivalence": True, "style": "optimised"}),
     Point("proc-naive", 32, stage="flow", flow={"fmax": True}),
     Point("naive", 8, stage="fpga", flow={"device": "ecp5", "pnr": True}),
 )
@@ -175,7 +175,7 @@ def test_resolved_has_all_parameters():
                 ("flow", {"clok_period": 2.0}, "did you mean 'clock_period'"),
                 ("flow", {"clock_period": 0}, "0 ns is no clock period"),
                 ("flow", {"clock_period": 10**400}, "clock_period is out of all bounds"),
-                ("flow", {"style": "fst"}, "did you mean 'fast'"),
+                ("flow", {"style": "optimized"}, "did you mean 'optimised'"),
                 ("layout", {"density": 2}, "2 is no density"),
                 ("flow", {"equivalence": 1}, "give true or false"),
                 ("fpga", {"device": "ecp4"}, "did you mean 'ecp5'"),

@@ -497,15 +497,15 @@ def test_the_page_says_which_netlists_were_proved(report_of):
     assert trust.text == "1 of 1 netlists are proved equivalent to their RTL."
 
 
-@parametrize("hold_form", [False, True])
-def test_forms_that_synthesis_makes_alike_are_said(hold_form, tmp_path):
+@parametrize("style", ["plain", "optimised"])
+def test_forms_that_synthesis_makes_alike_are_said(style, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    flow = (("clock_period", 3.0), *((("hold_form", True),) if hold_form else ()))
+    flow = (("clock_period", 3.0), ("style", style))
     for form in ("textbook", "koc"):
         assert not trust_in(Content(ledger), "nearly the same netlist")
         point = Point("mont", 32, (("add_red", form),), stage="flow", flow=flow)
         ledger.record(point, implemented(10_000))
-    assert len(trust_in(Content(ledger), "nearly the same netlist")) == (0 if hold_form else 1)
+    assert len(trust_in(Content(ledger), "nearly the same netlist")) == (0 if style == "plain" else 1)
 
 
 def test_a_formula_that_is_wrong_is_said(report_of):

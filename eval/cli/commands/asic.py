@@ -94,9 +94,9 @@ OPTIONS = (
             option(
                 "--style",
                 "NAME",
-                "synthesis script: default; area (smaller, if there is slack); fast (larger, for clocks that "
-                "default misses); hierarchy (each module synthesised separately) (default: default)",
-                default="default",
+                "plain, a script of Yosys and abc that leaves sums as they are written, or optimised, which "
+                "rewrites arithmetic, for --flow goal=clock, area or fast (default: plain)",
+                default="plain",
             ),
             "--kit",
             option(

@@ -43,7 +43,11 @@ WORDS = {
 # base machine of a paper for comparisons by ratio: the machine that the paper improves on
 BASES = {"000": "mm-m-000", "004": "mmmul-004"}
 CLOCK_NS = 3.0  # of paper 001
-STYLE, OTHER_STYLE = "default", "fast"  # of synthesis; the second is tried if the first misses the clock
+GOAL, STYLE, OTHER_STYLE = (
+    "goal",
+    "plain",
+    "optimised",
+)  # of synthesis; the second is tried if the first misses the clock
 GLITCHES = "energy_with_glitches_nj"  # the upper bound of energy_nj
 STALE = "stale"  # measured with other sources or tools than the current ones
 CLOSE = 0.02  # relative difference that counts as equal
@@ -240,8 +244,8 @@ def _of_row(side: Side) -> Iterator[str]:
         yield NO_HARDWARE[stage]
     if stage == FLOW:
         yield "before layout"
-    for name in ("style", "density") if stage in NETLIST else ():
-        if name in flow and flow[name] != FLOW_DEFAULTS[stage][name]:
+    for name in ("style", GOAL, "density") if stage in NETLIST else ():
+        if name in flow and flow[name] != FLOW_DEFAULTS[stage].get(name):
             yield f"{name} {flow[name]}"
 
 
@@ -421,11 +425,11 @@ def _by_flow(figure: Published, amount: float) -> _Question:
 
 
 def usual(row: Row, *besides: str) -> bool:
-    """Whether a row has default values for all optional settings of the flow except `besides`; any other
-    value produces a different chip.
+    """Whether a row has default values for all optional settings of the flow except the goal of synthesis and
+    `besides`; any other value produces a different chip.
     """
     optional = optional_flow(row.stage)
-    allowed = {*FLOW_DEFAULTS[row.stage], *besides}
+    allowed = {*FLOW_DEFAULTS[row.stage], GOAL, *besides}
     return all(
         name in allowed or (name in optional and optional[name] == value) for name, value in row.flow.items()
     )

@@ -59,8 +59,10 @@ def made(model: Model, chosen: list[Move], limit: float) -> tuple[list[Move], in
     return [], halved
 
 
-def speed_up(model: Model, batches: int, counts: dict[str, int], slower: float = 1.0) -> None:
-    """Sizes and pins along the paths that miss the target, as long as it helps; slower: see Effort."""
+def speed_up(
+    model: Model, batches: int, counts: dict[str, int], slower: float = 1.0, *, pins: bool = True
+) -> None:
+    """Sizes and pins along the paths that miss the target, as long as it helps; slower, pins: see Effort."""
     largest = largest_batch(model)
     most, window = largest // 4, 0.05 * slower
     for _ in range(batches):
@@ -69,7 +71,9 @@ def speed_up(model: Model, batches: int, counts: dict[str, int], slower: float =
         model.derive()
         limit = min(model.target, model.worst + window)
         (cells,) = np.nonzero((model.cell_slacks() < limit) & ~model.fixed)
-        moves = model.resizings(cells, smaller=False) + model.exchanges(cells)
+        moves = model.resizings(cells, smaller=False)
+        if pins:
+            moves += model.exchanges(cells)
         chosen = []
         if moves:
             before, after, area = model.local_slacks(moves)

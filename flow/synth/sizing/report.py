@@ -28,7 +28,7 @@ class Sizing(Product, omit_defaults=True):
     """The whole file, which is empty if sizing was not requested."""
 
     FILE = "sizing.json"
-    STEP = "synthesis"
+    STEP = "sizing"
 
     sized: bool
     before: Figures | None = None

@@ -4,7 +4,7 @@ abc sizes without knowing registers, full adders and wires. This module sizes th
 tables of the library (the timing graph). No move changes the function of the netlist:
 
     size    another drive strength of the same function
-    pins    two commutative inputs exchanged, the late signal to the fast pin
+    pins    two equivalent inputs exchanged, the late signal to the fast pin
     buffer  readers of a net that can wait (or all) go behind a buffer; first of all, trees for nets with many
             readers (fanout.py)
     adders  gates become full adders as cells, where there is time (full_adders.py)
@@ -17,15 +17,14 @@ Coudert, "Gate sizing for constrained delay/power/area optimization", IEEE Trans
 with a local neighbourhood.
 
 Wires: the kit's wire_ff per fan-out here, and those of the placement after it (layout/post_place_sizing.py).
-The clock is ideal; `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
+The clock is ideal; `Effort.slack_ns` stands for its tree (scripts/clock.ys has the slacks after layout).
 """
 
 import itertools
-import json
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -35,11 +34,12 @@ from ...gc_pause import uncollected
 from ...kit import kit
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
+from ...netlist import document
 from ...netlist import hierarchy as hierarchy_file
 from ...netlist.hierarchy import Hierarchy
 from ...netlist.netlist import read
 from ...progress import say
-from ..synthesis import write_netlist
+from ..netlist_files import write_netlist
 from ..tiles import Tiles
 from .adders import with_adders
 from .circuit import Circuit, wired
@@ -50,7 +50,6 @@ from .moves import buffered, recover, speed_up
 from .report import Round, Sizing
 from .tiled import Part, size_parts
 
-NOT_SIZED = Sizing(sized=False)
 LARGE, LARGER = 20_000, 60_000  # cells
 
 
@@ -63,15 +62,19 @@ class Effort:
     batches: int = 60  # of moves in a round
     recoveries: int = 40  # batches of smaller sizes, in all
     adder_rounds: int = 3
+    pins: bool = True  # exchange equivalent inputs
     slower: float = 1.0  # than at 45 nm, whose delays the windows of slack around the worst path fit
 
 
-def effort_for(cells: int) -> Effort:
-    """Less of it for a larger netlist, whose batches take longer and are no larger."""
-    if cells < LARGE:
-        return Effort()
-    batches, recoveries = (20, 8) if cells < LARGER else (30, 4)
-    return Effort(rounds=3, batches=batches, recoveries=recoveries, adder_rounds=1)
+def effort_for(cells: int, plain: bool) -> Effort:
+    """Less effort for a larger netlist, whose batches take longer and are no larger; `plain`: drive strengths
+    and buffers only.
+    """
+    effort = Effort()
+    if cells >= LARGE:
+        batches, recoveries = (20, 8) if cells < LARGER else (30, 4)
+        effort = Effort(rounds=3, batches=batches, recoveries=recoveries, adder_rounds=1)
+    return replace(effort, adder_rounds=0, pins=False) if plain else effort
 
 
 @uncollected()
@@ -81,13 +84,16 @@ def size(
     *,
     clock_ns: float,
     clock_port: str | None = "clk",
+    plain: bool = False,
+    sized: bool = True,
     kit_directory: Path | None = None,
     corner: str = kit.SLOW,
 ) -> Sizing:
-    """Write netlist.v, netlist.json, hierarchy.json, area.json and sizing.json of the sized netlist; returns
-    the last.
+    """Write netlist.v, netlist.json, hierarchy.json, tiles.json, area.json and sizing.json of the sized
+    netlist; return the last.
 
     hierarchy.json, and tiles.json if there is one, are read from the directory of the netlist.
+    `plain`: change drive strengths and buffers only. Not `sized`: leave the netlist as it is.
     """
     say("sizing")
     started = time.perf_counter()
@@ -97,41 +103,37 @@ def size(
     known = hierarchy_file.load(source.with_name(Hierarchy.FILE))
     asked = library.constraints(clock_ns, clock_port)
     netlist = read(source, library)
-    module = json.loads(source.read_text())["modules"][netlist.name]
+    name = netlist.name
+    module, owners = document.module(source, name), known.cells
     beside = source.with_name(Tiles.FILE)
     tiled = product.read(beside, Tiles) if beside.is_file() else Tiles()
+    report = Sizing(sized=False)
 
     def of_part(
         circuit: Circuit, constraints: Constraints, modules: Mapping[str, str]
     ) -> tuple[Circuit, Round]:
-        return optimise(circuit, library, constraints, modules, effort_for(len(circuit.netlist.cells)))
+        effort = effort_for(len(circuit.netlist.cells), plain)
+        return optimise(circuit, library, constraints, modules, effort)
 
-    if tiled.tiles:
-        module, sized_tiles, owners, round_ = size_parts(
-            module,
-            tiled,
-            known.cells,
-            netlist.name,
-            library,
-            asked,
-            wire_ff,
-            Effort.slack_ns,
-            of_part,
+    if sized:
+        if tiled.tiles:
+            module, tiled, owners, round_ = size_parts(
+                module, tiled, owners, name, library, asked, wire_ff, Effort.slack_ns, of_part
+            )
+        else:
+            whole = Part(name, ("",), module, owners)
+            circuit, round_ = of_part(wired(netlist, wire_ff), asked, owners)
+            whole.become(netlist, circuit, library)
+            module, owners = whole.module, whole.owners
+        report = Sizing(
+            sized=True,
+            **msgspec.structs.asdict(round_),
+            clock_ns=clock_ns,
+            wire_ff=wire_ff,
+            seconds=round(time.perf_counter() - started, 1),
         )
-        sized_tiles.write(out)
-    else:
-        whole = Part(netlist.name, ("",), module, known.cells)
-        circuit, round_ = of_part(wired(netlist, wire_ff), asked, known.cells)
-        whole.become(netlist, circuit, library)
-        module, owners = whole.module, whole.owners
-    write_netlist(out, netlist.name, module, owners, known.modules, files)
-    report = Sizing(
-        sized=True,
-        **msgspec.structs.asdict(round_),
-        clock_ns=clock_ns,
-        wire_ff=wire_ff,
-        seconds=round(time.perf_counter() - started, 1),
-    )
+    tiled.write(out)
+    write_netlist(out, name, module, owners, known.modules, files)
     report.write(out)
     return report
 
@@ -153,7 +155,7 @@ def optimise(
     def sped_up() -> None:
         # how far it is: sizes at first and after each round of buffers and adders, then area
         say("sizing", next(stages) / (effort.rounds + 4))
-        speed_up(model, effort.batches, counts, effort.slower)
+        speed_up(model, effort.batches, counts, effort.slower, pins=effort.pins)
 
     sped_up()
     for _ in range(effort.rounds):
@@ -164,7 +166,7 @@ def optimise(
             break
         model = better
         sped_up()
-    if circuit.wire_ff is not None:
+    if circuit.wire_ff is not None and effort.adder_rounds:
         model = with_adders(model, modules, effort.adder_rounds, counts)
         sped_up()
     say("area back", (effort.rounds + 3) / (effort.rounds + 4))

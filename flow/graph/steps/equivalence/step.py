@@ -9,6 +9,7 @@ version = yosys.version
 def run(job: Job) -> None:
     """Write the outputs of the step."""
     from ....prove.equivalence import check_equivalence
+    from ....synth.plain import STYLE
 
     check_equivalence(
         job["design.sv"],
@@ -17,5 +18,6 @@ def run(job: Job) -> None:
         job.out,
         tiles_json=job["tiles.json"],
         seconds=job.parameters["seconds_a_part"],
+        rewritten=job.parameters["style"] != STYLE,
         kit_directory=job.adk,
     )

@@ -1,4 +1,4 @@
-"""Synthesis step: synthesis and sizing."""
+"""Synthesis step: from Verilog to a mapped netlist."""
 
 from ....kit import kit
 from ....netlist import yosys
@@ -9,24 +9,15 @@ version = yosys.version
 
 def run(job: Job) -> None:
     """Write the outputs of the step."""
-    from ....synth.sizing import sizing
     from ....synth.synthesis import synthesize
 
-    clock_ns, corner = job.clock_ns, job.corner or kit.SLOW
     synthesize(
         job["design.sv"],
         job.design.top,
         job.out,
-        clock_ns=clock_ns,
+        clock_ns=job.clock_ns,
         style=job.parameters["style"],
         kit_directory=job.adk,
-        corner=corner,
-        **job.options("adders", "booth", "clock_gating", "keep_hierarchy", "carry_save", "hold_form"),
+        corner=job.corner or kit.SLOW,
+        **job.options("booth", "clock_gating", "hierarchy", "goal", "adders", "leave_out"),
     )
-    if job.parameters["sizing"]:
-        netlist, port = job.out / "netlist.json", job.design.clock_port
-        sizing.size(
-            netlist, job.out, clock_ns=clock_ns, clock_port=port, kit_directory=job.adk, corner=corner
-        )
-    else:
-        sizing.NOT_SIZED.write(job.out)
