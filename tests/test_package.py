@@ -63,7 +63,7 @@ def locked():
 def test_the_lock_has_all_that_is_declared():
     extras = PROJECT["optional-dependencies"]
     wanted = {*PROJECT["dependencies"]}
-    wanted |= {item for name, items in extras.items() if name not in ("notebook", "fpga") for item in items}
+    wanted |= {item for name, items in extras.items() if name != "notebook" for item in items}
     assert {name_of(item) for item in wanted} - OURS - locked().keys() == set(), "run `make lock`"
 
 

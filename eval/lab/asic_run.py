@@ -143,7 +143,6 @@ def run_asic(
 def run_fpga(
     design: Source,
     devices: Sequence[str],
-    pnr: bool,
     report: Report,
     limit: float | None = None,
 ) -> FpgaRun:
@@ -154,7 +153,7 @@ def run_fpga(
     top = described.core_top or described.top
     return FpgaRun(
         top=top,
-        devices=fpga.measure(entry / DESIGN, top, devices, pnr=pnr, report=report, limit=limit),
+        devices=fpga.measure(entry / DESIGN, top, devices, report=report, limit=limit),
         seconds=round(time.monotonic() - start, 1),
         **attributes(described, "name", "nbits", "interface", "parameters"),
     )
@@ -299,16 +298,12 @@ def _fpga(point: Point, say: Say, jobs: int) -> Measurement:
     if marks and not chip.core_instance:  # a core of a manifest gets a mark and is shown
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
     try:
-        measured = run_fpga(chip, [flow["device"]], flow["pnr"], tell, FPGA_LIMIT_S)
+        measured = run_fpga(chip, [flow["device"]], tell, FPGA_LIMIT_S)
     except BadInput as error:
         raise NoMeasurement(f"{point}: {error}") from None
     device = measured.devices[flow["device"]]
-    if flow["pnr"] and device.pnr is None:
-        raise NoMeasurement(f"{point}: {device.pnr_note or 'not routed'}")
     counts = {metric: device.count(name) for name, metric in COUNTS.items()}
     figures = [figure(metric, count) for metric, count in counts.items() if count is not None]
-    if device.pnr is not None:
-        figures.append(figure("fmax_mhz", device.pnr.fmax_mhz))
     if not device.fits:
         marks.append(f"it does not fit the {device.part}")
     caveats = [device.counting, "flat, before packing"]

@@ -14,7 +14,7 @@ from .stages import FLOW, FPGA, LAYOUT
 FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     FLOW: {"clock_period": CLOCK_NS, "style": "plain", "equivalence": False},
     LAYOUT: {"clock_period": CLOCK_NS, "style": "plain", "equivalence": False, "density": DENSITY},
-    FPGA: {"device": "ecp5", "pnr": False},
+    FPGA: {"device": "ecp5"},
 }
 KIT, CORNER = "kit", "corner"  # cell library and corner; "": each figure's own corner
 SHOWN = ("clock_period", "device")  # shown even with their default values
@@ -98,9 +98,8 @@ def check_point_flow(stage: str, flow: Mapping[str, Any]) -> Json:
     """The settings of a point with values of the right type; BadInput for an illegal value."""
     from ...flow.fpga import fpga
 
-    for name in ("equivalence", "pnr"):
-        if not isinstance(flow.get(name, False), bool):
-            raise BadInput(f"{name} = {flow[name]!r}: give true or false")
+    if not isinstance(flow.get(EQUIVALENCE, False), bool):
+        raise BadInput(f"{EQUIVALENCE} = {flow[EQUIVALENCE]!r}: give true or false")
     if stage == FPGA:
         fpga.find(str(flow["device"]))
         return dict(flow)

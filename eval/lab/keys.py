@@ -10,7 +10,6 @@ import platform
 from collections.abc import Mapping
 
 from ...fl.errors import BadInput
-from ...flow.fpga import fpga_route
 from ...rtl.sim import cache, sources
 from ..json_values import Json, canonical
 from .flow_settings import steps_of
@@ -106,8 +105,8 @@ def kit_of(stage: str, name: str | None = None) -> str:
 
 
 @functools.cache
-def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
-    """Names and versions of the tools of a stage; device: including place and route for this FPGA."""
+def tools_of(stage: str) -> Mapping[str, str]:
+    """Names and versions of the tools of a stage."""
     if stage == FORMULA:
         return {"Python": platform.python_version(), **ours()}
     if stage in (CL, PYTHON):
@@ -119,12 +118,6 @@ def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
     versions = dict(sorted(map(_version, steps)))
     if stage == FPGA:
         versions["Yosys"] = _version("synthesis")[1]
-    if device:
-        try:
-            routers, _ = fpga_route.routers([device])
-        except BadInput:
-            return versions
-        versions |= {router.name: router.version for router in routers.values()}
     return versions
 
 

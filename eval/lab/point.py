@@ -85,7 +85,7 @@ class Point:
     design. interface: stream, xcel, system or unit; `system` is the system with the design as its
     accelerator, `unit` is the multiplier of the design alone. workload: see workload_names.py; empty at
     stages flow, layout and fpga. flow: settings of these stages, by the names of the graph's parameters;
-    `equivalence` also proves the netlist equal to the design; stage fpga has `device` and `pnr`. settings and
+    `equivalence` also proves the netlist equal to the design; stage fpga has `device`. settings and
     flow may be given as mappings.
     """
 
@@ -396,8 +396,7 @@ class Point:
     @property
     def tools(self) -> Mapping[str, str]:
         """Names and versions of the tools that measure it; a missing tool has the version ""."""
-        flow = dict(self.flow)
-        return keys.tools_of(self.stage, flow["device"] if flow.get("pnr") else "")
+        return keys.tools_of(self.stage)
 
     @functools.cached_property
     def command(self) -> list[str]:
@@ -424,7 +423,7 @@ class Point:
     def _flow_options(self) -> list[str]:
         flow = dict(self.flow)
         if self.stage == FPGA:
-            return ["--device", flow["device"], *(["--pnr"] if flow["pnr"] else [])]
+            return ["--device", flow["device"]]
         options = ["--clock", spelled(flow.pop("clock_period"))]
         style = flow.pop("style")
         options += [] if style == FLOW_DEFAULTS[FLOW]["style"] else ["--style", style]

@@ -1,3 +1,1 @@
-"""FPGA resources of a design: fpga.py counts them, fpga_route.py places and routes. Imports flow.synth and
-flow.netlist.
-"""
+"""FPGA resources of a design, counted by Yosys. Imports flow.synth and flow.netlist."""

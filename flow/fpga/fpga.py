@@ -4,8 +4,7 @@ ECP5 and Virtex-E.
 The papers use these devices: 002 the Artix-7 XC7A100T, 003 a Virtex-E XCV2000E, 000 the Cyclone V
 5CGXFC5C6, 004 a Cyclone V. `measure` reads a design once (read_slang), then runs yosys' own synthesis for
 each family, flat, and counts the cells of the netlist. DEVICES has the resources of every kind of cell; an
-unknown kind is rejected and not ignored. With `pnr` the netlists of ECP5, and of Artix-7 if its tool is
-installed, are placed and routed (fpga_route.py).
+unknown kind is rejected and not ignored. Nothing is placed or routed, so there is no frequency.
 
 ALMs are an estimate, as yosys does not pack them. An ALM of Cyclone V has eight inputs, two adders and four
 registers, and implements one function of 6 inputs, or one of 5 and one of 3, or two of 4 (Cyclone V Device
@@ -35,12 +34,11 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
 from .. import product
-from ..files import replace_json, scratch
+from ..files import scratch
 from ..netlist import yosys
 from ..netlist.document import Document, Module
 from ..progress import Report
 from ..synth.read_design import CONFLICT, check_given, check_latches, check_loops, slang_source
-from . import fpga_route
 from .report import DeviceReport, Number, made
 
 JOBS = 2
@@ -175,7 +173,7 @@ DEVICES = {
             "ECP5",
             "LFE5U-85F",
             "synth_ecp5",
-            fpga_route.ECP5_PARTS["LFE5U-85F"],
+            {"luts": 83_640, "ffs": 83_640, "dsps": 156, "brams": 208},
             {
                 **_each("LUT4", luts=1),
                 **_each("CCU2C", luts=2, carries=1),
@@ -258,32 +256,22 @@ def measure(
     top: str,
     devices: Collection[str] = USUAL,
     *,
-    pnr: bool = False,
     report: Report = lambda _: None,
     limit: float | None = None,
 ) -> dict[str, DeviceReport]:
-    """Count the resources of module `top` on each device; with `pnr`, also find its routed frequency.
-    BadInput if a synthesis exceeds `limit` in CPU time.
+    """Count the resources of module `top` on each device; BadInput if a synthesis exceeds `limit` in CPU
+    time.
     """
     chosen = [find(name) for name in devices]
-    routers, notes = fpga_route.routers(devices) if pnr else ({}, {})
     design = elaborate(design_sv, top, report)
 
     def one(device: Device) -> DeviceReport:
         entry = _synthesize(device, design, top, report, limit)
-        result = product.read(entry / DeviceReport.FILE, DeviceReport)
-        if router := routers.get(device.name):
-            result.pnr = fpga_route.route(router, entry / "netlist.json", top, result, report)
-        else:
-            result.pnr_note = notes.get(device.name)
-        return result
+        return product.read(entry / DeviceReport.FILE, DeviceReport)
 
-    # routed devices take longest, so they go first
-    order = sorted(chosen, key=lambda device: device.name not in routers)
     with ThreadPoolExecutor(JOBS) as pool:
         # the first BadInput cancels waiting devices
-        results = dict(zip([device.name for device in order], pool.map(one, order), strict=True))
-    return {device.name: results[device.name] for device in chosen}
+        return dict(zip([device.name for device in chosen], pool.map(one, chosen), strict=True))
 
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:
@@ -311,7 +299,7 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
 
 
 def _synthesize(device: Device, design: Path, top: str, report: Report, limit: float | None) -> Path:
-    """The directory with netlist.json and counts.json of a family."""
+    """The directory with counts.json of a family."""
 
     def build(directory: Path) -> None:
         with scratch(directory.parent) as work:
@@ -338,8 +326,6 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
                 peak_memory_mib=run.peak_memory_mib,
             )
             result.write(directory)
-            # without the cell library, which yosys writes too
-            replace_json(directory / "netlist.json", {"modules": {top: module}})
 
     parts = [device.name, top, cache.file_digest(design), yosys.version(), device.synthesis]
     return made(device.family, "fpga-synthesis", parts, build, report)

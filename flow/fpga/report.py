@@ -1,4 +1,4 @@
-"""Report of a design's FPGA resources and routed frequency, and the cache of the parts of a run."""
+"""Report of a design's FPGA resources, and the cache of the parts of a run."""
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -26,53 +26,8 @@ def made(part: str, name: str, parts: Collection[str], build: Callable[[Path], N
     return cache.cached_tree(entry, timed)
 
 
-class LongestPath(msgspec.Struct):
-    """The worst path of the slowest clock."""
-
-    start: str
-    end: str
-    logic_ns: float
-    routing_ns: float
-    cells: int
-
-
-class Used(msgspec.Struct):
-    """Use of one kind of site, as counted by the router."""
-
-    used: int
-    available: int
-
-
-class Frame(msgspec.Struct):
-    """The size of the frame around a design out of context; it is no part of the design."""
-
-    ports: int
-    registers: int
-    luts: int
-
-
-class Routed(Product, kw_only=True, omit_defaults=True):
-    """The result of place and route, with its settings."""
-
-    FILE = "pnr.json"
-    STEP = "fpga"
-
-    fmax_mhz: float
-    utilization: dict[str, Used]
-    clocks_mhz: Mapping[str, float] = {}  # if there are several
-    critical_path: LongestPath | None = None
-    part: str
-    target_mhz: float
-    seed: int
-    settings: str
-    frame: Frame
-    tool: str
-    seconds: float
-    log: str = ""
-
-
 class DeviceReport(Product, omit_defaults=True):
-    """Figures of one family: its counts, and the routed frequency."""
+    """Counts of one family."""
 
     FILE = "counts.json"
     STEP = "fpga"
@@ -94,8 +49,6 @@ class DeviceReport(Product, omit_defaults=True):
     peak_memory_mib: float
     alms: Number | None = None
     slices: Number | None = None
-    pnr: Routed | None = None
-    pnr_note: str | None = None  # why it was not routed
 
     def count(self, resource: str) -> Number | None:
         """The count of a resource by its name; None if the family lacks it."""

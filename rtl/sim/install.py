@@ -8,7 +8,7 @@ from pathlib import Path
 
 PACKAGE = "modexlab"
 # extras whose packages a command imports, in the order in which a message names them
-EXTRAS = ("flow", "layout", "report", "sweep", "soc", "fpga")
+EXTRAS = ("flow", "layout", "report", "sweep", "soc")
 # distributions whose name differs from that of their module
 DISTRIBUTIONS = {
     "yaml": "PyYAML",
@@ -34,7 +34,7 @@ def remedy(name: str) -> str:
     """The command that installs a distribution: `make setup` in a clone, else pip of this interpreter."""
     extra = extra_of(name)
     folder = _clone()
-    if folder and extra != "fpga":  # no target installs place and route
+    if folder:
         where = "" if folder == Path.cwd() else f" in {folder}"
         return f"run `make setup`{where}"
     extras = f"[{extra}]" if extra else ""

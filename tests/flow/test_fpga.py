@@ -1,14 +1,11 @@
-"""FPGA counts of circuits with known counts, the estimate of ALMs, and the frame for place and route."""
+"""FPGA counts of circuits with known counts, and the estimate of ALMs."""
 
-import sys
 import time
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.flow.fpga import fpga, fpga_route
-from modexlab.flow.fpga.report import Frame, LongestPath
+from modexlab.flow.fpga import fpga
 from modexlab.flow.netlist import yosys
-from modexlab.rtl.sim.toolchain import ToolError
 
 from tests.harness import module_fixture, parametrize, refused
 
@@ -112,75 +109,3 @@ def test_what_makes_no_circuit_is_refused(tmp_path, body, message):
     source.write_text(f"module bad(input logic a, input logic b, output logic y); {body} endmodule\n")
     with refused(message or "would take some [0-9,]+ LUTs, and no more than 500,000"):
         fpga.elaborate(source, "bad")
-
-
-# ---- place and route
-
-
-def test_frame_registers_every_port():
-    ports = {"clk": ("input", [2]), "d": ("input", [3, 4]), "q": ("output", [5, "0"])}
-    register = {"type": "TRELLIS_FF", "connections": {"CLK": [2], "DI": [3], "CE": [4], "Q": [5]}}
-    module = {
-        "ports": {name: {"direction": way, "bits": bits} for name, (way, bits) in ports.items()},
-        "netnames": {},
-        "cells": {"r": register},
-    }
-    frame, extra = fpga_route.framed(module, fpga_route.ECP5)
-    assert extra == Frame(ports=5, registers=2 + 2 * 2, luts=2)
-    assert frame["cells"]["r"] is module["cells"]["r"]
-    assert set(frame["ports"]) == {"frame$clk", "frame$in", "frame$out"}
-    assert frame["ports"]["frame$clk"]["bits"] == [2]
-    registers = [cell["connections"] for cell in frame["cells"].values() if cell["type"] == "TRELLIS_FF"]
-    assert all(register["CLK"] == [2] for register in registers)
-    driven = [register["Q"][0] for register in registers]
-    assert {3, 4} <= set(driven) and len(set(driven)) == len(driven)
-    assert {5, "0"} <= {register["DI"][0] for register in registers}
-    register = {"type": "FDRE", "connections": {"C": [2], "D": [3], "CE": [4], "Q": [5]}}
-    artix = {**module, "cells": {"r": register}}
-    kinds = [cell["type"] for cell in fpga_route.framed(artix, fpga_route.ARTIX)[0]["cells"].values()]
-    assert sorted(kind for kind in kinds if "BUF" in kind) == ["BUFG", "IBUF", "IBUF", "OBUF"]
-
-
-def test_part_is_the_smallest_that_fits():
-    small = {"luts": 20_000, "ffs": 100, "dsps": 2, "brams": 0}
-    assert fpga_route.ecp5_part("x", small) == "LFE5U-25F"
-    assert fpga_route.ecp5_part("x", {**small, "luts": 24_000}) == "LFE5U-45F"
-    assert fpga_route.ecp5_part("x", {**small, "dsps": 100}) == "LFE5U-85F"
-    with refused(r"x is too large for the largest ECP5, LFE5U-85F: it takes 80,000 LUTs"):
-        fpga_route.ecp5_part("x", {**small, "luts": 80_000})
-
-
-def test_missing_tools_name_the_command(monkeypatch):
-    monkeypatch.setattr(fpga_route, "ECP5_MODULES", ("no_such_module",))
-    with refused(r"nextpnr for ECP5 is missing.*-m pip install -e .*\[fpga\]"):
-        fpga_route.routers(["ecp5"])
-    monkeypatch.setenv("PATH", "")
-    with refused(r"apt-get install nextpnr-himbaechel-xilinx.*add --device ecp5"):
-        fpga_route.routers(["artix-7", "cyclone-v"])
-
-
-def test_a_router_that_fails_says_why(tmp_path):
-    fails = [sys.executable, "-c", "print('ERROR: no place for it'); raise SystemExit(1)"]
-    router = fpga_route.Router(
-        "tool", "1", fpga_route.ECP5, lambda top, needed: "part", lambda part: fails, ""
-    )
-    with pytest.raises(ToolError, match="tool could not place and route the design in part: no place for it"):
-        fpga_route._run(router, "part", tmp_path)
-
-
-def test_frequency_is_of_the_slowest_clock():
-    steps = (("clk-to-q", 0.5, "aa"), ("routing", 1.5, "ab"), ("logic", 0.25, "bb"), ("setup", 0.25, "bc"))
-    path = [
-        {"type": kind, "delay": delay, "from": {"cell": ends[0]}, "to": {"cell": ends[1]}}
-        for kind, delay, ends in steps
-    ]
-    clock = "posedge $glbnet$clk$TRELLIS_IO_IN"
-    report = {
-        "fmax": {"$glbnet$clk$TRELLIS_IO_IN": {"achieved": 400.0}, "fast": {"achieved": 500.0}},
-        "critical_paths": [{"from": clock, "to": clock, "path": path}],
-        "utilization": {"TRELLIS_FF": {"used": 3, "available": 9}, "GSR": {"used": 0, "available": 1}},
-    }
-    found = fpga_route._figures(report)
-    assert found["fmax_mhz"] == 400.0 and found["clocks_mhz"] == {"clk": 400.0, "fast": 500.0}
-    assert found["critical_path"] == LongestPath(start="a", end="c", logic_ns=1.0, routing_ns=1.5, cells=1)
-    assert list(found["utilization"]) == ["TRELLIS_FF"]

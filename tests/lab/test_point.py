@@ -28,7 +28,7 @@ POINTS = (
     Point("ssmm", 32, {"carry_save": True}, stage="flow", flow={"clock_period": 2.5, "glitches": False}),
     Point("mont", 8, stage="layout", interface="xcel", flow={"equivalence": True, "style": "optimised"}),
     Point("proc-naive", 32, stage="flow", flow={"fmax": True}),
-    Point("naive", 8, stage="fpga", flow={"device": "ecp5", "pnr": True}),
+    Point("naive", 8, stage="fpga", flow={"device": "cyclone-v"}),
 )
 
 

@@ -33,7 +33,6 @@ TOOLS = {  # program, with the variable that can replace it: its use
     "klayout": "design rules by a foundry's deck",
     "chromium": "`report --pdf`, and tests of the report",
     "qemu-riscv32": "crosscheck of the processor",
-    "nextpnr-himbaechel": "place and route for Artix-7",
 }
 
 

@@ -1,24 +1,23 @@
 """Count the FPGA resources of a design.
 
 Counts come from the yosys synthesis for each family, flattened and before packing. Artix-7 compares with
-paper 002, Cyclone V (whose ALMs are an estimate) with papers 000 and 004. --pnr places and routes for ECP5,
-and for Artix-7 if nextpnr-himbaechel with its Xilinx part is on PATH, with registers at all ports, accessed
-through three pins, and reports the frequency.
+paper 002, Cyclone V (whose ALMs are an estimate) with papers 000 and 004. Nothing is placed or routed; `make
+fpga` in an IP package (`modexlab verilog DESIGN --package`) does that for an ECP5 and prints the frequency.
 
 examples:
   modexlab asic mont --fpga
-  modexlab asic mont-001 --fpga --nbits 8 --set nstages=4 --pnr
+  modexlab asic mont-001 --fpga --nbits 8 --set nstages=4
   modexlab asic naive --fpga --device artix-7 cyclone-v --json
   modexlab asic --fpga --accelerator cores/mine/design.toml --device ecp5
-  modexlab asic --fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr
+  modexlab asic --fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5
 """
 
 from argparse import Namespace
 from collections.abc import Iterator
 
-from ....flow.fpga.report import FpgaRun, Routed
+from ....flow.fpga.report import FpgaRun
 from ...lab.stages import FPGA
-from ..options import HARDWARE, VERILOG, Group, flag, option
+from ..options import HARDWARE, VERILOG, Group, option
 from ..render import Table, answer
 from .asic import source_of, steps
 
@@ -28,7 +27,6 @@ OPTIONS = (
     *HARDWARE,
     Group("Verilog from elsewhere instead of a design", VERILOG),
     option("--device", "NAME", "artix-7, cyclone-v, ecp5 (default: these), virtex-e", nargs="+"),
-    flag("--pnr", "place and route, for the frequency"),
     "--json",
 )
 
@@ -40,7 +38,7 @@ def execute(args: Namespace) -> int:
     devices = [find(name).name for name in dict.fromkeys(args.device or USUAL)]
     source, _ = source_of(args, FPGA)
     with steps("FPGA", args.json) as progress:
-        report = run_fpga(source, devices, args.pnr, progress)
+        report = run_fpga(source, devices, progress)
     width = "" if report.nbits is None else f", {report.nbits} bits, {report.interface}"
     title = f"{report.name}{width} (module {report.top})"
     return answer(args, report, title, _table(report), "\n".join(_notes(report)))
@@ -62,43 +60,23 @@ COLUMNS = {
 def _table(report: FpgaRun) -> Table:
     devices = report.devices.values()
     columns = [key for key in COLUMNS if any(device.count(key) is not None for device in devices)]
-    routed = ["MHz"] if any(device.pnr for device in devices) else []
     rows = []
     for device in devices:
         most = max(device.shares, key=device.shares.__getitem__)
         share = f"{device.shares[most]:.1%} of {device.capacity[most]:,} {COLUMNS[most]}, {device.part}"
-        pnr = device.pnr
         counts = (device.count(key) for key in columns)
         rows.append(
             [
                 device.family,
                 *(None if count is None else f"{count:,}" for count in counts),
                 share if device.fits else f"does not fit: {share}",
-                *(pnr and f"{pnr.fmax_mhz:.1f}" for _ in routed),
-                f"{device.seconds + (pnr.seconds if pnr else 0):.1f}",
+                f"{device.seconds:.1f}",
             ]
         )
-    return Table(["device", *(COLUMNS[key] for key in columns), "of the part", *routed, "s"], rows)
+    return Table(["device", *(COLUMNS[key] for key in columns), "of the part", "s"], rows)
 
 
 def _notes(report: FpgaRun) -> Iterator[str]:
-    devices = report.devices.values()
-    for device in devices:
-        if device.pnr:
-            yield from _routed(device.family, device.pnr)
-    for device in devices:
+    for device in report.devices.values():
         yield f"{device.family}: {device.counting}; {device.tool}"
-        if device.pnr_note:
-            yield f"  {device.pnr_note}"
     yield f"{report.seconds} s in all"
-
-
-def _routed(family: str, pnr: Routed) -> Iterator[str]:
-    frame, path = pnr.frame, pnr.critical_path
-    speed = f"{pnr.fmax_mhz:.1f} MHz, {1000 / pnr.fmax_mhz:.2f} ns"
-    yield f"{family} routed in {pnr.part} ({pnr.settings}; seed {pnr.seed}): {speed}"
-    if path:
-        times = f"{path.logic_ns:.2f} ns in cells, {path.routing_ns:.2f} ns in wires"
-        yield f"  worst path: {path.start} -> {path.end}, {path.cells} cells, {times}"
-    registers = f"{frame.registers} registers, {frame.luts} LUTs, not in the counts"
-    yield f"  out of context: {frame.ports} ports behind shift registers on three pins ({registers})"

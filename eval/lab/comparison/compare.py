@@ -379,7 +379,9 @@ def _not_compared(figure: Published) -> str:
     if metric in ("tristate", "gate"):
         return "no open synthesis counts them"
     if metric in ("time_ns", "clock_ns", "step_ns"):
-        return "times of another technology: cycles and frequencies are compared"
+        return "times of another technology: cycles are compared"
+    if metric == "fmax_mhz":
+        return "clock of an FPGA: ours are counted, not placed and routed"
     return ""
 
 
@@ -436,19 +438,14 @@ def usual(row: Row, *besides: str) -> bool:
 
 
 def _by_fpga(figure: Published, amount: float) -> _Question | str:
-    """Resources of the same FPGA family compare directly; frequencies, and units that our tools do not
-    report, as ratios.
-    """
+    """Resources of the same FPGA family compare directly; units that our tools do not report, as ratios."""
     device = next((name for family, name in FAMILIES.items() if family in figure.technology), "")
-    routed = figure.metric == "fmax_mhz"
-    if routed:
-        device = "ecp5"  # the family that our open tools place and route
-    elif figure.metric not in _RESOURCES:
+    if figure.metric not in _RESOURCES:
         return f"nothing of ours is measured in {figure.unit or figure.metric}"
     if not device:
         return f"no open synthesis for {figure.technology}"
     basis, value, base = FAMILY, amount, ""
-    if routed or figure.metric == "le":
+    if figure.metric == "le":
         basis, base = RATIO, BASES.get(figure.paper, "")
         if base and figure.twin == base:
             return "the base of the ratios"
@@ -459,14 +456,13 @@ def _by_fpga(figure: Published, amount: float) -> _Question | str:
 
     in_system = {"interface": PROCESSOR_PORT.name} if figure.interface == SYSTEM else {}
     interface = {"interface": UNIT} if figure.operation == PRODUCT else in_system
-    flow = (("device", device), ("pnr", routed))
     return _Question(
         figure,
         basis,
         value,
-        _RESOURCES.get(figure.metric, figure.metric),
+        _RESOURCES[figure.metric],
         "",
-        functools.partial(_point, figure, stage=FPGA, flow=flow, **interface),
+        functools.partial(_point, figure, stage=FPGA, flow=(("device", device),), **interface),
         lambda row: row.stage == FPGA and row.flow.get("device") == device,
         base,
         "ours without a processor" if in_system else "",
@@ -572,5 +568,5 @@ def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True, fai
 def _long(point: Point) -> bool:
     """Whether measuring takes more than a minute or two."""
     if point.stage == FPGA:
-        return point.nbits > MOST_FPGA_NBITS or dict(point.flow).get("pnr", False)
+        return point.nbits > MOST_FPGA_NBITS
     return point.stage in NETLIST and point.nbits > MOST_FLOW_NBITS
