@@ -24,7 +24,7 @@ DELAYS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 LONG = f"run naive-001 --base 1119317562 --exp {2**255 - 1} --mod {2**256 - 189} --stage python"
 COMMANDS = {
     "run": LONG,
-    "check": f"check mont {DATA / 'rsadp_512.rsp'} --level cl",
+    "check": f"check mont {DATA / 'wycheproof_decrypt_512.json'} --level cl",
     "asic": "asic mont --nbits 10 --interface unit --clock 2.7",
     "sweep": "sweep widths",
     "prove": "prove heap",

@@ -3,9 +3,7 @@
 import json
 import shutil
 import time
-from pathlib import Path
 
-import cryptography_vectors
 from modexlab.eval import progress
 from modexlab.eval.cli.commands import check as command
 from modexlab.eval.designs.session import Answer, Session
@@ -15,9 +13,9 @@ from modexlab.fl.status import Status
 from tests.command_line import picked, refusals
 from tests.harness import expect, one_now, parametrize, regress
 from tests.paths import DATA, ROOT
+from tests.vectors import nist
 
 FOREIGN = ROOT / "tests" / "foreign"
-RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 
 
 @parametrize("level", one_now(("fl", "rtl"), "fl"))  # natively in `make test`: test_text
@@ -25,13 +23,8 @@ RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
     "name, passed, skipped",
     [
         ("bn_small.txt", 16, 8),
-        ("eip198_small.json", 6, 7),
-        ("modexp_plain.json", 2, 0),
         ("wycheproof_signature_512.json", 5, 1),
         ("wycheproof_decrypt_512.json", 3, 0),
-        ("sigver_512.rsp", 3, 0),
-        ("rsadp_512.rsp", 2, 1),
-        ("pkcs1_sign_512.txt", 2, 0),
     ],
 )
 def test_every_format(cli, name, passed, skipped, level):
@@ -71,7 +64,7 @@ def test_the_smallest_machine(cli, how, passed):
 
 @parametrize("stage", ["python", "verilog"])
 def test_stages(cli, stage):
-    cli.reports(f"check {DATA}/modexp_plain.json --stage {stage}", passed=2, stage=stage)
+    cli.reports(f"check {DATA}/bn_small.txt --limit 2 --stage {stage}", passed=2, stage=stage)
 
 
 def test_other_design_and_reduction(cli):
@@ -88,9 +81,9 @@ def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(
 
 
 def test_counts_by_file(cli):
-    report = cli.json(f"check {DATA}/modexp_plain.json {DATA}/rsadp_512.rsp")
-    assert [part["passed"] for part in report["files"]] == [2, 2]
-    assert report["passed"] == 4
+    report = cli.json(f"check {DATA}/bn_small.txt {DATA}/wycheproof_decrypt_512.json --level fl")
+    assert [part["passed"] for part in report["files"]] == [16, 3]
+    assert report["passed"] == 19
 
 
 def test_failures_are_shown_and_exit_1(cli, tmp_path):
@@ -135,7 +128,7 @@ def test_nothing_usable_is_said_loudly(cli, tmp_path):
         )
     result = cli.passes(f"check {path} --allow-empty")
     assert result.err == f"modexlab: warning: {path}: NOTHING WAS CHECKED, all 2 vectors were skipped\n"
-    result = cli.passes(f"check {path} {DATA}/modexp_plain.json")
+    result = cli.passes(f"check {path} {DATA}/bn_small.txt --level fl")
     assert f"warning: {path}: NOTHING WAS CHECKED" in result.err
 
 
@@ -156,8 +149,8 @@ def test_reading_shows_progress(cli, monkeypatch):
 
     monkeypatch.setattr(command, "load", slow)
     monkeypatch.setattr(progress, "DELAY", 0.05)
-    path = DATA / "modexp_plain.json"
-    assert cli.passes(f"check {path}").err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
+    path = DATA / "bn_small.txt"
+    assert cli.passes(f"check {path} --level fl").err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
 
 
 test_refusals = refusals(
@@ -183,19 +176,11 @@ test_refusals = refusals(
 
 
 @regress
-@parametrize(
-    "name, passed",
-    {
-        "FIPS_186-2/SigVer15_186-3.rsp": 450,
-        "FIPS_186-2/SigVerPSS_186-3.rsp": 448,
-        "FIPS_186-2/SigVerRSA.rsp": 360,
-        "FIPS_186-2/SigGen15_186-3.rsp": 250,
-        "FIPS_186-2/SigGenPSS_186-3.rsp": 250,
-        "SigVer15EMTest.txt": 150,
-    }.items(),
-)
-def test_public_exponents_of_nist(cli, name, passed):
-    cli.reports(f"check {RSA / name}", passed=passed, failed=0)
+@parametrize("name, passed", {"SigVer15_186-3.rsp": 450, "SigVerPSS_186-3.rsp": 448}.items())
+def test_public_exponents_of_nist(cli, tmp_path, name, passed):
+    path = tmp_path / "nist.json"
+    path.write_text(json.dumps(nist.document(name)))
+    cli.reports(f"check {path}", passed=passed, failed=0)
 
 
 def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
@@ -210,42 +195,21 @@ def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
 
 @regress
 @parametrize("design", ["mont", "mont-ct"])
-@parametrize(
-    "name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt", "FIPS_186-2/KeyGenRSA.rsp"]
-)
-def test_private_exponents_of_nist(cli, tmp_path, name, design):
-    """1024 and 2048 bits: three tests of each section (a section is a key in the SigGen files)."""
-    head, *sections = (RSA / name).read_text().split("[mod = ")
-    kept = []
-    for section in sections:
-        if section.startswith(("1024", "2048")):
-            marker = "SHAAlg" if "SHAAlg" in section else "\ne = "
-            kept.append(marker.join(section.split(marker)[:4]))
-    path = tmp_path / "private.rsp"
-    path.write_text(head + "".join(f"[mod = {section}\n\n" for section in kept))
+def test_private_exponents_of_nist(cli, tmp_path, design):
+    """Three signatures of 1,024 and three of 2,048 bits."""
+    document = nist.document("SigGen15_186-2.txt")
+    groups = [group for group in document["testGroups"] if len(group["n"]) in (256, 512)][::17]
+    path = tmp_path / "private.json"
+    path.write_text(json.dumps({**document, "numberOfTests": len(groups), "testGroups": groups}))
     cli.reports(f"check {design} {path}", passed=6, failed=0, skipped=0)
-
-
-@regress
-@parametrize(
-    "name",
-    [
-        "pkcs1v15sign-vectors.txt",
-        "pkcs1v15crypt-vectors.txt",
-        *(f"pkcs-1v2-1d2-vec/{kind}-vect.txt" for kind in ("pss", "oaep")),
-    ],
-)
-def test_private_exponents_of_rsa_laboratories(cli, name):
-    """1024-bit keys at the head of the files; the others have odd widths."""
-    cli.reports(f"check {RSA / name} --limit 24", passed=24, failed=0)
 
 
 def test_an_unreadable_file_does_not_stop_the_others(cli, tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text("ModExp = 1\nA = 3\nthis is no line\n")
-    result = cli(f"check {bad} {DATA}/modexp_plain.json --json")
+    result = cli(f"check {bad} {DATA}/bn_small.txt --level fl --json")
     report = result.json()
-    assert (result.code, report["passed"], [part["file"] for part in report["unread"]]) == (2, 2, [str(bad)])
+    assert (result.code, report["passed"], [part["file"] for part in report["unread"]]) == (2, 16, [str(bad)])
     assert "line 3 is neither" in report["unread"][0]["error"]
     assert result.err.startswith(f"modexlab: warning: not read: {bad}: line 3 is neither")
     alone = cli(f"check {bad}")

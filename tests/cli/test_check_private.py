@@ -1,11 +1,7 @@
-"""`modexlab check --crt --blind --verify`: private operations of every format, run by programs that use the
-key.
-"""
+"""`modexlab check --crt --blind --verify`: private operations, run by programs that use the key."""
 
 import json
-from pathlib import Path
 
-import cryptography_vectors
 import pytest
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.session import Answer, Session
@@ -16,38 +12,56 @@ from modexlab.proc.software.seeded_keys import seeded_key
 from tests.command_line import picked, refusals
 from tests.harness import one_now, parametrize, regress
 from tests.paths import DATA
+from tests.vectors import nist
 
-RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 NBITS = 32
 ALL = ("n", "e", "d", "p", "q")
 
 
+FIELDS = dict(zip(ALL, ("modulus", "publicExponent", "privateExponent", "prime1", "prime2"), strict=True))
+
+
+def private_group(key, *tests):
+    """A group of decryptions with the numbers of a key, by name."""
+    private = {FIELDS[name]: f"{value:x}" for name, value in key.items()}
+    return {"type": "RsaesPkcs1Decrypt", "privateKey": private, "tests": tests}
+
+
+def powers(key, *bases, result="invalid"):
+    """Private operations; no base is the encryption of a padded message, so "valid" is wrong."""
+    size = 2 * ((key["n"].bit_length() + 7) // 8)
+    tests = [{"ct": f"{base:0{size}x}", "msg": "", "result": result} for base in bases]
+    return private_group(key, *tests)
+
+
+def public(n, e, signature):
+    """A public operation: the verification of a signature."""
+    test = {"sig": signature, "msg": "", "result": "invalid"}
+    return {"type": "RsassaPkcs1Verify", "sha": "SHA-1", "n": f"{n:x}", "e": f"{e:x}", "tests": [test]}
+
+
 def numbers(key, *names):
-    return {name: f"{getattr(key, name):x}" for name in names}
+    return {name: getattr(key, name) for name in names or ALL}
 
 
-def powers(key, *bases, wrong=0):
-    """Private operations; their expected results are wrong if `wrong` is set."""
-    return [{"base": base, "expected": pow(base, key.d, key.n) ^ wrong} for base in bases]
+def vectors(directory, *groups):
+    """A file with these groups."""
+    path = directory / "vectors.json"
+    path.write_text(json.dumps({"algorithm": "RSAES-PKCS1-v1_5", "testGroups": groups}))
+    return path
 
 
 @pytest.fixture(name="two_keys")
 def make_two_keys(tmp_path):
-    """Five private operations with two keys, one of which has no primes; a public one; a power without
-    a key.
-    """
+    """Five private operations with two keys, one of which has no primes, and two public operations."""
     first, second = seeded_key(NBITS), seeded_key(NBITS, seed=2)
-    own = [{**power, "key": numbers(second, "n", "e", "d")} for power in powers(second, 0, 12345)]
-    public = {"base": 5, "exponent": first.e, "expected": pow(5, first.e, first.n)}
-    other = {"base": 3, "exponent": 5, "modulus": 7, "expected": 5}
-    return vectors(tmp_path, first, *powers(first, 1, 2, first.n - 1), *own, public, other)
-
-
-def vectors(directory, key, *tests):
-    """A file of vectors, with a key for those that lack one."""
-    path = directory / "vectors.json"
-    path.write_text(json.dumps({"key": numbers(key, *ALL), "tests": tests}))
-    return path
+    return vectors(
+        tmp_path,
+        powers(numbers(first), 1, 2, first.n - 1),
+        powers(numbers(second, "n", "e", "d"), 0, 12345),
+        public(first.n, first.e, "00000005"),
+        public(7, 5, "03"),
+    )
 
 
 # ---- all ways to protect
@@ -116,8 +130,6 @@ def encoded(key, message, kind=b"\0\2"):
 def wycheproof(directory, names=ALL, change=lambda _: None):
     """Valid and invalid 128-bit encryptions, and a ciphertext above the modulus."""
     key = seeded_key(128)
-    jwk = dict(zip(ALL, ("modulus", "publicExponent", "privateExponent", "prime1", "prime2"), strict=True))
-    group = {jwk[name]: value for name, value in numbers(key, *names).items()}
     good, wrong = encoded(key, b"all"), encoded(key, b"all", b"\0\3")
     tests = [
         {"msg": b"all".hex(), "ct": good, "result": "valid"},
@@ -126,10 +138,7 @@ def wycheproof(directory, names=ALL, change=lambda _: None):
         {"msg": "", "ct": f"{key.n + 1:x}", "result": "invalid"},
     ]
     change(tests)
-    groups = [{"type": "RsaesPkcs1Decrypt", "privateKey": group, "tests": tests}]
-    path = directory / "decrypt.json"
-    path.write_text(json.dumps({"algorithm": "RSAES-PKCS1-v1_5", "testGroups": groups}))
-    return path
+    return vectors(directory, private_group(numbers(key, *names), *tests))
 
 
 @parametrize("names", [ALL, ("n", "e", "d")], ids=["with primes", "without primes"])
@@ -160,27 +169,12 @@ def test_a_wrong_verdict_fails(cli, tmp_path):
     assert "the encoding is invalid (PKCS#1 v1.5 decryption: valid)" in result.out
 
 
-@parametrize(
-    "path, passed",
-    [
-        (DATA / "wycheproof_decrypt_512.json", 3),
-        (DATA / "rsadp_512.rsp", 2),
-        (DATA / "pkcs1_sign_512.txt", 2),
-        (RSA / "FIPS_186-2" / "SigGen15_186-2.txt", 3),
-        (RSA / "FIPS_186-2" / "KeyGenRSA.rsp", 3),
-        (RSA / "pkcs1v15crypt-vectors.txt", 3),
-    ],
-    ids=lambda name: name.name if isinstance(name, Path) else "",
-)
-def test_files_with_private_keys(cli, path, passed):
-    cli.reports(f"check {path} --crt --blind --level fl --limit 3", passed=passed, failed=0)
-
-
-@regress
-@parametrize("name", ["SigGen15_186-2.txt", "SigGenPSS_186-2.txt", "KeyGenRSA.rsp"])
-def test_private_operations_of_nist_on_native_rtl(cli, name):
+@parametrize("how", ["--level fl --limit 3", pytest.param("--limit 10", marks=regress)])
+def test_private_operations_of_nist(cli, tmp_path, how):
     """1,024 bits."""
-    cli.reports(f"check {RSA}/FIPS_186-2/{name} --crt --blind --limit 10", passed=10, failed=0)
+    path = tmp_path / "nist.json"
+    path.write_text(json.dumps(nist.document("SigGen15_186-2.txt")))
+    cli.reports(f"check {path} --crt --blind {how}", passed=int(how.split()[-1]), failed=0)
 
 
 # ---- judged
@@ -188,11 +182,11 @@ def test_private_operations_of_nist_on_native_rtl(cli, name):
 
 def test_a_wrong_result_of_the_file_is_exit_1(cli, tmp_path):
     key = seeded_key(NBITS)
-    path = vectors(tmp_path, key, *powers(key, 2), *powers(key, 3, wrong=1))
+    path = vectors(tmp_path, powers(numbers(key), 2), powers(numbers(key), 3, result="valid"))
     report = cli.finds(f"check {path} --crt --blind --json").json()
     assert picked(report, "passed failed") == (1, 1)
     (failure,) = report["failures"]
-    assert failure["reason"].startswith("the result equals the golden value, but the file has")
+    assert "the encoding is invalid (PKCS#1 v1.5 decryption: valid)" in failure["reason"]
     assert failure["operands"] == {"base": 3, "exp": key.d, "mod": key.n}
 
 
@@ -227,8 +221,7 @@ THREE_PRIMES = {"n": 3 * 11 * 17, "e": 3, "d": 27}
     ],
 )
 def test_keys(cli, tmp_path, key, how, reason):
-    path = tmp_path / "key.json"
-    path.write_text(json.dumps([{"base": 2, "expected": pow(2, key["d"], key["n"]), "key": key}]))
+    path = vectors(tmp_path, powers(key, 2))
     cli.reports(
         f"check {path} {how} --level fl --allow-empty",
         passed=0 if reason else 1,
@@ -239,10 +232,10 @@ def test_keys(cli, tmp_path, key, how, reason):
 
 def test_a_machine_is_as_wide_as_primes_ask_for(cli):
     """A 512-bit key with a 272-bit prime."""
-    path = DATA / "rsadp_512.rsp"
+    path = DATA / "wycheproof_decrypt_512.json"
     report = cli.reports(f"check {path} --crt --nbits 512 --level fl --allow-empty", passed=0)
-    assert report["reasons"]["a number of the key is too long for 512 bits, or a prime for half of them"] == 2
-    cli.reports(f"check {path} --crt --nbits 544 --level fl", passed=2)
+    assert report["reasons"]["a number of the key is too long for 512 bits, or a prime for half of them"] == 3
+    cli.reports(f"check {path} --crt --nbits 544 --level fl", passed=3)
 
 
 # ---- limit, jobs, interrupts
@@ -277,7 +270,7 @@ def test_an_interrupted_check_goes_on(cli, two_keys, ledger, monkeypatch):
 
 
 test_refusals = refusals(
-    f"check {DATA}/rsadp_512.rsp",
+    f"check {DATA}/wycheproof_decrypt_512.json",
     {
         "--crt --accelerator mont-001": "mont-001 has a controller of its own and no program",
         "--verify --accelerator systolic": "systolic has a controller of its own and no program",

@@ -24,8 +24,6 @@ FILES = {  # file name in the examples: a small file of that kind
     "rsa_signature_2048_sha256_test.json": "wycheproof_signature_512.json",
     "rsa_pkcs1_2048_test.json": "wycheproof_decrypt_512.json",
     "bn_tests.txt": "bn_small.txt",
-    "SigVer15_186-3.rsp": "sigver_512.rsp",
-    "modexp.json": "eip198_small.json",
     "program.c": "gcd.c",
     "power.c": "power.c",
 }

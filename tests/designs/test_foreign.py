@@ -318,7 +318,7 @@ def test_commands(cli):
     assert "runs at --level rtl, stage verilog or native, and not at cl" in cli.fails(f"{run} --level cl")
     cli.passes(f"{run} --level fl")
     assert "no design; give one of the catalogue" in cli.fails(f"run {operands}")
-    cli.shows(f"check {DATA}/modexp_plain.json --accelerator {START_DONE}", "failed 0")
+    cli.shows(f"check {DATA}/bn_small.txt --accelerator {START_DONE}", "failed 0")
     check = f"check --manifest {START_DONE} --nbits 16 --set"
     cli.shows(f"{check} FLAW=1", "FAILED zero divisor: 255 ^ 2 mod 65025: expected 0, got 65025", code=1)
     assert "hangs" in cli.fails(f"{check} FLAW=2")

@@ -1,15 +1,13 @@
 """Readers of third-party vectors: the items of good files, and the messages for corrupt ones.
 
-The good files are tests/data (numbers by Python's pow, signatures by the `rsa` package) and, for the real
-layouts, the NIST and PKCS#1 files of `cryptography_vectors`. pow replaces the hardware.
+The good files are tests/data (numbers by Python's pow, signatures by the `rsa` package) and NIST's signature
+tests, converted. pow replaces the hardware.
 """
 
 import base64
 import json
 from collections import Counter
-from pathlib import Path
 
-import cryptography_vectors
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
@@ -17,11 +15,11 @@ from modexlab.eval.exchange.vectors import load
 from modexlab.eval.exchange.vectors.items import ModExp, ModMul, NotApplicable
 
 from tests.command_line import picked
-from tests.harness import later, module_fixture, parametrize, refused
+from tests.harness import module_fixture, parametrize, refused
 from tests.keys import openssl_key
 from tests.paths import DATA
 
-RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
+from . import nist
 
 
 @pytest.fixture(name="read")
@@ -59,13 +57,8 @@ def judge(file):
     "name, form, counts",
     [
         ("bn_small.txt", "bn text", {"ModMul": 10, "ModExp": 9, "not applicable": 4, "out of range": 1}),
-        ("eip198_small.json", "EIP-198", {"ModExp": 8, "not applicable": 3, "out of range": 2}),
-        ("modexp_plain.json", "EIP-198", {"ModExp": 2}),
         ("wycheproof_signature_512.json", "Wycheproof", {"ModExp": 5, "out of range": 1}),
         ("wycheproof_decrypt_512.json", "Wycheproof", {"ModExp": 3}),
-        ("sigver_512.rsp", "CAVP", {"ModExp": 3}),
-        ("rsadp_512.rsp", "CAVP", {"ModExp": 2, "not applicable": 1}),
-        ("pkcs1_sign_512.txt", "PKCS#1", {"ModExp": 2}),
     ],
 )
 def test_small_files(name, form, counts):
@@ -74,45 +67,12 @@ def test_small_files(name, form, counts):
     assert judge(file) == counts
 
 
-@parametrize(
-    "name, tests",
-    [
-        ("FIPS_186-2/SigGen15_186-2.rsp", 250),
-        ("FIPS_186-2/SigVerPSS_186-3.rsp", 448),  # two signatures are above the modulus
-        ("SigVer15EMTest.txt", 150),
-        ("pkcs-1v2-1d2-vec/oaep-vect.txt", 60),
-        *later(
-            ("FIPS_186-2/KeyGenRSA.rsp", 30),
-            ("FIPS_186-2/SigGen15_186-3.rsp", 250),
-            ("FIPS_186-2/SigGenPSS_186-2.rsp", 250),
-            ("FIPS_186-2/SigGenPSS_186-3.rsp", 250),
-            ("FIPS_186-2/SigGenRSA.rsp", 200),
-            ("FIPS_186-2/SigGenRSA_186-2.txt", 200),
-            ("FIPS_186-2/SigVer15_186-3.rsp", 450),
-            ("FIPS_186-2/SigVerRSA.rsp", 360),
-            ("pkcs-1v2-1d2-vec/pss-vect.txt", 60),
-            ("oaep-custom/oaep-sha1-sha224.txt", 60),
-        ),
-    ],
-)
-def test_real_files(name, tests):
-    counts = judge(load(str(RSA / name)))
-    assert counts["ModExp"] == tests
-    assert counts["not applicable"] == 0
-
-
-@parametrize("name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt"])
-def test_with_d_the_private_exponent_is_run(name):
-    items = load(str(RSA / name)).items
-    assert len(items) == 250
-    assert all(isinstance(item, ModExp) and item.exp.bit_length() > 1000 for item in items)
-    assert items[0].golden() == items[0].expected
-
-
-def test_a_stripped_header_is_no_obstacle(read):
-    text = (RSA / "FIPS_186-2" / "SigVerPSS_186-3.rsp").read_text()
-    judge(file := read("\n".join(line for line in text.splitlines() if not line.startswith("#"))))
-    assert all(item.verdict.claim.startswith("PSS") for item in file.items if isinstance(item, ModExp))
+@parametrize("name", nist.FILES)
+def test_signatures_of_nist(read, name):
+    counts = judge(read(nist.document(name)))
+    tests = nist.FILES[name][-1]
+    above = 2 if "PSS" in name else 0  # signatures above the modulus
+    assert counts == {"ModExp": tests - above} | ({"out of range": above} if above else {})
 
 
 # ---- Wycheproof: all forms of keys, all kinds of tests
@@ -228,14 +188,6 @@ def test_wycheproof_generate(wycheproof, key):
     assert file.items[0].exp == key.private_numbers().d
 
 
-def test_wycheproof_plain_powers(wycheproof):
-    tests = [
-        {"base": "02", "exponent": "0a", "modulus": "03e9", "expected": "17"},
-        {"base": "02", "exp": "0a", "mod": "03e9", "result": "17"},
-    ]
-    assert judge(wycheproof("ModExp", {"type": "ModExp"}, *tests)) == {"ModExp": 2}
-
-
 def test_wycheproof_without_rsa(wycheproof):
     file = wycheproof("ECDSA", {"type": "EcdsaVerify"}, {"sig": "00"}, {"sig": "00"})
     assert judge(file) == {"not applicable": 2}
@@ -292,12 +244,7 @@ def test_wycheproof_corrupt_keys(wycheproof, group, message):
         ({"testGroups": 5}, "testGroups is not a list"),
         ({"testGroups": [5]}, r"testGroups\[0\] is not an object with a list of tests"),
         ({"testGroups": [{"tests": [5]}]}, r"testGroups\[0\]\.tests\[0\] is not an object"),
-        ([{"Input": "00", "Expected": "00"}, 5], "entry 1 is not an object with Input and Expected"),
-        ([{"Input": "00", "Expected": "00"}, {"Output": "00"}], "entry 1 has no Input of hexadecimal text"),
-        (
-            [{"base": [1], "exp": 2, "mod": 3, "expected": 1}],
-            "entry 0: base is neither hexadecimal text nor an",
-        ),
+        ([{"base": "01", "exponent": "02", "modulus": "03"}], "this JSON is of no known format"),
     ],
 )
 def test_json_of_another_shape(read, document, message):
@@ -314,9 +261,6 @@ def test_bn_text_without_blank_lines_and_with_colons(read):
     assert judge(file) == {"ModExp": 2, "ModMul": 1}
 
 
-CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
-
-
 @parametrize(
     "content, items",
     [
@@ -329,53 +273,15 @@ CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
         # a byte of Latin-1 in a comment
         (b"# by Koc and G\xf6del\nModMul = 1\nA = 2\nB = 2\nM = 3\n", [ModMul("line 2 ModMul", 2, 2, 3, 1)]),
         ("ModSquare = 1\nA = 4\nM = 5\n", [ModMul("line 1 ModSquare", 4, 4, 5, 1)]),
-        # an object of entries
-        ({"a": {"input": "0x" + CALL, "expected": "0x05"}}, [ModExp("a", 3, 5, 7, 5)]),
-        # a short input is padded with zeros
-        (
-            [{"Input": f"{1:064x}{1:064x}{2:064x}0305e1", "Expected": f"{3**5 % 0xE100:04x}"}],
-            [ModExp("entry 0", 3, 5, 0xE100, 3**5 % 0xE100)],
-        ),
-        (
-            [{"Input": "ff" * 96, "Expected": ""}],
-            [NotApplicable("entry 0", "an operand is announced as wider than 4096 bits")],
-        ),
     ],
 )
 def test_layouts(read, content, items):
     assert read(content).items == items
 
 
-def test_cavp_primes_give_the_private_exponent(read):
-    """Primes replace a missing d; without primes, the public exponent is run."""
-    text, sigver = ((DATA / name).read_text() for name in ("rsadp_512.rsp", "sigver_512.rsp"))
-    primes = [line for line in sigver.splitlines() if line.startswith(("p =", "q ="))]
-    lines = [line for line in text.splitlines() if not line.startswith("d =")]
-    file = read("\n".join([*lines[:6], *primes, *lines[6:]]))
-    assert judge(file) == {"ModExp": 2, "not applicable": 1}
-    file = read("\n".join(lines))
-    assert judge(file) == {"ModExp": 2, "not applicable": 1}
-    assert file.items[0].exp == 65537
-
-
 def test_detection_is_by_content(read):
-    assert "CAVP" in read((DATA / "sigver_512.rsp").read_text(), "misleading.json").format
-    marked = b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes()  # with a byte order mark
-    assert "EIP-198" in read(marked).format
-
-
-@parametrize(
-    "title, scheme",
-    [("alg=whirl", "v1.5"), ("alg=whirl", "PSS"), ("mgf1=whirl", "PSS"), ("alg=sha1 mgf1=whirl", "OAEP")],
-)
-@parametrize("half", [False, True])
-def test_pkcs1_text_without_the_hash(read, title, scheme, half):
-    """An example with an unknown hash or mask is not applicable, even if its second half is missing."""
-    text = (DATA / "pkcs1_sign_512.txt").read_text()
-    text = text.replace("PKCS#1 v1.5 Signature Example", f"{scheme} Example {title}")
-    items = read(cut("# Signature:")(text) if half else text).items
-    reasons = [item.reason for item in items if isinstance(item, NotApplicable)]
-    assert reasons == ["the hash whirl is not available in this Python"] * len(items) and len(items) == 2
+    marked = b"\xef\xbb\xbf" + (DATA / "wycheproof_decrypt_512.json").read_bytes()  # with a byte order mark
+    assert "Wycheproof" in read(marked, "misleading.txt").format
 
 
 # ---- corrupt files: original file, damage, pattern of the message
@@ -395,19 +301,8 @@ CORRUPT = {
         "not hexadecimal": (replaced("\nB = ", "\nB = 12z"), r"B of the .* stanza at line \d+ is not a hexa"),
         "a stray line": (replaced("Sum = 3", "Sum 3"), r"line 5 is neither"),
     },
-    "eip198_small.json": {
-        "cut in the middle": (lambda text: text[:700], r"line \d+, column \d+: not valid JSON"),
-        "not hexadecimal": (
-            replaced('"Input": "00', '"Input": "xx', 1),
-            r"entry 0 \(fermat\): Input is not hex",
-        ),
-        "result of another length": (
-            replaced('"Expected": "00', '"Expected": "', 1),
-            "Expected has .* bytes, but the modulus has",
-        ),
-        "no result": (replaced('"Expected"', '"Unexpected"', 1), r"entry 0 \(fermat\) has no Expected"),
-    },
     "wycheproof_signature_512.json": {
+        "cut in the middle": (lambda text: text[:700], r"line \d+, column \d+: not valid JSON"),
         "not hexadecimal": (
             replaced('"sig": "', '"sig": "0', 1),
             r"testGroups\[0\].tests\[0\] \(tcId 1\): sig is not hex",
@@ -421,21 +316,6 @@ CORRUPT = {
             r"testGroups\[0\].n is not a hexadecimal number",
         ),
     },
-    "sigver_512.rsp": {
-        "a stray line": (replaced("SaltVal = 00", "SaltVal", 1), r"line \d+ is neither `name = value`"),
-        "cut in a test": (cut("S = "), r"the test at line \d+ has no S; is the file cut off"),
-        "cut in a number": (replaced("Msg = ", "Msg = 1"), r"Msg is not hexadecimal bytes"),
-    },
-    "rsadp_512.rsp": {
-        "no modulus": (replaced("\nn = ", "\nN' = "), "has no n in force"),
-    },
-    "pkcs1_sign_512.txt": {
-        "cut in an example": (cut("# Signature:"), "has message only; is the file cut off"),
-        "not hexadecimal": (
-            lambda text: text.rstrip("=# \n") + "\nzz\n",
-            r"line \d+, under 'signature', is not hexadecimal",
-        ),
-    },
     "rsa512.pem": {
         "unknown JSON": (
             lambda text: '{"a": [1]}',
@@ -446,7 +326,7 @@ CORRUPT = {
             "this text is of no known format; known formats: Project Wycheproof",
         ),
         "empty": (lambda text: " \n", "the file is empty"),
-        "no vectors": (lambda text: "[mod = 512]\n", "holds no vector"),
+        "no vectors": (lambda text: '{"testGroups": []}', "holds no vector"),
     },
 }
 

@@ -17,7 +17,7 @@ examples:
   modexlab check naive-001 bn_tests.txt --reduce --level cl
   modexlab check rsa_pkcs1_2048_test.json --crt --blind --limit 20
   modexlab check --accelerator gcd
-  modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json
+  modexlab check rsa_signature_2048_sha256_test.json bn_tests.txt --limit 20 --json
 """
 
 from argparse import Namespace

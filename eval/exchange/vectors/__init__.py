@@ -6,13 +6,10 @@ from typing import Any
 
 from ....fl.errors import BadInput
 from ....fl.input_file import read_bytes
-from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
+from . import bn_text, wycheproof
 from .items import Item
 
 MOST_DIGITS = 4000  # of an integer in JSON: Python converts at most 4300 by default
-
-_JSON = (wycheproof, eip198)
-_TEXT = (bn_text, pkcs1_text, cavp)
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class VectorFile:
 
 def known_formats() -> str:
     """The known formats as text, for messages and help."""
-    return "; ".join(reader.DESCRIPTION for reader in (*_JSON, *_TEXT))
+    return f"{wycheproof.DESCRIPTION}; {bn_text.DESCRIPTION}"
 
 
 def load(path: str) -> VectorFile:
@@ -50,17 +47,16 @@ def _load(path: str) -> VectorFile:
         raise BadInput(f"{path}: byte {error.start} is not text; known formats: {known_formats()}") from None
     if not text.strip():
         raise BadInput(f"{path}: the file is empty; known formats: {known_formats()}")
-    if text.lstrip()[0] in "[{" and (document := _json(text, path)) is not None:
-        for reader in _JSON:
-            if reader.recognise(document):
-                announced = document.get("numberOfTests") if isinstance(document, dict) else None
-                number = announced if isinstance(announced, int) else None
-                return _loaded(path, reader.FORMAT, reader.read(document, path), number)
-        raise BadInput(f"{path}: this JSON is of no known format; known formats: {known_formats()}")
-    for text_reader in _TEXT:
-        if text_reader.recognise(text):
-            return _loaded(path, text_reader.FORMAT, text_reader.read(text, path))
-    raise BadInput(f"{path}: this text is of no known format; known formats: {known_formats()}")
+    if text.lstrip()[0] in "[{":
+        document = _json(text, path)
+        if not wycheproof.recognise(document):
+            raise BadInput(f"{path}: this JSON is of no known format; known formats: {known_formats()}")
+        announced = document.get("numberOfTests")
+        number = announced if isinstance(announced, int) else None
+        return _loaded(path, wycheproof.FORMAT, wycheproof.read(document, path), number)
+    if not bn_text.recognise(text):
+        raise BadInput(f"{path}: this text is of no known format; known formats: {known_formats()}")
+    return _loaded(path, bn_text.FORMAT, bn_text.read(text, path))
 
 
 def _decoded(data: bytes) -> str:
@@ -84,7 +80,7 @@ def _loaded(path: str, name: str, items: list[Item], announced: int | None = Non
 
 
 def _json(text: str, path: str) -> Any:
-    """The document, or None if its `[` opens a section of a text format and not a JSON list."""
+    """The document; BadInput if it is not valid."""
 
     def integer(digits):
         if len(digits) > MOST_DIGITS:
@@ -96,8 +92,6 @@ def _json(text: str, path: str) -> Any:
     try:
         return json.loads(text, parse_int=integer)
     except json.JSONDecodeError as error:
-        if any(reader.recognise(text) for reader in _TEXT):
-            return None
         raise BadInput(
             f"{path}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}; "
             f"restore the file from its origin"

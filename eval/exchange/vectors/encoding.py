@@ -1,9 +1,8 @@
 """RSA encodings, which decide whether base^exp mod n is a valid signature or ciphertext.
 
-PKCS#1 v1.5, PSS and OAEP follow RFC 8017 (sections 7.1, 7.2, 8, 9), PSS with SHAKE follows RFC 8702, and
-X9.31 the NIST RSA validation system. They are written in plain Python on `hashlib`, so that the verdict on a
-vector depends on no library that could share a mistake with ours. Nothing here is constant time, nor needs to
-be: all inputs are published test vectors.
+PKCS#1 v1.5, PSS and OAEP follow RFC 8017 (sections 7.1, 7.2, 8, 9), PSS with SHAKE follows RFC 8702. They are
+written in plain Python on `hashlib`, so that the verdict on a vector depends on no library that could share a
+mistake with ours. Nothing here is constant time, nor needs to be: all inputs are published test vectors.
 """
 
 import hashlib
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-PKCS1, PSS, X931, OAEP = "PKCS#1 v1.5", "PSS", "X9.31", "OAEP"
+PKCS1, PSS, OAEP = "PKCS#1 v1.5", "PSS", "OAEP"
 
 # DER prefixes of DigestInfo: SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING }, RFC 8017 section 9.2 note 1
 _NIST_HASHES = (  # 2.16.840.1.101.3.4.2.x, x from 1
@@ -32,7 +31,6 @@ _OIDS = {
     **{name: bytes.fromhex("6086480165030402") + bytes([arc]) for arc, name in enumerate(_NIST_HASHES, 1)},
 }
 _SHAKE_BYTES = {"shake_128": 32, "shake_256": 64}  # the output length of SHAKE as a hash in RFC 8702
-_X931_IDS = {"sha1": 0x33, "sha256": 0x34, "sha512": 0x35, "sha384": 0x36, "sha224": 0x38}
 
 
 class Inapplicable(Exception):
@@ -135,18 +133,6 @@ def pss_holds(
     return bool(fits) and em == pss_encode(name, message, nbits, salt, mgf)
 
 
-def x931_holds(name: str, message: bytes, modulus: int, value: int) -> bool:
-    """Whether `value` = signature^e mod n, or n - value, is the X9.31 encoding of `message`."""
-    if name not in _X931_IDS:
-        return False
-    code = digest(name, message)
-    padding = octets(modulus.bit_length()) - len(code) - 4
-    if padding < 0:
-        return False
-    em = b"\x6b" + b"\xbb" * padding + b"\xba" + code + bytes([_X931_IDS[name], 0xCC])
-    return int.from_bytes(em, "big") in (value, modulus - value)
-
-
 def oaep_decode(name: str, mgf: str, value: int, nbytes: int, label: bytes = b"") -> bytes | None:
     """EME-OAEP decoding of `value` = ciphertext^d mod n, or None if the padding is wrong."""
     size = len(digest(name, b""))
@@ -193,19 +179,13 @@ class Signed:
     def sha(self) -> str:
         return hash_of(self.written, self.scheme)
 
-    def encoded(self, n: int, salt: bytes | None = None) -> int | None:
-        """The encoded message, or None if it is not determined; PSS needs its salt."""
-        nbits, em = n.bit_length(), None
-        if self.scheme == PKCS1:
-            em = pkcs1_encode(self.sha, self.message, octets(nbits))
-        elif self.scheme == PSS and salt is not None:
-            em = pss_encode(self.sha, self.message, nbits, salt)
+    def encoded(self, n: int) -> int | None:
+        """The PKCS#1 v1.5 encoding of the message, or None if the modulus is too short."""
+        em = pkcs1_encode(self.sha, self.message, octets(n.bit_length()))
         return None if em is None else int.from_bytes(em, "big")
 
     def holds(self, n: int, value: int) -> bool:
         """Whether `value` = signature^e mod n is the encoded message."""
         if self.scheme == PSS:
             return pss_holds(self.sha, self.message, n.bit_length(), value, self.salt_len, self.mgf)
-        if self.scheme == X931:
-            return x931_holds(self.sha, self.message, n, value)
         return value == self.encoded(n)

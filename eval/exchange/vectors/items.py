@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ....fl.pkcs1 import Kind
-from . import encoding
-from .encoding import OAEP, PKCS1, Inapplicable, Signed
+from .encoding import Inapplicable
 from .numbers import Key
 
 
@@ -85,46 +84,8 @@ def item(name: str, make: Callable[[], Item]) -> Item:
         return NotApplicable(name, str(reason))
 
 
-def private_power(
-    name: str, base: int, key: Key, expected: int | None, verdict: Verdict | None = None
-) -> ModExp:
+def private_power(name: str, base: int, key: Key, verdict: Verdict) -> ModExp:
     """base^d mod n, a private operation."""
     if key.d is None:
         raise Inapplicable("the group has no private exponent")
-    return ModExp(name, base, key.d, key.n, expected, verdict, key)
-
-
-def verification(
-    name: str, signed: Signed, signature: int, key: Key, expect: bool | None, result: str, *, valid: bool
-) -> ModExp:
-    """signature^e mod n, with the verdict of the signature scheme.
-
-    valid: the signature is in range; result: the verdict as the file words it.
-    """
-    if key.e is None:
-        raise Inapplicable("the group has no public exponent")
-    claim = f"{signed.scheme} signature with {signed.written}: {result}"
-    frame = Frame(Kind.SIGN, encoding.octets(key.n.bit_length())) if signed.scheme == PKCS1 else None
-    verdict = Verdict(lambda number: valid and signed.holds(key.n, number), expect, claim, frame)
-    return ModExp(name, signature, key.e, key.n, None, verdict)
-
-
-def decryption(
-    name: str,
-    scheme: str,
-    decode: Callable[[int, int], bytes | None],
-    ciphertext: int,
-    message: bytes,
-    key: Key,
-    expect: bool | None,
-    claim: str,
-    *,
-    valid: bool = True,
-) -> ModExp:
-    """ciphertext^d mod n, from which the message is decoded. `decode` takes the number and its length in
-    bytes.
-    """
-    size = encoding.octets(key.n.bit_length())
-    frame = None if scheme == OAEP else Frame(Kind.ENCRYPT, size)
-    verdict = Verdict(lambda number: valid and decode(number, size) == message, expect, claim, frame)
-    return private_power(name, ciphertext, key, None, verdict)
+    return ModExp(name, base, key.d, key.n, None, verdict, key)

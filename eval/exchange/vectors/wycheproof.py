@@ -7,7 +7,6 @@ used. The fields of a test and the type of its group decide what is tested:
     sig, group of a signature check     sig^e mod n passes or fails PKCS#1 v1.5 or PSS verification
     sig, group "...Generate"            the encoded message ^ d mod n equals sig
     ct                                  ct^d mod n decodes to msg by OAEP or PKCS#1 v1.5, or is refused
-    base, exponent, modulus, ...        base^exponent mod modulus
 
 `result` is the verdict of the file; "acceptable" allows either verdict, and only the power itself is then
 judged.
@@ -17,9 +16,10 @@ from functools import partial
 from typing import Any
 
 from ....fl.errors import BadInput
-from . import eip198, encoding
+from ....fl.pkcs1 import Kind
+from . import encoding
 from .encoding import OAEP, PKCS1, PSS, Inapplicable, Signed, hash_of
-from .items import Item, Verdict, decryption, item, private_power, verification
+from .items import Frame, Item, ModExp, Verdict, item, private_power
 from .numbers import Key, hex_bytes, hex_int, key_from_der, key_from_jwk, key_from_pem, shorten
 
 FORMAT = "Project Wycheproof JSON"
@@ -103,14 +103,10 @@ class _Group:
         return items
 
     def _item(self, test: dict[str, Any], name: str, where: str) -> Item:
-        plain = eip198.plain_fields({**test, "expected": test.get("expected", test.get("result"))})
-        result = test.get("result")
-        judged = isinstance(result, str) and result in _EXPECT
-        if plain is not None and (not judged or ("expected" in test and result == "valid")):
-            return eip198.plain_item(name, plain, where)
         if self.key is None:
             raise Inapplicable(f"{self.algorithm or self.kind or 'the group'} has no RSA key")
-        if not judged:
+        result = test.get("result")
+        if not isinstance(result, str) or result not in _EXPECT:
             known = ", ".join(_EXPECT)
             raise BadInput(f"{where}: result is {shorten(repr(result))}; it must be one of {known}")
         for field, made in (("sig", self._signature), ("ct", self._decryption)):
@@ -142,27 +138,39 @@ class _Group:
             em = signed.encoded(key.n)
             claim = f"{PKCS1} signature made with {signed.written}: {result}"
             verdict = Verdict(lambda s: s == value, _EXPECT[result], claim)
-            made = private_power(name, em or 0, key, None, verdict)
+            made = private_power(name, em or 0, key, verdict)
             if em is None:
                 raise Inapplicable(
                     f"a modulus of {key.n.bit_length()} bits is too short for {signed.written}"
                 )
             return made
+        if key.e is None:
+            raise Inapplicable("the group has no public exponent")
         valid = _in_range(signature, key)  # otherwise invalid, RFC 8017, 8.1.2 and 8.2.2
-        return verification(name, signed, value, key, _EXPECT[result], result, valid=valid)
+        claim = f"{signed.scheme} signature with {signed.written}: {result}"
+        frame = Frame(Kind.SIGN, encoding.octets(key.n.bit_length())) if signed.scheme == PKCS1 else None
+        verdict = Verdict(lambda number: valid and signed.holds(key.n, number), _EXPECT[result], claim, frame)
+        return ModExp(name, value, key.e, key.n, None, verdict)
 
     def _decryption(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
         message, ciphertext = (hex_bytes(test[field], f"{where}: {field}") for field in ("msg", "ct"))
-        scheme, decode, claim = PKCS1, encoding.pkcs1_decode, f"{PKCS1} decryption"
+        size = encoding.octets(key.n.bit_length())
+        frame: Frame | None = Frame(Kind.ENCRYPT, size)
+        decode, claim = encoding.pkcs1_decode, f"{PKCS1} decryption"
         if "oaep" in self.words:
             written, mgf = self._hashes()
             label = hex_bytes(str(test.get("label", "")), f"{where}: label")
-            scheme, claim = OAEP, f"{OAEP} decryption with {written}"
+            frame, claim = None, f"{OAEP} decryption with {written}"
             decode = partial(encoding.oaep_decode, hash_of(written), mgf, label=label)
-        number, result = int.from_bytes(ciphertext, "big"), test["result"]
-        verdict = _EXPECT[result], f"{claim}: {result}"
         valid = _in_range(ciphertext, key)  # otherwise invalid, RFC 8017, 7.1.2 and 7.2.2
-        return decryption(name, scheme, decode, number, message, key, *verdict, valid=valid)
+        result = test["result"]
+        verdict = Verdict(
+            lambda number: valid and decode(number, size) == message,
+            _EXPECT[result],
+            f"{claim}: {result}",
+            frame,
+        )
+        return private_power(name, int.from_bytes(ciphertext, "big"), key, verdict)
 
 
 def _in_range(number: bytes, key: Key) -> bool:
