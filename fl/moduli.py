@@ -139,6 +139,15 @@ def parse(text: str) -> Modulus:
         ) from None
 
 
+def factors_of_000(modulus: int) -> tuple[int, int] | None:
+    """Two factors of a modulus of paper 000, (2^t - 1) / 3; None for any other modulus."""
+    t = (3 * modulus).bit_length()
+    if t < 4 or 3 * modulus != (1 << t) - 1:
+        return None
+    below, above = (1 << t // 2) - 1, (1 << t // 2) + 1  # t is even, as 3 divides 2^t - 1
+    return (below // 3, above) if below % 3 == 0 else (below, above // 3)
+
+
 def has_known_factors(modulus: int, nbits: int) -> bool:
     """Whether it divides 2^nbits - 1, as paper 000's moduli do: a benchmark of multipliers, but not an RSA
     key.

@@ -20,18 +20,17 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import rsa.prime
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 
 from .errors import BadInput, shown, unknown
-from .factors import is_prime
 from .input_file import read_bytes
 
 ModExp = Callable[[int, int, int], int]
 
 RESIDUES = 100  # tried to find a factor; each succeeds with probability 1/2 or more
-ROUNDS = 4  # of the primality test of both factors; only an n of three primes constructed to pass could pass
 SMALLEST_NBITS = 16  # shorter keys have too few primes to choose from
 
 
@@ -205,7 +204,7 @@ class RSAKey:
                 square = root * root % n
                 if square == 1 and root not in (1, n - 1):
                     p, q = sorted((math.gcd(root - 1, n), math.gcd(root + 1, n)), reverse=True)
-                    if p * q == n and is_prime(p, ROUNDS) and is_prime(q, ROUNDS):
+                    if p * q == n and rsa.prime.is_prime(p) and rsa.prime.is_prime(q):
                         return RSAKey(n, self.e, self.d, p, q)
                 root = square
         raise BadInput(f"RSA modulus {shown(n)}: d and e do not lead to two prime factors; give p and q")

@@ -6,7 +6,7 @@ import random
 
 import rsa
 from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
-from modexlab.fl.factors import primes_below
+from modexlab.proc.software.seeded_keys import primes_below
 
 E = 65537
 SMALL_PRIMES = math.prod(primes_below(1000))

@@ -8,8 +8,8 @@ import itertools
 import math
 from random import Random
 
-from modexlab.fl.factors import primes_below
 from modexlab.fl.status import Status
+from modexlab.proc.software.seeded_keys import primes_below
 
 TRIES = 1000  # draws of a number with a property
 MOST_PRIME_NBITS = 12

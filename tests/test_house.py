@@ -41,7 +41,7 @@ INSIDE = {
 }
 # what is of RSA alone: its arithmetic, programs, machines, workloads, keys and papers
 RSA = re.compile(
-    r"(fl\.(mod_exp|domains|rsa_keys|pkcs1|moduli|factors|program|multipliers|compression)|rtl\.machines"
+    r"(fl\.(mod_exp|domains|rsa_keys|pkcs1|moduli|program|multipliers|compression)|rtl\.machines"
     r"|eval\.designs\.(machine|workload_names|system_catalogue|protection|multipliers|control|build)"
     r"|eval\.designs\.program(med|_control)"
     r"|eval\.papers\.published|proc\.software\.(seeded_keys|kernels))\b"

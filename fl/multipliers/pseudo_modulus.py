@@ -9,7 +9,7 @@ n/2 - 1, as in its Table 4.) For an N of n bits and digits of w bits:
     2^t - 1, 2^t + 1   The first exists for every odd N, but t is a multiple of the order of 2 modulo N.
                        For nearly all N that is about as long as N itself, so t bits are out of reach. If
                        t is small, N divides a number whose factors are known or easy to find; `warning`
-                       reports it.
+                       reports it. The factors of N itself are not searched.
     low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low
                        word itself (scaled.py)
     high end           cN = 2^(n+w) - delta with delta < N, c of w or w+1 bits: the quotient digit of a
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import BadInput, require_nbits, shown
-from ..factors import Factors, find_factors, order_of_two
+from ..moduli import factors_of_000
 from .scaled import DIGIT_NBITS
 
 MAX_T = 1 << 16  # bits of the longest 2^t -+ 1 that is computed
@@ -73,9 +73,8 @@ class PowerSearch:
         if self.exact:
             return "there is none: no power of 2 is -1 modulo N"
         return (
-            f"no t up to {self.bound}; t is a multiple of the order of 2 modulo N, which takes the factors "
-            "of N to know, "
-            "and is nearly always a number about as long as N: hopeless"
+            f"no t up to {self.bound}; t is a multiple of the order of 2 modulo N, which is nearly always a "
+            "number about as long as N: hopeless"
         )
 
 
@@ -178,12 +177,8 @@ class PseudoModuli:
     # ---- 2^t - 1 and 2^t + 1
 
     @cached_property
-    def factors(self) -> Factors:
-        return find_factors(self.n)
-
-    @cached_property
     def powers(self) -> PowerSearch:
-        """The search for t: all t up to a bound, and beyond it by the factors of n, if they are known."""
+        """The search for t, up to a bound."""
         n = self.n
         if n == 1:
             return PowerSearch(n, 1, 1, 1, True)
@@ -195,11 +190,7 @@ class PseudoModuli:
                 return PowerSearch(n, bound, 2 * t, t, True)
             if power == 1:
                 return PowerSearch(n, bound, t, None, True)
-        order = order_of_two(n, self.factors)
-        if order is None:
-            return PowerSearch(n, bound, None, None, False)
-        has_plus = order % 2 == 0 and pow(2, order // 2, n) == n - 1
-        return PowerSearch(n, bound, order, order // 2 if has_plus else None, True)
+        return PowerSearch(n, bound, None, None, False)
 
     def _power(self, sign: str, t: int | None, reduction: str) -> PseudoModulus | None:
         """The pseudo-modulus 2^t - 1 or 2^t + 1, or None if t is unknown or too large to write it down."""
@@ -237,56 +228,31 @@ class PseudoModuli:
     # ---- suitability as the modulus of a key
 
     @property
-    def family_000(self) -> int | None:
-        """The exponent t, if n = (2^t - 1) / 3 belongs to the family of paper 000; otherwise None."""
-        t = (3 * self.n).bit_length()
-        return t if t >= 4 and 3 * self.n == (1 << t) - 1 else None
-
-    @property
     def warning(self) -> str:
-        """The reasons, in plain words, why n must not be the modulus of a key; empty if the search found
-        none.
-        """
-        reasons = []
-        if t := self.family_000:
+        """The reason why n must not be the modulus of a key; empty if none is known."""
+        no_key = "Do not use N as a key; arithmetic modulo N is fine, as a benchmark."
+        if factors := factors_of_000(self.n):
+            t = (3 * self.n).bit_length()
             half = t // 2
-            reasons.append(
-                f"N = (2^{t} - 1) / 3, the family of paper 000: it is (2^{half} - 1) * (2^{half} + 1) / 3, "
-                "so anyone can write down a factorisation"
-                + (
-                    f", and as {t} is a power of two, N is a product of Fermat numbers"
-                    if t & (t - 1) == 0
-                    else ""
-                )
-                + "."
+            return (
+                f"N = (2^{t} - 1) / 3, the family of paper 000: it is (2^{half} - 1) * (2^{half} + 1) / 3 = "
+                f"{' * '.join(map(shown, factors))}. {no_key}"
             )
-        elif self.powers.minus is not None and self.powers.minus <= 4 * self.nbits:
+        if self.powers.minus is not None and self.powers.minus <= 4 * self.nbits:
             power = f"2^{self.powers.plus} + 1" if self.powers.plus else f"2^{self.powers.minus} - 1"
-            reasons.append(
+            return (
                 f"N divides {power}: its factors come from those of a number that is in public tables or "
-                "far easier to factor than others of its length."
+                f"far easier to factor than others of its length. {no_key}"
             )
-        found = self.factors
-        if found.is_prime:
-            reasons.append(
-                "N is prime (Miller-Rabin): anyone can compute the private exponent, d = e^-1 mod N - 1."
-            )
-        elif found.split:
-            primes = [factor.value for factor in found.factors if factor.prime]
-            rest = [factor.value for factor in found.factors if not factor.prime]
-            text = f"N has known factors, {len(primes)} of them prime" if rest else "N is fully factored"
-            reasons.append(f"{text}: {' * '.join(shown(factor.value) for factor in found.factors)}.")
-            if rest:
-                lengths = ", ".join(f"{value.bit_length()} bits" for value in rest)
-                reasons.append(f"Not factored further by this search: {lengths}.")
-        if reasons:
-            reasons.append("Do not use N as a key; arithmetic modulo N is fine, as a benchmark.")
-        return " ".join(reasons)
+        return ""
 
     @property
     def verdict(self) -> str:
-        """The verdict on a modulus without warnings."""
-        return f"No factor found by {self.factors.searched}. That does not prove that N is a good modulus."
+        """The verdict on a modulus without a warning."""
+        return (
+            f"N divides no 2^t - 1 with t up to {4 * self.nbits}. "
+            "Its factors were not searched: that does not prove that N is a good modulus."
+        )
 
 
 def _count(number: int, what: str) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 import rsa
 
 from ...fl.errors import BadInput
-from ...fl.factors import primes_below
 from ...fl.rsa_keys import SMALLEST_NBITS, RSAKey
 from ...rtl.sim import cache
 
@@ -46,6 +45,17 @@ def _primes(nbits: int, seed: int, e: int) -> tuple[int, int]:
         if math.gcd(candidate, _small_primes()) in (1, candidate) and rsa.prime.is_prime(candidate):
             primes.append(candidate)
     return primes[0], primes[1]
+
+
+@functools.cache
+def primes_below(bound: int) -> tuple[int, ...]:
+    """All primes below a bound."""
+    sieve = bytearray([1]) * bound
+    sieve[:2] = b"\0\0"
+    for p in range(2, math.isqrt(bound) + 1):
+        if sieve[p]:
+            sieve[p * p :: p] = bytes(len(range(p * p, bound, p)))
+    return tuple(p for p in range(bound) if sieve[p])
 
 
 @functools.cache

@@ -25,10 +25,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from hypothesis import assume
 from hypothesis import strategies as st
-from modexlab.fl.factors import primes_below
 from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import FaultDetected, RSAKey, numbers_of
+from modexlab.proc.software.seeded_keys import primes_below
 
 from tests.harness import bad_calls, draws, one_now, parametrize, refused
 from tests.keys import openssl_key, prime_of, rsa_keys

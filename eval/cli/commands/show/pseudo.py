@@ -2,8 +2,8 @@
 
 A pseudo-modulus is a multiple c*N of the modulus N: computations modulo c*N need one reduction modulo N at
 the end. For each shape of pseudo-modulus the table shows c, the extra operand bits, and the steps and digit
-products of a modular product in radix 2^w, with advantages and drawbacks. A short search for factors of N
-follows, with a warning if it finds any.
+products of a modular product in radix 2^w, with advantages and drawbacks. A warning follows if N belongs to
+the family of paper 000, whose factors are known, or divides another 2^t - 1 or 2^t + 1 of moderate length.
 
 examples:
   modexlab show 0xb5c3 --multiples --w 4
@@ -90,13 +90,4 @@ def _as_json(moduli: PseudoModuli) -> Json:
         **attributes(moduli, "nbits", "w", "warning"),
         "montgomery": {"steps": moduli.plain_steps, "digit_products": moduli.plain_digit_products},
         "shapes": shapes,
-        "factors": [
-            {
-                "value": json_number(factor.value),
-                "nbits": factor.value.bit_length(),
-                **attributes(factor, "prime", "by"),
-            }
-            for factor in moduli.factors.factors
-        ],
-        **attributes(moduli.factors, "complete", "searched"),
     }
