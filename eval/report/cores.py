@@ -1,4 +1,4 @@
-"""Report sections on products: the cores of `modexlab compare cores`, each at its clock, and by kit."""
+"""Report sections on products: the cores of `modexlab compare cores`, each at its clock."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -8,13 +8,11 @@ from ...fl.cost import counting_floor
 from ..designs.interfaces import DEFAULT, UNIT
 from ..designs.system_catalogue import HARDWARE
 from ..json_values import attributes
-from ..lab.comparison import league
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, Cores, cores
-from ..lab.comparison.league import Agreement, Entry
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
 from .ledger_view import Record, Records, if_stale
-from .tables import MISSING, Cell, Column, Table, number, own, table_of
+from .tables import MISSING, Cell, Column, Table, own, table_of
 
 ROOM = 1.5  # factor by which a floor line extends beyond the points of its width, on both sides
 
@@ -135,61 +133,3 @@ def of_core(core: Core) -> Record:
         **(own if core.measured else attributes(core, "source", "url", "commit", "obtained")),
         **if_stale(core),
     }
-
-
-# ---- the same cores with every kit
-
-
-NODES = (
-    Column("Core", lambda entry: Cell(entry.core.name, stale=entry.core.stale)),
-    Column("Kit", "kit"),
-    Column("Corner", "corner"),
-    number("Area", "core.area_um2", "µm²"),
-    number("Clock", "period_ns", "ns"),
-    number("Interval", "product_ns", "ns"),
-    number("Area × time", "area_time", "mm² ns"),
-    number("Area", lambda entry: entry.gates and entry.gates / 1000, "kGE"),
-    number("Interval", "product_fo4", "FO4"),
-    number("Area × time", "gate_time", "kGE FO4"),
-    number("Place", "place"),
-)
-RANKINGS = (
-    Column("Kit", "kit"),
-    Column("Corner", "corner"),
-    number("Bits", "nbits"),
-    number("Cores", "cores"),
-    number("τ, area × time", "tau"),
-    number("τ, area", "tau_area"),
-    number("τ, time", "tau_time"),
-    Column(
-        "Area × time in kGE FO4, relative to the base",
-        lambda item: " to ".join(f"{end:.2f}" for end in item.spread or ()),
-    ),
-)
-
-
-def nodes(entries: Sequence[Entry]) -> Table:
-    """The table of each core with each kit at each corner."""
-    return table_of(
-        "nodes",
-        "The same cores with every cell library",
-        "The same Verilog, operands and tests, after synthesis with estimated wires. The clock period is the "
-        "shortest that the slow corner meets; at another corner it scales with the longest path. kGE: "
-        "thousands of NAND2 gates of the library. FO4: the delay of the library's inverter driving four "
-        "copies of itself, at that corner.",
-        NODES,
-        ((entry, {"nbits": entry.core.nbits}, f"{entry.core.nbits:,} bits") for entry in entries),
-    )
-
-
-def rankings(held: Sequence[Agreement]) -> Table:
-    """The table of how well the ranking with the default kit predicts those with other kits."""
-    return table_of(
-        "rankings",
-        f"Rankings compared with that of {league.base()}",
-        "Kendall's τ is 1 if two rankings agree, and -1 if one is the reverse of the other. The last column "
-        "is the range over the cores of area × time in units of the library, divided by that of the same "
-        f"core with {league.base()}.",
-        RANKINGS,
-        ((item, {"nbits": item.nbits}) for item in held),
-    )

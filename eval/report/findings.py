@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..designs.interfaces import UNIT
 from ..grouping import grouped
-from ..lab.comparison import league
 from ..lab.verdicts import FAULTS, LEAKAGE
 from . import protections
 from .charts import DEPENDS, SHARES
@@ -112,13 +111,6 @@ def _cores(content: "Content") -> str:
         f"{shown(least['area_time'])} mm² ns, and {most['label']} the highest, "
         f"{shown(most['area_time'])} mm² ns."
     )
-
-
-def _nodes(content: "Content") -> str:
-    """How well the ranking at 45 nm predicts those of the other libraries."""
-    if text := league.answer(content.held):
-        return text
-    return f"{shown(len(content.nodes))} figures of cores by library, too few for a ranking."
 
 
 def _comparison(content: "Content") -> str:
@@ -263,7 +255,6 @@ FINDINGS: "dict[str, Callable[[Content], str]]" = {  # by section; the first sec
     "designs": _designs,
     "others": _others,
     "cores": _cores,
-    "nodes": _nodes,
     "comparison": _comparison,
     "widths": _widths,
     "interfaces": _interfaces,

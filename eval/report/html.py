@@ -48,7 +48,6 @@ SECTIONS = (  # name, title, and names of parts
     ("designs", "What does each design cost?", "table designs"),
     ("others", "What do other operations cost?", "table others"),
     ("cores", "What does a product cost?", "chart cores, table cores"),
-    ("nodes", "Does the ranking hold on other nodes?", "table rankings, table nodes"),
     ("comparison", "How do we compare with the five papers?", "compared, chart ratios"),
     (
         "widths",

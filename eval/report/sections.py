@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from ..designs import catalogue
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
-from ..lab.comparison import league
 from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Ledger, Row
 from ..lab.stages import FORMULA, RTL
@@ -99,8 +98,6 @@ class Content:
         # papers are compared with the default kit
         self.compared = compared(ledger, asked) if self.entries and not kit else Compared()
         self.all_cores = cores.found(ledger, asked, kit)
-        self.nodes = [] if asked else league.league(ledger)
-        self.held = league.held_to_base(self.nodes)
         self.cores = cores.measured(self.all_cores)  # compared by the time of a product
         self.interfaces = interface_costs.steps(self.comparable)
         self.proven = proofs.measured(ledger, asked)
@@ -237,8 +234,6 @@ class Content:
             choices.table(self.all_cores),
             choices.terms(self.all_cores),
             cores.table(self.cores),
-            cores.rankings(self.held),
-            cores.nodes(self.nodes),
             interface_costs.table(self.interfaces),
             tables.critical_paths(self.data["paths"], own),
             tables.leaks(self.data["leakage"]),

@@ -78,7 +78,7 @@ test_refused = refusals(
         "attack faults mont --nbits 8 --kit sky130hd": "--kit without --netlist",
         "compare cores --kit sky13": "there is no kit sky13: give asap7",
         "compare paper-001 --kit asap7": "papers are compared with the default kit",
-        "compare cores --kit all --measure --no-search": "--no-search with --kit all",
+        "compare cores --kit all --measure": "--measure with --kit all: give one kit",
     },
 )
 

@@ -531,7 +531,6 @@ test_refused = pytest.mark.usefixtures("ledger")(
             "cores --pick 0um2": "as in 20000um2 or 5us",
             "paper-001 --pick 5us": "papers have no machines to choose from",
             "cores --full": "--full without --measure",
-            "cores --record": "--record: give `modexlab compare cores --kit all`",
             "cores --no-search": "--no-search without --measure",
             "paper-001 --no-search --measure": "papers have no clock that is searched",
             "cores --json --markdown": "give one of them",

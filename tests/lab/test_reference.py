@@ -18,7 +18,6 @@ from modexlab.eval.grouping import grouped
 from modexlab.eval.json_values import canonical
 from modexlab.eval.lab import keys, space, verdicts
 from modexlab.eval.lab.campaign import Estimate
-from modexlab.eval.lab.comparison import league
 from modexlab.eval.lab.explore import Measuring
 from modexlab.eval.lab.ledger import export
 from modexlab.eval.lab.ledger.export import REFERENCE, RESULTS, Reference
@@ -249,7 +248,7 @@ def test_a_changed_figure_is_refused(small):
         Reference(small).rows()
 
 
-def test_a_changed_verdict_or_unit_is_refused(monkeypatch, tmp_path):
+def test_a_changed_verdict_is_refused(monkeypatch, tmp_path):
     """An edit of any line is found when the first is read."""
     text = verdicts.FILE.read_text()
     assert len(verdicts.recorded()) == text.count("\n")
@@ -259,11 +258,6 @@ def test_a_changed_verdict_or_unit_is_refused(monkeypatch, tmp_path):
     assert edited != text
     with pytest.raises(BadInput, match=r"line \d+: .*not what was written.*--record"):
         next(verdicts.reference())
-    units = league.UNITS.read_text()
-    monkeypatch.setattr(league, "UNITS", tmp_path / "kits.json")
-    league.UNITS.write_text(units.replace("0.798", "0.598"))
-    with pytest.raises(BadInput, match=r"kits\.json: not what was written"):
-        league.units_of.__wrapped__("nangate45")
 
 
 def test_verdicts_are_those_of_the_own_file_by_any_path(small, monkeypatch, tmp_path):

@@ -22,8 +22,7 @@ by searches; --full adds machines and searches at 1,024 bits and more. Ctrl-C, o
 prints the table so far. Name designs of the catalogue to see only these. --no-search skips the searches,
 which takes half as long. --pick, which implies `cores`, names one machine for each width: within an area
 limit the one with the fastest private operation, within a time limit the smallest. --kit compares with
-another cell library. --kit all compares the same multipliers with every library, and reports how well the
-ranking at 45 nm predicts the others.
+another cell library, --kit all lists the measured cores of every library.
 
 examples:
   modexlab compare cores --nbits 32
@@ -59,7 +58,7 @@ from ..arguments import refuse
 from ..laboratory import ledger_of, swept
 from ..options import flag, option, shared
 from ..render import LATEX, MARKDOWN, Block, Json, answer, interrupted, output_form, warn
-from . import compare_cores, compare_league
+from . import compare_cores
 from .compare_cores import LINE, wrapped
 
 ALL, PREFIX = "all", "paper-"
@@ -94,10 +93,7 @@ OPTIONS = (
     "--retry",
     "--jobs",
     "--ledger",
-    shared(
-        "--kit", f"with {compare_cores.WORD}; all: the same cores with every kit, in NAND2 and FO4 as well"
-    ),
-    flag("--record", "make these results the reference (NAND2 and FO4 of installed kits, with --kit all)"),
+    shared("--kit", f"with {compare_cores.WORD}; {compare_cores.ALL}: the measured cores of every kit"),
     flag("--markdown", "print tables in Markdown"),
     flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs, graphicx)"),
     "--json",
@@ -116,9 +112,6 @@ def execute(args: Namespace) -> int:
         raise BadInput(f"--{forms[0]} with --{forms[1]}: give one of them")
     if args.pick and not {name.removeprefix(PREFIX) for name in args.papers} & {*NUMBERS, *WORDS}:
         args.papers = [compare_cores.WORD, *args.papers]
-    if args.papers[:1] == [compare_cores.WORD] and args.kit == compare_league.ALL:
-        return compare_league.execute(args, _answer)
-    refuse(args, ["record"], f": give `modexlab compare {compare_cores.WORD} --kit {compare_league.ALL}`")
     if args.papers[:1] == [compare_cores.WORD]:
         return compare_cores.execute(args, _answer)
     refuse(args, ["kit"], f": papers are compared with the default kit; {CORES_ALONE}")

@@ -1,12 +1,11 @@
-"""`modexlab compare cores`: all cores at one width, with one library and one flow, next to
-published cores.
-"""
+"""`modexlab compare cores`: all cores at one width, through one flow, next to published cores."""
 
 import math
 import textwrap
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -19,15 +18,18 @@ from ...json_values import attributes, json_value
 from ...lab.comparison import cores as lab
 from ...lab.comparison import published_data
 from ...lab.comparison.cores import Core, Cores
+from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
 from ...report.choices import Limit, Width
 from ...report.choices import widths as comparable
 from ...report.metrics import shown
 from ...table import cell, table
+from ..arguments import refuse
 from ..laboratory import kit_of
 from ..render import MARKDOWN, TEXT, Block, Columns, Json, Table, output_form, warn
 
 WORD = "cores"
+ALL = "all"  # of --kit
 LINE = 120
 LEAST_NAME = 16  # of a column of names
 MARKDOWN_ONLY = ("obtained", "commit", "url", "note")  # too wide for the text
@@ -45,7 +47,7 @@ PUBLISHED = (
     "the source. Sources, commits and how figures were obtained: --json, --markdown."
 )
 ABOUT = (
-    "One library ({technology}) and one flow; area and clock are those {where}. x "
+    "One flow ({technology}); area and clock are those {where}. x "
     "floor: area x time of a product, divided by the least that its bit products need at this clock, each "
     "with half a selecting gate and half a full adder."
 )
@@ -56,7 +58,7 @@ def wrapped(text: str, markdown: bool = False) -> str:
 
 
 def figure(name: str) -> Callable[[Any], str]:
-    """The text of a figure of a core, or of an entry of the league."""
+    """The text of a figure of a core."""
     return lambda item: shown(getattr(item, name))
 
 
@@ -168,7 +170,12 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     manifests = catalogue.by_manifests(args.manifests)
     entered = [design.name for design in manifests]
     names = [name if name in entered else catalogue.find(name).name for name in args.papers[1:]]
-    kit = kit_of(args)
+    if args.kit == ALL:
+        refuse(args, ["measure"], f" with --kit {ALL}: give one kit")
+        look, kit = partial(_of_every_kit, nbits=nbits, names=names, manifests=manifests), ""
+    else:
+        kit = kit_of(args)
+        look = partial(lab.cores, nbits=nbits, names=names, manifests=manifests, kit=kit)
     impossible = lab.wanted(nbits, names, manifests, kit).impossible
     if args.json:
         for what, why in impossible:
@@ -191,11 +198,19 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     limit = Limit.parse(args.pick) if args.pick else None
     return answer(
         args,
-        lambda ledger: lab.cores(ledger, nbits, names, manifests, kit),
+        look,
         to_measure,
         lambda found: [as_json(core) for core in (found if limit is None else _picked(found, limit))],
         lambda found: _blocks(found, impossible, args) if limit is None else _picks(found, limit, args),
     )
+
+
+def _of_every_kit(ledger: Ledger, **asked: Any) -> list[Core]:
+    """The measured cores of every cell library."""
+    from ....flow.kit import kit  # not at the top: it needs the extra [flow]
+
+    kits = ["" if name == kit.DEFAULT.stem else name for name in kit.NAMES]
+    return [core for name in kits for core in lab.cores(ledger, **asked, kit=name) if core.measured]
 
 
 # ---- output
@@ -265,7 +280,8 @@ def _table(rows: Iterable[Core], columns: Columns, title: str, form: str) -> Tab
 def _fitted(made: Table) -> Table:
     """Names, and then technologies, cut so that the table is no wider than a screen."""
     rows = [list(row) for row in made.rows]
-    for at in (0, -1):
+    last = made.head.index("technology") if "technology" in made.head else -1
+    for at in (0, last):
         spare = LINE - max(map(len, table(made.head, rows).splitlines()))
         longest = max(len(cell(row[at])) for row in rows)
         room = max(LEAST_NAME, longest + spare)
@@ -280,7 +296,8 @@ def _ending(found: Cores, args: Namespace) -> Iterator[str]:
     measured = [core for core in found if core.measured]
     if measured:
         where = " or ".join(dict.fromkeys(lab.WHERE[core.stage] for core in measured))
-        yield ABOUT.format(technology=measured[0].technology, where=where)
+        technology = "; ".join(dict.fromkeys(core.technology for core in measured))
+        yield ABOUT.format(technology=technology, where=where)
     if any(core.kind == lab.PUBLISHED for core in found):
         yield f"{PUBLISHED} Left out: {'; '.join(published_data.field_file().unread)}."
     for core in measured:
