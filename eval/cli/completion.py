@@ -1,7 +1,7 @@
 """`modexlab --completion`: scripts for bash, zsh and fish, with the names of designs and systems."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import shtab
@@ -12,7 +12,8 @@ from ..designs.system_catalogue import system_names
 from ..designs.verilog.processor import PROCESSOR
 from ..papers.published import NUMBERS
 from .commands.compare import WORDS
-from .routes import SUMMARIES
+from .options import Option, each, flag
+from .routes import SUMMARIES, form_of, forms
 
 # how arguments are completed, by their metavar in the help
 PATHS = {
@@ -29,7 +30,7 @@ VALUES = {  # of arguments, by their metavar or destination
 }
 
 
-def script(prog: str, forms: Mapping[str, argparse.ArgumentParser], shell: str) -> str:
+def script(prog: str, shell: str) -> str:
     """The completion script of a shell."""
     from ...flow.fpga.fpga import DEVICES  # not at the top: it needs the extra [flow]
 
@@ -37,46 +38,53 @@ def script(prog: str, forms: Mapping[str, argparse.ArgumentParser], shell: str) 
     parser = argparse.ArgumentParser(prog=prog)
     commands = parser.add_subparsers(dest="command")
     for name, summary in SUMMARIES.items():
-        own = [(form.split()[1:], forms[form]) for form in forms if form.split()[0] == name]
-        command: Any = commands.add_parser(name, help=summary)
-        _add_forms(command, own)
-        for action in command._actions:
-            if action.metavar in PATHS:
-                action.complete = PATHS[action.metavar]
+        command = commands.add_parser(name, help=summary)
+        for item in _options(name):
+            action: Any = item.add_to(command)
+            if item.settings.get("metavar") in PATHS:
+                action.complete = PATHS[item.settings["metavar"]]
     return shtab.complete(parser, shell=shell)
 
 
-def _add_forms(
-    command: argparse.ArgumentParser, forms: Sequence[tuple[Sequence[str], argparse.ArgumentParser]]
-) -> None:
-    """Give a command the options of all its forms, and the words and options that tell them apart."""
-    words = [selector[0] for selector, _ in forms if selector and not selector[0].startswith("-")]
-    if words and forms[0][0]:
-        command.add_argument("form", choices=words)
-        words = []
-    designs = [design.name for design in catalogue.designs()]
-    operands: list[argparse.Action] = []
-    for selector, form in forms:
-        own = [action for action in form._actions if not action.option_strings]
-        if operands:  # of the first form; words of other forms are alternatives
-            operands += [action for action in own if selector[0] in words and action.dest in VALUES]
+def _options(command: str) -> list[Option]:
+    """The options of all forms of a command, with the words and options that tell them apart, then the
+    operands of its first form.
+    """
+    selectors = {form: form.split()[1:] for form in forms(command)}
+    words = [selector[0] for selector in selectors.values() if selector and not selector[0].startswith("-")]
+    options: dict[str, Option] = {}
+    operands: list[Option] = []
+    if words and command not in selectors:
+        operands, words = [Option("form", choices=words, help="")], []
+    first: list[Option] = []
+    for form, selector in selectors.items():
+        made = [_with_values(item, form) for item in each(*form_of(form).module.OPTIONS)]
+        own = [item for item in made if item.is_operand]
+        if first:  # words of other forms are alternatives
+            first += [item for item in own if selector[0] in words and item.names[0] in VALUES]
         else:
-            operands = own
+            first = own
+        for item in made:
+            if not item.is_operand and options.keys().isdisjoint(item.names):
+                options |= dict.fromkeys(item.names, item)
         if len(selector) == 1 and selector[0].startswith("-"):
-            summary = (form.description or "").split(".")[0]
-            command.add_argument(selector[0], action="store_true", help=summary)
+            options.setdefault(selector[0], flag(selector[0], form_of(form).summary))
         if len(selector) == 2:
-            level = command._option_string_actions[selector[0]]
-            level.choices = [*(level.choices or ()), selector[1]]
-        for action in form._actions:
-            if action.metavar == DESIGN:
-                also = [PROCESSOR] if form.prog.endswith(" verilog") and action.dest == "design" else []
-                action.choices = [*designs, *also]
-            elif action.dest in VALUES:
-                action.choices = VALUES[action.dest]
-            if action.option_strings and not {*action.option_strings} & {*command._option_string_actions}:
-                command._add_action(action)
-    for action in operands:
-        if words and action is operands[0] and action.metavar not in PATHS:
-            action.choices = [*words, *(action.choices or ())]
-        command._add_action(action)
+            name, value = selector
+            options[name] = _changed(options[name], (*options[name].settings.get("choices", ()), value))
+    if words and first and first[0].settings.get("metavar") not in PATHS:
+        first[0] = _changed(first[0], (*words, *first[0].settings.get("choices", ())))
+    return [*dict.fromkeys(options.values()), *operands, *first]
+
+
+def _with_values(item: Option, form: str) -> Option:
+    """The option with the values that complete it, where they are known."""
+    if item.settings.get("metavar") == DESIGN:
+        also = [PROCESSOR] if form.startswith("verilog") and item.names == ("design",) else []
+        return _changed(item, [*(design.name for design in catalogue.designs()), *also])
+    name = item.settings.get("dest", item.names[0].lstrip("-").replace("-", "_"))
+    return _changed(item, VALUES[name]) if name in VALUES else item
+
+
+def _changed(item: Option, choices: Sequence[Any]) -> Option:
+    return Option(*item.names, **{**item.settings, "choices": choices})

@@ -11,7 +11,6 @@ import contextlib
 import errno
 import io
 import os
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -46,7 +45,13 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argparse parser that reports errors like all others, on one line."""
+    """An argparse parser that reports errors like all others, on one line.
+
+    `known` has the names of its options, `repeatable` those that may be repeated.
+    """
+
+    known: Sequence[str] = ()
+    repeatable: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message}; see `{self.prog} --help`")
@@ -55,7 +60,6 @@ class _Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Reject unknown arguments here: the parser of a command knows its own help, its parent does not."""
-        self._negative_number_matcher = re.compile(r"-\.?\d")  # also -3us is a value, not an option
         found, extra = super().parse_known_args(args, namespace)
         if extra:
             self.error(f"unrecognized arguments: {' '.join(extra)}{self._hint(extra[0], [*(args or ())])}")
@@ -65,10 +69,9 @@ class _Parser(argparse.ArgumentParser):
         """A remedy for an unrecognised argument, in parentheses, if there is one."""
         place = args.index(unrecognized) if unrecognized in args else 0
         option, value = args[place - 2 : place] if place >= 2 else ("", "")
-        repeatable = isinstance(self._option_string_actions.get(option), argparse._AppendAction)
-        if repeatable and not unrecognized.startswith("-"):
+        if option in self.repeatable and not unrecognized.startswith("-"):
             return f" (repeat the option: {option} {value} {option} {unrecognized})"
-        known = {option.strip("-"): option for option in self._option_string_actions}
+        known = {name.strip("-"): name for name in self.known}
         nearest = get_close_matches(unrecognized.partition("=")[0].strip("-"), known, n=1)
         return f" (did you mean {known[nearest[0]]}?)" if nearest else ""
 
@@ -98,6 +101,7 @@ def _top() -> _Parser:
         help=f"print the script for {', '.join(SHELLS)}, and exit",
     )
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    parser.known = ("--help", "--version", "--completion")
     parser.set_defaults(execute=_bare)
     return parser
 
@@ -111,7 +115,7 @@ def _bare(args: argparse.Namespace) -> int:
     elif args.completion:
         from .completion import script  # not at the top: it imports the commands
 
-        print(script(PACKAGE, {form: parser_of(form) for form in ROUTES}, args.completion))
+        print(script(PACKAGE, args.completion))
     else:
         _top().print_help()
     return 0
@@ -119,7 +123,7 @@ def _bare(args: argparse.Namespace) -> int:
 
 def parser_of(form: str) -> _Parser:
     """The parser of one form of a command."""
-    from .options import add_options  # slow to import; Ctrl-C ends `importing` at once
+    from .options import add_options, each  # slow to import; Ctrl-C ends `importing` at once
 
     summary, text, examples, module = form_of(form)
     route = ROUTES[form]
@@ -127,6 +131,9 @@ def parser_of(form: str) -> _Parser:
     parser = _parser(form, summary, text, examples.splitlines())
     parser.set_defaults(execute=module.execute)
     add_options(parser, module.OPTIONS)
+    declared = [*each(*module.OPTIONS)]
+    parser.known = ["--help", *(name for item in declared for name in item.names if not item.is_operand)]
+    parser.repeatable = [name for item in declared for name in item.names if item.repeatable]
     return parser
 
 

@@ -7,9 +7,9 @@ these.
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ...fl.errors import BadInput
 from ...fl.param import PAPER_NBITS
@@ -72,14 +72,28 @@ def real(check: Callable[[float], float], example: str) -> Callable[[str], float
     return parse
 
 
+class Container(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, **settings: Any) -> Any: ...
+
+
 class Option:
     """An option or an operand, as argparse declares it."""
 
     def __init__(self, *names: str, help: str, **settings: Any) -> None:
         self.names, self.settings = names, {"help": help, **settings}
 
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(*self.names, **self.settings)
+    @property
+    def is_operand(self) -> bool:
+        return not self.names[0].startswith("-")
+
+    @property
+    def repeatable(self) -> bool:
+        return self.settings.get("action") == "append"
+
+    def add_to(self, parser: Container) -> Any:
+        return parser.add_argument(*self.names, **self.settings)
 
 
 def flag(name: str, help: str) -> Option:
@@ -106,22 +120,33 @@ class Group:
     title: str
     options: "Options"
 
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
-        title = self.title
-        group = parser.add_argument_group(title) if title else parser.add_mutually_exclusive_group()
-        add_options(group, self.options)
-
 
 Options = Sequence["str | Option | Interfaces | Group"]
 
 
-def add_options(parser: argparse._ActionsContainer, options: Options) -> None:
+def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
     """Declare the options of a command."""
     for item in options:
-        if isinstance(item, str):
+        container: Container = parser
+        if isinstance(item, Group):
+            title = item.title
+            container = parser.add_argument_group(title) if title else parser.add_mutually_exclusive_group()
+        for declared in each(item):
+            declared.add_to(container)
+
+
+def each(*options: "str | Option | Interfaces | Group") -> Iterator[Option]:
+    """The options themselves, without their groups."""
+    for item in options:
+        if isinstance(item, Group):
+            yield from each(*item.options)
+        elif isinstance(item, Interfaces):
+            yield item.option()
+        elif isinstance(item, Option):
+            yield item
+        else:
             name, _, note = item.partition(" (")
-            item = shared(name, note[:-1])
-        item.add_to(parser)
+            yield shared(name, note[:-1])
 
 
 def shared(name: str, note: str = "", **settings: Any) -> Option:
@@ -140,13 +165,13 @@ class Interfaces:
     unit: bool = False
     default: str = DEFAULT.name
 
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
+    def option(self) -> Option:
         told = {name: interface.summary for name, interface in INTERFACES.items()}
         told |= {UNIT: UNIT_SUMMARY} if self.unit else {}
         note = "; ".join(f"{name}: {summary}" for name, summary in told.items())
-        shared(
+        return shared(
             "--interface", f"{note}; default: {self.default}", choices=(*told,), default=self.default
-        ).add_to(parser)
+        )
 
 
 _DECLARED = (

@@ -1,6 +1,5 @@
 """The command line as a whole: help, start-up, exit codes, interruption, pipes, completion, options."""
 
-import argparse
 import os
 import re
 import shutil
@@ -11,8 +10,9 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from modexlab.eval.cli.main import MOST_EXAMPLES, parser_of
-from modexlab.eval.cli.routes import GROUPS, ROUTES, SUMMARIES, forms, words
+from modexlab.eval.cli.main import MOST_EXAMPLES
+from modexlab.eval.cli.options import each
+from modexlab.eval.cli.routes import GROUPS, ROUTES, SUMMARIES, form_of, forms, words
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.session import Session
 from modexlab.eval.folders import write_file
@@ -397,14 +397,15 @@ EXCEPTIONS = {("--stage", "ledger"): "selects rows, by any stage of a measuremen
 def test_one_arity_one_metavar_and_one_meaning():
     kinds = {}
     for form in ROUTES:
-        for action in parser_of(form)._actions:
-            for name in action.option_strings:
-                if (name, form) in EXCEPTIONS:
+        for option in each(*form_of(form).module.OPTIONS):
+            settings = option.settings
+            for name in option.names:
+                if option.is_operand or (name, form) in EXCEPTIONS:
                     continue
-                kind = type(action)
+                kind = settings.get("action")
                 if form in SEVERAL.get(name, ()):
-                    assert kind is argparse._AppendAction
-                    kind = argparse._StoreAction
-                kind = kind, action.nargs, action.metavar, action.help.split(" (")[0]
+                    assert kind == "append"
+                    kind = None
+                kind = kind, settings.get("nargs"), settings.get("metavar"), settings["help"].split(" (")[0]
                 kinds.setdefault(name, {}).setdefault(kind, []).append(form)
     assert {name: found for name, found in kinds.items() if len(found) > 1} == {}

@@ -527,7 +527,7 @@ test_refused = pytest.mark.usefixtures("ledger")(
             "cores mnt": "unknown design 'mnt'",
             "cores --nbits 7": "7 bits is out of range",
             "cores --table 3": "--table 3 with cores",
-            "cores --pick -3us": "--pick -3us: give an area or a time with its unit",
+            "cores --pick=-3us": "--pick -3us: give an area or a time with its unit",
             "cores --pick 0um2": "as in 20000um2 or 5us",
             "paper-001 --pick 5us": "papers have no machines to choose from",
             "cores --full": "--full without --measure",
