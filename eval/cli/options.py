@@ -179,8 +179,8 @@ _DECLARED = (
     repeated(
         "--accelerator",
         "PATH",
-        "an accelerator of your own: a folder with an accelerator.py, a manifest of Verilog (design.toml), "
-        "or a folder of manifests; may be repeated (see `modexlab new --help`)",
+        "an accelerator of your own: its folder, a manifest of Verilog (design.toml), or a folder of manifests; "
+        "may be repeated (see `modexlab new --help`)",
         dest="manifests",
     ),
     repeated(
@@ -210,7 +210,7 @@ _DECLARED = (
         "verifications, exponents, or product (by formula only)",
     ),
     option("--key", "FILE", "an RSA key as PEM, DER or JSON"),
-    flag("--crt", "compute modulo both primes and combine the results in hardware"),
+    flag("--crt", "compute modulo both primes and combine the results"),
     choice(
         "--blind",
         ("no", "message", "exponent", "both"),
@@ -221,8 +221,7 @@ _DECLARED = (
     ),
     flag(
         "--verify",
-        "release the result only if the public exponent turns it back into the message; part of --crt and "
-        "--blind unless --set verify=false",
+        "check the result with the public exponent; part of --crt and --blind unless --set verify=false",
     ),
     option("--seed", "N", "seed of the random numbers", type=number),
     # simulation
@@ -249,8 +248,8 @@ _DECLARED = (
     option(
         "--kit",
         "NAME",
-        "cell library: nangate45, sky130hd, ihp-sg13g2 or asap7 (`modexlab env` shows what is "
-        "installed), a kit.toml, or its directory (default: nangate45)",
+        "cell library: nangate45 (the default), sky130hd, ihp-sg13g2, asap7 (see `modexlab env`), or a "
+        "kit.toml",
     ),
     repeated(
         "--flow",
@@ -264,14 +263,12 @@ _DECLARED = (
     option(
         "--verilog",
         "FILE",
-        "the files, packages before their users; may be repeated",
+        "the files, packages first; may be repeated",
         nargs="+",
         action="extend",
     ),
     option("--top", "NAME", "the top module"),
-    option(
-        "--include", "DIR", "another directory to search for included files; may be repeated", action="append"
-    ),
+    option("--include", "DIR", "another directory of included files; may be repeated", action="append"),
     option("--define", "NAME=VALUE", "a macro of the Verilog; may be repeated", action="append"),
     # measurements and files
     option("--jobs", "N", "number of processes (default: one for each core)", type=positive),

