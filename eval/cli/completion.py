@@ -12,7 +12,7 @@ from ..designs.system_catalogue import system_names
 from ..designs.verilog.processor import PROCESSOR
 from ..papers.published import NUMBERS
 from .commands.compare import WORDS
-from .options import Option, each, flag
+from .options import Option, flag, flat
 from .routes import SUMMARIES, form_of, forms
 
 # how arguments are completed, by their metavar in the help
@@ -58,7 +58,7 @@ def _options(command: str) -> list[Option]:
         operands, words = [Option("form", choices=words, help="")], []
     first: list[Option] = []
     for form, selector in selectors.items():
-        made = [_with_values(item, form) for item in each(*form_of(form).module.OPTIONS)]
+        made = [_with_values(item, form) for item in flat(*form_of(form).module.OPTIONS)]
         own = [item for item in made if item.is_operand]
         if first:  # words of other forms are alternatives
             first += [item for item in own if selector[0] in words and item.names[0] in VALUES]

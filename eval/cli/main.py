@@ -123,7 +123,7 @@ def _bare(args: argparse.Namespace) -> int:
 
 def parser_of(form: str) -> _Parser:
     """The parser of one form of a command."""
-    from .options import add_options, each  # slow to import; Ctrl-C ends `importing` at once
+    from .options import add_options, flat  # slow to import; Ctrl-C ends `importing` at once
 
     summary, text, examples, module = form_of(form)
     route = ROUTES[form]
@@ -131,7 +131,7 @@ def parser_of(form: str) -> _Parser:
     parser = _parser(form, summary, text, examples.splitlines())
     parser.set_defaults(execute=module.execute)
     add_options(parser, module.OPTIONS)
-    declared = [*each(*module.OPTIONS)]
+    declared = [*flat(*module.OPTIONS)]
     parser.known = ["--help", *(name for item in declared for name in item.names if not item.is_operand)]
     parser.repeatable = [name for item in declared for name in item.names if item.repeatable]
     return parser

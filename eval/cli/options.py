@@ -131,15 +131,15 @@ def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
         if isinstance(item, Group):
             title = item.title
             container = parser.add_argument_group(title) if title else parser.add_mutually_exclusive_group()
-        for declared in each(item):
+        for declared in flat(item):
             declared.add_to(container)
 
 
-def each(*options: "str | Option | Interfaces | Group") -> Iterator[Option]:
+def flat(*options: "str | Option | Interfaces | Group") -> Iterator[Option]:
     """The options themselves, without their groups."""
     for item in options:
         if isinstance(item, Group):
-            yield from each(*item.options)
+            yield from flat(*item.options)
         elif isinstance(item, Interfaces):
             yield item.option()
         elif isinstance(item, Option):
@@ -179,8 +179,8 @@ _DECLARED = (
     repeated(
         "--accelerator",
         "PATH",
-        "an accelerator of your own: its folder, a manifest of Verilog (design.toml), or a folder of manifests; "
-        "may be repeated (see `modexlab new --help`)",
+        "an accelerator of your own: its folder, a manifest of Verilog (design.toml), or a folder of "
+        "manifests; may be repeated (see `modexlab new --help`)",
         dest="manifests",
     ),
     repeated(

@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 from modexlab.eval.cli.main import MOST_EXAMPLES
-from modexlab.eval.cli.options import each
+from modexlab.eval.cli.options import flat
 from modexlab.eval.cli.routes import GROUPS, ROUTES, SUMMARIES, form_of, forms, words
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.session import Session
@@ -397,7 +397,7 @@ EXCEPTIONS = {("--stage", "ledger"): "selects rows, by any stage of a measuremen
 def test_one_arity_one_metavar_and_one_meaning():
     kinds = {}
     for form in ROUTES:
-        for option in each(*form_of(form).module.OPTIONS):
+        for option in flat(*form_of(form).module.OPTIONS):
             settings = option.settings
             for name in option.names:
                 if option.is_operand or (name, form) in EXCEPTIONS:
