@@ -51,7 +51,7 @@ class Param:
         values = [str(value).lower() for value in self.legal]
         if len(values) > MOST_NAMED:
             values[3:-1] = ["..."]
-        return "one of " + ", ".join(values)
+        return "one of " * (len(values) > 1) + ", ".join(values)
 
     def parse(self, text: str) -> Any:
         """The value of `text`, as a user writes it on a command line."""

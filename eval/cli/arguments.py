@@ -134,11 +134,10 @@ def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface:
         return Xcel()
     design = catalogue.entry(name)
     nbits = design.usual_nbits if nbits is None else nbits
-    xcel = Xcel(design, nbits, settings_of(design, settings), interface)
-    machine = design.at(nbits, **xcel.settings)
+    machine = design.at(nbits, **settings_of(design, settings))
     machine.interface(interface)  # BadInput before anything is built
     warn_of(machine)
-    return xcel
+    return Xcel(machine.design, nbits, machine.parameters, interface)
 
 
 def private_key(path: str) -> RSAKey:

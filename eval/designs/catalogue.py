@@ -1,7 +1,8 @@
 """The catalogue: the one list of designs. Tests, command line, sweeps, flow and report all iterate over it.
 
 A design combines a multiplier, a domain and a control, which includes the schedule; the interface is chosen
-when a machine is built. To add a design, append an entry to DESIGNS.
+when a machine is built. To add a design, append an entry to DESIGNS; to name settings of a design, add the name
+to `named` of its entry.
 """
 
 import functools
@@ -15,10 +16,9 @@ from . import own
 from .control import (
     BARE,
     CONVERTED,
-    CONVERTED_CT,
     DIRECT,
-    DIRECT_CT,
     GIVEN_001,
+    HIDING,
     IDENTITY_001,
     SCALED_PROGRAM,
     SHIFT_SUB_004,
@@ -38,51 +38,18 @@ from .multipliers.row_fold import ROW_FOLD
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
 from .own import OwnDesign
 from .own_controller import (
+    CM_000,
+    DM_000,
     FOLD,
-    FOLD_CT,
+    MM_000,
+    ONE_UNIT,
     SERIAL,
     SERIAL_003,
-    SERIAL_003_ONE,
-    SINGLE_UNIT,
     SYSTOLIC_002,
     SYSTOLIC_CORE,
     TINY,
-    TINY_CT,
     TWO_UNITS,
-    one_modulus_control,
 )
-
-
-def designs_000() -> tuple[Design, ...]:
-    """Paper 000: three operators, on modulus and pseudo-modulus, with two multipliers and with one."""
-    # name, multiplier; for the modulus itself: domain and final correction; for the pseudo-modulus: final
-    # correction; summary
-    operators = [
-        ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16: {} with a compression tree"),
-        ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16: {} with the operators `*` and `%`"),
-        (
-            "mm",
-            one_modulus.mm,
-            "redundant",
-            "subtract",
-            "reduce",
-            "Figure 18: {} with Montgomery steps, without a last subtraction",
-        ),
-    ]
-    schedules = {"": ("two units", TWO_UNITS), "-one": ("one unit", SINGLE_UNIT)}
-    found = []
-    for name, multiplier, plain, on_modulus, on_pseudo, words in operators:
-        for which, domain, finish, where in (
-            ("m", plain, on_modulus, "the modulus itself"),
-            ("pm", "pseudo", on_pseudo, "the pseudo-modulus 2^nbits - 1, with a final correction"),
-        ):
-            for suffix, (units, orders) in schedules.items():
-                control = one_modulus_control(orders, finish, subtracts=name != "mm")
-                summary = f"the paper's {name.upper()} ({which.upper()}), {words.format(units)}, on {where}"
-                label = f"{name}-{which}-000{suffix}"
-                found.append(Design(label, multiplier(domain), domain, control, summary, paper="000"))
-    return tuple(found)
-
 
 DESIGNS = (
     Design(
@@ -114,13 +81,13 @@ DESIGNS = (
         "montgomery",
         CONVERTED,
         "two Montgomery units of 8 AddReds each; doublings convert the base, so there is no divider",
-    ),
-    Design(
-        "mont-ct",
-        mont_mul_rem(8, 1, "textbook"),
-        "montgomery",
-        CONVERTED_CT,
-        "the Montgomery machine as a ladder over all bits of the width, in the same cycles for all exponents",
+        named={
+            "mont-ct": (
+                "the Montgomery machine as a ladder over all bits of the width, in the same cycles for all "
+                "exponents",
+                {"schedule": HIDING, "scan": ("full",), "conversion": ("square", "double")},
+            )
+        },
     ),
     Design(
         "fold",
@@ -128,13 +95,12 @@ DESIGNS = (
         "folded",
         FOLD,
         "one product per cycle, reduced by residues in registers; fastest at 32 bits; any modulus and base",
-    ),
-    Design(
-        "fold-ct",
-        ROW_FOLD,
-        "folded",
-        FOLD_CT,
-        "`fold` scanning all bits of the exponent, in the same cycles for all operands of a width",
+        named={
+            "fold-ct": (
+                "`fold` scanning all bits of the exponent, in the same cycles for all operands of a width",
+                {"scan": ("full",)},
+            )
+        },
     ),
     Design(
         "ssmm-004",
@@ -166,15 +132,95 @@ DESIGNS = (
         "residue",
         DIRECT,
         "two shift-and-subtract units of 1, 2, 4, ... bits per cycle that stop at the multiplier's highest 1",
+        named={
+            "ssmm-ct": (
+                "shift and subtract as a ladder over all bits of every operand, in the same cycles for all "
+                "exponents",
+                {"schedule": HIDING, "scan": ("full",), "until": ("count",)},
+            )
+        },
     ),
     Design(
-        "ssmm-ct",
-        bit_serial.SHIFT_SUB_CT,
-        "residue",
-        DIRECT_CT,
-        "shift and subtract as a ladder over all bits of every operand, in the same cycles for all exponents",
+        "cm-m-000",
+        one_modulus.CM,
+        "fixed",
+        CM_000,
+        "the paper's CM (M), Figure 16: two units with a compression tree, on the modulus itself",
+        paper="000",
+        named={
+            "cm-m-000-one": (
+                "the paper's CM (M), Figure 16: one unit with a compression tree, on the modulus itself",
+                {"domain": ("fixed",), "schedule": ONE_UNIT},
+            ),
+            "cm-pm-000": (
+                "the paper's CM (PM), Figure 16: two units with a compression tree, on the pseudo-modulus "
+                "2^nbits - 1, with a final correction",
+                {"domain": ("pseudo",), "schedule": TWO_UNITS},
+            ),
+            "cm-pm-000-one": (
+                "the paper's CM (PM), Figure 16: one unit with a compression tree, on the pseudo-modulus "
+                "2^nbits - 1, with a final correction",
+                {"domain": ("pseudo",), "schedule": ONE_UNIT},
+            ),
+        },
     ),
-    *designs_000(),
+    Design(
+        "dm-m-000",
+        one_modulus.DM,
+        "fixed",
+        DM_000,
+        "the paper's DM (M), Figure 16: two units with the operators `*` and `%`, on the modulus itself",
+        paper="000",
+        named={
+            "dm-m-000-one": (
+                "the paper's DM (M), Figure 16: one unit with the operators `*` and `%`, on the modulus "
+                "itself",
+                {"domain": ("fixed",), "schedule": ONE_UNIT},
+            ),
+            "dm-pm-000": (
+                "the paper's DM (PM), Figure 16: two units with the operators `*` and `%`, on the "
+                "pseudo-modulus 2^nbits - 1, with a final correction",
+                {"domain": ("pseudo",), "schedule": TWO_UNITS},
+            ),
+            "dm-pm-000-one": (
+                "the paper's DM (PM), Figure 16: one unit with the operators `*` and `%`, on the "
+                "pseudo-modulus 2^nbits - 1, with a final correction",
+                {"domain": ("pseudo",), "schedule": ONE_UNIT},
+            ),
+        },
+    ),
+    Design(
+        "mm-m-000",
+        one_modulus.MM,
+        "redundant",
+        MM_000,
+        "the paper's MM (M), Figure 18: two units with Montgomery steps, without a last subtraction, on the "
+        "modulus itself",
+        paper="000",
+        named={
+            "mm-m-000-one": (
+                "the paper's MM (M), Figure 18: one unit with Montgomery steps, without a last subtraction, "
+                "on the modulus itself",
+                {"schedule": ONE_UNIT},
+            ),
+        },
+    ),
+    Design(
+        "mm-pm-000",
+        one_modulus.MM_PSEUDO,
+        "pseudo",
+        MM_000,
+        "the paper's MM (PM), Figure 18: two units with Montgomery steps, without a last subtraction, on "
+        "the pseudo-modulus 2^nbits - 1, with a final correction",
+        paper="000",
+        named={
+            "mm-pm-000-one": (
+                "the paper's MM (PM), Figure 18: one unit with Montgomery steps, without a last "
+                "subtraction, on the pseudo-modulus 2^nbits - 1, with a final correction",
+                {"schedule": ONE_UNIT},
+            ),
+        },
+    ),
     Design(
         "systolic-002",
         SYSTOLIC,
@@ -192,14 +238,12 @@ DESIGNS = (
         "the paper's digit-serial processor: one digit adder for products, one for squares; software "
         "supplies R^2 mod n",
         paper="003",
-    ),
-    Design(
-        "serial-003-one",
-        DIGIT_SERIAL,
-        "redundant",
-        SERIAL_003_ONE,
-        "the paper's P-processor alone, for products and squares in turn; software supplies R^2 mod n",
-        paper="003",
+        named={
+            "serial-003-one": (
+                "the paper's P-processor alone, for products and squares in turn; software supplies R^2 mod n",
+                {"schedule": ("right-to-left-1",)},
+            )
+        },
     ),
     Design(
         "heap",
@@ -231,22 +275,22 @@ DESIGNS = (
         "residue",
         TINY,
         "the smallest machine: operands in latches, an adder of one bit or more; any modulus",
-    ),
-    Design(
-        "tiny-ct",
-        bit_serial.INTERLEAVED,
-        "residue",
-        TINY_CT,
-        "`tiny` with a square and a product for every exponent bit, in the same cycles for all operands",
+        named={
+            "tiny-ct": (
+                "`tiny` with a square and a product for every exponent bit, in the same cycles for all operands",
+                {"schedule": ("always",)},
+            )
+        },
     ),
 )
 
-_BY_NAME = {design.name: design for design in DESIGNS}
-
 
 def designs() -> list[Design]:
-    """All designs, in catalogue order."""
-    return list(DESIGNS)
+    """All designs and their named settings, in catalogue order."""
+    return [form for design in DESIGNS for form in design.forms.values()]
+
+
+_BY_NAME = {design.name: design for design in designs()}
 
 
 def find(name: str) -> Design:
@@ -269,9 +313,10 @@ def entry(name: str) -> Design | OwnDesign:
     """Find a design as `find` does, including accelerators that are not RSA machines."""
     if name in _BY_NAME:
         return _BY_NAME[name]
-    _, at, path = name.partition("@")
+    label, at, path = name.partition("@")
     if at or name.endswith((".toml", ".py")) or "/" in name:
-        return by_path(path if at else name)
+        found = by_path(path if at else name)
+        return found.forms.get(label, found) if isinstance(found, Design) else found
     known = own.entries()
     if name in known:
         return known[name]

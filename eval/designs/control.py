@@ -45,7 +45,6 @@ SCAN = Param(
     "exponent bits that are scanned: from the highest 1, or all of them, which "
     "hides the length; windows always hide it",
 )
-FULL_SCAN = replace(SCAN, standard="full")  # for designs with the same latency for every exponent
 DOUBLINGS_PER_CYCLE, HALVINGS_PER_CYCLE = "doublings_per_cycle", "halvings_per_cycle"
 WINDOW = Param(
     "window",
@@ -105,7 +104,8 @@ def schedule_param(*names: str) -> Param:
 
 ANY_SCHEDULE = schedule_param("right-to-left-2", *BINARY)
 ANY_PROGRAM = schedule_param("right-to-left-2", *SCHEDULES)
-HIDING = schedule_param("ladder", *(name for name, schedule in SCHEDULES.items() if schedule.full_scan))
+# of designs with the same latency for every exponent
+HIDING = ("ladder", *(name for name, item in SCHEDULES.items() if item.full_scan and name != "ladder"))
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
     if public and not (recipe.shape.digit or recipe.full_scan or (recipe.keyed and not recipe.shape.right)):
         raise BadInput(
             f"public = true with schedule = {plan.schedule}, whose cycles depend on every exponent; "
-            "give schedule=fixed-window, or scan=full where there is one, or leave it out"
+            "give schedule=fixed-window, or scan=full, or leave it out"
         )
     made = Programmed(recipe, plan, timing)
     shape = ExpShape(
@@ -199,6 +199,17 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
     )
 
 
+def scans_all(spec: Spec) -> bool:
+    """Whether all bits of the exponent are scanned; BadInput if the schedule cannot scan its leading zeros."""
+    full = spec.values.get(SCAN.name) == "full"
+    if full and not SCHEDULES[spec.schedule].full_scan:
+        raise BadInput(
+            f"scan = full with schedule = {spec.schedule}, which shows the exponent all the same; "
+            "give schedule=always, ladder or fixed-window"
+        )
+    return full
+
+
 # ---- machines without conversions
 
 
@@ -208,14 +219,15 @@ def direct_plan(spec: Spec) -> Plan:
         spec.nbits,
         spec.schedule,
         forward=spec.values.get(FORWARD.name, False),
-        full_scan=spec.values.get(SCAN.name) == "full",
+        full_scan=scans_all(spec),
         reduced_only=DOMAINS[spec.domain].reduced_only,
     )
 
 
 BARE = Control(ANY_SCHEDULE, lambda spec: mod_exp(spec, direct_plan(spec)))
-DIRECT = Control(ANY_PROGRAM, lambda spec: program_exp(spec, direct_plan(spec)), last=(FORWARD, *PROTECTIONS))
-DIRECT_CT = replace(DIRECT, schedule=HIDING, first=(FULL_SCAN,))
+DIRECT = Control(
+    ANY_PROGRAM, lambda spec: program_exp(spec, direct_plan(spec)), (SCAN,), (FORWARD, *PROTECTIONS)
+)
 
 
 # ---- into Montgomery form
@@ -244,15 +256,17 @@ def converted(spec: Spec) -> Build:
         values["conversion"],
         squarings,
         per_cycle,
-        full_scan=values.get(SCAN.name) == "full",
+        full_scan=scans_all(spec),
         forward=forward,
     )
     return program_exp(spec, plan)
 
 
-def conversion_params(default: str) -> tuple[Param, ...]:
-    """Parameters of the conversion to Montgomery form, and `forward`."""
-    return (
+CONVERTED = Control(
+    ANY_PROGRAM,
+    converted,
+    (SCAN,),
+    (
         Param(
             DOUBLINGS_PER_CYCLE,
             lambda nbits: largest_divisor(nbits, 4),
@@ -261,16 +275,14 @@ def conversion_params(default: str) -> tuple[Param, ...]:
         ),
         Param(
             "conversion",
-            default,
+            "double",
             ("double", "square"),
             "to Montgomery form: doublings of the base, or a product with R^2 mod n",
         ),
         FORWARD,
-    )
-
-
-CONVERTED = Control(ANY_PROGRAM, converted, last=(*conversion_params("double"), *PROTECTIONS))
-CONVERTED_CT = Control(HIDING, converted, (FULL_SCAN,), (*conversion_params("square"), *PROTECTIONS))
+        *PROTECTIONS,
+    ),
+)
 
 
 # ---- as published
@@ -337,19 +349,13 @@ def entry_of(spec: Spec) -> ScaledEntry:
 
 def scaled(spec: Spec) -> Build:
     """A program on a scaled modulus."""
-    full_scan = spec.values[SCAN.name] == "full"
-    if full_scan and not SCHEDULES[spec.schedule].full_scan:
-        raise BadInput(
-            f"scan = full with schedule = {spec.schedule}, which shows the exponent all the same; "
-            "give schedule=always, ladder or fixed-window"
-        )
     form = entry_of(spec)
     plan = Plan(
         spec.nbits,
         spec.schedule,
         "scaled",
         doublings_per_cycle=form.doublings_per_cycle,
-        full_scan=full_scan,
+        full_scan=scans_all(spec),
         forward=spec.values[FORWARD.name],
     )
     return program_exp(spec, plan, form, domain_options=scaled_options(spec.values))

@@ -2,7 +2,8 @@
 
 A design is a multiplier, a domain, and a control with its schedule; each has open parameters.
 `design.at(nbits, **settings)` plans a machine once; models and hardware at every level and behind every
-interface come from that object.
+interface come from that object. A design can give names to settings (`named`): a machine has the name of its
+settings, however they were chosen.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import contextlib
 import functools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pymtl3 import Component
@@ -32,13 +33,15 @@ from ..own_code import Trace
 from .build import Build, Given, Spec, fields_of
 from .control import Control
 from .interfaces import Carried, Operands
-from .multipliers.multiplier import Multiplier
+from .multipliers.multiplier import DOMAIN, Multiplier
 from .programmed import Draw, Programmed
 from .promises import Promises, timing_of
 from .runnable import Runnable
 from .widths import check_width, full_length, width_for
 
 Settings = tuple[tuple[str, Any], ...]  # parameters with their values
+# names of settings, each with a summary, and by parameter the values that the name covers, its default first
+Named = Mapping[str, tuple[str, Mapping[str, tuple[Any, ...]]]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,9 +56,58 @@ class Design:
     paper: str = ""  # number of the paper that published the machine
     origin: str = ""  # folder of a user's design
     trace: Trace | None = None  # of the files that its code has read
+    named: Named = field(default_factory=dict)
+    entry: Design | None = None  # the design whose settings this one names
 
     def __repr__(self) -> str:
         return f"<design {self.name}>"
+
+    @functools.cached_property
+    def forms(self) -> dict[str, Design]:
+        """The design and its named settings by name. Named settings are a design with fewer values."""
+        return {self.name: self} | {name: self._form(name, *form) for name, form in self.named.items()}
+
+    def _form(self, name: str, summary: str, covered: Mapping[str, tuple[Any, ...]]) -> Design:
+        def narrowed(params: tuple[Param, ...]) -> tuple[Param, ...]:
+            return tuple(
+                replace(param, standard=covered[param.name][0], legal=covered[param.name])
+                if param.name in covered
+                else param
+                for param in params
+            )
+
+        control, multiplier = self.control, self.multiplier
+        return replace(
+            self,
+            name=name,
+            summary=summary,
+            domain=covered[DOMAIN][0] if DOMAIN in covered else self.domain,
+            control=replace(
+                control,
+                schedule=narrowed((control.schedule,))[0],
+                first=narrowed(control.first),
+                last=narrowed(control.last),
+            ),
+            multiplier=replace(multiplier, params=narrowed(multiplier.params)),
+            named={},
+            entry=self,
+        )
+
+    def form_of(self, settings: Mapping[str, Any]) -> tuple[Design, dict[str, Any]]:
+        """The design that has the name of these settings, and the settings of the same machine there. Values
+        are not checked.
+        """
+        entry = self.entry or self
+        values = {**{param.name: param.standard for param in self.params}, **settings}
+        names = (
+            name
+            for name, (_, covered) in entry.named.items()
+            if all(values[param] in legal for param, legal in covered.items())
+        )
+        if (form := entry.forms[next(names, entry.name)]).name == self.name:
+            return self, dict(settings)
+        told_apart = {param for _, covered in entry.named.values() for param in covered}
+        return form, {**{param: values[param] for param in told_apart}, **settings}
 
     @property
     def family(self) -> str:
@@ -73,7 +125,8 @@ class Design:
         the combination is impossible.
         """
         check_width(nbits)
-        return _planned(self, nbits, *values_of(self.params, nbits, settings, self.name).values())
+        values = values_of(self.params, nbits, settings, self.name)
+        return _planned(self.form_of(values)[0], nbits, *values.values())
 
     def planned(self, nbits: int, values: Settings) -> Machine:
         """A new machine from values for all parameters."""

@@ -2,7 +2,7 @@
 tiny, and by rows of residues.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import partial
 
 from ...cl.digit_serial import (
@@ -35,7 +35,6 @@ from ...rtl.machines.tiny.tiny_exp import TinyExp
 from .build import Build, Given, Spec, fields_of
 from .control import (
     DOUBLINGS_PER_CYCLE,
-    FULL_SCAN,
     HALVINGS_PER_CYCLE,
     SCAN,
     Control,
@@ -46,7 +45,7 @@ from .control import (
 from .multipliers import bit_serial, digit_serial, one_modulus, row_fold, systolic
 from .promises import Timing
 
-SINGLE_UNIT, TWO_UNITS = (
+ONE_UNIT, TWO_UNITS = (
     tuple(
         schedule.name
         for schedule in SCHEDULES.values()
@@ -55,7 +54,6 @@ SINGLE_UNIT, TWO_UNITS = (
     for count in (1, 2)
 )
 ALWAYS = schedule_param("always")
-RIGHT_TO_LEFT_1 = schedule_param("right-to-left-1")
 
 
 def given_plan(spec: Spec) -> Plan:
@@ -66,13 +64,13 @@ def given_plan(spec: Spec) -> Plan:
 # ---- machines for one modulus (paper 000)
 
 
-def fixed_mod_exp(finish: str, subtracts: bool, spec: Spec) -> Build:
-    """A FixedModExp with this final correction.
+def fixed_mod_exp(finishes: Mapping[str, str], subtracts: bool, spec: Spec) -> Build:
+    """A FixedModExp with the final correction of its domain.
 
     Its multiplier subtracts. Otherwise it is one bit wider than the modulus, for residues below twice the
     modulus, and R = 2^(nbits + 2).
     """
-    nbits, unit, schedule = spec.nbits, spec.unit, spec.schedule
+    nbits, unit, schedule, finish = spec.nbits, spec.unit, spec.schedule, finishes[spec.domain]
     if subtracts:  # operands are checked before the products
         plan = Plan(nbits, schedule, "given", forward=True)
     else:
@@ -108,9 +106,14 @@ def fixed_mod_exp(finish: str, subtracts: bool, spec: Spec) -> Build:
     )
 
 
-def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: bool = True) -> Control:
-    """A control with these schedules and this final correction."""
-    return Control(schedule_param(*schedules), partial(fixed_mod_exp, finish, subtracts))
+def one_modulus_control(*, subtracts: bool = True, **finishes: str) -> Control:
+    """A control with these final corrections by domain."""
+    return Control(schedule_param(*TWO_UNITS, *ONE_UNIT), partial(fixed_mod_exp, finishes, subtracts))
+
+
+CM_000 = one_modulus_control(fixed="none", pseudo="reduce")
+DM_000 = one_modulus_control(fixed="none", pseudo="remainder")
+MM_000 = one_modulus_control(redundant="subtract", pseudo="reduce", subtracts=False)
 
 
 # ---- on a scaled modulus
@@ -195,8 +198,9 @@ def systolic_mod_exp(spec: Spec) -> Build:
 SYSTOLIC_002 = Control(ALWAYS, systolic_mod_exp)
 
 
-def serial_mod_exp(processors: int, spec: Spec) -> Build:
-    """A SerialModExp with this many processors."""
+def serial_mod_exp(spec: Spec) -> Build:
+    """A SerialModExp with as many processors as its schedule has products at a time."""
+    processors = SCHEDULES[spec.schedule].multipliers
     shape = digit_serial.shape_of(spec.nbits, spec.values)
     given = (r_mod_n("square", 2 * (spec.nbits + 2), spec.nbits),)
     return Build(
@@ -210,8 +214,7 @@ def serial_mod_exp(processors: int, spec: Spec) -> Build:
     )
 
 
-SERIAL_003 = Control(schedule_param("right-to-left-2"), partial(serial_mod_exp, 2))
-SERIAL_003_ONE = Control(RIGHT_TO_LEFT_1, partial(serial_mod_exp, 1))
+SERIAL_003 = Control(schedule_param("right-to-left-2", "right-to-left-1"), serial_mod_exp)
 
 
 # ---- by rows of residues
@@ -234,8 +237,7 @@ def fold_exp(spec: Spec) -> Build:
     )
 
 
-FOLD = Control(RIGHT_TO_LEFT_1, fold_exp, (SCAN,))
-FOLD_CT = replace(FOLD, first=(FULL_SCAN,))
+FOLD = Control(schedule_param("right-to-left-1"), fold_exp, (SCAN,))
 
 
 # ---- with a serial adder
@@ -257,5 +259,4 @@ def tiny_exp(spec: Spec) -> Build:
     )
 
 
-TINY = Control(schedule_param("left-to-right"), tiny_exp)
-TINY_CT = Control(ALWAYS, tiny_exp)
+TINY = Control(schedule_param("left-to-right", "always"), tiny_exp)

@@ -125,12 +125,13 @@ def system_names() -> list[str]:
 
 
 def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
-    """The system of this name, with these parameters of its accelerator."""
+    """The system with these parameters of its accelerator, which can have a name of their own."""
     if name not in system_names():
         raise unknown("system", name, system_names())
     for prefix, kernel in sorted(({HARDWARE: BY_XCEL} | WAYS).items(), reverse=True):  # longer ones first
         if name.startswith(prefix):
-            return SystemKind(name, kernel, find(name.removeprefix(prefix)), settings or {})
+            design, chosen = find(name.removeprefix(prefix)).form_of(settings or {})
+            return SystemKind(f"{prefix}{design.name}", kernel, design, chosen)
     if settings:
         raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
     return SystemKind(name, name.removeprefix(SOFTWARE), None)

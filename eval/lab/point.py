@@ -1,8 +1,9 @@
 """Point: one thing to measure, and its key in the ledger.
 
 A point is a design of the catalogue, or a system of `modexlab proc systems`, at a width, with parameters, at
-a stage, with a workload or with settings of the flow. Equivalent points are equal: parameters with their
-default value are dropped, and missing settings of the flow are filled in. `key` is a digest of everything
+a stage, with a workload or with settings of the flow. Equivalent points are equal: settings that have a
+name are a point of this name, parameters with their default value are dropped, and missing settings of the flow
+are filled in. `key` is a digest of everything
 that determines the figures except the hardware; `version` includes the hardware. `command` is the shell
 command that measures the point.
 """
@@ -20,6 +21,7 @@ from ..designs.catalogue import entry
 from ..designs.chip import AcceleratorChip
 from ..designs.control import VERIFY, is_protected
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
+from ..designs.machine import Design
 from ..designs.own import OwnDesign
 from ..designs.system_catalogue import (
     HARDWARE,
@@ -111,8 +113,23 @@ class Point:
         elif self.workload == ENCRYPT and self.own:
             known = self.machine.workloads()  # the default of the field is an RSA workload
             object.__setattr__(self, "workload", ENCRYPT if ENCRYPT in known else next(iter(known)))
+        self._name_settings()
         object.__setattr__(self, "settings", self._without_defaults())
         object.__setattr__(self, "flow", self._whole_flow())
+
+    def _name_settings(self) -> None:
+        """Take the name of the settings, if they have one, as the subject."""
+        if self.kind is not None:
+            subject, settings = self.kind.name, self.kind.settings
+        elif isinstance(self.design, Design):
+            form, settings = self.design.form_of(dict(self.settings))
+            if form is self.design:
+                return
+            subject, vars(self)["design"] = form.reference, form
+        else:
+            return
+        object.__setattr__(self, "subject", subject)
+        object.__setattr__(self, "settings", tuple(settings.items()))
 
     def _without_defaults(self) -> Settings:
         """The settings that differ from the standard defaults, and defaults that other settings imply."""

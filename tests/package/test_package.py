@@ -33,7 +33,11 @@ from tests.paths import ROOT
 from tests.tables.keyed import EIGHT, FOUR
 
 TOP = "mont_16_axi4lite"
-DIFFERENT = ({"scan": "length"}, {"schedule": "always"}, {"scan": "length", "schedule": "always"})
+DIFFERENT = (
+    {"conversion": "double"},
+    {"schedule": "always"},
+    {"conversion": "double", "schedule": "always"},
+)
 EXAMPLES = ROOT / "eval" / "examples"
 ODD_REQUEST = (("w", 40), ("given", 8), ("result", 3), ("base", 70), ("exponent", 1))
 ODD_RESPONSE = (("x", 40), ("y", 65))

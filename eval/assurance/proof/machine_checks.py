@@ -131,7 +131,7 @@ def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
 
 
 def _of_other_schedules(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """The machine with each other schedule that promises constant time; none unless it has its design's
+    """The machine with each other schedule of its design that promises constant time; none unless it has the
     default schedule.
     """
     param = machine.design.control.schedule
@@ -140,7 +140,8 @@ def _of_other_schedules(machine: Machine) -> Iterator[tuple[str, Machine]]:
     for schedule in param.legal if isinstance(param.legal, tuple) else ():
         with contextlib.suppress(BadInput):  # the schedule is incompatible with the other settings
             sibling = machine.design.at(machine.nbits, **{**machine.parameters, param.name: schedule})
-            if schedule != param.default and sibling.promises.constant_time:
+            same = sibling.design is machine.design
+            if same and schedule != param.default and sibling.promises.constant_time:
                 yield schedule, sibling
 
 

@@ -81,6 +81,7 @@ def execute(args: Namespace) -> int:
     if not args.files:
         raise BadInput("no FILE; give a file of test vectors, or --accelerator FOLDER to run its table")
     judge = _judge(args, design)
+    name = judge.design.name
     files, unread = _read(args)
     protected_by = judge.protection.words if judge.protection else []
     where = ", ".join([judge.stage or judge.level, *protected_by])
@@ -88,7 +89,7 @@ def execute(args: Namespace) -> int:
     parts = []
     failures: list[Json] = []
     try:
-        with sigterm_as_ctrl_c(), Progress(design.name, unit="vector", quiet=args.json) as progress:
+        with sigterm_as_ctrl_c(), Progress(name, unit="vector", quiet=args.json) as progress:
             judged = judge.run([file.items for file in files], progress)
             for file, outcomes in zip(files, judged, strict=True):
                 everything += outcomes
@@ -96,13 +97,13 @@ def execute(args: Namespace) -> int:
                 failed = [_failure(file.path, outcome) for outcome in outcomes if outcome.kind == "failed"]
                 if not args.json:
                     shown_failures = failed[: max(0, SHOWN_FAILURES - len(failures))]
-                    lines = _lines(parts[-1], shown_failures, f"{design.name} ({where})", judge)
+                    lines = _lines(parts[-1], shown_failures, f"{name} ({where})", judge)
                     progress.put("\n".join(lines))
                 failures += failed
     except KeyboardInterrupt:
         return interrupted(f"{len(judge.answers.known)} results are kept")
     report = {
-        "design": design.name,
+        "design": name,
         "level": judge.level,
         "stage": judge.stage,
         "protected_by": protected_by,
@@ -129,7 +130,7 @@ def execute(args: Namespace) -> int:
 
 def _judge(args: Namespace, design: Design) -> Judge:
     """The judge for the design with these options; BadInput if there is no such machine."""
-    settings = settings_of(design, args.settings)
+    design, settings = design.form_of(settings_of(design, args.settings))
     protection = Protection.of(settings, args.crt, args.blind, args.verify)
     if protection is not None:
         design.needs_program("--crt, --blind or --verify")

@@ -23,7 +23,6 @@ import textwrap
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from ....fl.errors import BadInput
 from ...designs.control import is_protected
@@ -154,7 +153,7 @@ def _kind(kind: SystemKind, settings: list[str]) -> SystemKind:
         return kind
     if kind.design is None:
         raise BadInput(f"--set with {kind.name}: software on the processor has no parameters; drop one")
-    return replace(kind, settings=settings_of(kind.design, settings))
+    return find_system(kind.name, settings_of(kind.design, settings))
 
 
 def _as_json(row: Row, rows: list[Row], coupling: bool) -> Json:

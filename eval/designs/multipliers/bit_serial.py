@@ -35,11 +35,18 @@ CARRY_SAVE = Param(
 )
 
 
-def unit(until: str, nbits: int, values: Values) -> Unit:
-    """A ShiftSub unit. `until`: a product ends after the last 1 of its factor (`spent`), one cycle later
-    (`noticed`), or after a fixed `count`.
-    """
+UNTIL = Param(
+    "until",
+    "spent",
+    ("spent", "count"),
+    "end of a product: when the 1s of its factor are spent, or after a fixed count of cycles",
+)
+
+
+def unit(nbits: int, values: Values) -> Unit:
+    """A ShiftSub unit; paper 004's ends a product one cycle after the last 1 of its factor."""
     bits, carry_save = values[BITS_PER_CYCLE.name], values.get(CARRY_SAVE.name, False)
+    until = values.get(UNTIL.name, "noticed")
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
     shape = {"bits_per_cycle": bits, "until": until}
     if not (fits := fits_modulus(values)):
@@ -63,9 +70,8 @@ def unit(until: str, nbits: int, values: Values) -> Unit:
     )
 
 
-SHIFT_SUB_004 = Multiplier("ShiftSub", (BITS_PER_CYCLE,), partial(unit, "noticed"))
-SHIFT_SUB = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "spent"))
-SHIFT_SUB_CT = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "count"))
+SHIFT_SUB_004 = Multiplier("ShiftSub", (BITS_PER_CYCLE,), unit)
+SHIFT_SUB = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE, UNTIL), unit)
 
 
 # ---- products interleaved with their reduction, in a minimal machine

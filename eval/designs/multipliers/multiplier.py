@@ -12,6 +12,7 @@ from ....fl.errors import BadInput
 from ....fl.param import BOOLS, Param
 
 Values = Mapping[str, Any]  # of all parameters of a design
+DOMAIN = "domain"  # name of the parameter of a multiplier that has several domains
 GATED = Param(  # of paper 001's machines
     "gated",
     False,

@@ -15,7 +15,7 @@ from ....rtl.units.direct_mul import MAX_NBITS as MOST_DIVIDED_NBITS
 from ....rtl.units.direct_mul import DirectMul
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.pseudo_mul import PseudoMul, modulus_of
-from .multiplier import Multiplier, Unit, Values
+from .multiplier import DOMAIN, Multiplier, Unit, Values
 
 MODULUS = Param(
     "modulus",
@@ -23,6 +23,12 @@ MODULUS = Param(
     Count(3),
     "the built-in modulus; the default is the paper's (2^nbits - 1) / 3, whose "
     "factors are known, so it is no RSA key",
+)
+FIXED_OR_PSEUDO = Param(
+    DOMAIN,
+    "fixed",
+    ("fixed", "pseudo"),
+    "products modulo the built-in modulus, or modulo 2^nbits - 1 with a final correction",
 )
 TREE_PARAMS = (
     Param(
@@ -71,17 +77,17 @@ def check_tree(kind: str, what: str, number: int, nbits: int) -> None:
     modulus_of(number, nbits)
 
 
-def compressed(domain: str, nbits: int, values: Values) -> Unit:
+def compressed(nbits: int, values: Values) -> Unit:
     """A unit of CM."""
-    number = working(nbits, domain, values)
+    number = working(nbits, values[DOMAIN], values)
     check_tree("multiply", "cm", number, nbits)
     shape = {"modulus": number, **tree(values)}
     return Unit(partial(PseudoMul, **shape), partial(PseudoMulCL, **shape), PSEUDO_MUL_TIMING)
 
 
-def direct(domain: str, nbits: int, values: Values) -> Unit:
+def direct(nbits: int, values: Values) -> Unit:
     """A unit of DM."""
-    number = working(nbits, domain, values)
+    number = working(nbits, values[DOMAIN], values)
     if nbits > MOST_DIVIDED_NBITS:
         raise BadInput(
             f"dm at {nbits} bits: Verilator simulates `%` of products of up to {MOST_DIVIDED_NBITS}-bit "
@@ -98,16 +104,9 @@ def unsubtracted(domain: str, nbits: int, values: Values) -> Unit:
     return Unit(partial(MMMul, subtracts=False), UnsubtractedCL, SerialMontTiming(nbits + 1), space)
 
 
-def cm(domain: str) -> Multiplier:
-    """CM: a compression tree."""
-    return Multiplier("PseudoMul", (MODULUS, *TREE_PARAMS), partial(compressed, domain))
-
-
-def dm(domain: str) -> Multiplier:
-    """DM: `*` and `%`."""
-    return Multiplier("DirectMul", (MODULUS,), partial(direct, domain))
-
-
-def mm(domain: str) -> Multiplier:
-    """MM: Montgomery products without final subtraction; any modulus, except on the pseudo-modulus."""
-    return Multiplier("MMMul", (MODULUS,) if domain == "pseudo" else (), partial(unsubtracted, domain))
+# CM: a compression tree; DM: `*` and `%`
+CM = Multiplier("PseudoMul", (FIXED_OR_PSEUDO, MODULUS, *TREE_PARAMS), compressed)
+DM = Multiplier("DirectMul", (FIXED_OR_PSEUDO, MODULUS), direct)
+# MM: Montgomery products without final subtraction; any modulus, except on the pseudo-modulus
+MM = Multiplier("MMMul", (), partial(unsubtracted, "redundant"))
+MM_PSEUDO = Multiplier("MMMul", (MODULUS,), partial(unsubtracted, "pseudo"))

@@ -50,7 +50,7 @@ def _of(args: Namespace, design: Design) -> tuple[Json, str]:
     memory = f"a memory of {program.depth} words of {word_nbits} bits ({program.table} of the table)"
     lines = [
         *lines,
-        f"\n{design.name}, {nbits} bits: {found.sentence()}",
+        f"\n{machine.name}, {nbits} bits: {found.sentence()}",
         f"{len(program.words)} words; registers {', '.join(program.registers)}, and "
         f"{memory if program.depth else 'no memory'}",
     ]

@@ -58,7 +58,7 @@ def execute(args: Namespace) -> int:
             plain = base.setdefault(name.split(",")[0], found.cycles)
             rows.append(
                 {
-                    "design": design.name,
+                    "design": machine.name,
                     "nbits": nbits,
                     "program": name,
                     **found.as_json(),
