@@ -18,6 +18,7 @@ import modexlab
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from modexlab.eval.cli.commands.compare_cores import PRIVATE, PRODUCT
+from modexlab.eval.cli.commands.show import designs as show
 from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.render import Table
 from modexlab.eval.cli.routes import ROUTES, SUMMARIES, form_of, forms
@@ -123,6 +124,20 @@ def command(name: str) -> Iterator[str]:
         yield fence(about.examples.replace("  modexlab", "$ modexlab"), "console")
 
 
+def catalogue() -> str:
+    """The table of designs: name, paper and settings."""
+    rows = [
+        (
+            f'[<span style="white-space:nowrap">{design.name}</span>](designs/{design.name}.md)',
+            design.paper,
+            " ".join(f"`{setting}`" for setting in show.settings(design).split()).replace("`=`", "="),
+        )
+        for design in designs()
+    ]
+    notes = (f"- `{word}`: {escaped(meaning)}" for word, meaning in show.explained().items())
+    return Table(show.HEAD, rows).markdown() + "\n\n" + "\n".join(notes)
+
+
 def design_page(design: Design, component: Component, ledger: Ledger, measured: list[Core]) -> Iterator[str]:
     """The page of a design: its parts, parameters, formula, reference results, verdicts and sources."""
     parts = [(name, getattr(design, name)) for name in ("family", "domain", "schedule")]
@@ -207,11 +222,15 @@ def write(app: Any) -> None:
 
 
 def read(app: Any, name: str, text: list[str]) -> None:
-    """Adapt the links of a page to the site, and begin the first page with that of README.md."""
+    """Adapt the links of a page to the site, begin the first page with that of README.md, and add the table of
+    designs to its page.
+    """
     text[0] = linked(text[0], f"docs/{name}.md", f"docs/{name}.md")
     if name == "index":
         first = (ROOT / "README.md").read_text().partition(FIRST_SCREEN_ENDS)[0]
         text[0] = linked(first, "README.md", "docs/index.md") + text[0]
+    if name == "reference/designs":
+        text[0] += f"\n{catalogue()}\n"
 
 
 def formula(translator: Any, node: Any) -> None:

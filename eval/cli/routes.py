@@ -43,7 +43,7 @@ class Route(NamedTuple):
 # Each form: a command with the word or option that selects it.
 ROUTES = {
     "show": Route(
-        "show.overview", "see the catalogue, and the parameters of a design", "tutorials/first-steps"
+        "show.designs", "see the catalogue, and the parameters of a design", "tutorials/first-steps"
     ),
     "show designs": Route("show.designs", "choose a design", "explanation/families"),
     "show papers": Route("show.papers", "look up a published figure and its errors", "explanation/papers"),

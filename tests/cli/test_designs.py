@@ -1,6 +1,7 @@
 """`modexlab show`: names and JSON keys are an interface for scripts."""
 
 from modexlab.eval.designs import catalogue
+from modexlab.fl.param import Count
 
 KEYS = {"name", "family", "paper", "domain", "schedule", "constant_time", "params"}
 
@@ -9,7 +10,7 @@ def test_json(cli):
     designs = cli.json("show designs")
     by_name = {design["name"]: design for design in designs}
     assert {"naive-001", "mont-001", "mont", "mont-ct"} <= by_name.keys()
-    assert cli.json("show designs mont") == [by_name["mont"]]
+    assert cli.json("show mont") == [by_name["mont"]]
     for design in designs:
         assert design.keys() >= KEYS
         for param in design["params"]:
@@ -18,7 +19,7 @@ def test_json(cli):
             if isinstance(param["legal"], list):
                 names = [str(value).lower() for value in param["legal"]]
                 shown = names if len(names) <= 20 else [*names[:3], "...", names[-1]]
-                assert param["legal_text"] == f"one of {', '.join(shown)}"
+                assert param["legal_text"] == f"{'one of ' if names[1:] else ''}{', '.join(shown)}"
                 assert param["default"] in param["legal"]
             else:
                 assert param["legal"].keys() == {"least"}
@@ -47,18 +48,25 @@ def number(value):
 
 
 def test_table(cli):
-    lines = cli("show designs").out.splitlines()
-    assert lines[0].split()[:3] == ["design", "family", "paper"]
+    """One screen has all designs, and all parameters that can be set."""
+    text = cli("show designs").out
+    lines = text.splitlines()
+    assert lines[0].split() == ["name", "paper", "settings"]
+    assert len(lines) <= 40 and max(map(len, lines)) <= 110
     for design in catalogue.designs():
         assert any(line.split()[:1] == [design.name] for line in lines)
+        for param in design.params:
+            assert isinstance(param.legal, Count) or not param.legal[1:] or f" {param.name}" in text
+    assert "digit_nbits=1+" in text and "window=0..8" in text and "until=spent|count" in text
+    assert cli("show").out == text and cli("show mont") == cli("show designs mont")
 
 
 def test_detail(cli):
-    cli.shows("show designs mont-001", "nstages = 4", "published      encrypt: 162 cycles")
+    cli.shows("show mont-001", "nstages = 4", "published      encrypt: 162 cycles")
 
 
 def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli):
-    out = cli("show designs mont").out
+    out = cli("show mont").out
     assert "paper          ours" in out and "published" not in out
-    assert cli.json("show designs mont")[0]["published"] == {}
-    assert cli.json("show designs mont-001")[0]["published"] == {"encrypt": 162, "decrypt": 227}
+    assert cli.json("show mont")[0]["published"] == {}
+    assert cli.json("show mont-001")[0]["published"] == {"encrypt": 162, "decrypt": 227}

@@ -1,23 +1,28 @@
-"""List the accelerators of the catalogue.
+"""List the designs of the catalogue with their settings, or show one design.
 
 examples:
-  modexlab show              all designs
-  modexlab show mont         one design with its parameters
-  modexlab show designs --json       for scripts
+  modexlab show designs
+  modexlab show mont
+  modexlab show mont --json
 """
 
+import textwrap
 from argparse import Namespace
-from collections.abc import Sequence
 
-from .....fl.param import PAPER_NBITS, Param
+from .....fl.param import PAPER_NBITS, Count, Param
+from .....fl.program.schedules import BINARY, SCHEDULES
 from ....designs import catalogue
+from ....designs.build import SCHEDULE
 from ....designs.machine import Design
 from ....designs.promises import WORDS
 from ....json_values import attributes, json_number, json_value
 from ....papers.published import by_name
-from ...render import Block, Columns, Json, Table, answer
+from ...render import Json, Table, answer
 
 OPTIONS = ("design (shows this one in detail)", "--json")
+WIDTH = 87  # of the settings in a table of 110 columns
+HINT = "1+: 1 or more; a name alone: false or true. `modexlab show NAME` explains the settings of a design."
+HEAD = ("name", "paper", "settings")
 
 
 def _param_as_json(param: Param) -> Json:
@@ -55,14 +60,15 @@ def _as_json(design: Design) -> Json:
 def _detail(design: Design) -> str:
     lines = [
         f"{design.name}: {design.summary}",
+        *([f"  settings       {settings(design)}"] if design.entry is not None else []),
         f"  family         {design.family}",
         f"  paper          {design.paper or 'ours'}",
         f"  domain         {design.domain}",
         f"  schedule       {design.schedule}",
         f"  constant time  {design.promises.sentence}",
     ]
-    for word, settings in _by_word(design).items():
-        lines.append(f"                 {word} with {', '.join(settings)}")
+    for word, given in _by_word(design).items():
+        lines.append(f"                 {word} with {', '.join(given)}")
     for operation, cycles in _published(design).items():
         lines.append(f"  published      {operation}: {cycles} cycles")
     defaults = "parameters with their defaults at 32 bits (--set NAME=VALUE):"
@@ -77,9 +83,60 @@ def _detail(design: Design) -> str:
 
 
 def execute(args: Namespace) -> int:
-    designs = [catalogue.find(args.design)] if args.design else catalogue.designs()
-    shown = [_detail(designs[0])] if args.design else listed(designs)
-    return answer(args, [_as_json(design) for design in designs], *shown)
+    if args.design:
+        design = catalogue.find(args.design)
+        return answer(args, [_as_json(design)], _detail(design))
+    rows = []
+    for design in catalogue.designs():
+        first, *more = textwrap.wrap(settings(design), WIDTH, break_on_hyphens=False)
+        rows += [(design.name, design.paper, first), *(("", "", line) for line in more)]
+    notes = [f"{word}: {meaning}" for word, meaning in explained().items()]
+    table = Table(HEAD, rows, note="\n".join([*notes, HINT]))
+    return answer(args, [_as_json(design) for design in catalogue.designs()], table)
+
+
+def settings(design: Design) -> str:
+    """The parameters of a design with their values, or the settings that its name stands for."""
+    if design.entry is not None:
+        usual = {param.name: param.default for param in design.entry.params}
+        own = (
+            f"{param.name}={param.default}" for param in design.params if param.default != usual[param.name]
+        )
+        return " ".join((f"= {design.entry.name}", *own))
+    program = _program() if design.programmed else {}
+    own = [_range(param) for param in design.params if param.name not in program]
+    return " ".join(filter(None, [*own, *["program"] * design.programmed]))
+
+
+def explained() -> dict[str, str]:
+    """The words of the table that stand for settings of several designs."""
+    windows = (name for name in SCHEDULES if name not in BINARY)
+    program = {**_program(), SCHEDULE: SCHEDULE}
+    return {
+        SCHEDULE: f"{'|'.join(BINARY)}; program: or {'|'.join(windows)}",
+        "program": " ".join(program.values()),
+    }
+
+
+def _program() -> dict[str, str]:
+    """The settings of all designs that execute programs, with their values."""
+    designs = [design for design in catalogue.DESIGNS if design.programmed]
+    common = set.intersection(*({param.name for param in design.params} for design in designs))
+    return {param.name: _range(param) for param in designs[0].params if param.name in common}
+
+
+def _range(param: Param) -> str:
+    """A parameter with its values; empty if there is only one."""
+    legal = param.legal
+    if isinstance(legal, Count):
+        return f"{param.name}={legal.least}+"
+    if len(legal) == 1:
+        return ""
+    if isinstance(legal[0], bool) or set(legal) == set(BINARY):
+        return param.name
+    if len(legal) > 2 and all(isinstance(value, int) for value in legal):
+        return f"{param.name}={min(legal)}..{max(legal)}"
+    return f"{param.name}={'|'.join(map(str, legal))}"
 
 
 def _by_word(design: Design) -> dict[str, list[str]]:
@@ -91,20 +148,3 @@ def _by_word(design: Design) -> dict[str, list[str]]:
         if param is design.control.schedule or promises.word != design.promises.word:
             found.setdefault(promises.word, []).append(f"{param.name}={value}")
     return {word: found[word] for word in WORDS if word in found}
-
-
-def listed(designs: Sequence[Design]) -> list[Block]:
-    """A table of designs."""
-    columns: Columns = {
-        "design": "name",
-        "family": "family",
-        "paper": lambda design: design.paper or None,
-        "domain": "domain",
-        "schedule": "schedule",
-        "constant time": "promises.word",
-        "parameters": lambda design: len(design.params),
-    }
-    return [
-        Table.of(designs, columns),
-        "`modexlab show DESIGN` describes a design, its parameters and their values.",
-    ]
