@@ -222,7 +222,7 @@ def write(app: Any) -> None:
 
 
 def read(app: Any, name: str, text: list[str]) -> None:
-    """Adapt the links of a page to the site, begin the first page with that of README.md, and add the table of
+    """Adapt the links of a page to the site. Begin the first page with that of README.md; add the table of
     designs to its page.
     """
     text[0] = linked(text[0], f"docs/{name}.md", f"docs/{name}.md")

@@ -1,8 +1,8 @@
 """The catalogue: the one list of designs. Tests, command line, sweeps, flow and report all iterate over it.
 
 A design combines a multiplier, a domain and a control, which includes the schedule; the interface is chosen
-when a machine is built. To add a design, append an entry to DESIGNS; to name settings of a design, add the name
-to `named` of its entry.
+when a machine is built. To add a design, append an entry to DESIGNS. To name settings of a design, add the
+name to `named` of its entry.
 """
 
 import functools
@@ -240,7 +240,8 @@ DESIGNS = (
         paper="003",
         named={
             "serial-003-one": (
-                "the paper's P-processor alone, for products and squares in turn; software supplies R^2 mod n",
+                "the paper's P-processor alone, for products and squares in turn; software supplies "
+                "R^2 mod n",
                 {"schedule": ("right-to-left-1",)},
             )
         },
@@ -277,7 +278,8 @@ DESIGNS = (
         "the smallest machine: operands in latches, an adder of one bit or more; any modulus",
         named={
             "tiny-ct": (
-                "`tiny` with a square and a product for every exponent bit, in the same cycles for all operands",
+                "`tiny` with a square and a product for every exponent bit, in the same cycles for all "
+                "operands",
                 {"schedule": ("always",)},
             )
         },

@@ -200,7 +200,7 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
 
 
 def scans_all(spec: Spec) -> bool:
-    """Whether all bits of the exponent are scanned; BadInput if the schedule cannot scan its leading zeros."""
+    """Whether all bits of the exponent are scanned; BadInput if the schedule cannot scan leading zeros."""
     full = spec.values.get(SCAN.name) == "full"
     if full and not SCHEDULES[spec.schedule].full_scan:
         raise BadInput(

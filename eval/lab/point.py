@@ -2,10 +2,9 @@
 
 A point is a design of the catalogue, or a system of `modexlab proc systems`, at a width, with parameters, at
 a stage, with a workload or with settings of the flow. Equivalent points are equal: settings that have a
-name are a point of this name, parameters with their default value are dropped, and missing settings of the flow
-are filled in. `key` is a digest of everything
-that determines the figures except the hardware; `version` includes the hardware. `command` is the shell
-command that measures the point.
+name are a point of this name, parameters with their default value are dropped, and missing settings of the
+flow are filled in. `key` is a digest of everything that determines the figures except the hardware; `version`
+includes the hardware. `command` is the shell command that measures the point.
 """
 
 import functools
