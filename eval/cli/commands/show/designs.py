@@ -99,10 +99,10 @@ def settings(design: Design) -> str:
     """The parameters of a design with their values, or the settings that its name stands for."""
     if design.entry is not None:
         usual = {param.name: param.default for param in design.entry.params}
-        own = (
+        own = [
             f"{param.name}={param.default}" for param in design.params if param.default != usual[param.name]
-        )
-        return " ".join((f"= {design.entry.name}", *own))
+        ]
+        return " ".join([f"= {design.entry.name}", *own])
     program = _program() if design.programmed else {}
     own = [_range(param) for param in design.params if param.name not in program]
     return " ".join(filter(None, [*own, *["program"] * design.programmed]))
