@@ -104,9 +104,10 @@ def test_decoder_agrees_with_objdump(tmp_path):
         decoded = decode(word)
         if decoded is not None and decoded.group == "fence":
             continue  # objdump refuses words with nonzero reserved fields, which an implementation ignores
+        is_data = name.startswith(".")  # printed by a directive, whose name depends on the version
         if name in ("slli", "srli", "srai") and word >> 25 & 1:
-            name = ".4byte"  # objdump accepts a sixth bit of the amount, which is for 64 bits
-        assert (".4byte" if decoded is None else decoded.name) == name, hex(word)
+            is_data = True  # objdump accepts a sixth bit of the amount, which is for 64 bits
+        assert (decoded and decoded.name) == (None if is_data else name), hex(word)
 
 
 @parametrize(
