@@ -337,6 +337,7 @@ def test_our_software_compiles_without_warnings(count):
         sources += [] if "-DQEMU" in defines else [SOFTWARE / "kernel_main.c"]
         flags = [*compiler.FLAGS, "-O3", f"-DWORDS={count}", *defines, "-Wall", "-Wextra", "-Werror"]
         command = [str(compiler.compiler()), *flags, f"-I{SOFTWARE}", "-S", "-o", os.devnull]
+        command.append(f"-idirafter{compiler.FREESTANDING}")
         for source in sources if count == 2 else [*sources[-2:]]:
             subprocess.run([*command, str(source)], check=True)
 
@@ -437,7 +438,7 @@ def test_what_a_program_brings_itself_is_taken(tmp_path):
     [
         ('#include "none.h"\nint main(void) { return 0; }', "none.h: No such file"),
         ("int main(void) { return x; }", r"bad.c:1:25: error: 'x' undeclared"),
-        ("int main(void) { return f(); }", "undefined: f; there is no C library"),
+        ("int f(void); int main(void) { return f(); }", "undefined: f; there is no C library"),
         ("int f(void) { return 0; }", "undefined: main"),
         ("char a[5 << 20]; int main(void) { return a[3]; }", "bytes larger than the memory"),
         ("char a[0x3fe000]; int main(void) { return a[3]; }", "less than 16 KiB are left for the stack"),

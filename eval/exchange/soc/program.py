@@ -12,11 +12,14 @@ from elftools.elf.elffile import ELFFile
 from ....fl.accelerator import WORD_NBITS, Accelerator, Fields, Message
 from ....fl.xcel import to_words, words_of
 from ....proc.software.call_header import call_header, identifier, returns_result
-from ....proc.software.compiler import DRIVER_FILES, FLAGS, LINK, compiler
+from ....proc.software.compiler import DRIVER_FILES, FLAGS, FREESTANDING, LINK, compiler
 from ....rtl.sim.toolchain import ToolError, run
 
 SOFTWARE = Path(__file__).with_name("software")
-SHARED = tuple(SOFTWARE / name for name in ("start.S", "platform.c", "platform.h", "link.ld"))
+SHARED = (
+    *(SOFTWARE / name for name in ("start.S", "platform.c", "platform.h", "link.ld")),
+    FREESTANDING / "stdint.h",
+)
 STRICT = ("-O2", "-Wall", "-Wextra", "-Werror")
 
 
@@ -46,7 +49,7 @@ class Software:
         """Arguments of the compiler, to be run in the directory of the files."""
         sources = sorted(name for name in self.files if name.endswith((".c", ".S")))
         macros = (f"-D{macro}" for macro in self.macros)
-        return [*macros, *FLAGS, *STRICT, *LINK, "-T", "link.ld", *sources, "-lgcc"]
+        return [*macros, *FLAGS, "-idirafter.", *STRICT, *LINK, "-T", "link.ld", *sources, "-lgcc"]
 
     def image(self) -> list[int]:
         """The words of the ROM."""
