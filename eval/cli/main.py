@@ -15,7 +15,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from ...fl.errors import BadInput
 from .ctrl_c import importing
@@ -193,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        _discard_output()
+        _discard(sys.stdout)
         return BROKEN_PIPE
     except ModuleNotFoundError as error:
         from ...rtl.sim.install import distribution_of, extra_of, remedy
@@ -232,8 +232,10 @@ def _executed(args: argparse.Namespace) -> int:
 
 def _say(message: str) -> None:
     """Print an error on stderr. If stderr is not writable either, only the exit code remains."""
-    with contextlib.suppress(OSError):
+    try:
         print(f"modexlab: error: {message}", file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
 
 
 def _refused(message: str) -> int:
@@ -242,15 +244,15 @@ def _refused(message: str) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError:
-        _discard_output()
+        _discard(sys.stdout)
     _say(" ".join(message.splitlines()))
     return BAD_INPUT
 
 
-def _discard_output() -> None:
-    """Redirect stdout to nowhere, as the interpreter would fail again when it flushes at exit."""
+def _discard(stream: TextIO) -> None:
+    """Redirect a stream to nowhere, as the interpreter would fail again when it flushes at exit."""
     with contextlib.suppress(io.UnsupportedOperation):  # a stream without a descriptor, in tests
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":
