@@ -80,6 +80,7 @@ def execute(args: Namespace) -> int:
         own, given = kit_of(args, installed=True), flow_of(args, (CLOCK, KIT), "asic --crosscheck")
         flow = given | ({CLOCK: args.clock} if args.clock else {}) | ({KIT: own} if own else {})
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
+        chosen[0].check()  # a missing tool comes second
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
         for opinion in crosscheck.opinions(chosen, scheduler_of(args, len(chosen)), progress, Ledger()):
