@@ -365,6 +365,7 @@ def later(digits):
     return lambda report: row.sub(raised, report, count=1)
 
 
+@needs_opensta
 def test_a_path_and_its_endpoint_may_differ_in_the_last_digit(tmp_path, fake_report):
     fake_report(later(1))
     assert analyze(adder(), tmp_path, clock_ns=CLOCK_NS, engine="opensta").met is False
