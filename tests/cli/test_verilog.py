@@ -551,13 +551,13 @@ module bench;
     @(negedge clk) req_val = 0;
     while (!resp_val) @(negedge clk);
     $display("%0d %0d", resp[N + 3:N], resp[N - 1:0]);
-    $finish;
+    $finish(0);  // Icarus 13 prints the place of a $finish
   end
 endmodule
 """
 
 
-@parametrize("name, most", [("mont", 900), ("fold", 1_200)])
+@parametrize("name, most", [("mont", 910), ("fold", 1_200)])
 def test_length(name, most, cli):
     """In lines, comments included; no two empty ones are neighbours."""
     text = cli(f"verilog {name} --nbits 32").out

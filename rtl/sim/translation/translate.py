@@ -37,6 +37,7 @@ from .. import interrupt, toolchain
 from ..author_faults import declared
 from ..text import VerilogText
 from .assertions import assertions_of, with_assertions, with_macro
+from .code_choices import with_code_blocks
 from .concurrent import Generate, concurrent, messages, ordered_messages, without_idle
 from .enum_fields import (
     constant_field,
@@ -283,7 +284,9 @@ class Readable(DirectStructure):
                 name = re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", f"{name}_t").lower()
             names[kind.get_name()] = name
         text = with_comments(renamed(declared + modules, names).rstrip(), self._comments)
-        text = self._marked(layout(in_lowrisc_style(text) if self._exported else text, even=self._exported))
+        if self._exported:
+            text = with_code_blocks(in_lowrisc_style(text))
+        text = self._marked(layout(text, even=self._exported))
         if self._exported:
             text = re.sub(r"(?<=begin : )\w+", lambda block: BLOCKS.get(block[0], block[0]), text)
             text = without_words_of_cpp(text, {name for items in fields.values() for name in items})

@@ -37,7 +37,7 @@ VERIBLE = (
 )
 # what Verilator 5.006, which is Debian's, warns of or refuses: it extends operands in a cast and in an index
 REFUSED = re.compile(r"\w'\(\w+ [-&|^] |= \w+\[\w+ - \d+'\(|'\('d\d{10}")
-# messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and
+# messages of Icarus that say nothing about the Verilog: it recomputes a block more often than it must, and
 # a block of constants, which it computes once, as the standard requires; a unique case is a plain one
 HARMLESS = ("sorry: constant selects in always_* processes", "always_comb process has no sensitivities")
 HARMLESS += ("Case unique/unique0 qualities are ignored.",)
@@ -118,6 +118,10 @@ def test_four_tools_read_it(name, tmp_path):
     assert not re.search(r"^ *(input|output) .*\w \[[^\]]*\],?$", text, re.MULTILINE), (
         "an unpacked array in a port"
     )
+    for module in text.split("endmodule"):
+        codes = re.findall(r"(?m)^  (?:output +)?\w+_e (\w+)[,;]?(?:  //.*)?$", module)
+        chosen = re.findall(r"(?m)^  assign (\w+) = [^;]* \? ", module)
+        assert not {*codes} & {*chosen}, "an assignment that chooses a code, which Icarus 12 and 13 refuse"
     assert "/*" not in text and not REFUSED.search(text), "a pragma, or what Debian's Verilator refuses"
     assert "[0:0]" not in text, "a vector of one bit"
     assert all(len(line) <= 100 for line in text.splitlines())

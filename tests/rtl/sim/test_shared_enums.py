@@ -5,11 +5,11 @@ from enum import IntEnum
 
 from modexlab.rtl.messages import connect_fields
 from modexlab.rtl.sim import lint, translate
-from pymtl3 import Component, InPort, OutPort, Wire, b2, update, update_ff
+from pymtl3 import Bits1, Bits2, Component, InPort, OutPort, Wire, b2, bitstruct, update, update_ff
 
 from tests.harness import later, parametrize
 from tests.programs import EVERYTHING, machine_of
-from tests.rtl.sim.test_readers import icarus
+from tests.rtl.sim.test_readers import icarus, prove_equal
 
 
 @parametrize(
@@ -97,3 +97,83 @@ def test_signals_whose_sources_are_codes_have_the_type(tmp_path):
     assert {kind for kind, port in ports if port in ("raw", "mixed")} == {"logic [1:0]"}
     assert "mode <= MODE_SLOW;" in text and "== MODE_OFF" in text and "localparam" not in text
     assert "mode_e" not in translate(Modes(), "top")
+
+
+@bitstruct
+class Request:
+    go: Bits1
+    gear: Bits2
+
+
+class Gearbox(Component):
+    """Chooses codes: of a field, of an output, and by nested choices."""
+
+    def construct(s):
+        s.slow = InPort()
+        s.request = InPort(Request)
+        s.gear = OutPort(2)
+        s.last = OutPort(2)
+        s.fast = OutPort()
+
+        @update
+        def choose():
+            # a request comes first
+            s.gear @= s.request.gear if s.request.go else (SLOW if s.slow else FAST)
+
+        @update
+        def keep():
+            s.last @= OFF if s.slow & ~s.request.go else s.gear
+
+        @update
+        def compare():
+            s.fast @= (s.last == FAST) | (s.gear == SLOW) | (s.request.gear == OFF)
+
+
+class Car(Component):
+    def construct(s):
+        s.slow = InPort()
+        s.request = InPort(Request)
+        s.fast = OutPort()
+        s.codes = OutPort(4)
+        s.gearbox = Gearbox()
+        connect_fields(s, s.gearbox, "slow", "request", "fast")
+        s.codes[0:2] //= s.gearbox.gear
+        s.codes[2:4] //= s.gearbox.last
+
+
+CHOICES = """\
+  mode_e gear_of_request;
+  assign gear_of_request = request.gear;
+
+  // a request comes first
+  always_comb begin : select_gear
+    if (request.go) begin
+      gear = gear_of_request;
+    end else if (slow) begin
+      gear = MODE_SLOW;
+    end else begin
+      gear = MODE_FAST;
+    end
+  end
+
+  mode_e copy_of_gear;
+  assign copy_of_gear = gear;
+
+  always_comb begin : select_last
+    if (slow & ~request.go) begin
+      last = MODE_OFF;
+    end else begin
+      last = copy_of_gear;
+    end
+  end
+"""
+
+
+def test_a_choice_of_codes_is_a_block(tmp_path):
+    """Icarus takes `a ? b : c` for a number."""
+    text = translate(Car(), "top", exported=True)
+    assert CHOICES in text
+    lint(text)
+    (tmp_path / "top.sv").write_text(text)
+    assert icarus(tmp_path / "top.sv", "top", tmp_path / "top.vvp") == []
+    prove_equal({"measured": translate(Car(), "top"), "exported": text}, tmp_path)
