@@ -1,10 +1,8 @@
 """HeapMontCL: the cycle-level twin of HeapMont, and its formula.
 
-    latency of a product:  loads + adds + L + d          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
-    interval:              the same, or with two streams max(loads, adds) + L + d
+latency of a product:  loads + adds + L + d          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
+interval:              the same, or with two streams max(loads, adds) + L + d
 
-For a unit that fits the modulus, L = d + 1 + ceil((len + 2) / w) with the len bits of N, or the number of
-digits at its port.
 """
 
 from dataclasses import dataclass
@@ -14,15 +12,13 @@ from pymtl3 import *
 from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.scaled import ScaledShape
 from ..rtl.messages import declare_product_ports
-from .one_at_a_time import declare_blocks, product_cl
+from .one_at_a_time import product_cl
 from .timing import NONE, Factors, UnitTiming
 
 
 @dataclass(frozen=True)
 class HeapMontTiming(UnitTiming):
-    """HeapMont: one digit per cycle, whatever the operands. A block is a digit, and `mod` is N, not its
-    multiple.
-    """
+    """HeapMont: one digit per cycle, whatever the operands."""
 
     nbits: int
     digit_nbits: int = 16
@@ -30,52 +26,42 @@ class HeapMontTiming(UnitTiming):
     streams: int = 1
     loads: int = 1
     adds: int = 1
-    fits: bool = False
 
     @property
-    def _block(self) -> int:
-        return self.digit_nbits
+    def shape(self) -> ScaledShape:
+        return ScaledShape(self.nbits, self.digit_nbits, self.quotient_delay)
 
-    def shape(self, nbits: int) -> ScaledShape:
-        return ScaledShape(nbits, self.digit_nbits, self.quotient_delay)
-
-    def blocks_of(self, mod: int) -> int:
-        """The number of digits of R, which exceeds that of the modulus."""
-        return self.shape(max(1, mod.bit_length())).ndigits if self.fits else 1
-
-    def steps(self, nblocks: int) -> int:
+    @property
+    def steps(self) -> int:
         """The number of steps of a product."""
-        return (nblocks if self.fits else self.shape(self.nbits).ndigits) + 1 + self.quotient_delay
+        return self.shape.ndigits + 1 + self.quotient_delay
 
-    def product_cycles(self, nblocks: int) -> int:
-        return self.loads - 1 + self.steps(nblocks) + self.adds
+    def product_cycles(self, nblocks: int = 1) -> int:
+        return self.loads - 1 + self.steps + self.adds
 
-    def interval(self, nblocks: int = 1) -> int:
+    def interval(self) -> int:
         """Cycles from one product to the next independent one."""
         if self.streams == 1:
-            return self.product_cycles(nblocks)
-        return self.steps(nblocks) + max(self.loads, self.adds) - 1
+            return self.product_cycles()
+        return self.steps + max(self.loads, self.adds) - 1
 
     def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
         """The second product starts as the first one leaves, or during the final addition of the first."""
-        return self.latency(mod=mod) + self.interval(self.blocks_of(mod))
+        return self.latency(mod=mod) + self.interval()
 
 
-def HeapMontCL(
-    nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1, fits=None
-):
+def HeapMontCL(nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1):
     """The twin of HeapMont; the cycles do not depend on the kind of rows."""
-    timing = HeapMontTiming(nbits, digit_nbits, quotient_delay, streams, loads, adds, bool(fits))
-    shape = timing.shape(nbits)
+    timing = HeapMontTiming(nbits, digit_nbits, quotient_delay, streams, loads, adds)
+    shape = timing.shape
 
-    def product(a, b, m_prime, ndigits=shape.ndigits):
+    def product(a, b, m_prime):
         # a product depends on N only through M = M' * 2^(ones of M) - 1
-        return Montgomery((m_prime << shape.scale_nbits) - 1, ndigits * digit_nbits).unreduced(a, b)
+        return Montgomery((m_prime << shape.scale_nbits) - 1, shape.ndigits * digit_nbits).unreduced(a, b)
 
-    most_blocks = shape.ndigits if fits else 0
     if streams == 2:
-        return TwoStreamsCL(shape.wide, product, timing, most_blocks)
-    return product_cl(shape.wide, timing, product, most_blocks)
+        return TwoStreamsCL(shape.wide, product, timing)
+    return product_cl(shape.wide, timing, product)
 
 
 class TwoStreamsCL(Component):
@@ -83,9 +69,8 @@ class TwoStreamsCL(Component):
     its first step when the pair of the current one has been read.
     """
 
-    def construct(s, wide, product, timing, most_blocks=0):
+    def construct(s, wide, product, timing):
         declare_product_ports(s, wide)
-        declare_blocks(s, most_blocks)
 
         s.running = Wire()
         s.loads = Wire(32)  # cycles before the first step
@@ -134,9 +119,8 @@ class TwoStreamsCL(Component):
                 elif s.ostream.rdy:
                     s.adding <<= 0
                 if s.istream.val & s.istream.rdy:
-                    ndigits = (int(s.nblocks),) if most_blocks else ()
-                    s.answer <<= product(int(s.istream.msg.a), int(s.istream.msg.b), int(s.modulus), *ndigits)
-                    s.steps <<= timing.steps(*ndigits or (1,))
+                    s.answer <<= product(int(s.istream.msg.a), int(s.istream.msg.b), int(s.modulus))
+                    s.steps <<= timing.steps
                     s.loads <<= timing.loads - 1
                     s.first <<= 1
                     s.running <<= 1

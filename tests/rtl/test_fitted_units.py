@@ -10,7 +10,6 @@ from functools import partial
 from random import Random
 
 from hypothesis import strategies as st
-from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.cl.mont_mul_rem import MontMulRemCL
 from modexlab.cl.mul_rem import MulRemCL
 from modexlab.cl.serial import ShiftSubCL
@@ -21,14 +20,12 @@ from modexlab.rtl.sim import Stall, lint, simulate, translate
 from modexlab.rtl.sim.ports import Ports
 from modexlab.rtl.units.block_count import BlockCount, block_nbits_of
 from modexlab.rtl.units.div_rem import DivRem
-from modexlab.rtl.units.heap.heap_mont import HeapMont
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.mul_rem import MulRem
 from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
 
 from tests.harness import agreed, any_word, draws, of_every_length, parametrize, ran, regress
-from tests.tables.scaled import constants
 
 # in `make test`, machines with `fit=modulus` in tests/rtl/test_program_exp.py cover this
 pytestmark = regress
@@ -60,7 +57,6 @@ class Case:
     operands: Callable  # for a modulus, blocks and a generator: corners and random operands
     check: Callable  # whether a response to a row is right
     odd: bool = True
-    modulus: Callable = int  # the value at the port
 
     @property
     def most(self):
@@ -69,7 +65,7 @@ class Case:
 
     def sent(self, *rows):
         """The arguments of a run of these rows."""
-        statics = [{"modulus": self.modulus(row.mod), "nblocks": row.nblocks} for row in rows]
+        statics = [{"modulus": row.mod, "nblocks": row.nblocks} for row in rows]
         return {"requests": [(row.a, row.b) for row in rows], "statics": statics}
 
 
@@ -152,34 +148,6 @@ def mul_rem(nbits, bits, block, multiplier_bits=0):
     )
 
 
-def heap(nbits, w, **how):
-    """HeapMont."""
-
-    def operands(mod, nblocks, rng):
-        m, _ = constants(mod, w)
-        corners = [0, 1, mod - 1, m, 2 * m - 1]
-        return [*corners, rng.randrange(2 * m)], [*corners, rng.randrange(2 * m)]
-
-    def check(answer, row):
-        """Whether answer = (a*b + Q*M) / R for a Q in 0..R-1, and is below 2M."""
-        (m, _), r = constants(row.mod, w), 1 << w * row.nblocks
-        quotient, left = divmod(answer * r - row.a * row.b, m)
-        return (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True)
-
-    return Case(
-        f"heap {nbits} {w}",
-        nbits,
-        partial(HeapMont, nbits, w, **how),
-        partial(HeapMontCL, nbits, w, **how),
-        HeapMontTiming(nbits, w, **how, fits=True),
-        lambda length: 1 + ceil_div(length + 2, w),
-        lambda nblocks: nblocks + how.get("loads", 1) + how.get("adds", 1),
-        operands,
-        check,
-        modulus=lambda mod: constants(mod, w)[1],
-    )
-
-
 # the last argument of shift_sub and mul_rem is the block by the rule of the unit
 CASES = {
     case.name: case
@@ -198,13 +166,10 @@ CASES = {
         mul_rem(24, 1, 8, 4),
         mul_rem(40, 16, 8),
         mul_rem(40, 4, 8),
-        *(heap(nbits, 8) for nbits in WIDTHS),
-        heap(24, 6, adds=2),
-        heap(40, 16, loads=2),
     )
 }
 EVERY = parametrize("name", CASES)
-ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "heap 24 6")
+ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4")
 
 
 def moduli(case, rng):
@@ -370,15 +335,12 @@ def test_block_count(nbits, block):
 
 
 def test_block_counts_are_those_of_the_timing():
-    """The counts that hardware would compute: of N, or for a scaled modulus 1 + that of {N, 00} in digits."""
+    """The counts that hardware would compute, of N."""
     for case in CASES.values():
-        block = case.timing.block_nbits
         assert case.most == case.timing.blocks_of((1 << case.nbits) - 1)
         for length in range(1, case.nbits + 1):
             mod = (1 << length) - 1
             assert case.timing.blocks_of(mod) == case.least(length)
-            if isinstance(case.timing, HeapMontTiming):
-                assert case.least(length) == 1 + ceil_div((mod << 2).bit_length(), block)
         assert case.timing.blocks_of(0) >= 1
 
 
@@ -406,4 +368,3 @@ def test_timing():
     assert MontMulRemTiming(64, 8, 1, True, fits=True).latency(0, 0, 1 << 40) == 6
     assert ShiftSubTiming(64, 2, "spent").product_cycles(1) is None
     assert MulRemTiming(64, "aligned", 1, 0).product_cycles(1) is None
-    assert HeapMontTiming(64, 16).fixed == 8

@@ -113,8 +113,7 @@ def test_loads_overlap_the_final_addition_of_the_other_stream(loads, adds):
         case(16, 4, quotient_delay=1, loads=2),
         case(33, 12, rows="joint"),
         case(40, 22, rows="and", **BOTH),
-        case(21, 8, streams=2, loads=2, fits=True, quotient_delay=1),
-        case(21, 8, fits=True, adds=2),
+        case(21, 8, streams=2, loads=2, quotient_delay=1),
     ],
 )
 def test_any_stream(nbits, w, how):
@@ -123,13 +122,9 @@ def test_any_stream(nbits, w, how):
     """
     delay = delay_of(how)
 
-    def length(n):
-        return n.bit_length() if how.get("fits") else nbits
-
     def request_of(n, a, b):
         m, m_prime = constants(n, w, delay)
-        blocks = {"nblocks": 1 + delay - (-(length(n) + 2) // w)} if how.get("fits") else {}
-        return (a % (2 * m), b % (2 * m)), {"modulus": m_prime, **blocks}
+        return (a % (2 * m), b % (2 * m)), {"modulus": m_prime}
 
     any_stream(
         HeapMont(nbits, w, **how),
@@ -137,7 +132,7 @@ def test_any_stream(nbits, w, how):
         any_odd(nbits),
         st.integers(0),
         request_of,
-        lambda n, factors, answer: check_product(answer, *factors, n, length(n), w, delay),
+        lambda n, factors, answer: check_product(answer, *factors, n, nbits, w, delay),
     )
 
 

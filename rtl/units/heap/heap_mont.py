@@ -20,10 +20,6 @@ w) digits.
   accepted in the last step of the product before, whose pair is added up during its first cycles: one product
   in max(loads, adds) + L + quotient_delay cycles.
 
-`fits`: L is the static port `nblocks`, from 1 to the digits of the width, and R = 2^(w * nblocks). A modulus
-N of len bits needs L >= quotient_delay + 1 + ceil((len + 2) / w): quotient_delay + 1 more than the blocks of
-w bits that 4N fills (BlockCount of {N, 00}).
-
 Area order: w AOI222 and w full adders for each of the n + w columns (radix-4); registers of n bits for a, b,
 3b, 3M' and the pair.
 """
@@ -37,9 +33,7 @@ from .heap_step import HeapStep
 
 
 class HeapMont(Component):
-    def construct(
-        s, nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1, fits=None
-    ):
+    def construct(s, nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1):
         shape = ScaledShape(nbits, digit_nbits, quotient_delay)
         wide, operand = shape.wide, shape.operand_nbits
         declare_product_ports(s, wide)
@@ -66,16 +60,7 @@ class HeapMont(Component):
         s.result(shape, adds)
 
         s.last = Wire(count_nbits)
-        if fits:
-            s.nblocks = InPort(clog2(shape.ndigits + 1))
-            MORE = LAST - shape.ndigits
-
-            @update
-            def last_of_digits():
-                s.last @= zext(s.nblocks, count_nbits) + MORE
-
-        else:
-            s.last //= LAST
+        s.last //= LAST
 
         if loads == 1:
             s.loading //= 0
