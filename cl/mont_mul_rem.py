@@ -9,7 +9,6 @@ from pymtl3 import *
 
 from ..fl.multipliers.montgomery import Montgomery
 from ..rtl.messages import declare_product_ports
-from .one_at_a_time import declare_blocks
 from .timing import MontMulRemTiming
 
 
@@ -18,7 +17,11 @@ class MontMulRemCL(Component):
         Product = mk_bits(nbits)
         declare_product_ports(s, nbits)
         timing = MontMulRemTiming(nbits, steps_per_stage, nstages, pipelined, bool(fits))
-        declare_blocks(s, nbits // timing.block_nbits if fits else 0)
+        if fits:
+            s.nblocks = InPort(clog2(nbits // timing.block_nbits + 1))
+        else:
+            s.nblocks = Wire()
+            s.nblocks //= 0
         LAST = nstages - 1
         capacity = nstages if pipelined else 1
 

@@ -9,32 +9,21 @@ from .timing import MulRemTiming
 
 
 class MulRemCL(Component):
-    def construct(
-        s, nbits, divider="restoring", quotient_bits_per_cycle=1, multiplier_bits_per_cycle=0, fits=None
-    ):
+    def construct(s, nbits, divider="restoring", quotient_bits_per_cycle=1, multiplier_bits_per_cycle=0):
         declare_product_ports(s, nbits)
-        timing = MulRemTiming(nbits, divider, quotient_bits_per_cycle, multiplier_bits_per_cycle, bool(fits))
-        most_blocks = nbits // timing.block_nbits if fits else 0
+        timing = MulRemTiming(nbits, divider, quotient_bits_per_cycle, multiplier_bits_per_cycle)
         Product = mk_bits(2 * nbits)
         Remainder = mk_bits(nbits)
 
         def multiply(msg, _):
             return Product(int(msg.a) * int(msg.b)), timing.multiply_cycles
 
-        def divide(product, modulus, nblocks=None):
-            cycles = timing.divide_cycles(int(product), modulus)
-            if fits:
-                cycles = timing.restoring_cycles(nblocks)
-            return Remainder(mul_rem(int(product), 1, modulus)), cycles
+        def divide(product, modulus):
+            return Remainder(mul_rem(int(product), 1, modulus)), timing.divide_cycles(int(product), modulus)
 
         s.multiplier = OneAtATimeCL(mk_product_req(nbits), Product, multiply, True)
-        s.divider = OneAtATimeCL(
-            Product, Remainder, divide, divider != "aligned", nbits, most_blocks=most_blocks
-        )
+        s.divider = OneAtATimeCL(Product, Remainder, divide, divider != "aligned", nbits)
         s.divider.modulus //= s.modulus
-        if fits:
-            s.nblocks = InPort(clog2(most_blocks + 1))
-            s.divider.nblocks //= s.nblocks
         s.istream //= s.multiplier.istream
         s.multiplier.ostream //= s.divider.istream
         s.divider.ostream //= s.ostream

@@ -5,9 +5,8 @@ cycle in which the response is offered; both come from fl and timing.py. With `o
 accepted in the cycle in which the response leaves, otherwise one cycle later. `waits(msg)` is the number of
 cycles for which an idle unit examines a request before it accepts it.
 
-Ports are those of the RTL unit: istream, ostream, and `modulus` if the unit has one (modulus_nbits > 0). The
-twin of a unit that fits the modulus (most_blocks > 0) also has `nblocks`, and calls serve(msg, modulus,
-nblocks). `restart()` is called in reset, for a unit with state between requests.
+Ports are those of the RTL unit: istream, ostream, and `modulus` if the unit has one (modulus_nbits > 0).
+`restart()` is called in reset, for a unit with state between requests.
 """
 
 from pymtl3 import *
@@ -16,24 +15,14 @@ from ..fl.status import Status
 from ..rtl.messages import declare_streams, mk_modexp_req, mk_modexp_resp, mk_product_req
 
 
-def declare_blocks(s, most_blocks):
-    """Declare the port `nblocks` of a unit that fits the modulus, or a constant 0."""
-    if most_blocks:
-        s.nblocks = InPort(clog2(most_blocks + 1))
-    else:
-        s.nblocks = Wire()
-        s.nblocks //= 0
-
-
 class OneAtATimeCL(Component):
-    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, most_blocks=0, restart=None):
+    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, restart=None):
         declare_streams(s, Req, Resp)
         if modulus_nbits:
             s.modulus = InPort(modulus_nbits)
         else:
             s.modulus = Wire()
             s.modulus //= 0
-        declare_blocks(s, most_blocks)
 
         s.full = Wire()
         s.left = Wire(32)  # remaining cycles until the response
@@ -70,8 +59,7 @@ class OneAtATimeCL(Component):
                 if restart is not None:
                     restart()
             elif s.istream.val & s.istream.rdy:
-                statics = (int(s.modulus), int(s.nblocks)) if most_blocks else (int(s.modulus),)
-                answer, cycles = serve(s.istream.msg, *statics)
+                answer, cycles = serve(s.istream.msg, int(s.modulus))
                 s.answer <<= answer
                 s.left <<= cycles - 1
                 s.full <<= 1
@@ -84,19 +72,15 @@ class OneAtATimeCL(Component):
         return f"{s.istream}({int(s.left) if s.full else ''}){s.ostream}"
 
 
-def product_cl(nbits, timing, product, most_blocks=0):
-    """The twin of a product unit that returns `product(a, b, modulus)` after the cycles of its timing.
-
-    A unit that fits the modulus (most_blocks > 0) returns `product(a, b, modulus, nblocks)`.
-    """
+def product_cl(nbits, timing, product):
+    """The twin of a product unit that returns `product(a, b, modulus)` after the cycles of its timing."""
     Product = mk_bits(nbits)
 
-    def serve(msg, modulus, *nblocks):
+    def serve(msg, modulus):
         operands = int(msg.a), int(msg.b), modulus
-        cycles = timing.product_cycles(*nblocks) if nblocks else timing.latency(*operands)
-        return Product(product(*operands, *nblocks)), cycles
+        return Product(product(*operands)), timing.latency(*operands)
 
-    return OneAtATimeCL(mk_product_req(nbits), Product, serve, True, nbits, most_blocks=most_blocks)
+    return OneAtATimeCL(mk_product_req(nbits), Product, serve, True, nbits)
 
 
 def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0, loads_all=False):

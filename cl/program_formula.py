@@ -122,8 +122,7 @@ class Formula:
                 into = self.constant(modulus) + self.pair(0)
         else:
             # the first product follows the request and does not see its modulus yet
-            late = 0 if recipe.skips else 1 - self.ov
-            into = late + self.p(0) if recipe.domain == "identity" else 0
+            into = 1 - self.ov + self.p(0) if recipe.domain == "identity" else 0
         leave = self.p(modulus) if recipe.montgomery else 0
         return skipped + into + self.loop(exp, modulus) + leave + self.wiping(modulus) + 1
 

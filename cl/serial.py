@@ -14,11 +14,6 @@ def SerialMontCL(nbits, bits_per_cycle=1):
     return product_cl(nbits, timing, lambda a, b, mod: Montgomery(mod, nbits).product(a, b))
 
 
-def ShiftSubCL(nbits, bits_per_cycle=1, until="count", carry_save=False, fits=None):
+def ShiftSubCL(nbits, bits_per_cycle=1, until="count", carry_save=False):
     """The twin of ShiftSub and of ShiftSubCarrySave."""
-    timing = ShiftSubTiming(nbits, bits_per_cycle, until, carry_save, bool(fits))
-
-    def product(a, b, mod, nblocks=None):
-        return mul_rem(a, b if nblocks is None else b % (1 << nblocks * timing.block_nbits), mod)
-
-    return product_cl(nbits, timing, product, nbits // timing.block_nbits if fits else 0)
+    return product_cl(nbits, ShiftSubTiming(nbits, bits_per_cycle, until, carry_save), mul_rem)

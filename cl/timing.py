@@ -31,8 +31,6 @@ from functools import partial
 from ..fl.mod_exp import operand_status
 from ..fl.program.plan import Plan
 from ..fl.program.schedules import SCHEDULES, Step
-from ..rtl.units.block_count import block_nbits_of
-from ..rtl.units.div_rem import div_rem_block_nbits
 
 Factors = tuple[int, int]
 NONE = (0, 0)  # factors that do not matter
@@ -148,25 +146,21 @@ class MontMulRemTiming(UnitTiming):
 @dataclass(frozen=True)
 class MulRemTiming(UnitTiming):
     """MulRem: the multiplier, then the divider, which can work while the multiplier computes the next
-    product. Only the divider can fit.
+    product.
     """
 
     nbits: int
     divider: str
     quotient_bits_per_cycle: int
     multiplier_bits_per_cycle: int
-    fits: bool = False
-
-    @property
-    def _block(self) -> int:
-        return div_rem_block_nbits(self.nbits, self.quotient_bits_per_cycle)
 
     def product_cycles(self, nblocks: int) -> int | None:
-        return None if self.divider == "aligned" else self.multiply_cycles + self.restoring_cycles(nblocks)
+        return None if self.divider == "aligned" else self.multiply_cycles + self.restoring_cycles
 
-    def restoring_cycles(self, nblocks: int) -> int:
+    @property
+    def restoring_cycles(self) -> int:
         """Cycles of the restoring divider."""
-        return 2 * self._width(nblocks) // self.quotient_bits_per_cycle + 1
+        return 2 * self.nbits // self.quotient_bits_per_cycle + 1
 
     @property
     def multiply_cycles(self) -> int:
@@ -177,7 +171,7 @@ class MulRemTiming(UnitTiming):
     def divide_cycles(self, product: int, mod: int) -> int:
         if self.divider == "aligned":
             return aligned_div_rem_cycles(product, mod)
-        return self.restoring_cycles(self.blocks_of(mod))
+        return self.restoring_cycles
 
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
         return self.multiply_cycles + self.divide_cycles(a * b, mod)
@@ -205,19 +199,12 @@ class SerialMontTiming(UnitTiming):
 
 @dataclass(frozen=True)
 class ShiftSubTiming(UnitTiming):
-    """ShiftSub and ShiftSubCarrySave: one step per bit of b, for all bits or up to its highest 1. A ShiftSub
-    that scans all bits can fit.
-    """
+    """ShiftSub and ShiftSubCarrySave: one step per bit of b, for all bits or up to its highest 1."""
 
     nbits: int
     bits_per_cycle: int
     until: str
     carry_save: bool = False
-    fits: bool = False
-
-    @property
-    def _block(self) -> int:
-        return block_nbits_of(self.nbits, self.bits_per_cycle)
 
     @property
     def depends(self) -> Dependence:
@@ -230,11 +217,11 @@ class ShiftSubTiming(UnitTiming):
     def product_cycles(self, nblocks: int) -> int | None:
         if self.until != "count" or self.carry_save:
             return None
-        return -(-self._width(nblocks) // self.bits_per_cycle) + 1
+        return -(-self.nbits // self.bits_per_cycle) + 1
 
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        if (alike := self.product_cycles(self.blocks_of(mod))) is not None:
-            return alike
+        if self.fixed is not None:
+            return self.fixed
         steps = self.nbits if self.until == "count" else b.bit_length()
         cycles = -(-steps // self.bits_per_cycle)
         if self.until == "noticed":

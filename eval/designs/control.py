@@ -89,7 +89,7 @@ PUBLIC = Param(
     BOOLS,
     "requests can mark their exponent as public: they take fewer cycles, which depend on the exponent",
 )
-PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY, PUBLIC)
+PROTECTIONS = (WINDOW, CRT, BLIND, VERIFY, PUBLIC)
 
 
 def schedule_param(*names: str) -> Param:
@@ -280,6 +280,7 @@ CONVERTED = Control(
             "to Montgomery form: doublings of the base, or a product with R^2 mod n",
         ),
         FORWARD,
+        FIT,
         *PROTECTIONS,
     ),
 )

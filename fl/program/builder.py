@@ -113,13 +113,10 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
     items: list[Item] = [take]
     if recipe.skips:
         items.append(Repeat(word(Skip()), 0, SKIPPED))
-    entering = _into(recipe)
-    items += entering
+    items += _into(recipe)
     aligns = not (shape.right or shape.digit or recipe.full_scan)
     enters = recipe.given or recipe.montgomery or recipe.scaled is not None
     loop = BIT_BY_BIT if recipe.apart else shape.items(recipe.digit_nbits, aligns, not enters)
-    if recipe.skips and not entering and isinstance(loop[0], Loop):
-        items.append(word())  # the loop needs a microinstruction to be entered from
     items += [replace(item, once=recipe.once) if isinstance(item, Loop) else item for item in loop]
     if recipe.montgomery and not recipe.starts_plain:
         items.append(word(Product("r", "r", "1"), note="out of the domain"))
@@ -154,8 +151,8 @@ def _into(recipe: Recipe) -> list[Item]:
         return into(recipe, recipe.scaled)
     if not recipe.montgomery:
         # an entry of the table may be the result, so it must be below the modulus
-        reduces = recipe.domain == "identity" and (recipe.entries > 0 or recipe.fits) and not recipe.given
-        base = word(Product("b", "r", "b", wide=recipe.fits), note="the base below the modulus")
+        reduces = recipe.domain == "identity" and recipe.entries > 0 and not recipe.given
+        base = word(Product("b", "r", "b"), note="the base below the modulus")
         return [base] if reduces else []
     if recipe.conversion == "double":
         per_block = recipe.block if recipe.fits else 0

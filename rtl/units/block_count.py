@@ -1,8 +1,7 @@
 """BlockCount: the number of `block_nbits`-bit blocks up to the highest 1 of a word; 1 for the word 0.
 
-A product unit made with `fits` has its width at run time, as a number of blocks on the static port `nblocks`:
-those that the modulus fills, or a digit more (heap_mont.py). `block_nbits_of` is the rule by which units
-choose the block that may choose it.
+A MontMulRem made with `fits` has its width at run time: its static port `nblocks` is the number of blocks
+that the modulus fills.
 
 Ports: value -> nblocks; combinational. An OR for each block, then a tree of choices between halves
 (`HighestOne`). Area order: nbits gates and a multiplexer of clog2(number of blocks) bits for each block; the
@@ -12,14 +11,6 @@ delay grows with log nbits.
 from pymtl3 import *
 
 from ..wires import connect_low
-
-
-def block_nbits_of(nbits: int, least: int) -> int:
-    """The bits of a block in a unit of nbits bits whose cycles take multiples of `least`: 8 if it divides
-    nbits and `least` divides it, or else 4, 2, 1 likewise, or else `least`. Bytes are fine enough to waste
-    few cycles, and coarse enough for few choices.
-    """
-    return next((block for block in (8, 4, 2, 1) if nbits % block == 0 and block % least == 0), least)
 
 
 class BlockCount(Component):

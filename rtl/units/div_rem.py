@@ -2,14 +2,6 @@
 
 `DivRem`: restoring division, k quotient bits a cycle from the top, whatever the operands.
     Cycles: nbits / k + 1. Area order: k subtractors of dbits + 1, registers nbits + 2 dbits.
-    `fits`: of the dividend, a product of two words of nbits / 2 bits, only the lowest `nblocks` double blocks
-    are divided, a block being
-    `div_rem_block_nbits` bits of a word; `nblocks`, 1 to all, is a static port. The dividend stays where it
-    is: a multiplexer takes the
-    next k bits at the top of these blocks, a cycle before their turn, so that it is not in the way of the
-    subtractors. Only the
-    lowest 2 * block * nblocks bits of the quotient count, as the dividend has moved above them.
-    Cycles: nblocks * 2 * block / k + 1. k more registers and k multiplexers of nbits / (2 * block) bits.
 `AlignedDivRem`: paper 001, section 2.3 and Figure 2. The divisor is shifted up until it exceeds the dividend,
 then
     down again, one bit a cycle, and subtracted where it fits; a second register counts along and collects the
@@ -32,17 +24,9 @@ from pymtl3 import *
 
 from ..messages import declare_streams, mk_div_req, mk_div_resp
 from ..states import states
-from .block_count import block_nbits_of
 from .serial_ctrl import SerialCtrl, connect_serial
 
 IDLE, UP, DOWN, DONE = (b2(i) for i in range(4))  # of AlignedDivRem
-
-
-def div_rem_block_nbits(nbits: int, bits_per_cycle: int) -> int:
-    """The bits of a block of words of nbits bits, whose products DivRem divides: two blocks are whole
-    cycles.
-    """
-    return block_nbits_of(nbits, bits_per_cycle // 2 if bits_per_cycle % 2 == 0 else bits_per_cycle)
 
 
 class DivStep(Component):
@@ -71,9 +55,7 @@ class DivStep(Component):
 
 
 class DivRem(Component):
-    UNREAD = (("nblocks", "there is one block, which every division takes"),)
-
-    def construct(s, nbits, dbits, bits_per_cycle=1, fits=None):
+    def construct(s, nbits, dbits, bits_per_cycle=1):
         declare_streams(s, mk_div_req(nbits, dbits), mk_div_resp(nbits, dbits))
 
         assert nbits % bits_per_cycle == 0
@@ -83,28 +65,16 @@ class DivRem(Component):
         s.divisor = Wire(dbits)
         s.shifted = Wire(nbits)
 
-        most_blocks = 1
-        if fits:
-            assert nbits % 2 == 0
-            block = 2 * div_rem_block_nbits(nbits // 2, bits_per_cycle)
-            most_blocks = nbits // block
-            s.nblocks = InPort(clog2(most_blocks + 1))
-        chooses = most_blocks > 1
-        if chooses:
-            s.head = Wire(bits_per_cycle)  # the next bits of the dividend
-
         s.steps = [DivStep(dbits) for _ in range(bits_per_cycle)]
         for i, step in enumerate(s.steps):
             step.remainder //= s.remainder if i == 0 else s.steps[i - 1].out
-            step.next_bit //= s.head[LAST_STEP - i] if chooses else s.dividend[nbits - 1 - i]
+            step.next_bit //= s.dividend[nbits - 1 - i]
             step.divisor //= s.divisor
             s.shifted[LAST_STEP - i] //= step.quotient_bit
         if bits_per_cycle < nbits:
             s.shifted[bits_per_cycle:nbits] //= s.dividend[0 : nbits - bits_per_cycle]
 
-        s.ctrl = SerialCtrl(nbits // bits_per_cycle, most_blocks=most_blocks if fits else None)
-        if fits:
-            s.ctrl.nblocks //= s.nblocks
+        s.ctrl = SerialCtrl(nbits // bits_per_cycle)
         connect_serial(s)
         s.ostream.msg.quotient //= s.dividend
         s.ostream.msg.remainder //= s.remainder
@@ -130,35 +100,6 @@ class DivRem(Component):
                 s.dividend <<= s.shifted
             if s.ctrl.load | s.ctrl.step:
                 s.remainder <<= s.next_remainder
-
-        if chooses:
-            s.choose_head(most_blocks, block, bits_per_cycle)
-
-    def choose_head(s, most_blocks, block, bits_per_cycle):
-        """Bit j of the head has a tap at each number of blocks."""
-        s.next_dividend = Wire(s.dividend.get_type())
-        s.number = Wire(most_blocks)  # nblocks, one bit hot
-        s.taps = [Wire(most_blocks) for _ in range(bits_per_cycle)]
-        s.next_head = Wire(bits_per_cycle)
-        for j in range(bits_per_cycle):
-            for i in range(most_blocks):
-                s.taps[j][i] //= s.next_dividend[(i + 1) * block - bits_per_cycle + j]
-
-        @update
-        def take_dividend():
-            s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
-
-        @update
-        def next_head():
-            for i in range(most_blocks):
-                s.number[i] @= s.nblocks == i + 1
-            for j in range(bits_per_cycle):
-                s.next_head[j] @= (s.taps[j] & s.number) != 0
-
-        @update_ff
-        def head():
-            if s.ctrl.load | s.ctrl.step:
-                s.head <<= s.next_head
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"

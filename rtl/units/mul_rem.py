@@ -3,31 +3,22 @@
 A Multiplier feeds a divider of 2n by n bits; each works on its own product, so a second one may follow.
 `divider`: "aligned" is the paper's (Figure 2, data-dependent), "restoring" takes `quotient_bits_per_cycle`
 whatever the operands. `multiplier_bits_per_cycle` = 0 is a combinational multiplier. `gated`: whether the
-aligned divider's registers can be gated. `fits` (with "restoring"): the divider takes as many quotient bits
-as two numbers of `nblocks` blocks give; the multiplier is as it was.
+aligned divider's registers can be gated.
 
 Ports: istream {a, b} -> ostream; `modulus` is static while the unit is busy; any operands, any modulus but 0.
-`fits`: `nblocks`, 1 to all blocks of the width (of `div_rem_block_nbits` bits), static as the modulus is; a *
-b below 2^(2 * block * nblocks). Cycles: multiplier + divider. Area order: n^2 full adders for a combinational
-product, 7n register bits.
+Cycles: multiplier + divider. Area order: n^2 full adders for a combinational product, 7n register bits.
 """
 
 from pymtl3 import *
 
 from ..messages import connect_handshake, declare_product_ports
-from .div_rem import AlignedDivRem, DivRem, div_rem_block_nbits
+from .div_rem import AlignedDivRem, DivRem
 from .multiplier import Multiplier
 
 
 class MulRem(Component):
     def construct(
-        s,
-        nbits,
-        divider="restoring",
-        quotient_bits_per_cycle=1,
-        multiplier_bits_per_cycle=0,
-        gated=True,
-        fits=None,
+        s, nbits, divider="restoring", quotient_bits_per_cycle=1, multiplier_bits_per_cycle=0, gated=True
     ):
         declare_product_ports(s, nbits)
 
@@ -35,12 +26,7 @@ class MulRem(Component):
         if divider == "aligned":
             s.divider = AlignedDivRem(2 * nbits, nbits, gated)
         else:
-            s.divider = DivRem(2 * nbits, nbits, quotient_bits_per_cycle, fits)
-        if fits:
-            assert divider == "restoring"
-            most_blocks = nbits // div_rem_block_nbits(nbits, quotient_bits_per_cycle)
-            s.nblocks = InPort(clog2(most_blocks + 1))
-            s.divider.nblocks //= s.nblocks
+            s.divider = DivRem(2 * nbits, nbits, quotient_bits_per_cycle)
 
         s.istream //= s.multiplier.istream
         connect_handshake(s.multiplier.ostream, s.divider.istream)

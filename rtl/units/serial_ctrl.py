@@ -9,12 +9,8 @@ How the steps end (`until`): "count", after ncycles cycles; "spent", with the cy
 says that nothing is left (`spent_n`); "noticed", in a cycle of its own, when nothing is left (`spent`), as
 paper 004's Verilog does it.
 
-With `most_blocks`, a count is as long as a port says: ncycles are the cycles of so many blocks, and `nblocks`
-of them are taken, 1 or more.
-
 Cycles from request to answer: ncycles + 1; max(1, cycles used) + 1; cycles used + 2; each 1 more with
-has_last; with most_blocks nblocks * ncycles / most_blocks + 1. Ports: the handshakes, `load`, `step` and
-`last` to the datapath; `nblocks` (with most_blocks), static while the unit is busy.
+has_last. Ports: the handshakes, `load`, `step` and `last` to the datapath.
 """
 
 from pymtl3 import *
@@ -118,10 +114,7 @@ def count_steps(s):
 
 
 class SerialCtrl(Component):
-    UNREAD = (("nblocks", "there is one block, which every operation takes"),)
-
-    # parameters that a unit of one width does not have are None, not False: they are not in its description
-    def construct(s, ncycles, until="count", has_last=False, most_blocks=None):
+    def construct(s, ncycles, until="count", has_last=False):
         declare_handshakes(s)
         s.load = OutPort()
         s.step = OutPort()
@@ -165,7 +158,7 @@ class SerialCtrl(Component):
             s.spent_n = InPort()
             s.ends //= s.spent_n
         elif until == "count":
-            s.count_cycles(ncycles, most_blocks)
+            s.count_cycles(ncycles)
 
         @update_ff
         def state():
@@ -180,24 +173,12 @@ class SerialCtrl(Component):
             elif s.ostream_val & s.ostream_rdy:
                 s.st <<= IDLE
 
-    def count_cycles(s, ncycles, most_blocks):
-        """The count of the last cycle; with blocks, of those that are taken."""
-        if most_blocks is not None:
-            s.nblocks = InPort(clog2(most_blocks + 1))
-        several = (most_blocks or 1) > 1
-        wide = clog2(ncycles + 1) if several else max(1, clog2(ncycles))
+    def count_cycles(s, ncycles):
+        """The count of the last cycle."""
+        wide = max(1, clog2(ncycles))
         s.count = Wire(wide)
         s.final_count = Wire(wide)
-        if several:
-            PER_BLOCK = ncycles // most_blocks
-            assert PER_BLOCK * most_blocks == ncycles
-
-            @update
-            def last_cycle_of_blocks():
-                s.final_count @= zext(s.nblocks, wide) * PER_BLOCK - 1
-
-        else:
-            s.final_count //= ncycles - 1
+        s.final_count //= ncycles - 1
 
         @update
         def ends_by_count():

@@ -8,19 +8,15 @@ where each mod is one conditional subtraction
 The paper subtracts where p > m and c > m; it must be >=, or a product that is 0 modulo m comes out as m.
 `bits_per_cycle` steps are chained in a cycle. `until`: "count" takes all bits of b, whatever they are
 (constant time); "spent" ends with the highest 1 of b, and "noticed" a cycle later, as the paper's Verilog
-does. In a ShiftSubCarrySave no carry runs across the word. `fits` (with "count"): of b only the lowest
-`nblocks` blocks are looked at (`block_nbits_of`).
+does. In a ShiftSubCarrySave no carry runs across the word.
 
 Ports: istream {a, b} -> ostream; `modulus` static while the unit is busy; a < modulus, b may be any word.
-`fits`: `nblocks`, 1 to all blocks of the width, static as the modulus is; a product a * b for b below
-2^(block * nblocks). Cycles: steps + 1, or + 2 with "noticed"; `fits`: nblocks * block / bits_per_cycle + 1,
-whatever the operands. Area order: 3 adders of n bits a step, 3n registers.
+Cycles: steps + 1, or + 2 with "noticed". Area order: 3 adders of n bits a step, 3n registers.
 """
 
 from pymtl3 import *
 
 from ..messages import declare_product_ports
-from .block_count import block_nbits_of
 from .cond_sub import CondSub
 from .serial_ctrl import SerialCtrl, connect_serial
 
@@ -55,7 +51,7 @@ class ShiftSubStep(Component):
 
 
 class ShiftSub(Component):
-    def construct(s, nbits, bits_per_cycle=1, until="count", fits=None):
+    def construct(s, nbits, bits_per_cycle=1, until="count"):
         declare_product_ports(s, nbits)
 
         s.b = Wire(nbits)
@@ -72,14 +68,7 @@ class ShiftSub(Component):
             step.b_i //= s.b[i]
             step.n //= s.modulus
 
-        most_blocks = None
-        if fits:
-            assert until == "count"
-            most_blocks = nbits // block_nbits_of(nbits, bits_per_cycle)
-            s.nblocks = InPort(clog2(most_blocks + 1))
-        s.ctrl = SerialCtrl(nbits // bits_per_cycle, until, most_blocks=most_blocks)
-        if fits:
-            s.ctrl.nblocks //= s.nblocks
+        s.ctrl = SerialCtrl(nbits // bits_per_cycle, until)
         connect_serial(s)
         LAST_STEP = bits_per_cycle - 1
 

@@ -18,7 +18,7 @@ MOST_CYCLES = 100_000
 CASES = [
     case("mont", later=False, fit="modulus", **EVERYTHING),
     case("naive", **EVERYTHING),
-    case("ssmm-ct", fit="modulus", **EVERYTHING),
+    case("ssmm-ct", **EVERYTHING),
     case("heap", **EVERYTHING),
 ]
 CASES += [

@@ -31,7 +31,7 @@ CASES = [
     case("mont", schedule="fixed-window", conversion="square", forward=False),
     case("mont", schedule="ladder", blind="exponent"),
     case("mont-ct"),
-    case("naive", schedule="fixed-window", fit="modulus"),
+    case("naive", schedule="fixed-window"),
     case("ssmm-ct", schedule="fixed-window", verify=True),
     case("ssmm", schedule="fixed-window"),
 ]

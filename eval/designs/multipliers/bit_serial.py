@@ -13,7 +13,7 @@ from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.mm_red import MMRed
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
-from .multiplier import Multiplier, Unit, Values, fits_modulus, within_machine
+from .multiplier import Multiplier, Unit, Values, within_machine
 
 BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "factor bits that the unit consumes per cycle")
 
@@ -49,24 +49,10 @@ def unit(nbits: int, values: Values) -> Unit:
     until = values.get(UNTIL.name, "noticed")
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
     shape = {"bits_per_cycle": bits, "until": until}
-    if not (fits := fits_modulus(values)):
-        return Unit(
-            partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),
-            partial(ShiftSubCL, carry_save=carry_save, **shape),
-            ShiftSubTiming(nbits, carry_save=carry_save, **shape),
-        )
-    if carry_save or until != "count":
-        raise BadInput(
-            "fit = modulus with products in carry-save form: they look for the top of the modulus "
-            "themselves; give carry_save=false"
-            if carry_save
-            else "fit = modulus with a multiplier that stops when its factor is spent, whatever the "
-            "modulus; take ssmm-ct"
-        )
     return Unit(
-        partial(ShiftSub, **shape, fits=True),
-        partial(ShiftSubCL, **shape, fits=True),
-        ShiftSubTiming(nbits, **shape, fits=fits),
+        partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),
+        partial(ShiftSubCL, carry_save=carry_save, **shape),
+        ShiftSubTiming(nbits, carry_save=carry_save, **shape),
     )
 
 

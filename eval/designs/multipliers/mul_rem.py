@@ -6,7 +6,7 @@ from ....cl.mul_rem import MulRemCL
 from ....cl.timing import MulRemTiming
 from ....fl.param import Count, Param, must_divide
 from ....rtl.units.mul_rem import MulRem
-from .multiplier import GATED, Multiplier, Unit, Values, fits_modulus
+from .multiplier import GATED, Multiplier, Unit, Values
 
 QUOTIENT_BITS = Param("quotient_bits_per_cycle", 2, Count(1), "quotient bits per cycle of the divider")
 MULTIPLIER_BITS = Param(
@@ -29,11 +29,10 @@ def unit(divider: str, nbits: int, values: Values) -> Unit:
         QUOTIENT_BITS.name: quotient_bits,
         MULTIPLIER_BITS.name: multiplier_bits,
     }
-    fits = fits_modulus(values)
     return Unit(
-        partial(MulRem, **shape, gated=values.get(GATED.name, True), fits=fits or None),
-        partial(MulRemCL, **shape, fits=fits or None),
-        MulRemTiming(nbits, **shape, fits=fits),
+        partial(MulRem, **shape, gated=values.get(GATED.name, True)),
+        partial(MulRemCL, **shape),
+        MulRemTiming(nbits, **shape),
     )
 
 
