@@ -110,6 +110,7 @@ LAZY = {
     "flow.graph.steps.layout.step": "the graph asks each step for its tool",
     "flow.graph.steps.place.step": "the same",
     "flow.graph.steps.rtl-sim.step": "the same",
+    "flow.graph.steps.sizing.step": "the same",
     "flow.workload": "few workloads have a program, and pyelftools is slow to import",
 }
 # modules of hardware that look up names, and why

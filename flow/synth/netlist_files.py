@@ -50,8 +50,8 @@ def name_cells(
 
 
 def tie_and_split(module: Module, library: Library, ports: Container[str]) -> None:
-    """Insert tie cells for constants, and a buffer for each bit of an output port, of these ports, that shares
-    its net with another port.
+    """Insert tie cells for constants, and buffers for those bits of these output ports that share their net
+    with another port.
     """
     roles = library.roles
     buffer = library.cells[roles.buffers[0]]

@@ -237,8 +237,8 @@ def test_a_layout_says_more_than_a_netlist_of_the_usual_style(bench):
 
 
 def test_only_the_usual_flow_counts(bench):
-    """Style, goal and density may differ, and are named. Another adder, or no sizing, makes a chip that is not
-    comparable with the paper's.
+    """Style, goal and density may differ, and are named. A chip with another adder, or without sizing, cannot
+    be compared with the paper's.
     """
 
     def compared(value, stage, *flow):

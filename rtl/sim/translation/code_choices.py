@@ -1,7 +1,7 @@
 """Replaces assignments that choose a code by blocks with if statements. A code is a value of an enumeration.
 
-Icarus 12 and 13 take `a ? b : c` for a number and refuse to assign a number to a signal with an enumeration as
-its type. Icarus 11 has no casts, and it takes fields of messages and outputs for numbers where a block reads
+Icarus 12 and 13 treat `a ? b : c` as a number and refuse to assign a number to a signal of an enumerated
+type. Icarus 11 has no casts, and it treats fields of messages and outputs as numbers where a block reads
 them. So a block reads a copy of a field or an output.
 """
 

@@ -228,8 +228,8 @@ class _Writer:
             self.write([(member.name, member.value) for member in made])
         # PyMTL3 generates the methods of a message from its fields
         for name, value in getattr(made, "__bitstruct_fields__", vars(made)).items():
-            # PyMTL3 and dataclasses keep data of their own in private attributes of a class. Since Python 3.14,
-            # a function computes annotations; it refers to all attributes, also to those that pickle adds.
+            # PyMTL3 and dataclasses keep their own data in private attributes of a class. Since Python 3.14
+            # a function computes annotations; it refers to all attributes, including those added by pickle.
             if name == "__annotate_func__":
                 continue
             if name[0] != "_" or callable(value) or isinstance(value, DESCRIPTORS):
