@@ -116,7 +116,7 @@ def test_layout_makes_wires(whole):
     (model,) = before["wns_by_model_ns"].keys() - {"none"}
     assert before["wns_by_model_ns"]["none"] == before["wns_ns"] > before["wns_by_model_ns"][model]
     # sizing by the placed wires may gain more than the wires take
-    assert 0 < min(before["wns_ns"], after["wns_ns"]) and max(before["wns_ns"], after["wns_ns"]) < 3.0
+    assert min(before["wns_ns"], after["wns_ns"]) > 0 and max(before["wns_ns"], after["wns_ns"]) < 3.0
     assert after["wns_ns"] != before["wns_ns"]
     assert whole["fmax_mhz"] == approx(1000 / (3.0 - after["wns_ns"]), abs=0.01)
     assert whole["wns_ns"] == after["wns_ns"]
