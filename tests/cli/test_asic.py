@@ -122,7 +122,8 @@ def test_layout_makes_wires(whole):
     assert whole["wns_ns"] == after["wns_ns"]
     # the wire-load model, used before layout, is too high as often as too low
     assert after["power_mw"] == approx(before["power_mw"], rel=0.3)
-    assert after["area_um2"] > before["area_um2"]  # buffers of the clock tree
+    # the tree adds buffers, and smaller drives may save more than they take
+    assert after["clock_tree"]["buffers"] > 0 and after["area_um2"] != before["area_um2"]
     products = Path(whole["products"]["layout"])
     assert (products / "layout.gds").read_bytes().startswith(kit.GDS_HEADER)
     assert all(
