@@ -25,7 +25,7 @@ LONG = f"run naive-001 --base 1119317562 --exp {2**255 - 1} --mod {2**256 - 189}
 COMMANDS = {
     "run": LONG,
     "check": f"check mont {DATA / 'wycheproof_decrypt_512.json'} --level cl",
-    "asic": "asic mont --nbits 10 --interface unit --clock 2.7",
+    "asic": "asic mont --nbits 256 --interface unit --clock 6",
     "sweep": "sweep widths",
     "prove": "prove heap",
     "leakage": "attack leakage mont --nbits 16",
