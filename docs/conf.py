@@ -1,4 +1,5 @@
-"""Sphinx settings of the documentation site, and its generated pages: commands, designs, interfaces, rooms.
+"""Sphinx settings of the documentation site, and its generated pages: commands, designs, interfaces, rooms,
+tables of results.
 
 `make docs` writes the generated pages into folders below docs/reference, which git ignores.
 """
@@ -33,7 +34,7 @@ from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores,
 from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.papers.published import Paper, papers
-from modexlab.eval.report import markdown, proofs
+from modexlab.eval.report import markdown, proofs, space_tables
 from modexlab.flow import kit
 from pymtl3 import Component
 
@@ -41,7 +42,10 @@ project = "modexlab"
 release = metadata.version(project)
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 default_role = "code"
-exclude_patterns = ["labs/instructor"]  # students read the site
+exclude_patterns = [
+    "labs/instructor",  # students read the site
+    "reference/results",  # tables that pages include
+]
 autodoc_typehints, autodoc_preserve_defaults = "none", True
 html_theme, html_title = "furo", f"modexlab {release}"
 html_copy_source = html_show_search_summary = html_show_sphinx = html_show_copyright = smartquotes = False
@@ -190,6 +194,10 @@ def pages() -> Iterator[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder, Reference() as reference:
         ledger = Ledger(f"{folder}/ledger.sqlite", reference)
         measured = cores(ledger, widths())
+        for name, table in space_tables.explored(reference):
+            yield f"results/exploration-{name}", table
+        yield "results/published-001", space_tables.published(reference)
+        yield "results/passes", space_tables.passes(reference)
         for design in designs():
             component = design.at(PICTURED_NBITS).exported(STREAM)
             component.elaborate()

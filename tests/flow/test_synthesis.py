@@ -1,6 +1,7 @@
 """Synthesis: netlists that equal their designs, reports on cells, and texts that are no circuit."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,7 @@ from tests.flow.designs import (
 )
 from tests.flow.kits import cell_name, second_kit
 from tests.harness import later, parametrize, refused, regress
+from tests.paths import ROOT
 
 
 @pytest.fixture(scope="module", params=[plain.STYLE, optimised.STYLE])
@@ -487,6 +489,20 @@ def test_the_plain_script_gives_the_netlist_by_hand(options, tmp_path):
         for top in (json.loads((folder / "mapped.json").read_text())["modules"][TOP], top_of(tmp_path))
     )
     assert by_hand == ours[: len(by_hand)]  # SMALL has no constants at its cells
+
+
+@regress
+@parametrize("name", ["naive-001", "mont-001"])
+def test_stock_synthesis_takes_the_area_of_the_page(name, tmp_path):
+    """The commands on the page of the exploration, and the area that it states for them."""
+    page = (ROOT / "docs" / "explanation" / "exploration.md").read_text()
+    area = re.search(rf"^\| `{name}` \| ([\d,]+) \|$", page, re.MULTILINE)
+    commands = "\n".join(re.findall(r"^ {4}(.+)$", page, re.MULTILINE))
+    (tmp_path / "design.sv").write_text(translate(find(name).at(32).exported(XCEL), "mont_001_32_xcel"))
+    (tmp_path / "nangate45.lib").symlink_to(kit.find().lib)
+    log = yosys.run("stock", commands, tmp_path).log
+    (found,) = re.findall(r"Chip area.*: *([\d.]+)$", log, re.MULTILINE)
+    assert f"{float(found):,.0f}" == area[1]
 
 
 def test_netlist_of_another_design_is_no_candidate(unit, tmp_path):
