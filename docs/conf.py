@@ -4,7 +4,6 @@ tables of results.
 `make docs` writes the generated pages into folders below docs/reference, which git ignores.
 """
 
-import argparse
 import inspect
 import re
 import tempfile
@@ -22,7 +21,7 @@ from modexlab.eval.cli.commands.compare_cores import PRIVATE, PRODUCT
 from modexlab.eval.cli.commands.show import designs as show
 from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.render import Table
-from modexlab.eval.cli.routes import ROUTES, SUMMARIES, form_of, forms
+from modexlab.eval.cli.routes import ROUTES, SUMMARIES, forms
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.foreign import manifest
 from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000, STREAM
@@ -111,21 +110,12 @@ def linked(text: str, place: str, page: str) -> str:
 
 
 def command(name: str) -> Iterator[str]:
-    """The page of a command: each of its forms, from its parser."""
+    """The page of a command: the help of each of its forms, and a link to the page that it names."""
     yield f"# modexlab {name}\n\n{sentence(SUMMARIES[name])}"
     for form in forms(name):
-        parser, about, route = parser_of(form), form_of(form), ROUTES[form]
-        yield f"## {form}\n\n{sentence(about.summary)} Use it to [{route.use}](../../{route.page}.md)."
-        yield prose(about.text)
-        formatter = parser._get_formatter()
-        for group in parser._action_groups:
-            rows = [
-                (f"`{formatter._format_action_invocation(action)}`", escaped(formatter._expand_help(action)))
-                for action in group._group_actions
-                if action.help != argparse.SUPPRESS
-            ]
-            yield Table((group.title or "", "meaning"), rows).markdown()
-        yield fence(about.examples.replace("  modexlab", "$ modexlab"), "console")
+        route = ROUTES[form]
+        yield f"## {form}\n\nUse it to [{route.use}](../../{route.page}.md)."
+        yield fence(parser_of(form).format_help())
 
 
 def catalogue() -> str:

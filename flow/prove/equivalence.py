@@ -17,7 +17,7 @@ The design is the text after elaboration by read_slang and yosys' `opt`, which a
 ('x in the source). Synthesis starts from the same point, and everything after it is proved: shared adders,
 arithmetic, mapping, clock gates, buffers.
 
-If synthesis rewrites arithmetic (squaring.py, sharing.py, carry_save.py), the netlist has no sums in common
+If synthesis rewrites arithmetic (sharing.py, carry_save.py), the netlist has no sums in common
 with the design. The same rewritings are repeated here, word_proof.py shows by algebra that each
 preserves the function, and the netlist is proved against the rewritten design. No intermediate result of
 synthesis is trusted. A rewriting that is not shown is left out; in case the netlist was made without
@@ -68,7 +68,6 @@ from ..synth.carry_save import Step, narrow, save_carries
 from ..synth.read_design import CELLS, read_design
 from ..synth.sharing import share_adders
 from ..synth.sizing.families import commutative, same_function
-from ..synth.squaring import make_squarers
 from ..synth.tiles import Tiles
 from . import word_proof
 from .assertions import run_abc
@@ -103,7 +102,6 @@ CARRY = Path(tiles.__file__).with_name("scripts") / "carry.v"
 DESIGN, WORDS, SAVED = "coarse", "words", "saved"
 # the rewritings before carry-save, in the order of synthesis, each with a name for its results
 REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
-    ("squared", "square", make_squarers),
     ("shared", "shared sum", share_adders),
     ("narrowed", "", narrow),
 )
@@ -171,7 +169,7 @@ def check_equivalence(
         refuted=any(part.result == REFUTED for part in results),
         method="registers by name (those that are gone: constant or unread), abc &cec of each next value "
         "and output"
-        + ("; rewritten sums and squares by algebra on words" if steps else "")
+        + ("; rewritten sums by algebra on words" if steps else "")
         + ("; the adders that the design names cell by cell" if reading.named else "")
         + ("; modules that repeat once, the others cell by cell the same" if found else ""),
         summary=summary(results, steps, seconds),

@@ -1,8 +1,8 @@
-"""Word-level proof by algebra that rewritten arithmetic keeps its function: shared sums, carry-save chains
-and squarers, at any width.
+"""Word-level proof by algebra that rewritten arithmetic keeps its function: shared sums and carry-save chains,
+at any width.
 
-`before` and `after` are two designs in yosys' JSON with the same net numbers; squaring.py, sharing.py or
-carry_save.py made `after`. Cells that are the same in both need no proof. For each net of both designs that a
+`before` and `after` are two designs in yosys' JSON with the same net numbers; sharing.py or carry_save.py made
+`after`. Cells that are the same in both need no proof. For each net of both designs that a
 new cell of `after` drives, the proof shows that its value is unchanged if the nets that it is computed from
 are unchanged. By induction along `after`, which has no loops, all nets of both designs are then unchanged,
 and no other net of `before` may be read. Each step shows an identity of polynomials over the bits, which are
@@ -90,7 +90,7 @@ def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
 def show(
     before: Module, after: Module, chains: Iterable[Sequence[Step]] = (), zeros: Collection[Bit] = ()
 ) -> int:
-    """The number of rewritten sums, products and differences; NotShownError unless all of them are shown to
+    """The number of rewritten sums and differences; NotShownError unless all of them are shown to
     be unchanged.
     """
     return _Proof(before, after, zeros).show(chains)
@@ -190,7 +190,7 @@ class _Proof:
         self.shown.update(step.sum)
 
     def _word(self, name: str, out: tuple[Bit, ...]) -> None:
-        """Show that the new cell of a sum, difference, product or choice, or of its low bits, has the same
+        """Show that the new cell of a sum, difference or choice, or of its low bits, has the same
         value modulo its power of two.
         """
         cell = self.new[name]
@@ -273,8 +273,6 @@ class _Proof:
             bits = (_function("a choice", cell, place) for place in range(len(cell["connections"]["Y"])))
             return sum(((1 << place) * bit for place, bit in enumerate(bits)), Polynomial())
         a, b = map(self._value, operands(cell))
-        if cell["type"] == "$mul":
-            return a * b
         if cell["type"] not in ARITHMETIC:
             raise NotShownError(f"a {cell['type']}")
         return a - b if cell["type"] == "$sub" else a + b

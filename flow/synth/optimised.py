@@ -1,10 +1,9 @@
 """Optimised synthesis: rewrites the arithmetic of a design before Yosys and abc map it.
 
-The design is read once (read_design.py). The passes of PASSES rewrite it: squares need half of a
-multiplier (squaring.py), one adder serves several sums that differ in a condition (sharing.py), chains of
-sums stay in carry-save form (carry_save.py), and the goal `area` uses the inverted outputs of registers
-(complements.py). Designs that differ only in the form of a sum therefore become nearly the same netlist. Then
-the script of the goal runs (scripts/GOAL.ys, with its reasons). A module with many instances is mapped once
+The design is read once (read_design.py). The passes of PASSES rewrite it: one adder serves several sums that
+differ in a condition (sharing.py), and chains of sums stay in carry-save form (carry_save.py). Designs that
+differ only in the form of a sum therefore become nearly the same netlist. Then the script of the goal runs
+(scripts/GOAL.ys, with its reasons). A module with many instances is mapped once
 (tiles.py), and adders that the design names become cells (named_cells.py). Registers that the design marks
 become latches (latches.py).
 
@@ -28,14 +27,12 @@ from ..netlist.document import Document, Module
 from ..progress import say
 from . import estimate, role_cells, script, tiles
 from .carry_save import narrow, save_carries
-from .complements import use_complements
 from .latches import map_latches
 from .mapped import MOST_CHOSEN, Mapped, show_scripts
 from .named_cells import instances
 from .netlist_files import name_cells, tie_and_split
 from .read_design import COARSE, HIERARCHY, KEPT, read_design
 from .sharing import share_adders
-from .squaring import make_squarers
 from .tiles import Tile, Tiles
 
 STYLE = "optimised"
@@ -61,7 +58,7 @@ CARRIES_SHARE = 0.75  # of the clock
 CLOCK, SMALLEST, FAST = "clock", "area", "fast"
 GOALS = (CLOCK, SMALLEST, FAST)
 MARGINS = {CLOCK: script.MARGIN, SMALLEST: 1.5, FAST: script.MARGIN}  # of the clock, for abc's sizing
-PASSES = ("squaring", "sharing", "carry-save", "complements", "tiles", "named-cells")
+PASSES = ("sharing", "carry-save", "tiles", "named-cells")
 # a caveat for comparisons of designs that differ in the form of a sum
 FORM = (
     "synthesis rewrites conditional sums (one adder where several differ in a condition, carries saved), so "
@@ -198,9 +195,7 @@ class _Mapper:
         for choice in instances(design, ("$bmux",)):
             if {*choice["connections"]["A"]} - logic.CONSTANTS.keys():
                 choice.setdefault("attributes", {})["modexlab_data"] = "1"
-        squarers, shared, chains = 0, 0, []
-        if self.options.does("squaring"):
-            squarers = make_squarers(design)
+        shared, chains = 0, []
         if self.options.does("sharing"):
             shared = share_adders(design)
         if self.options.does("carry-save"):
@@ -223,8 +218,6 @@ class _Mapper:
                 json.loads((work / name).read_text())["modules"][top]
                 for name in ("unmapped.json", "mapped.json")
             )
-            if self.options.goal == SMALLEST and self.options.does("complements"):
-                use_complements(module, library)
             um2 = sum(library.cells[cell["type"]].area for cell in module["cells"].values())
             results.append((um2, unmapped, module, options, structure, mapping))
         _, unmapped, module, options, structure, mapping = min(results, key=lambda result: result[0])
@@ -238,7 +231,7 @@ class _Mapper:
             module,
             owners,
             options,
-            {"shared_adders": shared, "squarers": squarers, "carry_save_rows": sum(map(len, chains))},
+            {"shared_adders": shared, "carry_save_rows": sum(map(len, chains))},
             structure,
             mapping.peak_memory_mib,
         )

@@ -47,7 +47,6 @@ class SynthesisReport(Product, kw_only=True):
     peak_memory_mib: float
     # of the style optimised
     shared_adders: int = 0
-    squarers: int = 0
     carry_save_rows: int = 0
     caveats: tuple[str, ...] = ()
     structure: str = ""  # of STRUCTURES, WITHOUT_CHOICES or AREA_STRUCTURES; outside of tiles

@@ -576,7 +576,7 @@ def test_32_bit_systems(name, clock_ns, cli):
     """Every system meets this clock after layout. They miss 3 ns: mont by 0.013 ns, naive-001 by 0.072 ns,
     and mont-001, whose resets come before enables, by 0.2 ns.
     """
-    result = cli(f"asic {name} --system --layout --clock {clock_ns} --json")
+    result = cli(f"asic {name} --system --layout --style optimised --clock {clock_ns} --json")
     report = result.json()
     assert report["tests_failed"] == 0 and not report["left_out"]
     assert result.code == 0, report["marks"]

@@ -1,4 +1,4 @@
-"""Algebraic proofs that rewritten arithmetic is unchanged: chains of sums and squares; wrong rewritings are
+"""Algebraic proofs that rewritten arithmetic is unchanged: chains of sums; wrong rewritings are
 not shown.
 """
 
@@ -9,7 +9,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.flow.netlist.document import cell_bits
 from modexlab.flow.prove import equivalence, word_proof
 from modexlab.flow.prove.word_proof import NotShownError, show
-from modexlab.flow.synth import carry_save, sharing, squaring
+from modexlab.flow.synth import carry_save, sharing
 from modexlab.flow.synth.read_design import read_design
 from modexlab.rtl.sim.translation.translate import translate
 
@@ -25,16 +25,6 @@ def source(bits):
 def unit():
     """A unit for one such product."""
     return translate(find("mont").at(8).multiplier(), TOP)
-
-
-SQUARE = """\
-module dut(input logic clk, input logic [11:0] a, output logic [23:0] whole, output logic [9:0] cut);
-  always_ff @(posedge clk) begin
-    whole <= 24'(a) * 24'(a);
-    cut <= 10'(a) * 10'(a);
-  end
-endmodule
-"""
 
 
 class Stages:
@@ -146,20 +136,6 @@ def test_nets_that_are_gone_and_nets_with_two_drivers(stages):
         show(before, with_cell(after, "again", adder), stages.chains, stages.zeros)
     with pytest.raises(NotShownError, match="ports"):
         show(before, after | {"ports": {}}, stages.chains, stages.zeros)
-
-
-def test_squares(tmp_path):
-    """Squares, one of them truncated; with a wrong partial product the square is not shown."""
-    design = coarse(tmp_path, SQUARE)
-    squared = copy.deepcopy(design)
-    assert squaring.make_squarers(squared) == 2
-    before, after = design["modules"][TOP], squared["modules"][TOP]
-    assert show(before, after) == 2
-    name, cell = next((name, cell) for name, cell in after["cells"].items() if "$and2_5" in name)
-    wrong = copy.deepcopy(cell)
-    wrong["connections"]["A"] = before["ports"]["a"]["bits"][:1]
-    with pytest.raises(NotShownError, match=r"which was \$mul"):
-        show(before, with_cell(after, name, wrong))
 
 
 def test_silence_of_abc_is_no_answer(tmp_path, monkeypatch):

@@ -231,7 +231,7 @@ def test_a_row_states_its_terms(bench, cli):
         out = " ".join(cli(f"compare cores mont --nbits 32 --own {form}").out.split())
         assert "32 bits: a private operation, an exponent of 30 bits design" in out.replace("| ", "")
         assert (
-            "Held fixed: stage after synthesis, wires supposed; "
+            "Held fixed: style plain; stage after synthesis, wires supposed; "
             "technology FreePDK45, NanGate cells, typical corner; " in out
         )
         assert "constant time of a length; protections none; conversions included." in out

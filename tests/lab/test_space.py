@@ -437,7 +437,7 @@ def test_files(tmp_path):
 # ---- ready-made spaces
 
 PAPERS = [f"paper-{number}" for number in NUMBERS]
-READY_MADE = ["cores", "course", "kits", *PAPERS, "report", "silicon", "widths"]
+READY_MADE = ["cores", "course", "exploration", "kits", *PAPERS, "passes", "report", "silicon", "widths"]
 
 
 def test_ready_made_names():

@@ -216,8 +216,10 @@ PLAIN = [
     for name, schedules, scan, shapes in (
         ("mont", WITH_SHORT, "", FITS),
         ("naive", SCHEDULES, "", ({},)),
-        ("ssmm-ct", SECRET, "length", ({},)),
-        ("mont-ct", SECRET, "length", FITS),
+        ("ssmm-ct", SECRET, "", ({},)),
+        ("ssmm", BIT_BY_BIT, "full", ({"until": "count"},)),
+        ("mont-ct", SECRET, "", FITS),
+        ("mont", BIT_BY_BIT, "full", FITS),
         ("heap", SCHEDULES, "full", DIGITS),
     )
     for schedule in schedules

@@ -140,7 +140,9 @@ VARIANTS = (
     (32, {"crt": False, "blind": "message", "schedule": "always"}),
 )
 DESIGNS = [
-    (name, nbits, {**FITTED, **how}) for name in ("mont", "naive", "ssmm-ct") for nbits, how in VARIANTS
+    (name, nbits, {**settings, **how})
+    for name, settings in (("mont", FITTED), ("naive", EVERYTHING), ("ssmm-ct", EVERYTHING))
+    for nbits, how in VARIANTS
 ]
 DESIGNS += [("heap", nbits, {**EVERYTHING, **how}) for nbits, how in VARIANTS[:3]]
 

@@ -352,7 +352,7 @@ def _netlist(accelerator: Runnable, adk: Path | None) -> Decision:
 def _placed(accelerator: Runnable, adk: Path | None) -> Decision:
     """The netlist as the placed file has it, with buffers, other drive strengths and copied clock gates."""
     entries = _flow(accelerator, PLACE, adk)
-    return placed_outcome(entries["synthesis"] / "netlist.json", entries[PLACE] / "netlist_placed.json", adk)
+    return placed_outcome(entries["sizing"] / "netlist.json", entries[PLACE] / "netlist_placed.json", adk)
 
 
 def placed_outcome(before: Path, after: Path, adk: Path | None = None) -> Decision:

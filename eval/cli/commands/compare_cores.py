@@ -85,7 +85,11 @@ OF_WORK: Columns = {
     "protections": "protections",
     "conversions": "conversions",
 }
-OF_FLOW: Columns = {"stage": lambda core: lab.WHERE.get(core.stage), "technology": "technology"}
+OF_FLOW: Columns = {
+    "style": "style",
+    "stage": lambda core: lab.WHERE.get(core.stage),
+    "technology": "technology",
+}
 END: Columns = {
     **OF_FLOW,
     "tests": lambda core: (

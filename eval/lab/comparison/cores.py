@@ -46,13 +46,14 @@ from ..point import Point
 from ..space import Part, Space
 from ..stages import CL, FLOW, LAYOUT, NETLIST
 from . import published_data
-from .compare import CLOCK_NS, LedgerRows, impossible, label, machine_of, usual
+from .compare import CLOCK_NS, OTHER_STYLE, STYLE, LedgerRows, impossible, label, machine_of, usual
 
 SPACE = "cores"
 MULTIPLIER, MACHINE = "unit", "machine"  # the part that a row describes
 OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
 FMAX, CLOCK = "fmax", "clock_period"
 SEARCHED = ((FMAX, True),)
+RECORDS = {FMAX: (True,), "style": (OTHER_STYLE,)}  # settings of designs that are named
 MOST_SLACK = 0.12  # share of the clock that a search leaves for wires before layout
 SIMULATED_NBITS = 256  # widest core of a manifest whose cycles are simulated before it is measured
 LONG_NBITS = 512  # wider points take long, except one synthesis of a multiplier
@@ -130,6 +131,7 @@ class Core:
     unverified_energy: str = ""  # likewise, of its energies alone
     reference: bool = False  # a reference result, not of the user's ledger
     searched: bool = False  # the clock was searched, not given
+    style: str = ""  # of synthesis
     failure: str = ""  # why it could not be measured
     measurement: int | None = None  # number in the ledger
     row: int | None = None
@@ -260,7 +262,7 @@ def wanted(
     entered = {design.name for design in manifests}
     named = tuple(catalogue.find(name).reference for name in names if name not in entered)
     for interface in (UNIT, DEFAULT.name) if named else ():
-        parts.append(Part(named, tuple(nbits), (ENCRYPT,), (FLOW,), (interface,), {}, {FMAX: (True,)}))
+        parts.append(Part(named, tuple(nbits), (ENCRYPT,), (FLOW,), (interface,), {}, RECORDS))
     points = []
     lacking = []
     for design in manifests:
@@ -271,7 +273,7 @@ def wanted(
         points += sorted(space.possible(), key=lambda point: point.nbits)
         lacking += space.impossible
     if kit:  # the search starts at the clock of the kit
-        points = [point.at(flow=(*SEARCHED, (KIT, kit))) for point in points]
+        points = [point.at(flow=(*point.flow, *SEARCHED, (KIT, kit))) for point in points]
     points = [at_known_clock(point, *SEARCHED) or point for point in dict.fromkeys(points)]
     return Wanted(points, list(dict.fromkeys(lacking)))
 
@@ -297,7 +299,7 @@ def at_known_clock(point: Point, *more: tuple[str, Any]) -> Point | None:
     if no clock is known.
     """
     clock_ns = known_clocks().get((point.kit, *machine_of(point.as_json())))
-    own = ((KIT, point.kit),) if point.kit else ()
+    own = [(name, value) for name, value in point.flow if name in (KIT, "style")]
     return None if clock_ns is None else point.at(flow=((CLOCK, clock_ns), *own, *more))
 
 
@@ -340,11 +342,12 @@ def cores(
     rows = LedgerRows(ledger)
     made: dict[tuple[Any, ...], Core] = {}
     for turn, point in enumerate([*asked, *_others(ledger, nbits, names, kit)]):
-        core = replace(of_point(point, rows, ledger), turn=turn)
-        made.setdefault((core.name, core.part, core.nbits, core.stage), core)
+        for core in of_point(point, rows, ledger):
+            place = (core.name, core.part, core.nbits, core.stage, core.style)
+            made.setdefault(place, replace(core, turn=turn))
     # a point without figures is left out if the same machine is measured at another stage
-    measured = {name[:-1] for name, core in made.items() if core.measured}
-    shown = [core for name, core in made.items() if core.measured or name[:-1] not in measured]
+    measured = {place[:3] for place, core in made.items() if core.measured}
+    shown = [core for place, core in made.items() if core.measured or place[:3] not in measured]
     return sorted([*shown, *published_cores([*nbits, *(point.nbits for point in asked)])], key=_place)
 
 
@@ -400,8 +403,10 @@ def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str], kit: s
                 yield point
 
 
-def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
-    """The core of a point with its figures in the ledger: at a searched clock, or else at a given one."""
+def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> list[Core]:
+    """The core of a point with its figures in the ledger, one for each style of synthesis that it is measured
+    in: at a searched clock, or else at a given one. A single one without figures if there are none.
+    """
     design = point.design
     assert design is not None
     modelled = CL in point.machine.stages  # the core of a manifest has only RTL
@@ -419,16 +424,16 @@ def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
         exponent_nbits=None if point.interface == UNIT else point.parts(DECRYPT)[0].work.exp.bit_length(),
         **(_by_formula(point) if modelled else {"source": "not measured"}),
     )
-    row = _best(point, rows)
-    if row is not None:
-        return _measured(bare, row, rows, ledger)
+    best = [_best(point, rows, style) for style in (STYLE, OTHER_STYLE)]
+    if any(best):
+        return [_measured(bare, row, rows, ledger) for row in best if row is not None]
     if not modelled:
         bare = _simulated(bare, point)
     if failure := rows.failure(point):
         why = f"not measured: it failed (--retry): {failure}"
     else:
         why = LONG if long(at_known_clock(point) or point) else NOT_MEASURED
-    return replace(bare, failure=failure, note="; ".join(filter(None, (bare.note, why))))
+    return [replace(bare, failure=failure, note="; ".join(filter(None, (bare.note, why))))]
 
 
 def _limits(point: Point) -> str:
@@ -486,11 +491,12 @@ def _by_formula(point: Point) -> Json:
     return found
 
 
-def _best(point: Point, rows: LedgerRows) -> Row | None:
-    """The row of the area of a point: at a searched clock, or else at a given one."""
+def _best(point: Point, rows: LedgerRows, style: str) -> Row | None:
+    """The row of the area of a point in this style: at a searched clock, or else at a given one."""
 
     def fits(row: Row) -> bool:
-        return row.stage == point.stage and row.kit == point.kit and usual(row, FMAX, KIT)
+        same = row.stage == point.stage and row.kit == point.kit and row.flow.get("style", STYLE) == style
+        return same and usual(row, FMAX, KIT)
 
     def searched(row: Row) -> bool:
         return fits(row) and bool(row.flow.get(FMAX))
@@ -550,6 +556,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         reference=row.reference,
         note="; ".join(filter(None, notes)),
         searched=searched,
+        style=row.flow.get("style", STYLE),
         row=row.id,
         command=shlex.join(row.command),
     )
