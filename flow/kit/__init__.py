@@ -13,7 +13,7 @@ files and change
                  limits of design rules, for [[values]]
   [cells]        the cells by role: inverter, buffers (weakest first), tie cells, clock gate, buffers of the
                  clock tree, a slow buffer for hold, fillers; full_adder, half_adder, selector (a sum of three
-                 products) and diode (against antennas) if the library has them;
+                 products), complements (XOR and XNOR) and diode (against antennas) if the library has them;
                  gates replace missing adders and selectors. Cells are drive strengths of one function if
                  their names agree in group 1 of `strength`, or if one list of `families` has them;
                  `carry_ns` is the delay of a ripple carry per bit, by which synthesis chooses adders.

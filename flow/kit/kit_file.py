@@ -83,6 +83,7 @@ class Cells(_Part, frozen=True):
     strength: str = ""
     fillers: tuple[str, ...] = ()
     families: tuple[tuple[str, ...], ...] = ()
+    complements: tuple[tuple[str, str], ...] = ()  # exclusive or and its complement, with the same inputs
     full_adder: Adder | None = None
     half_adder: Adder | None = None
     dont_use: tuple[str, ...] = ()  # patterns of cells that mapping and sizing do not use: "*_16"
@@ -96,6 +97,10 @@ class Cells(_Part, frozen=True):
                 return members[0]
         match = re.fullmatch(self.strength, kind) if self.strength else None
         return match[1] if match else None
+
+    def complement(self, kind: str) -> str | None:
+        """The cell with the complementary function."""
+        return next((pair[1 - pair.index(kind)] for pair in self.complements if kind in pair), None)
 
 
 def gds_number(number: GdsNumber) -> tuple[int, int]:
