@@ -29,11 +29,12 @@ from modexlab.eval.designs.machine import Design
 from modexlab.eval.designs.verilog_header import register_lines
 from modexlab.eval.exchange.package.block_diagram import block_diagram
 from modexlab.eval.lab import space
+from modexlab.eval.lab.comparison import space_tables
 from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores, widths
 from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.papers.published import Paper, papers
-from modexlab.eval.report import markdown, proofs, space_tables
+from modexlab.eval.report import markdown, proofs
 from modexlab.flow import kit
 from pymtl3 import Component
 

@@ -61,7 +61,16 @@ GENERAL = (
 RSA_PLUGINS = {
     *(f"rtl.interfaces.{name}" for name in ("axi4lite", "one_result", "registers.message_padder")),
     *(f"eval.lab.{name}" for name in ("content", "explore", "measure", "point", "space")),
-    *(f"eval.lab.{name}" for name in ("verdicts", "comparison.compare", "comparison.cores", "ledger.ledger")),
+    *(
+        f"eval.lab.{name}"
+        for name in (
+            "verdicts",
+            "comparison.compare",
+            "comparison.cores",
+            "comparison.space_tables",
+            "ledger.ledger",
+        )
+    ),
     *(
         f"eval.assurance.proof.{name}"
         for name in ("contract_lang", "exhaustive", "guards", "registry", "unit_contracts")

@@ -17,9 +17,9 @@ The design is the text after elaboration by read_slang and yosys' `opt`, which a
 ('x in the source). Synthesis starts from the same point, and everything after it is proved: shared adders,
 arithmetic, mapping, clock gates, buffers.
 
-If synthesis rewrites arithmetic (sharing.py, carry_save.py), the netlist has no sums in common
-with the design. The same rewritings are repeated here, word_proof.py shows by algebra that each
-preserves the function, and the netlist is proved against the rewritten design. No intermediate result of
+If synthesis rewrites arithmetic (sharing.py, carry_save.py), the netlist has no sums in common with the
+design. The same rewritings are repeated here, word_proof.py shows by algebra that each preserves the
+function, and the netlist is proved against the rewritten design. No intermediate result of
 synthesis is trusted. A rewriting that is not shown is left out; in case the netlist was made without
 rewritings, undecided parts are also proved against the original design.
 
@@ -28,11 +28,6 @@ netlist. Both sides are cut there: an output of such a cell is the same free val
 its inputs is proved to be the same function of these values, registers and ports. As no loop passes through
 these cells, all of them then have the values of the design, and no part contains a multiplier. Most inputs
 are the same net behind buffers, which needs no abc.
-
-If modules repeat (tiles.py), one instance of each module is proved alone, and the rest of the design is
-proved with the ports of these modules as its own. The other instances are compared with the proved one cell
-by cell and net by net. As every path through such a module passes a register, both proofs are inductions over
-the same clock cycles.
 
 A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast
 here as `cec`) proves the parts in parallel, each within a limit of CPU time. Wide multipliers exceed it:
@@ -53,7 +48,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...fl.errors import BadInput
-from .. import product
 from ..files import scratch
 from ..gc_pause import uncollected
 from ..kit import kit, liberty
@@ -61,14 +55,12 @@ from ..kit.functions import parse
 from ..netlist import document, yosys
 from ..netlist.document import SEPARATOR, Document, Module
 from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, evaluated, read
-from ..netlist.netlist import of_module
 from ..progress import say, stopwatch
-from ..synth import tiles
+from ..synth import script
 from ..synth.carry_save import Step, narrow, save_carries
 from ..synth.read_design import CELLS, read_design
 from ..synth.sharing import share_adders
 from ..synth.sizing.families import commutative, same_function
-from ..synth.tiles import Tiles
 from . import word_proof
 from .assertions import run_abc
 from .report import PROVED, REFUTED, UNDECIDED, Equivalence, Part, Result, summary
@@ -98,7 +90,7 @@ opt_expr
 opt_clean
 write_json {name}{of_gates}.json
 """
-CARRY = Path(tiles.__file__).with_name("scripts") / "carry.v"
+CARRY = script.FOLDER / "carry.v"
 DESIGN, WORDS, SAVED = "coarse", "words", "saved"
 # the rewritings before carry-save, in the order of synthesis, each with a name for its results
 REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
@@ -128,7 +120,6 @@ def check_equivalence(
     top: str,
     out_dir: Path,
     *,
-    tiles_json: Path | None = None,
     seconds: float = SECONDS_A_PART,
     rewritten: bool = True,
     kit_directory: Path | None = None,
@@ -139,39 +130,21 @@ def check_equivalence(
     """
     elapsed = stopwatch()
     files = kit.find(kit_directory)
-    library = files.library
-    whole = document.module(netlist_json, top)
-    made = product.read(tiles_json, Tiles) if tiles_json else Tiles()
+    netlist = document.module(netlist_json, top)
     with scratch() as work, ThreadPoolExecutor(JOBS) as pool:
-        reading = read_design(design_sv, top, work, files=files, tiled=bool(made.tiles))
-        if reading.named.isdisjoint(whole["cells"]):  # made with hierarchy, without named cells
-            reading = read_design(design_sv, top, work, tiled=bool(made.tiles))
-        found = reading.tiles
-        if found != made.tiles:
-            raise BadInput(
-                f"{tiles_json} has other modules that repeat than the design: run the step sizing again"
-            )
-        if found:
-            of_module(top, whole, library)  # rejects nets with two drivers, which no single part would show
+        reading = read_design(design_sv, top, work, files=files)
+        if reading.named.isdisjoint(netlist["cells"]):  # made with hierarchy, without named cells
+            reading = read_design(design_sv, top, work)
         proofs = _Proofs(work, files, pool, seconds, reading.named, rewritten)
-        proofs.part(top, tiles.rest_of(whole, found))
-        wrong = []
-        for tile in found:
-            netlist = made.netlists[tile.module]
-            proofs.part(tile.module, netlist, f"{tile.name}: ")
-            wrong += [
-                Part(f"{path}: other cells than in {tile.name}", 1, REFUTED, 0.0)
-                for path in tiles.differences(whole, tile, netlist)
-            ]
-    results, steps = proofs.results + wrong, proofs.steps
+        proofs.all(top, netlist)
+    results, steps = proofs.results, proofs.steps
     report = Equivalence(
         equivalent=bool(results) and all(part.result == PROVED for part in results),
         refuted=any(part.result == REFUTED for part in results),
         method="registers by name (those that are gone: constant or unread), abc &cec of each next value "
         "and output"
         + ("; rewritten sums by algebra on words" if steps else "")
-        + ("; the adders that the design names cell by cell" if reading.named else "")
-        + ("; modules that repeat once, the others cell by cell the same" if found else ""),
+        + ("; the adders that the design names cell by cell" if reading.named else ""),
         summary=summary(results, steps, seconds),
         parts=results,
         unread_registers=proofs.unread,
@@ -197,16 +170,14 @@ class _Proofs:
         self.cells = CELLS.format(lib=files.lib) if named else ""
         self.named = named  # cells that the design names
         self.rewritten = rewritten
-        self.name = ""  # of the module that is being proved
         self.results: list[Part] = []
         self.steps: list[str] = []
         self.unread = 0  # registers
 
-    def part(self, name: str, netlist: Module, prefix: str = "") -> None:
-        """Prove the netlist of one module of the design; `prefix` is put before the names of its parts."""
-        self.name = name.partition("$")[0]
+    def all(self, top: str, netlist: Module) -> None:
+        """Prove all parts of a netlist."""
         gate = read(netlist, self.library)
-        design, steps = self.designs(name)
+        design, steps = self.designs(top)
         proof = self.induction(design[-1], gate)
         results = proof.results
         undecided = {result.part for result in results if result.result == UNDECIDED}
@@ -216,8 +187,6 @@ class _Proofs:
             if direct.correspondence() == proof.correspondence():
                 better = {result.part: result for result in direct.results if result.result != UNDECIDED}
                 results = [better.get(result.part, result) for result in results]
-        for result in results:
-            result.part = prefix + result.part
         self.results += results
         self.steps += steps
         self.unread += len(proof.free)
@@ -227,8 +196,6 @@ class _Proofs:
         function; and a description of each rewriting.
         """
         was = json.loads((self.work / f"{DESIGN}.json").read_text())
-        if len(was["modules"]) > 1:  # prove each module as if it were the whole design
-            was["modules"] = {top: was["modules"][top]}
         stages = [DESIGN]
         steps: list[str] = []
         if not self.rewritten:
@@ -288,7 +255,7 @@ class _Proofs:
             lambda name: proof.prove(name, parts[name], self.work, self.seconds), parts
         ):
             found.append(part)
-            say(f"{self.name}, {len(parts)} parts", len(found) / len(parts))
+            say(f"{len(parts)} parts", len(found) / len(parts))
         return found
 
     def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> "_Proof":

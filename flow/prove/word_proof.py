@@ -1,8 +1,8 @@
-"""Word-level proof by algebra that rewritten arithmetic keeps its function: shared sums and carry-save chains,
-at any width.
+"""Word-level proof by algebra that rewritten arithmetic keeps its function: shared sums and carry-save
+chains, at any width.
 
-`before` and `after` are two designs in yosys' JSON with the same net numbers; sharing.py or carry_save.py made
-`after`. Cells that are the same in both need no proof. For each net of both designs that a
+`before` and `after` are two designs in yosys' JSON with the same net numbers; sharing.py or carry_save.py
+made `after`. Cells that are the same in both need no proof. For each net of both designs that a
 new cell of `after` drives, the proof shows that its value is unchanged if the nets that it is computed from
 are unchanged. By induction along `after`, which has no loops, all nets of both designs are then unchanged,
 and no other net of `before` may be read. Each step shows an identity of polynomials over the bits, which are

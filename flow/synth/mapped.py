@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from ..netlist.document import Module
-from .tiles import Tiles
 
 # abc proves choices between structures (&dch) by SAT, which takes most of the time for a part of more than
 # MOST_CHOSEN cells: for the machine heap at 1,024 bits, 308,000 ANDs, it did not end in nine minutes, and all
@@ -32,5 +31,4 @@ class Mapped:
     owners: dict[str, str]
     options: Any  # a dataclass
     peak_memory_mib: float
-    tiles: Tiles = field(default_factory=Tiles)
     report: dict[str, Any] = field(default_factory=dict)  # fields of the report that a style alone has

@@ -15,9 +15,11 @@ the equivalence proof finds them on both sides (prove/equivalence.py).
 """
 
 import functools
+import hashlib
+import json
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,7 +40,6 @@ from ..netlist.document import (
 from . import role_cells
 from .role_cells import Network
 from .sharing import extended
-from .tiles import forms
 
 # The naming convention (docs/reference/flow.md): for each prefix of a module name, the role of its bits in
 # the kit, and the base name of the cells.
@@ -132,6 +133,39 @@ def find(design: Document, library: Library) -> dict[str, Form]:
             found[name] = form
     cells = sum(found[instance["type"]].count(instance) for instance in instances(design, found))
     return found if cells >= LEAST else {}
+
+
+def forms(design: Document) -> Callable[[str], str]:
+    """A function from a module's name to its canonical form, which does not depend on net numbers and
+    instance names.
+    """
+    modules = design["modules"]
+
+    @functools.cache
+    def form(name: str) -> str:
+        module = modules[name]
+        numbers: dict[Bit, int] = {}
+
+        def of(bits: Sequence[Bit]) -> list[Bit]:
+            return [numbers.setdefault(bit, len(numbers)) if isinstance(bit, int) else bit for bit in bits]
+
+        ports = [(port, data["direction"], of(data["bits"])) for port, data in module["ports"].items()]
+        cells = []
+        for instance in sorted(module["cells"], key=_by_number):
+            cell = module["cells"][instance]
+            kind = form(cell["type"]) if cell["type"] in modules else cell["type"]
+            pins = [(pin, of(bits)) for pin, bits in sorted(cell["connections"].items())]
+            cells.append((kind, sorted(cell.get("parameters", {}).items()), pins))
+        named = sorted(module["netnames"].items())
+        nets = [(net, of(data["bits"])) for net, data in named if not data.get("hide_name")]
+        return hashlib.sha256(json.dumps([ports, cells, nets]).encode()).hexdigest()
+
+    return form
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """A sort key for yosys' automatic names, which are numbered across all modules."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 # ---- search

@@ -7,7 +7,7 @@ with a number.
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping
 from pathlib import Path
 
 from ..files import replace_text
@@ -16,9 +16,7 @@ from ..kit.liberty import Library
 from ..netlist import logic, ownership, yosys
 from ..netlist.document import SEPARATOR, Bit, Document, Module, fresh_nets, joined, made_cell, port_bits
 from ..netlist.hierarchy import Hierarchy
-from . import tiles
 from .area import area
-from .tiles import Tile
 
 RESETS_OF_A_TIE = 16
 
@@ -29,18 +27,15 @@ def name_cells(
     hierarchy: Document,
     module_name: str,
     library: Library,
-    *,
-    outside: Sequence[Tile] = (),
     named: Collection[str] = (),
 ) -> dict[str, str]:
     """Rename the cells of a mapped module in place; return {cell: path of its module}.
 
-    `before` is the module before mapping, `outside` are tiles that are mapped separately, and `named` are the
-    cells that the design names, which keep their names.
+    `before` is the module before mapping, and `named` are the cells that the design names, which keep their
+    names.
     """
     after = logic.read(module, library)
     names = ownership.module_names(hierarchy, module_name)
-    names = {path: name for path, name in names.items() if not tiles.inside(path, outside)}
     owners = ownership.owners(before, after, names, ownership.input_ports(hierarchy, module_name))
     kept = named & module["cells"].keys()
     owners |= {name: name.rpartition(SEPARATOR)[0] for name in kept}

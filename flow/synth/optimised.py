@@ -3,9 +3,8 @@
 The design is read once (read_design.py). The passes of PASSES rewrite it: one adder serves several sums that
 differ in a condition (sharing.py), and chains of sums stay in carry-save form (carry_save.py). Designs that
 differ only in the form of a sum therefore become nearly the same netlist. Then the script of the goal runs
-(scripts/GOAL.ys, with its reasons). A module with many instances is mapped once
-(tiles.py), and adders that the design names become cells (named_cells.py). Registers that the design marks
-become latches (latches.py).
+(scripts/GOAL.ys, with its reasons). Adders that the design names become cells (named_cells.py), and registers
+that it marks become latches (latches.py).
 
 abc sizes cells and builds buffer trees for MARGINS of the clock, with the kit's wire per fan-out on each net,
 so that sizes allow for placement.
@@ -25,7 +24,7 @@ from ..kit import kit, liberty
 from ..netlist import logic, yosys
 from ..netlist.document import Document, Module
 from ..progress import say
-from . import estimate, role_cells, script, tiles
+from . import estimate, role_cells, script
 from .carry_save import narrow, save_carries
 from .latches import map_latches
 from .mapped import MOST_CHOSEN, Mapped, show_scripts
@@ -33,7 +32,6 @@ from .named_cells import instances
 from .netlist_files import name_cells, tie_and_split
 from .read_design import COARSE, HIERARCHY, KEPT, read_design
 from .sharing import share_adders
-from .tiles import Tile, Tiles
 
 STYLE = "optimised"
 PARTS = ("coarse", "registers", "finish")
@@ -58,7 +56,7 @@ CARRIES_SHARE = 0.75  # of the clock
 CLOCK, SMALLEST, FAST = "clock", "area", "fast"
 GOALS = (CLOCK, SMALLEST, FAST)
 MARGINS = {CLOCK: script.MARGIN, SMALLEST: 1.5, FAST: script.MARGIN}  # of the clock, for abc's sizing
-PASSES = ("sharing", "carry-save", "tiles", "named-cells")
+PASSES = ("sharing", "carry-save", "named-cells")
 # a caveat for comparisons of designs that differ in the form of a sum
 FORM = (
     "synthesis rewrites conditional sums (one adder where several differ in a condition, carries saved), so "
@@ -127,44 +125,29 @@ def mapped(design_sv: Path, top: str, out: Path, clock_ns: float, options: Optio
     say("reading")
     whole = not options.hierarchy
     named = whole and options.does("named-cells")
-    tiled = whole and options.does("tiles")
-    reading = read_design(design_sv, top, work, files=files if named else None, tiled=tiled)
+    reading = read_design(design_sv, top, work, files=files if named else None)
     hierarchy = json.loads((work / HIERARCHY).read_text())
-    mapper = _Mapper(clock_ns, options, files, hierarchy, reading.tiles, reading.named)
     design = json.loads((work / (COARSE if whole else KEPT)).read_text())
-    parts = {}
-    for number, tile in enumerate(reading.tiles):
-        part: Document = {"modules": {f"tile_{number}": design["modules"].pop(tile.module)}}
-        parts[tile.module] = mapper.mapped(part, tile.module, work / f"tile_{number}")
-    rest = mapper.mapped(design, top, work)
+    say("mapping")
+    made = _Mapper(clock_ns, options, files, hierarchy, reading.named).mapped(design, top, work)
     show_scripts(work, ("map.ys", "map.log", f"{options.goal}.abc"), out)
-
-    made = Tiles(tiles=reading.tiles, netlists={name: part.module for name, part in parts.items()})
-    module = tiles.join(rest.module, made.tiles, made.netlists)
-    owners = dict(rest.owners)
-    for tile in reading.tiles:
-        owners |= tiles.placed(tile, parts[tile.module].owners)
-    every = (rest, *parts.values())
-    counts = {name: sum(part.counts[name] for part in every) for name in rest.counts}
-    cells = module["cells"]
+    cells = made.module["cells"]
     return Mapped(
-        module,
-        owners,
-        rest.options,
-        max(reading.peak_memory_mib, *(part.peak_memory_mib for part in every)),
-        made,
+        made.module,
+        made.owners,
+        made.options,
+        max(reading.peak_memory_mib, made.peak_memory_mib),
         {
-            **counts,
-            "tiles": {tile.name: len(tile.paths) for tile in reading.tiles},
+            **made.counts,
             "named_cells": dict(Counter(cells[name]["type"] for name in reading.named & cells.keys())),
-            "caveats": (FORM,) if counts["shared_adders"] or counts["carry_save_rows"] else (),
-            "structure": rest.structure,
+            "caveats": (FORM,) if made.counts["shared_adders"] or made.counts["carry_save_rows"] else (),
+            "structure": made.structure,
         },
     )
 
 
-class _Part(NamedTuple):
-    """A mapped part, the path of each cell's module inside the part, and how it was made."""
+class _Made(NamedTuple):
+    """A mapped design, the path of each cell's module, and how it was made."""
 
     module: Module
     owners: dict[str, str]
@@ -176,21 +159,17 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class _Mapper:
-    """Maps parts of a design, each as a design of its own; `named` are the cells that the design names."""
+    """Maps a design; `named` are the cells that it names."""
 
     clock_ns: float
     options: Options
     files: kit.Kit
     hierarchy: Document
-    tiles: tuple[Tile, ...]
     named: frozenset[str]
 
-    def mapped(self, design: Document, module_name: str, work: Path) -> _Part:
-        """Map a part in `work`; `module_name` is its name in the hierarchy."""
-        say(f"mapping {module_name.partition('$')[0]}")
-        work.mkdir(exist_ok=True)
+    def mapped(self, design: Document, top: str, work: Path) -> _Made:
+        """Map a design in `work`."""
         library = self.files.library
-        top = next(iter(design["modules"])) if len(design["modules"]) == 1 else module_name
         # marks for coarse.ys; choices from constants stay multiplexers, which can be folded
         for choice in instances(design, ("$bmux",)):
             if {*choice["connections"]["A"]} - logic.CONSTANTS.keys():
@@ -223,11 +202,9 @@ class _Mapper:
         _, unmapped, module, options, structure, mapping = min(results, key=lambda result: result[0])
 
         before = logic.read(unmapped, library)
-        tie_and_split(module, library, tiles.own_ports(module, self.tiles))
-        owners = name_cells(
-            before, module, self.hierarchy, module_name, library, outside=self.tiles, named=self.named
-        )
-        return _Part(
+        tie_and_split(module, library, module["ports"])
+        owners = name_cells(before, module, self.hierarchy, top, library, self.named)
+        return _Made(
             module,
             owners,
             options,

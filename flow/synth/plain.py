@@ -40,7 +40,7 @@ def mapped(design_sv: Path, top: str, out: Path, clock_ns: float, options: Optio
     work, folder = out / "work", out / "work" / SCRIPT
     folder.mkdir(exist_ok=True)
     say("reading")
-    reading = read_design(design_sv, top, work, tiled=False)
+    reading = read_design(design_sv, top, work)
     few = estimate.cells(document.load(work / COARSE)) <= MOST_CHOSEN
     (folder / "design.sv").write_text(slang_source(design_sv, work).read_text())
     asked = files.library.kit.constraints

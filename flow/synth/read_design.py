@@ -1,9 +1,8 @@
-"""Reads SystemVerilog as words and operators with read_slang, flat except for its tiles; rejects designs that
-are no circuit.
+"""Reads SystemVerilog as words and operators with read_slang; rejects designs that are no circuit.
 
-`read_design` leaves these files in `work`: hierarchy.json (the design with its hierarchy), coarse.json (flat;
-if the design has tiles, the rest and one instance of each tile: tiles.py) and kept.json (optimised, with its
-hierarchy). It rejects latches, loops, nets without a driver, and designs that are too large (estimate.py).
+`read_design` leaves these files in `work`: hierarchy.json (the design with its hierarchy), coarse.json (flat)
+and kept.json (optimised, with its hierarchy). It rejects latches, loops, nets without a driver, and designs
+that are too large (estimate.py).
 """
 
 import itertools
@@ -20,9 +19,8 @@ from ...rtl.sim.translation.instance_loops import UNIT
 from ..kit.kit import Kit
 from ..netlist import document, yosys
 from ..netlist.document import Bit, Document, cell_bits
-from . import estimate, named_cells, tiles
+from . import estimate, named_cells
 from .named_cells import Form, Placed
-from .tiles import Tile
 
 # More than any sensible memory of registers: each bit takes a register and a multiplexer, 6 um^2 or more.
 MAX_MEMORY_BITS = 65536
@@ -49,8 +47,8 @@ CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\
 
 LOOPED = re.compile(rf"(\w+)\[(\d+)\]\.{UNIT}")  # an instance in a generate loop of instance_loops.py
 
-HIERARCHY, FLAT, CUT, COARSE, KEPT = (
-    f"{name}.json" for name in ("hierarchy", "elaborated", "cut", "coarse", "kept")
+HIERARCHY, FLAT, WITH_NAMED, EXPANDED, COARSE, KEPT = (
+    f"{name}.json" for name in ("hierarchy", "elaborated", "with_named", "expanded", "coarse", "kept")
 )
 # Only the probe reads arrays as memories. Small ones become registers, which keep their names if they are
 # read as registers.
@@ -94,37 +92,29 @@ CELLS = "read_liberty -lib {lib}\n"
 class Reading(NamedTuple):
     """A design as read, the cells that it names (named_cells.py), and the tool's peak memory."""
 
-    tiles: tuple[Tile, ...]
     named: frozenset[str]
     peak_memory_mib: float
 
 
-def read_design(
-    design_sv: Path, top: str, work: Path, *, files: Kit | None = None, tiled: bool = True
-) -> Reading:
-    """Elaborate a design; if not `tiled`, without separating its tiles. BadInput if it is no circuit.
-
-    With a kit, adders that the design names become cells of the kit.
+def read_design(design_sv: Path, top: str, work: Path, *, files: Kit | None = None) -> Reading:
+    """Elaborate a design; BadInput if it is no circuit. With a kit, adders that the design names become cells
+    of the kit.
     """
     check_given(design_sv, top)
     source = yosys.scripted(slang_source(design_sv, work), work)
     yosys.run("probe", PROBE.format(source=source, top=top), work)
     probe = document.load(work / "probe.json")
     _check_memories(probe, top)
-    likely = tiled and tiles.likely(probe, top)
     named = named_cells.likely(probe) if files else {}
     words = {name: module for name, module in probe["modules"].items() if name not in named}
     more = sum(named_cells.width(probe["modules"][name]) for name in named)
     _check_size({"modules": words}, top, UNREAD, more)
-    script = READ if likely or named else READ + BOTH
+    script = READ if named else READ + BOTH
     runs = [yosys.run("read", script.format(source=source, top=top, renamed=_renamed(probe)), work)]
-    found: tuple[Tile, ...] = ()
     placed: Placed = {}
-    if likely or named:
-        hierarchy = document.load(work / HIERARCHY)
-        found = tiles.find(hierarchy, top) if likely else ()
-        forms = named_cells.find(hierarchy, files.library) if named and files else {}
-        runs += _taken_apart(top, work, found, forms, placed, files)
+    if named and files:
+        forms = named_cells.find(document.load(work / HIERARCHY), files.library)
+        runs += _with_named_cells(top, work, forms, placed, files)
     _check_drivers(document.load(work / "drivers.json"), top)
     log = "".join(run.log for run in runs)
     if conflict := CONFLICT.search(log):
@@ -138,7 +128,7 @@ def read_design(
     check_loops(log)
     check_latches(document.load(work / FLAT), hierarchy, top)
     _check_size(document.load(work / COARSE), top)
-    return Reading(found, frozenset(name for _, name in placed), max(run.peak_memory_mib for run in runs))
+    return Reading(frozenset(name for _, name in placed), max(run.peak_memory_mib for run in runs))
 
 
 def _renamed(design: Document) -> str:
@@ -187,42 +177,32 @@ def _with_keyword(attributes: re.Match[str]) -> str:
     return f"{attributes[0]}{CASE_KEYWORDS[names]} " if names else attributes[0]
 
 
-def _taken_apart(
-    top: str,
-    work: Path,
-    found: tuple[Tile, ...],
-    forms: Mapping[str, Form],
-    placed: Placed,
-    files: Kit | None,
+def _with_named_cells(
+    top: str, work: Path, forms: Mapping[str, Form], placed: Placed, files: Kit
 ) -> Iterator[yosys.Run]:
-    """Flatten the design except for its tiles, separate these, insert the cells that the design names, and
-    clean up each part.
-    """
-    if not found and not forms:
+    """Flatten the design, insert the cells that it names, and clean up."""
+    if not forms:
         yield yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)
         return
     hierarchy = document.load(work / HIERARCHY)
-    for name in (*forms, *(module for tile in found for module in tile.modules)):
+    for name in forms:
         module = hierarchy["modules"][name]
         module["attributes"] = {**module.get("attributes", {}), "keep_hierarchy": 1}
-    (work / "tiled.json").write_text(json.dumps(hierarchy))
-    yield yosys.run("flatten", f"read_json tiled.json\n{FLATTEN}", work)
-    parts = tiles.cut(document.load(work / FLAT), top, found)
-    placed |= named_cells.expand(parts, forms, files.library) if files else {}
-    while named_cells.simplify(parts, placed):
+    (work / WITH_NAMED).write_text(json.dumps(hierarchy))
+    yield yosys.run("flatten", f"read_json {WITH_NAMED}\n{FLATTEN}", work)
+    flat: Document = {"modules": {top: document.load(work / FLAT)["modules"][top]}}
+    placed |= named_cells.expand(flat, forms, files.library)
+    while named_cells.simplify(flat, placed):
         pass
-    cells = CELLS.format(lib=yosys.scripted(files.lib, work)) if files and forms else ""
+    cells = CELLS.format(lib=yosys.scripted(files.lib, work))
     for number in itertools.count():
-        (work / CUT).write_text(json.dumps(parts))
+        (work / EXPANDED).write_text(json.dumps(flat))
         yield yosys.run(
-            f"clean{number or ''}", f"{cells}read_json {CUT}\n{CLEAN.format(name='coarse')}", work
+            f"clean{number or ''}", f"{cells}read_json {EXPANDED}\n{CLEAN.format(name='coarse')}", work
         )
-        if not cells:
-            break
-        made = document.load(work / COARSE)["modules"]
-        parts = {"modules": {name: made[name] for name in parts["modules"]}}
-        (work / COARSE).write_text(json.dumps(parts))  # without the library
-        if not named_cells.simplify(parts, placed):
+        flat = {"modules": {top: document.load(work / COARSE)["modules"][top]}}
+        (work / COARSE).write_text(json.dumps(flat))  # without the library
+        if not named_cells.simplify(flat, placed):
             break
 
 

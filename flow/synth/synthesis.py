@@ -6,7 +6,7 @@ and name the cells after the source (netlist_files.py). The room sizing changes 
 
 Clock gating makes one gate for each group of at least script.MIN_GATED registers that share an enable.
 
-Outputs in `out`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json, and the
+Outputs in `out`: netlist.v, netlist.json, hierarchy.json, area.json, synthesis.json, and the
 folder script; other files and logs in work/.
 """
 
@@ -49,8 +49,7 @@ class SynthesisReport(Product, kw_only=True):
     shared_adders: int = 0
     carry_save_rows: int = 0
     caveats: tuple[str, ...] = ()
-    structure: str = ""  # of STRUCTURES, WITHOUT_CHOICES or AREA_STRUCTURES; outside of tiles
-    tiles: Mapping[str, int] = {}  # number of instances of each
+    structure: str = ""  # of STRUCTURES, WITHOUT_CHOICES or AREA_STRUCTURES
     named_cells: Mapping[str, int] = {}  # numbers by kind of the cells that the design names
 
 
@@ -89,7 +88,6 @@ def synthesize(
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
     mapped = STYLES[style].mapped(design_sv, top, out, clock_ns, asked, files)
-    mapped.tiles.write(out)
     hierarchy = json.loads((work / HIERARCHY).read_text())
     write_netlist(out, top, mapped.module, mapped.owners, ownership.module_names(hierarchy, top), files)
     SynthesisReport(

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from modexlab.eval.lab.comparison import space_tables
+from modexlab.eval.lab.comparison.space_tables import Figures, change, explored, figures, published
 from modexlab.eval.lab.ledger.export import REFERENCE, Reference
 from modexlab.eval.lab.point import Point
-from modexlab.eval.report import space_tables
-from modexlab.eval.report.space_tables import Figures, change, explored, figures, published
 
 from tests.harness import module_fixture, parametrize
 

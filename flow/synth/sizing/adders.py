@@ -26,7 +26,7 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
             break
         netlist, every = exchange.connected(), circuit.owners | exchange.owners
         kept = {name: owner for name, owner in every.items() if name in netlist.cells}
-        trial = model.again(wired(netlist, circuit.wire_ff, around=circuit.around, owners=kept))
+        trial = model.again(wired(netlist, circuit.wire_ff, owners=kept))
         # other loads make some paths a little later, which sizes make up for
         if trial.worst < min(model.worst, model.target) - LATER_NS or trial.area >= model.area:
             break

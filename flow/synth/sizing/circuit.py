@@ -2,26 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from ...netlist.netlist import Netlist
 from ...timing.wire_table import WireTable
-
-
-class Surroundings(NamedTuple):
-    """Timing environment of a part of a design, for the nodes (2 * net + edge) of its ports."""
-
-    inputs: np.ndarray
-    arrival: np.ndarray  # at the inputs, under `load_ff` in all
-    slew: np.ndarray
-    load_ff: np.ndarray
-    step: np.ndarray  # ns for a fF more
-    others_ff: np.ndarray  # of the load, outside
-    outputs: np.ndarray
-    required: np.ndarray
-    outside_ff: np.ndarray
 
 
 @dataclass
@@ -33,14 +18,12 @@ class Circuit:
     res_kohm: np.ndarray
     owners: dict[str, str] = field(default_factory=dict)
     wire_ff: float | None = None  # for each reader, if all wires are so; of nets that are not there yet
-    around: Surroundings | None = None
 
 
 def wired(
     netlist: Netlist,
     wire_ff: float,
     table: WireTable | None = None,
-    around: Surroundings | None = None,
     owners: Mapping[str, str] | None = None,
 ) -> Circuit:
     """A netlist with wires from a table by name of the net, the others with so much for each reader."""
@@ -50,4 +33,4 @@ def wired(
         net = netlist.aliases.get(name)
         if net is not None:  # nets of the clock tree are not in the netlist before placement
             caps[net], resistances[net] = wire.cap_ff, wire.res_ohm / 1000
-    return Circuit(netlist, caps, resistances, dict(owners or {}), None if table else wire_ff, around)
+    return Circuit(netlist, caps, resistances, dict(owners or {}), None if table else wire_ff)

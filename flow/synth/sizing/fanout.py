@@ -68,7 +68,7 @@ def with_trees(model: Model, modules: Mapping[str, str], counts: dict[str, int])
                     buffers.hang(readers[first:end], behind)
                     heads.append(head)
                 readers = heads
-        return model.again(wired(buffers.connected(), wire_ff, around=circuit.around, owners=buffers.owners))
+        return model.again(wired(buffers.connected(), wire_ff, owners=buffers.owners))
 
     slack = least(spread(dict.fromkeys(wide, 0.0)).slack) - model.target
     spare = {net: STEP_NS * max(0, int(SPENT * min(slack[net], 1.0) / STEP_NS)) for net in wide}

@@ -62,9 +62,6 @@ class Model(TimingGraph):
         self._number_endpoints()
         self.fixed = np.zeros(len(self.names), bool)
         self.fixed[self.arc_cell[self.ideal[self.end]]] = True  # of the clock network
-        if (around := circuit.around) is not None:
-            self.output_load[around.inputs] += around.others_ff
-            self.output_load[around.outputs] += around.outside_ff - constraints.output_load_ff
         self.set_wires(circuit.caps_ff, circuit.res_kohm)
         self.analyse()
 
@@ -95,13 +92,6 @@ class Model(TimingGraph):
         self.propagate(earliest=False)
         self._required()
 
-    def _inputs(self) -> None:
-        super()._inputs()
-        if (around := self.circuit.around) is not None:
-            more = self.load[around.inputs] - around.load_ff
-            self.arrival[:, around.inputs] = around.arrival + around.step * more
-            self.slew[:, around.inputs] = around.slew
-
     def _required(self) -> None:
         asked, arrival, slew = self.constraints, self.arrival[0], self.slew[0]
         period = asked.clock_ns
@@ -113,11 +103,6 @@ class Model(TimingGraph):
         at_check = period - margin - wire
         wire = self.wire_delays(self.out_nodes // 2, asked.output_load_ff)
         at_output = period + asked.latency_ns - wire
-        if (around := self.circuit.around) is not None:
-            latest = np.full(len(self.base), np.inf)
-            latest[around.outputs] = around.required
-            given = np.isin(self.out_nodes, around.outputs)
-            at_output[given] = latest[self.out_nodes[given]]
         self.required = required = np.full(len(self.base), np.inf)
         np.minimum.at(required, nodes, at_check)
         np.minimum.at(required, self.out_nodes, at_output)
@@ -173,8 +158,6 @@ class Model(TimingGraph):
         low, high = self.tables.look_up(tables, np.zeros(2), np.array([10.0, 10.0 + STEP_FF]))
         for _, net in self.netlist.port_bits("input"):
             self.by_load[2 * net : 2 * net + 2] = (high - low) / STEP_FF
-        if (around := self.circuit.around) is not None:
-            self.by_load[around.inputs] = around.step
         self.by_load[self.ideal] = 0.0
         # the least slack of the other sinks of a net
         self.other_slack = np.full((len(self.sink_net), 2), np.inf)

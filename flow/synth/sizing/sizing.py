@@ -29,7 +29,6 @@ from pathlib import Path
 
 import msgspec
 
-from ... import product
 from ...gc_pause import uncollected
 from ...kit import kit
 from ...kit.constraints import Constraints
@@ -37,10 +36,9 @@ from ...kit.liberty import Library
 from ...netlist import document
 from ...netlist import hierarchy as hierarchy_file
 from ...netlist.hierarchy import Hierarchy
-from ...netlist.netlist import read
+from ...netlist.netlist import read, write_back
 from ...progress import say
 from ..netlist_files import write_netlist
-from ..tiles import Tiles
 from .adders import with_adders
 from .circuit import Circuit, wired
 from .families import Families
@@ -48,7 +46,6 @@ from .fanout import with_trees
 from .model import Model
 from .moves import buffered, recover, speed_up
 from .report import Round, Sizing
-from .tiled import Part, size_parts
 
 LARGE, LARGER = 20_000, 60_000  # cells
 
@@ -89,10 +86,10 @@ def size(
     kit_directory: Path | None = None,
     corner: str = kit.SLOW,
 ) -> Sizing:
-    """Write netlist.v, netlist.json, hierarchy.json, tiles.json, area.json and sizing.json of the sized
-    netlist; return the last.
+    """Write netlist.v, netlist.json, hierarchy.json, area.json and sizing.json of the sized netlist; return
+    the last.
 
-    hierarchy.json, and tiles.json if there is one, are read from the directory of the netlist.
+    hierarchy.json is read from the directory of the netlist.
     `plain`: change drive strengths and buffers only. Not `sized`: leave the netlist as it is.
     """
     say("sizing")
@@ -105,26 +102,13 @@ def size(
     netlist = read(source, library)
     name = netlist.name
     module, owners = document.module(source, name), known.cells
-    beside = source.with_name(Tiles.FILE)
-    tiled = product.read(beside, Tiles) if beside.is_file() else Tiles()
     report = Sizing(sized=False)
-
-    def of_part(
-        circuit: Circuit, constraints: Constraints, modules: Mapping[str, str]
-    ) -> tuple[Circuit, Round]:
-        effort = effort_for(len(circuit.netlist.cells), plain)
-        return optimise(circuit, library, constraints, modules, effort)
-
     if sized:
-        if tiled.tiles:
-            module, tiled, owners, round_ = size_parts(
-                module, tiled, owners, name, library, asked, wire_ff, Effort.slack_ns, of_part
-            )
-        else:
-            whole = Part(name, ("",), module, owners)
-            circuit, round_ = of_part(wired(netlist, wire_ff), asked, owners)
-            whole.become(netlist, circuit, library)
-            module, owners = whole.module, whole.owners
+        effort = effort_for(len(netlist.cells), plain)
+        circuit, round_ = optimise(wired(netlist, wire_ff), library, asked, owners, effort)
+        write_back(module, netlist, circuit.netlist, library)
+        owners = {**owners, **circuit.owners}
+        owners = {cell: owners[cell] for cell in module["cells"]}
         report = Sizing(
             sized=True,
             **msgspec.structs.asdict(round_),
@@ -132,7 +116,6 @@ def size(
             wire_ff=wire_ff,
             seconds=round(time.perf_counter() - started, 1),
         )
-    tiled.write(out)
     write_netlist(out, name, module, owners, known.modules, files)
     report.write(out)
     return report

@@ -16,7 +16,6 @@ def run(job: Job) -> None:
         job["netlist.json"],
         job.design.top,
         job.out,
-        tiles_json=job["tiles.json"],
         seconds=job.parameters["seconds_a_part"],
         rewritten=job.parameters["style"] != STYLE,
         kit_directory=job.adk,

@@ -12,11 +12,10 @@ def run(job: Job) -> None:
     from ....netlist.hierarchy import Hierarchy
     from ....synth.plain import STYLE
     from ....synth.sizing import sizing
-    from ....synth.tiles import Tiles
 
     before = job.out / "before"  # the names that sizing expects next to each other
     before.mkdir()
-    for name in ("netlist.json", Hierarchy.FILE, Tiles.FILE):
+    for name in ("netlist.json", Hierarchy.FILE):
         mapped = "mapped.json" if name == "netlist.json" else f"mapped_{name}"
         (before / name).symlink_to(job[mapped].absolute())
     sizing.size(

@@ -10,16 +10,16 @@ from dataclasses import replace
 from statistics import mean
 from typing import NamedTuple
 
-from ...flow.synth.optimised import PASSES
-from ..designs.interfaces import UNIT
-from ..json_values import spelled
-from ..lab.comparison.compare import CLOCK_NS
-from ..lab.ledger.export import Reference
-from ..lab.point import Point, Settings
-from ..lab.space import Space
-from ..lab.stages import FLOW
-from ..papers.published import paper
-from ..table import markdown_table
+from ....flow.synth.optimised import PASSES
+from ...designs.interfaces import UNIT
+from ...json_values import spelled
+from ...papers.published import paper
+from ...table import markdown_table
+from ..ledger.export import Reference
+from ..point import Point, Settings
+from ..space import Space
+from ..stages import FLOW
+from .compare import CLOCK_NS
 
 EXPLORATION, OF_PASSES, LEAVE_OUT = "exploration", "passes", "leave_out"
 MOVED = 0.03  # of a figure: what a pass must give somewhere
@@ -107,8 +107,8 @@ def explored(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def published(reference: Reference) -> str:
-    """The areas of paper 001 next to those of our twins: whole accelerators and systems, and the mean of their
-    multipliers.
+    """The areas of paper 001 next to those of our twins: whole accelerators and systems, and the mean of
+    their multipliers.
     """
     rows = []
     for figure in paper("001").figures():
