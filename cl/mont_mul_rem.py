@@ -1,42 +1,55 @@
-"""MontMulRemCL: the cycle-level twin of MontMulRem, a ring of stages whose products move together.
+"""MontMulRemCL: the cycle-level model of MontMulRem, a ring of stages whose products move together.
+
+A product enters the first stage with all bits of its factor to do. In each cycle it leaves its stage for the
+next one with `steps_per_stage` AddReds done, and goes around until no bit is left after the last stage. No
+number of cycles is given: they follow from the stages, and tests compare them with the formula and with RTL.
 
 If pipelined, each stage may hold a product; otherwise the ring holds one. The whole ring stalls while a
-finished product waits at the output. With `fits`, a product circulates for the number of cycles that follows
-from the port `nblocks`.
+finished product waits at the output. With `fits`, the port `nblocks` says how many bits a product takes.
 """
 
 from pymtl3 import *
 
-from ..fl.multipliers.montgomery import Montgomery
+from ..fl.multipliers import bit_by_bit
 from ..rtl.messages import declare_product_ports
-from .timing import MontMulRemTiming
 
 
 class MontMulRemCL(Component):
+    # add_red: the form of an AddRed, as in RTL; here it changes nothing
     def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, fits=None):
-        Product = mk_bits(nbits)
         declare_product_ports(s, nbits)
-        timing = MontMulRemTiming(nbits, steps_per_stage, nstages, pipelined, bool(fits))
+        nblocks = nbits // steps_per_stage
         if fits:
-            s.nblocks = InPort(clog2(nbits // timing.block_nbits + 1))
+            s.nblocks = InPort(clog2(nblocks + 1))
         else:
-            s.nblocks = Wire()
-            s.nblocks //= 0
+            s.nblocks = Wire(clog2(nblocks + 1))
+            s.nblocks //= nblocks
         LAST = nstages - 1
         capacity = nstages if pipelined else 1
 
-        # for each stage: whether it holds a product, its remaining cycles, and its value
+        # each stage: whether it holds a product, the bits of its factor that are to do, and the numbers
         s.valid = [Wire() for _ in range(nstages)]
-        s.left = [Wire(32) for _ in range(nstages)]
-        s.product = [Wire(Product) for _ in range(nstages)]
-        s.ostream.msg //= s.product[LAST]
+        s.todo = [Wire(32) for _ in range(nstages)]
+        s.state = [Wire(nbits + 1) for _ in range(nstages)]
+        s.x = [Wire(nbits) for _ in range(nstages)]
+        s.y = [Wire(nbits) for _ in range(nstages)]
         s.again = Wire()
         s.go = Wire()
 
+        def passed(stage):
+            """The state behind a stage."""
+            state, x, y, n = int(s.state[stage]), int(s.x[stage]), int(s.y[stage]), int(s.modulus)
+            for i in range(steps_per_stage):
+                state = bit_by_bit.add_red(state, x >> i & 1, y, n)
+            return state
+
         @update
-        def out_val():
-            s.again @= s.valid[LAST] & (s.left[LAST] != 0)
-            s.ostream.val @= s.valid[LAST] & (s.left[LAST] == 0)
+        def output():
+            s.again @= s.valid[LAST] & (s.todo[LAST] > steps_per_stage)
+            s.ostream.val @= s.valid[LAST] & (s.todo[LAST] <= steps_per_stage)
+            if s.ostream.val:
+                result, n = passed(LAST), int(s.modulus)
+                s.ostream.msg @= result - n if result >= n else result
 
         @update
         def in_rdy():
@@ -48,23 +61,23 @@ class MontMulRemCL(Component):
         @update_ff
         def move():
             if s.reset:
-                for i in range(nstages):
-                    s.valid[i] <<= 0
+                for valid in s.valid:
+                    valid <<= 0
             elif s.go:
-                s.valid[0] <<= s.again
-                s.left[0] <<= s.left[LAST] - 1
-                s.product[0] <<= s.product[LAST]
+                for stage in range(nstages):
+                    before = stage - 1 if stage else LAST
+                    s.valid[stage] <<= s.valid[before] if stage else s.again
+                    s.todo[stage] <<= s.todo[before] - steps_per_stage
+                    s.x[stage] <<= s.x[before] >> steps_per_stage
+                    s.y[stage] <<= s.y[before]
+                    if s.valid[before]:
+                        s.state[stage] <<= passed(before)
                 if s.istream.val & s.istream.rdy:
-                    a, b, n = int(s.istream.msg.a), int(s.istream.msg.b), int(s.modulus)
-                    nblocks = int(s.nblocks) if fits else 1
-                    taken = nblocks * timing.block_nbits if fits else nbits
                     s.valid[0] <<= 1
-                    s.left[0] <<= timing.product_cycles(nblocks) - 1
-                    s.product[0] <<= Montgomery(n, taken).product(a % (1 << taken), b)
-                for i in range(LAST):
-                    s.valid[i + 1] <<= s.valid[i]
-                    s.left[i + 1] <<= s.left[i] - 1
-                    s.product[i + 1] <<= s.product[i]
+                    s.todo[0] <<= zext(s.nblocks, 32) * steps_per_stage
+                    s.state[0] <<= 0
+                    s.x[0] <<= s.istream.msg.a
+                    s.y[0] <<= s.istream.msg.b
 
     def line_trace(s):
         return f"{s.istream}|{''.join('*' if v else '.' for v in s.valid)}|{s.ostream}"

@@ -1,13 +1,16 @@
 """OneAtATimeCL: the cycle-level twin of any unit that works on one request at a time.
 
 `serve(msg, modulus)` returns the response and its cycles, from the handshake of the request to the first
-cycle in which the response is offered; both come from fl and timing.py. With `overlap`, the next request is
-accepted in the cycle in which the response leaves, otherwise one cycle later. `waits(msg)` is the number of
-cycles for which an idle unit examines a request before it accepts it.
+cycle in which the response is offered. A unit that is modelled step by step has a generator that does the
+work and yields once for each of these cycles (`counted`); for the others, both come from fl and timing.py.
+With `overlap`, the next request is accepted in the cycle in which the response leaves, otherwise one cycle
+later. `waits(msg)` is the number of cycles for which an idle unit examines a request before it accepts it.
 
 Ports are those of the RTL unit: istream, ostream, and `modulus` if the unit has one (modulus_nbits > 0).
 `restart()` is called in reset, for a unit with state between requests.
 """
+
+import itertools
 
 from pymtl3 import *
 
@@ -72,15 +75,37 @@ class OneAtATimeCL(Component):
         return f"{s.istream}({int(s.left) if s.full else ''}){s.ostream}"
 
 
+def counted(work):
+    """The result of a generator, and the number of times that it yielded: once for each cycle of work."""
+    for cycles in itertools.count():
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value, cycles
+
+
 def product_cl(nbits, timing, product):
     """The twin of a product unit that returns `product(a, b, modulus)` after the cycles of its timing."""
+
+    def serve(a, b, modulus):
+        return product(a, b, modulus), timing.latency(a, b, modulus)
+
+    return _unit_cl(nbits, serve)
+
+
+def stepped_cl(nbits, work):
+    """A product unit that does the work of the generator `work(a, b, modulus)`."""
+    return _unit_cl(nbits, lambda *operands: counted(work(*operands)))
+
+
+def _unit_cl(nbits, serve):
     Product = mk_bits(nbits)
 
-    def serve(msg, modulus):
-        operands = int(msg.a), int(msg.b), modulus
-        return Product(product(*operands)), timing.latency(*operands)
+    def answer(msg, modulus):
+        product, cycles = serve(int(msg.a), int(msg.b), modulus)
+        return Product(product), cycles
 
-    return OneAtATimeCL(mk_product_req(nbits), Product, serve, True, nbits)
+    return OneAtATimeCL(mk_product_req(nbits), Product, answer, True, nbits)
 
 
 def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0, loads_all=False):

@@ -72,7 +72,7 @@ def test_type_checkers_imports_do_not_count_and_rooms_can_be_left_out(house):
 
 
 @parametrize(
-    "file", ["carry_save.py", "squaring.py", "estimate.py", "scripts/plain.ys", "scripts/full_adders.v"]
+    "file", ["carry_save.py", "sharing.py", "estimate.py", "scripts/plain.ys", "scripts/full_adders.v"]
 )
 def test_gates_depend_on_all_of_synthesis(file):
     """A manual list would miss these files, and tests of gates would use outdated netlists."""

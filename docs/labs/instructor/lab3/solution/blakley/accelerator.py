@@ -1,7 +1,7 @@
 """Solution of lab 3: a multiplier after Blakley, and the machine that computes powers with it."""
 
 from modexlab import Param
-from modexlab.cl.serial import product_cl
+from modexlab.cl.one_at_a_time import product_cl
 from modexlab.cl.timing import FixedTiming
 from modexlab.eval.designs.control import DIRECT
 from modexlab.eval.designs.machine import Design
