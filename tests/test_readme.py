@@ -158,7 +158,8 @@ def smallest():
     rows = []
     for line in map(json.loads, REFERENCE.read_text().splitlines()):
         point, found = line["point"], {tuple(figure[:2]): figure[2] for figure in line["figures"]}
-        if point["subject"] in ("tiny", "tiny-ct") and point["stage"] == "flow":
+        whole = point["stage"] == "flow" and "leave_out" not in point["flow"]
+        if point["subject"] in ("tiny", "tiny-ct") and whole:
             nbits, area, cycles = point["nbits"], found["", "area_um2"], found.get(("decrypt", "cycles"))
             time = [f"{cycles:,}", f"{found['decrypt', 'time_ns'] / 1e3:,.1f}"] if cycles else ["-"] * 2
             energy = f"{found['decrypt', 'energy_nj']:,.1f}" if cycles else "-"

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -26,7 +27,8 @@ from .tables import OPERATIONS
 from .text import without_empty_columns
 
 TITLE = "modexlab report"
-MOST_MODULES = 24  # of a measurement, in its panel
+MOST_MODULES = 16  # of a measurement, in its panel
+DIGITS = 8  # of a number in the data
 PART, TABLE, CHART, PICTURES = "part", "table", "chart", "pictures"  # parts of a section
 
 
@@ -149,17 +151,21 @@ def _file(name: str) -> str:
 
 
 def packed(records: Sequence[Record]) -> Record:
-    """Records as columns; repeated strings are stored once."""
+    """Records as columns; repeated strings are stored once, and numbers with as many digits as mean anything."""
     names = dict.fromkeys(name for record in records for name in record)
     columns: Record = {}
     for name in names:
-        values = [record.get(name) for record in records]
+        values = [_rounded(record.get(name)) for record in records]
         if all(isinstance(value, str) for value in values) and len(set(values)) < len(values):
             words = {word: index for index, word in enumerate(dict.fromkeys(values))}
             columns[name] = {"words": list(words), "index": [words[value] for value in values]}
         else:
             columns[name] = values
     return {"length": len(records), "columns": columns}
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) and math.isfinite(value) else value
 
 
 def _data(content: Content, charts: Sequence[Chart]) -> Record:
@@ -264,10 +270,12 @@ def _details(details: Record) -> Record:
     made: Record = {}
     if modules := details.get("area_by_module"):
         largest = sorted(modules, key=lambda module: -module["area_um2"])[:MOST_MODULES]
-        made["modules"] = [
-            {"path": item["path"] or "all", "area_um2": item["area_um2"]}
-            for item in sorted(largest, key=itemgetter("path"))
-        ]
+        made["modules"] = packed(
+            [
+                {"path": item["path"] or "all", "area_um2": item["area_um2"]}
+                for item in sorted(largest, key=itemgetter("path"))
+            ]
+        )
     if path := details.get("worst_path"):
         names = ("start", "end", "cells")
         made["path"] = {name: path.get(name) for name in names} | {"through": through(path)}

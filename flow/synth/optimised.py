@@ -1,10 +1,11 @@
 """Optimised synthesis: rewrites the arithmetic of a design before Yosys and abc map it.
 
 The design is read once (read_design.py). The passes of PASSES rewrite it: one adder serves several sums that
-differ in a condition (sharing.py), and chains of sums stay in carry-save form (carry_save.py). Designs that
-differ only in the form of a sum therefore become nearly the same netlist. Then the script of the goal runs
-(scripts/GOAL.ys, with its reasons). Adders that the design names become cells (named_cells.py), and registers
-that it marks become latches (latches.py).
+differ in a condition (sharing.py), chains of sums stay in carry-save form (carry_save.py), and the goal `area`
+uses the inverted outputs of registers (complements.py). Designs that differ only in the form of a sum
+therefore become nearly the same netlist. Then the script of the goal runs (scripts/GOAL.ys, with its
+reasons). Adders that the design names become cells (named_cells.py), and registers that it marks become
+latches (latches.py).
 
 abc sizes cells and builds buffer trees for MARGINS of the clock, with the kit's wire per fan-out on each net,
 so that sizes allow for placement.
@@ -26,6 +27,7 @@ from ..netlist.document import Document, Module
 from ..progress import say
 from . import estimate, role_cells, script
 from .carry_save import narrow, save_carries
+from .complements import use_complements
 from .latches import map_latches
 from .mapped import MOST_CHOSEN, Mapped, show_scripts
 from .named_cells import instances
@@ -56,7 +58,7 @@ CARRIES_SHARE = 0.75  # of the clock
 CLOCK, SMALLEST, FAST = "clock", "area", "fast"
 GOALS = (CLOCK, SMALLEST, FAST)
 MARGINS = {CLOCK: script.MARGIN, SMALLEST: 1.5, FAST: script.MARGIN}  # of the clock, for abc's sizing
-PASSES = ("sharing", "carry-save", "named-cells")
+PASSES = ("sharing", "carry-save", "complements", "named-cells")
 # a caveat for comparisons of designs that differ in the form of a sum
 FORM = (
     "synthesis rewrites conditional sums (one adder where several differ in a condition, carries saved), so "
@@ -197,6 +199,8 @@ class _Mapper:
                 json.loads((work / name).read_text())["modules"][top]
                 for name in ("unmapped.json", "mapped.json")
             )
+            if self.options.goal == SMALLEST and self.options.does("complements"):
+                use_complements(module, library)
             um2 = sum(library.cells[cell["type"]].area for cell in module["cells"].values())
             results.append((um2, unmapped, module, options, structure, mapping))
         _, unmapped, module, options, structure, mapping = min(results, key=lambda result: result[0])

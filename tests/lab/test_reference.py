@@ -320,17 +320,21 @@ def test_they_are_a_space(small):
 
 
 def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
-    """Reference results are shown at once; the user's own figures replace them, with a mark."""
+    """Reference results are shown at once; the user's own figures replace those of the same style, with a
+    mark.
+    """
     ledger = tmp_path / "own.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))
     found = {row["design"]: row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]}
     assert found["mont"]["reference"] and found["mont"]["corner"].startswith("typical")
     rows = Reference().rows(subject="mont", nbits=32, interface="unit", stage=FLOW)
-    row = next(row for row in rows if "kit" not in row.flow)
+    row = next(row for row in rows if "kit" not in row.flow and row.flow["style"] == "optimised")
     point = Point.from_json(row.point)
     with Ledger(ledger) as own:
         own.record(point, replace(Reference().measurement(row.measurement), content=point.content))
     mixed, alone = (cli.passes(f"compare cores mont --nbits 32 {more}").out for more in ("", "--own"))
     product, _, operation = mixed.partition("a private operation")
-    assert "\nmont+" in product and "\nmont " not in product and "\nmont? " in operation
+    styles = [line.split()[-2] for line in product.splitlines() if line.startswith("mont")]
+    assert "\nmont+ " in product and sorted(styles) == ["optimised", "plain"]
+    assert "\nmont* " in product and "\nmont? " not in product and "\nmont? " in operation
     assert "reference results" in mixed and "reference results" not in alone

@@ -11,7 +11,7 @@ from modexlab.eval.lab.point import Point
 
 from tests.harness import module_fixture, parametrize
 
-WHOLE = Figures(1000.0, 3.0, 0.5, {"product": 4}, {"product": 0.05}, ())
+WHOLE = Figures(1000.0, 500, 3.0, 0.5, {"product": 4}, {"product": 0.05}, ())
 
 
 @module_fixture
@@ -70,9 +70,10 @@ def test_a_missing_point_is_named(reference):
     [
         (None, "-"),
         (WHOLE, "0"),
-        (WHOLE._replace(area_um2=1010.0), "+1.0%, +0.0%"),
-        (WHOLE._replace(area_um2=1040.0), "**+4.0%, +0.0%**"),
-        (WHOLE._replace(slack_ns=0.6), "**+0.0%, -4.0%**"),
+        (WHOLE._replace(area_um2=1010.0), "+1.0%, +0.0%, +0.0%"),
+        (WHOLE._replace(area_um2=1040.0), "**+4.0%, +0.0%, +0.0%**"),
+        (WHOLE._replace(cells=520), "**+0.0%, +4.0%, +0.0%**"),
+        (WHOLE._replace(slack_ns=0.6), "**+0.0%, +0.0%, -4.0%**"),
     ],
     ids=str,
 )

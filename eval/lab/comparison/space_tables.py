@@ -32,6 +32,7 @@ class Figures(NamedTuple):
     """The figures of a netlist: cycles and energy by operation, and the areas of its multipliers."""
 
     area_um2: float
+    cells: int
     clock_ns: float
     slack_ns: float
     cycles: Mapping[str, int]
@@ -42,6 +43,11 @@ class Figures(NamedTuple):
     def path_ns(self) -> float:
         """The longest path: the clock that is just met."""
         return self.clock_ns - self.slack_ns
+
+    @property
+    def size(self) -> tuple[float, float, float]:
+        """What a pass may change."""
+        return self.area_um2, self.cells, self.path_ns
 
     @property
     def operations(self) -> list[str]:
@@ -65,6 +71,7 @@ def figures(reference: Reference, point: Point) -> Figures | None:
     modules = reference.measurement(found[0].measurement).details["area_by_module"]
     return Figures(
         values["area_um2", ""],
+        int(values["cells", ""]),
         values["clock_ns", ""],
         values["wns_ns", ""],
         {row.operation: int(row.value) for row in found if row.metric == "cycles"},
@@ -126,8 +133,8 @@ def published(reference: Reference) -> str:
 
 
 def passes(reference: Reference) -> str:
-    """The table of passes: a line for each point, and a column for each pass with the change of area and of
-    the longest path when it is left out.
+    """The table of passes: a line for each point, and a column for each pass with the change of area,
+    cells and the longest path when it is left out.
     """
     found: dict[Point, dict[str, Figures]] = {}
     for point in Space.load(OF_PASSES).points():
@@ -143,11 +150,12 @@ def passes(reference: Reference) -> str:
             [
                 f"`{point.subject}`{unit}, {point.nbits} bits",
                 f"{every.area_um2:,.0f}",
+                f"{every.cells:,}",
                 f"{every.path_ns:.2f}",
                 *changes,
             ]
         )
-    return "\n".join(markdown_table(["point", "area, µm²", "longest path, ns", *PASSES], rows))
+    return "\n".join(markdown_table(["point", "area, µm²", "cells", "longest path, ns", *PASSES], rows))
 
 
 def with_all_passes(flow: Settings) -> Settings:
@@ -156,10 +164,11 @@ def with_all_passes(flow: Settings) -> Settings:
 
 
 def change(whole: Figures, less: Figures | None) -> str:
-    """The change of area and of the longest path, in bold if it counts; a dash for what is not measured."""
+    """The change of area, cells and the longest path, in bold if it counts; a dash for what is not measured."""
     if less is None:
         return "-"
-    shares = (less.area_um2 / whole.area_um2 - 1, less.path_ns / whole.path_ns - 1)
+    pairs = zip(less.size, whole.size, strict=True)
+    shares = [there / here - 1 for there, here in pairs]
     if not any(shares):
         return "0"
     text = ", ".join(f"{share:+.1%}" for share in shares)

@@ -258,7 +258,8 @@
       element("td", {}, data.metrics[each.metric].title), element("td", {}, each.operation ?? ""), element("td", { class: "n" }, exact(each.value)),
       element("td", {}, data.metrics[each.metric].unit), element("td", { class: "n" }, String(each.row))));
     const details = data.details[number] ?? {};
-    const largest = Math.max(...(details.modules ?? []).map((each) => each.area_um2), 1);
+    const modules = details.modules ? unpack(details.modules) : [];
+    const largest = Math.max(...modules.map((each) => each.area_um2), 1);
     open(
       element("h2", {}, `${about.label}, ${about.nbits} bits`),
       ...(about.marks ? about.marks.split("\n").map((mark) => element("p", { class: "mark" }, `! ${mark}`)) : []),
@@ -277,7 +278,7 @@
         element("th", { class: index === 2 || index === 4 ? "n" : null }, head)))), element("tbody", {}, ...lines)),
       ...(details.path ? [element("h3", {}, "Longest path"), list([["From", details.path.start], ["To", details.path.end],
         ["Cells", String(details.path.cells)], ["Through", details.path.through]])] : []),
-      ...(details.modules ? [element("h3", {}, "Area by module"), element("table", {}, element("tbody", {}, ...details.modules.map((each) =>
+      ...(modules.length ? [element("h3", {}, "Area by module"), element("table", {}, element("tbody", {}, ...modules.map((each) =>
         element("tr", {}, element("td", {}, each.path), element("td", { class: "n" }, shown(each.area_um2)),
           element("td", { style: "width:30%" }, element("span", { class: "meter", style: `width:${(100 * each.area_um2 / largest).toFixed(1)}%` }))))))] : []),
       ...(details.caveats ? [element("h3", {}, "Caveats"), element("ul", {}, ...details.caveats.map((each) => element("li", {}, each)))] : []),
