@@ -325,10 +325,11 @@ def test_compare_shows_which_is_which(cli, tmp_path, monkeypatch):
     """
     ledger = tmp_path / "own.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger))
-    found = {row["design"]: row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]}
-    assert found["mont"]["reference"] and found["mont"]["corner"].startswith("typical")
+    found = [row for row in cli.json("compare cores mont --nbits 32 --json") if row["ours"]]
+    shown = next(row for row in found if row["part"] == "unit" and row["style"] == "optimised")
+    assert shown["reference"] and shown["corner"].startswith("typical")
     rows = Reference().rows(subject="mont", nbits=32, interface="unit", stage=FLOW)
-    row = next(row for row in rows if "kit" not in row.flow and row.flow["style"] == "optimised")
+    row = next(row for row in rows if row.id == shown["row"])
     point = Point.from_json(row.point)
     with Ledger(ledger) as own:
         own.record(point, replace(Reference().measurement(row.measurement), content=point.content))
