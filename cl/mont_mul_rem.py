@@ -14,15 +14,20 @@ from ..fl.multipliers import bit_by_bit
 from ..rtl.messages import declare_product_ports
 
 
+def after_steps(state, x, y, n, steps):
+    """The state behind a stage, which takes this many bits of x."""
+    for i in range(steps):
+        state = bit_by_bit.add_red(state, x >> i & 1, y, n)
+    return state
+
+
 class MontMulRemCL(Component):
     # add_red: the form of an AddRed, as in RTL; here it changes nothing
     def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, fits=None):
         declare_product_ports(s, nbits)
         nblocks = nbits // steps_per_stage
-        if fits:
-            s.nblocks = InPort(clog2(nblocks + 1))
-        else:
-            s.nblocks = Wire(clog2(nblocks + 1))
+        s.nblocks = (InPort if fits else Wire)(clog2(nblocks + 1))
+        if not fits:
             s.nblocks //= nblocks
         LAST = nstages - 1
         capacity = nstages if pipelined else 1
@@ -37,11 +42,8 @@ class MontMulRemCL(Component):
         s.go = Wire()
 
         def passed(stage):
-            """The state behind a stage."""
-            state, x, y, n = int(s.state[stage]), int(s.x[stage]), int(s.y[stage]), int(s.modulus)
-            for i in range(steps_per_stage):
-                state = bit_by_bit.add_red(state, x >> i & 1, y, n)
-            return state
+            words = s.state[stage], s.x[stage], s.y[stage], s.modulus
+            return after_steps(*map(int, words), steps_per_stage)
 
         @update
         def output():

@@ -1,4 +1,5 @@
-"""Cycle-level models of the units that process a factor bit by bit: ShiftSub, ShiftSubCarrySave, MMMul, MMRed.
+"""Cycle-level models of the units that process a factor bit by bit: ShiftSub, ShiftSubCarrySave, MMMul and
+MMRed.
 
 A generator does the work of a unit and yields once for each cycle. No number of cycles is given: they follow
 from the steps, and tests compare them with the formulas (timing.py) and with RTL.
@@ -25,7 +26,8 @@ def SerialMontCL(nbits, bits_per_cycle=1):
 
 
 def ShiftSubCL(nbits, bits_per_cycle=1, until="count", carry_save=False):
-    """ShiftSub and ShiftSubCarrySave, which aligns a short modulus before the steps and the product after them.
+    """ShiftSub and ShiftSubCarrySave, which aligns a short modulus before the steps and the product after
+    them.
 
     Steps end after all bits ("count"), or with the highest 1 of b ("spent"), which the unit of paper 004 sees
     a cycle later ("noticed").

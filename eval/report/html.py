@@ -151,7 +151,7 @@ def _file(name: str) -> str:
 
 
 def packed(records: Sequence[Record]) -> Record:
-    """Records as columns; repeated strings are stored once, and numbers with as many digits as mean anything."""
+    """Records as columns; repeated strings are stored once, and numbers with DIGITS digits."""
     names = dict.fromkeys(name for record in records for name in record)
     columns: Record = {}
     for name in names:

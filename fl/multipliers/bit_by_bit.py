@@ -16,7 +16,7 @@ must be made for a state of n, too (docs/reference/errata.md).
 
 
 def add_red(state: int, bit: int, y: int, n: int) -> int:
-    """One step of Montgomery's product: y is added for a bit of 1, n for an odd sum, and the sum is halved."""
+    """One step of Montgomery's product: add y for a bit of 1, add n to an odd sum, and halve the sum."""
     state += bit * y
     state += (state & 1) * n
     return state >> 1
@@ -69,7 +69,7 @@ def interleaved(x: int, y: int, n: int, nbits: int) -> int:
 
 
 def r_squared(n: int, nbits: int) -> int:
-    """R^2 mod n by a shift and a subtraction for each of the 2 nbits bits, as the machines of 004 compute it."""
+    """R^2 mod n by a shift and a subtraction for each of 2 * nbits bits, as the machines of 004 do it."""
     square = 1 % n
     for _ in range(2 * nbits):
         square *= 2

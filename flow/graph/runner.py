@@ -42,7 +42,7 @@ class FlowResult:
     """Result of a run."""
 
     entries: dict[str, Path] = field(default_factory=dict)  # directory with the outputs, by step
-    fresh: set[str] = field(default_factory=set)  # steps that ran now, except rtl, which always does
+    fresh: set[str] = field(default_factory=set)  # steps that ran now; rtl always does
     left_out: dict[str, str] = field(default_factory=dict)  # with the reasons
     failed: dict[str, str] = field(default_factory=dict)
 
@@ -122,7 +122,7 @@ class _Run:
             self._report(Event(name, "begins" if entry is None else "cached"))
             if entry is None:
                 entry = self._design.entry() if name == STEP else self._run(name)
-                self._outcome.fresh |= {name} - {STEP}
+                self._outcome.fresh.add(name)
                 self._report(Event(name, "done", elapsed()))
         except (BadInput, ToolError) as error:
             self._outcome.failed[name] = str(error)

@@ -1,8 +1,8 @@
 """Optimised synthesis: rewrites the arithmetic of a design before Yosys and abc map it.
 
 The design is read once (read_design.py). The passes of PASSES rewrite it: one adder serves several sums that
-differ in a condition (sharing.py), chains of sums stay in carry-save form (carry_save.py), and the goal `area`
-uses the inverted outputs of registers (complements.py). Designs that differ only in the form of a sum
+differ in a condition (sharing.py), chains of sums stay in carry-save form (carry_save.py), and the goal
+`area` uses the inverted outputs of registers (complements.py). Designs that differ only in the form of a sum
 therefore become nearly the same netlist. Then the script of the goal runs (scripts/GOAL.ys, with its
 reasons). Adders that the design names become cells (named_cells.py), and registers that it marks become
 latches (latches.py).

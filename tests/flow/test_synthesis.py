@@ -355,7 +355,7 @@ def test_machines_of_8_bits_are_their_designs(tmp_path, name):
     [
         (lambda: find("mont-001").at(32).multiplier(), 3.0, 13000),
         (lambda: find("mont-001").at(32).wrapped(XCEL), 3.25, 63000),  # meets 3 ns only without wires
-        (lambda: find("naive-001").at(32).wrapped(XCEL), 3.0, 16000),
+        (lambda: find("naive-001").at(32).wrapped(XCEL), 3.0, 17500),  # it squares with a multiplier
         (lambda: find("mont").at(32).wrapped(XCEL), 3.0, 30000),
     ],
     ids=["MontMulRem", "mont-001", "naive-001", "mont"],
@@ -605,7 +605,7 @@ def test_latches_that_could_be_seen_open(tmp_path, library):
 
 @regress
 def test_the_smallest_netlist_inverts_no_register(tmp_path, library):
-    synthesized(tmp_path, unit_text(), style="area")
+    synthesized(tmp_path, unit_text(), goal="area")
     read = netlist_of(tmp_path)
     driven = [
         library.cells[read.cells[driver[0]].kind].ff

@@ -127,7 +127,7 @@ def test_key_is_of_all_sources_that_figures_come_from():
     assert {*used.split()} <= machine
     assert not any(module.startswith(("eval.report", "eval.cli", "eval.papers")) for module in machine)
     flow = sources.closure(*keys._MACHINES, *keys.flow_modules(), without=keys._NO_FIGURES)
-    used = "flow.synth.carry_save flow.synth.squaring flow.synth.estimate flow.layout.placer"
+    used = "flow.synth.carry_save flow.synth.sharing flow.synth.estimate flow.layout.placer"
     assert {*used.split()} <= flow
 
 

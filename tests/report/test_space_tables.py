@@ -40,10 +40,10 @@ def test_the_exploration_shows_the_recorded_figures(reference):
     tables = dict(explored(reference))
     rows = rows_of(tables["mont"])
     assert len(rows) == 24
-    koc = next(row for row in rows if row[1:4] == ["koc", "1", "8"])
-    assert koc[4] == f"{recorded_area('mont', 'unit', add_red='koc'):,.0f}"
+    koc = next(row for row in rows if row[:3] == ["koc", "1", "8"])
+    assert koc[3] == f"{recorded_area('mont', 'unit', add_red='koc'):,.0f}"
     forms = {
-        form: float(row[4].replace(",", "")) for row in rows for form in row[1:2] if row[2:4] == ["1", "8"]
+        form: float(row[3].replace(",", "")) for row in rows for form in row[:1] if row[1:3] == ["1", "8"]
     }
     assert forms["textbook"] > 1.5 * forms["koc"]
     assert all(len(row) == len(rows[0]) for row in rows)

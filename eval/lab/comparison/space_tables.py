@@ -25,7 +25,7 @@ EXPLORATION, OF_PASSES, LEAVE_OUT = "exploration", "passes", "leave_out"
 MOVED = 0.03  # of a figure: what a pass must give somewhere
 PJ_PER_NJ = 1000
 MULTIPLIERS = ("_MulRem", "_MontMulRem")  # ends of the names of their modules
-COSTS = ("cycles", "time, ns", "energy, pJ")  # of an operation
+COSTS = ("cycles", "time, ns", "pJ")  # of an operation
 
 
 class Figures(NamedTuple):
@@ -46,7 +46,7 @@ class Figures(NamedTuple):
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """What a pass may change."""
+        """The figures that a pass may change."""
         return self.area_um2, self.cells, self.path_ns
 
     @property
@@ -91,16 +91,18 @@ def explored(reference: Reference) -> Iterator[tuple[str, str]]:
     """A table for each part of the exploration, by the name of its first design."""
     space = Space.load(EXPLORATION)
     for part in space.parts:
+        several = ["design"] if len(part.subjects) > 1 else []
         names = [name for name, values in part.settings.items() if len(values) > 1]
         measured = [
             (point, recorded(reference, point, EXPLORATION))
             for point in replace(space, parts=(part,)).points()
         ]
         operations = measured[0][1].operations
-        work = [f"{operation}: {cost}" for operation in operations for cost in COSTS]
+        of = {name: f"{name}: " if len(operations) > 1 else "" for name in operations}
+        work = [f"{of[name]}{cost}" for name in operations for cost in COSTS]
         rows = [
             [
-                f"`{point.subject}`",
+                *(f"`{point.subject}`" for _ in several),
                 *(spelled(point.resolved[name]) for name in names),
                 f"{found.area_um2:,.0f}",
                 f"{found.slack_ns:+.2f}",
@@ -109,7 +111,8 @@ def explored(reference: Reference) -> Iterator[tuple[str, str]]:
             ]
             for point, found in measured
         ]
-        head = ["design", *names, "area, µm²", "slack, ns", "longest path, ns", *work]
+        chosen = [name.replace("_", " ") for name in names]
+        head = [*several, *chosen, "area, µm²", "slack, ns", "longest path, ns", *work]
         yield part.subjects[0], "\n".join(markdown_table(head, rows))
 
 
@@ -164,7 +167,7 @@ def with_all_passes(flow: Settings) -> Settings:
 
 
 def change(whole: Figures, less: Figures | None) -> str:
-    """The change of area, cells and the longest path, in bold if it counts; a dash for what is not measured."""
+    """The change of area, cells and longest path, in bold if it counts; a dash if it is not measured."""
     if less is None:
         return "-"
     pairs = zip(less.size, whole.size, strict=True)
